@@ -6,10 +6,6 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers.models.bloom.modeling_bloom import _get_alibi_slopes
-from transformers.models.llama.configuration_llama import LlamaConfig
-from transformers.models.llama.modeling_llama import LlamaMLP, LlamaRotaryEmbedding, apply_rotary_pos_emb
-from transformers.models.t5.modeling_t5 import T5Attention
 
 from tests.tfm_core.toys import TOLERANCE, build, largest_error, random_ids, scramble
 from tfm_core import FeedForward, alibi_slopes, apply_rotary, recording, t5_buckets
@@ -20,38 +16,56 @@ pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated
 both_dtypes = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 
 
+# Imported by the tests that need them: that takes seconds, which every worker would spend.
+
+
 @pytest.fixture(scope="module")
 def x_transformers():
     return import_module("x_transformers.x_transformers")
 
 
+@pytest.fixture(scope="module")
+def llama():
+    return import_module("transformers.models.llama.modeling_llama")
+
+
+@pytest.fixture(scope="module")
+def t5_attention():
+    return import_module("transformers.models.t5.modeling_t5").T5Attention
+
+
+@pytest.fixture(scope="module")
+def slopes_of_bloom():
+    return import_module("transformers.models.bloom.modeling_bloom")._get_alibi_slopes
+
+
 @both_dtypes
 @pytest.mark.parametrize("base", [100.0, 10000.0])
-def test_rotary_equals_llama(dtype, base):
+def test_rotary_equals_llama(llama, dtype, base):
     seq, width = 40, 8
     query, key = torch.randn(2, 3, 2, seq, width, dtype=dtype)
     angles = np.arange(seq)[:, None] * base ** (-np.arange(0, width, 2) / width)  # Llama's own are float32
     cos, sin = (torch.tensor(np.tile(wave, 2)).to(dtype)[None] for wave in (np.cos(angles), np.sin(angles)))
-    expected_query, expected_key = apply_rotary_pos_emb(query, key, cos, sin)
+    expected_query, expected_key = llama.apply_rotary_pos_emb(query, key, cos, sin)
     assert largest_error(apply_rotary(query, base=base), expected_query) < TOLERANCE[dtype]
     assert largest_error(apply_rotary(key, base=base), expected_key) < TOLERANCE[dtype]
 
 
-def test_rotary_inside_the_model_equals_llama():
+def test_rotary_inside_the_model_equals_llama(llama):
     model = scramble(build(positional="rope"))
     with recording() as trace:
         model(random_ids(2, 9))
-    config = LlamaConfig(hidden_size=16, num_attention_heads=4)
-    cos, sin = LlamaRotaryEmbedding(config)(trace["layers.1.self_attention.query"], torch.arange(9)[None])
+    config = llama.LlamaConfig(hidden_size=16, num_attention_heads=4)
+    cos, sin = llama.LlamaRotaryEmbedding(config)(trace["layers.1.self_attention.query"], torch.arange(9)[None])
     for layer in "layers.0.self_attention.", "layers.1.self_attention.":
-        expected = apply_rotary_pos_emb(trace[layer + "query"], trace[layer + "key"], cos, sin)
+        expected = llama.apply_rotary_pos_emb(trace[layer + "query"], trace[layer + "key"], cos, sin)
         assert largest_error(trace[layer + "rotated_query"], expected[0]) < 1e-5
         assert largest_error(trace[layer + "rotated_key"], expected[1]) < 1e-5
 
 
 @pytest.mark.parametrize("num_heads", range(1, 33))
-def test_alibi_slopes_equal_bloom(num_heads):
-    assert largest_error(alibi_slopes(num_heads), _get_alibi_slopes(num_heads, torch.device("cpu"))) < 1e-6
+def test_alibi_slopes_equal_bloom(slopes_of_bloom, num_heads):
+    assert largest_error(alibi_slopes(num_heads), slopes_of_bloom(num_heads, torch.device("cpu"))) < 1e-6
 
 
 @pytest.mark.parametrize("num_heads", [1, 4, 6, 12])
@@ -66,19 +80,19 @@ def test_alibi_bias_equals_x_transformers(x_transformers, num_heads, architectur
 
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize(("num_buckets", "max_distance"), [(32, 128), (16, 64), (32, 20), (8, 128)])
-def test_t5_buckets_equal_t5(bidirectional, num_buckets, max_distance):
+def test_t5_buckets_equal_t5(t5_attention, bidirectional, num_buckets, max_distance):
     distance = torch.arange(-400, 401)
     sizes = {"bidirectional": bidirectional, "num_buckets": num_buckets, "max_distance": max_distance}
-    assert torch.equal(t5_buckets(distance, **sizes), T5Attention._relative_position_bucket(distance, **sizes))
+    assert torch.equal(t5_buckets(distance, **sizes), t5_attention._relative_position_bucket(distance, **sizes))
 
 
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])
-def test_t5_bias_inside_the_model_equals_t5(architecture):
+def test_t5_bias_inside_the_model_equals_t5(t5_attention, architecture):
     model = scramble(build(positional="t5", architecture=architecture))
     with recording() as trace:
         model(random_ids(1, 40))
     places = torch.arange(40)
-    buckets = T5Attention._relative_position_bucket(
+    buckets = t5_attention._relative_position_bucket(
         places[None] - places[:, None], bidirectional=architecture == "encoder"
     )
     expected = model.stack.positional.weight[buckets].permute(2, 0, 1)
@@ -88,9 +102,10 @@ def test_t5_bias_inside_the_model_equals_t5(architecture):
 
 @torch.no_grad()
 @both_dtypes
-def test_swiglu_equals_llama(dtype):
+def test_swiglu_equals_llama(llama, dtype):
     ours = scramble(FeedForward(8, 20, activation="swiglu"), dtype)
-    theirs = LlamaMLP(LlamaConfig(hidden_size=8, num_attention_heads=2, intermediate_size=20, mlp_bias=True)).to(dtype)
+    config = llama.LlamaConfig(hidden_size=8, num_attention_heads=2, intermediate_size=20, mlp_bias=True)
+    theirs = llama.LlamaMLP(config).to(dtype)
     for part, name in ((theirs.gate_proj, "gate"), (theirs.up_proj, "input"), (theirs.down_proj, "output")):
         part.load_state_dict(ours.get_submodule(f"{name}_projection").state_dict())
     x = torch.randn(2, 5, 8, dtype=dtype)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -74,6 +73,8 @@ def test_one_layer_is_as_large_as_torchs() -> None:
 
 def test_gpt_2_small_is_as_large_as_that_of_transformers() -> None:
     """768, 12 heads, 12 layers, 3072, 1,024 positions, 50,257 words, tied: 124,439,808."""
+    import transformers  # here, as it takes seconds
+
     config = replace(GPT, vocab_size=50_257, d_model=768, num_heads=12, num_layers=12, positional="learned")
     with torch.device("meta"):
         theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config())
