@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses.attention.dictionary.numbers import look_up, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
@@ -13,8 +14,8 @@ from tfm_ui.state.lists import vectors
 LINK = "/attention?attention_view=dictionary"
 
 
-def opened(visit, query: str = "", **more):
-    visitor = visit(LINK + query, **more)
+def opened(visit, **more):
+    visitor = visit(LINK, **more)
     visitor.page.get_by_role("button", name="query at").wait_for()
     return visitor
 
@@ -42,8 +43,7 @@ def drag(visitor, name: str, across: float, down: float) -> None:
     visitor.page.mouse.move(x + across, y + down, steps=8)
 
 
-def test_a_drag_is_answered_before_the_page_is_told_and_lands_in_the_link_when_let_go(visit):
-    visitor = opened(visit)
+def a_drag_is_answered_before_the_page_is_told_and_lands_in_the_link_when_let_go(visitor) -> None:
     before, url = visitor.page.locator(".dictionary .answer").inner_text(), visitor.page.url
     drag(visitor, "query at", -160, 10)
     visitor.page.wait_for_function(
@@ -60,8 +60,7 @@ def test_a_drag_is_answered_before_the_page_is_told_and_lands_in_the_link_when_l
     answered(visitor, AttentionState())
 
 
-def test_arrow_keys_move_a_point_by_a_tenth(visit):
-    visitor = opened(visit)
+def arrow_keys_move_a_point_by_a_tenth(visitor) -> None:
     visitor.page.get_by_role("button", name="key C at").focus()
     for key in ("ArrowUp", "ArrowUp", "ArrowLeft"):
         visitor.page.keyboard.press(key)
@@ -71,8 +70,7 @@ def test_arrow_keys_move_a_point_by_a_tenth(visit):
     answered(visitor, state(visitor))
 
 
-def test_a_value_is_edited_and_keys_come_and_go(visit):
-    visitor = opened(visit)
+def a_value_is_edited_and_keys_come_and_go(visitor) -> None:
     page = visitor.page
     box = page.get_by_label("value of key B")
     box.fill("-7.5")
@@ -88,8 +86,7 @@ def test_a_value_is_edited_and_keys_come_and_go(visit):
     answered(visitor, state(visitor))
 
 
-def test_towards_temperature_zero_the_answer_is_the_look_up(visit):
-    visitor = opened(visit)
+def towards_temperature_zero_the_answer_is_the_look_up(visitor) -> None:
     slider = visitor.page.get_by_role("slider", name="temperature")
     slider.focus()
     slider.press("Home")
@@ -101,8 +98,7 @@ def test_towards_temperature_zero_the_answer_is_the_look_up(visit):
     assert weights[0] > 0.99
 
 
-def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
-    visitor = opened(visit)
+def what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visitor) -> None:
     box = visitor.page.get_by_label("value of key A")
     box.fill("105")
     box.fill("10")
@@ -112,6 +108,20 @@ def test_what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visit):
     answered(visitor, AttentionState(**question.page))
     visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()
     expect(box).to_have_value("10")
+
+
+def test_points_values_keys_and_temperature_are_changed_and_answered(visit):
+    visitor = opened(visit)
+    for part in (
+        what_was_typed_and_taken_back_leaves_the_picture_free_to_follow,
+        a_drag_is_answered_before_the_page_is_told_and_lands_in_the_link_when_let_go,
+        arrow_keys_move_a_point_by_a_tenth,
+        a_value_is_edited_and_keys_come_and_go,
+        towards_temperature_zero_the_answer_is_the_look_up,
+    ):
+        back_to(visitor, LINK)
+        visitor.page.get_by_role("button", name="key A at 1.2, 0.2").wait_for()
+        part(visitor)
 
 
 def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrolling(visit):
