@@ -2,11 +2,11 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import ranges
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 from tfm_ui.text import colours
 
 LINK = "/attention?attention_view=scale&attention_draws=10"
@@ -46,8 +46,7 @@ def switched_off(plot: Locator) -> list[str]:
     )
 
 
-def test_what_is_zoomed_stays_as_numbers_change_and_a_double_click_brings_all_back(visit):
-    visitor = visit(LINK)
+def what_is_zoomed_stays_as_numbers_change_and_a_double_click_brings_all_back(visitor) -> None:
     plot = visitor.chart("scale")
     whole = ranges(plot)
     drag(plot, axis="")
@@ -86,8 +85,7 @@ def test_a_tap_reads_a_chart_and_dragging_scrolls_the_page(visit):
     assert plot.evaluate("e => e._fullLayout.dragmode") is False
 
 
-def test_the_legend_switches_a_line_off_or_shows_it_alone_and_that_stays(visit):
-    visitor = visit(LINK)
+def the_legend_switches_a_line_off_or_shows_it_alone_and_that_stays(visitor) -> None:
     plot = visitor.chart("scale")
     scaled = plot.locator(".legend .traces").filter(has_text=re.compile("^scaled$")).locator(".legendtoggle")
     scaled.click()
@@ -110,8 +108,7 @@ def test_the_legend_switches_a_line_off_or_shows_it_alone_and_that_stays(visit):
     assert shown == ["scaled"] * 3
 
 
-def test_a_chart_is_saved_as_png_and_as_svg(visit):
-    visitor = visit(LINK)
+def it_is_saved_as_png_and_as_svg(visitor) -> None:
     plot = visitor.chart("scale")
     for ending, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
         with visitor.page.expect_download() as download:
@@ -122,42 +119,7 @@ def test_a_chart_is_saved_as_png_and_as_svg(visit):
     assert "entropy of the weights, nats" in content.decode()
 
 
-def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else(visit):
-    visitor = visit("/heads")
-    asked: list[str] = []
-    visitor.page.on("request", lambda request: asked.append(request.url))
-    visitor.open("/heads")
-    assert [url for url in asked if SCRIPT in url] == []
-    visitor.open(LINK)
-    visitor.chart("scale")
-    visitor.go("Positions")
-    visitor.page.locator(".chart .main-svg").first.wait_for()
-    visitor.go("Home")
-    visitor.chart("next")
-    (script,) = [url for url in asked if SCRIPT in url]
-    assert script.startswith(visitor.address)
-    assert not [url for url in asked if not url.startswith((visitor.address, "data:", "blob:"))]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_chart_has_the_colours_of_the_page_and_follows_when_they_change(visit, scheme):
-    visitor = visit(LINK, color_scheme=scheme)
-    plot = visitor.chart("scale")
-    line = "e => e._fullData.find(({ name }) => name === 'scaled').line.color.toUpperCase()"
-    assert plot.evaluate(line) == colours.HEADS[scheme][0].upper()
-    other = {"light": "dark", "dark": "light"}[scheme]
-    visitor.page.emulate_media(color_scheme=other)
-    visitor.page.wait_for_function(
-        f"([e, colour]) => ({line})(e) === colour", arg=[plot.element_handle(), colours.HEADS[other][0].upper()]
-    )
-    ink, paper = plot.evaluate("""e => [getComputedStyle(e.querySelector(".legendtext")).fill,
-        getComputedStyle(e.querySelector(".main-svg")).backgroundColor]""")
-    dark = [sum(map(float, re.findall(r"[\d.]+", colour)[:3])) < 380 for colour in (ink, paper)]
-    assert dark == [other == "light", other == "dark"]
-
-
-def test_a_chart_of_rows_is_read_by_mouse_and_by_keys(visit):
-    visitor = visit("/?weights=random")  # whose bars are all wide enough to be pointed at
+def a_chart_of_rows_is_read_by_mouse_and_by_keys(visitor) -> None:
     plot = visitor.chart("next")
     say = plot.locator("xpath=..").locator(".say")
     names = plot.evaluate("e => e.layout.yaxis.ticktext")
@@ -171,6 +133,49 @@ def test_a_chart_of_rows_is_read_by_mouse_and_by_keys(visit):
     plot.locator(".bars .point").nth(1).hover(force=True)  # Plotly reads what is below its own layer
     expect(say).to_contain_text(f"{names[1]}: ")
     expect(plot.locator(".hoverlayer .hovertext")).to_contain_text(f"{names[1]}: ")
+
+
+def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else_and_rows_are_read(visit):
+    visitor = visit("/heads")
+    fetched = visitor.page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    assert [url for url in fetched if SCRIPT in url] == []
+    asked: list[str] = []
+    visitor.page.on("request", lambda request: asked.append(request.url))
+    back_to(visitor, LINK)
+    visitor.chart("scale")
+    visitor.go("Positions")
+    visitor.page.locator(".chart .main-svg").first.wait_for()
+    visitor.go("Home")
+    visitor.chart("next")
+    (script,) = [url for url in asked if SCRIPT in url]
+    assert script.startswith(visitor.address)
+    assert not [url for url in asked if not url.startswith((visitor.address, "data:", "blob:"))]
+    back_to(visitor, "/?weights=random")  # whose bars are all wide enough to be pointed at
+    a_chart_of_rows_is_read_by_mouse_and_by_keys(visitor)
+
+
+def it_has_the_colours_of_the_page_and_follows_when_they_change(visitor) -> None:
+    plot = visitor.chart("scale")
+    line = "e => e._fullData.find(({ name }) => name === 'scaled').line.color.toUpperCase()"
+    assert plot.evaluate(line) == colours.HEADS["light"][0].upper()
+    for scheme in ("dark", "light"):
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitor.page.wait_for_function(
+            f"([e, colour]) => ({line})(e) === colour", arg=[plot.element_handle(), colours.HEADS[scheme][0].upper()]
+        )
+        ink, paper = plot.evaluate("""e => [getComputedStyle(e.querySelector(".legendtext")).fill,
+            getComputedStyle(e.querySelector(".main-svg")).backgroundColor]""")
+        dark = [sum(map(float, re.findall(r"[\d.]+", colour)[:3])) < 380 for colour in (ink, paper)]
+        assert dark == [scheme == "light", scheme == "dark"]
+    visitor.wait()
+
+
+def test_a_chart_is_saved_coloured_zoomed_and_its_lines_switched_off(visit):
+    visitor = visit(LINK)
+    it_is_saved_as_png_and_as_svg(visitor)
+    it_has_the_colours_of_the_page_and_follows_when_they_change(visitor)
+    what_is_zoomed_stays_as_numbers_change_and_a_double_click_brings_all_back(visitor)
+    the_legend_switches_a_line_off_or_shows_it_alone_and_that_stays(visitor)
 
 
 def test_a_chart_out_of_view_is_not_at_rest_until_it_has_the_width_of_its_place(visit):

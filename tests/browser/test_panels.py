@@ -8,24 +8,25 @@ from shutil import copyfile
 
 import numpy as np
 import plotly.io
-import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.test_heads import back_to
 from tests.tfm_ui.pictures.figure_checks import array
 from tfm_ui.text import colours
 
-# page -> its views -> their panels; a page without views has one, ""
+# Link -> its panels: one of each kind of picture; with --all every panel of these pages.
 PANELS = {
-    "/": {"": ["next"]},
-    "/heads": {"": ["grid", "head"]},
-    "/attention": {
-        "steps": ["steps"],
-        "arcs": ["arcs"],
-        "contribution": ["contribution", "contribution_row"],
-        "change": ["change_weights", "change_stream"],
-        "scale": ["scale"],
-        "dictionary": ["dictionary"],
-    },
+    "/heads?heads_head=2": ["grid", "head"],
+    "/attention": ["steps"],
+    "/attention?attention_view=arcs": ["arcs"],
+    "/attention?attention_view=contribution": ["contribution"],
+    "/attention?attention_view=scale": ["scale"],
+    "/attention?attention_view=dictionary": ["dictionary"],
+}
+MORE = {
+    "/": ["next"],
+    "/attention?attention_view=contribution": ["contribution_row"],
+    "/attention?attention_view=change": ["change_weights", "change_stream"],
 }
 
 
@@ -39,19 +40,19 @@ def download(visitor, panel: str, *buttons: str) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("path", PANELS)
-def test_every_panels_picture_is_saved_as_it_is_seen_and_as_a_page_that_needs_nothing_else(visit, path, browser):
-    visitor = visit(path)
-    for view, panels in PANELS[path].items():
-        if view:
-            visitor.page.locator(f".st-key-_view_{view} button").click()
-        for panel in panels:
-            visitor.page.locator(f".st-key-panel_{panel} :is(canvas, .main-svg)").first.wait_for()
-            visitor.wait()
-            png, html = download(visitor, panel, "PNG", "HTML")
-            assert png.read_bytes().startswith(b"\x89PNG")
-            needs_nothing_else(browser, html, panel)
-            visitor.page.keyboard.press("Escape")  # the menu
+def saved_as_seen_and_as_a_page_that_needs_nothing_else(visitor, panel: str, browser: Browser) -> None:
+    visitor.page.locator(f".st-key-panel_{panel} :is(canvas, .main-svg)").first.wait_for()
+    visitor.wait()
+    png, html = download(visitor, panel, "PNG", "HTML")
+    assert png.read_bytes().startswith(b"\x89PNG"), panel
+    needs_nothing_else(browser, html, panel)
+    close(visitor)
+
+
+def close(visitor) -> None:
+    """The menu."""
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
 
 
 def needs_nothing_else(browser: Browser, html: Path, panel: str) -> None:
@@ -70,18 +71,16 @@ def needs_nothing_else(browser: Browser, html: Path, panel: str) -> None:
     page.close()
 
 
-def test_the_csv_holds_the_numbers_of_the_picture(visit):
-    visitor = visit("/heads?heads_head=2")
+def the_csv_holds_the_numbers_of_the_picture(visitor) -> None:
     (numbers,) = download(visitor, "head", "CSV")
     with numbers.open() as file:
         head, *rows = csv.reader(file)
     assert head[1:3] == ["1 the", "2 cat"]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], np.float32), np.float32(visitor.weights()))
+    close(visitor)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visit, scheme, tmp_path):
-    visitor = visit("/heads?heads_head=2", color_scheme=scheme)
+def the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, scheme: str, tmp_path: Path) -> None:
     (file,) = download(visitor, "head", "JSON")
     figure = plotly.io.read_json(str(file))
     drawn = figure.to_dict()["data"][0]
@@ -94,10 +93,10 @@ def test_the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visit, scheme
     script = f"{first}\nprint(type({last}).__name__)"  # a notebook shows what its last line is
     ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert ran.stdout == "Figure\n"
+    close(visitor)
 
 
-def test_the_summary_can_be_sorted(visit):
-    visitor = visit("/heads")
+def the_summary_can_be_sorted(visitor) -> None:
     table = visitor.page.locator(".st-key-panel_heads_numbers [data-testid=stDataFrame]")
     first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
     first.wait_for(state="attached")
@@ -106,3 +105,19 @@ def test_the_summary_can_be_sorted(visit):
     box = table.bounding_box()
     visitor.page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 15)  # the head of the column “entropy”
     expect(first).to_have_text("L1 h3")  # the lowest entropy
+
+
+def test_a_panel_gives_away_its_numbers_its_figure_and_its_picture(visit, browser, tmp_path, request):
+    visitor = visit("/heads?heads_head=2")
+    the_csv_holds_the_numbers_of_the_picture(visitor)
+    the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, "light", tmp_path)
+    the_summary_can_be_sorted(visitor)
+    visitor.resize(1440, "dark")
+    back_to(visitor, "/heads?heads_head=2")  # a run of the page, which tells the server of the colours
+    the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, "dark", tmp_path)
+    visitor.resize(1440)
+    for links in (PANELS, MORE) if request.config.getoption("all_combinations") else (PANELS,):
+        for link, panels in links.items():
+            back_to(visitor, link)
+            for panel in panels:
+                saved_as_seen_and_as_a_page_that_needs_nothing_else(visitor, panel, browser)
