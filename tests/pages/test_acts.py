@@ -4,7 +4,7 @@ from html import escape
 
 import pytest
 
-from tests.opening import PAGES, go_to
+from tests.opening import PAGES, go_to, new_app
 from tests.pages.asking import pick
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
 from tfm_ui.lenses import lenses
@@ -176,7 +176,7 @@ def test_present_in_a_link_is_checked_too(asked, is_on, noted):
 def test_without_a_text_the_answer_asks_for_one(lens):
     for view in lens.views if len(lens.views) > 1 else [""]:
         uses_model = not view or lens.views[view].uses_model
-        app = start(lens.name, text=" ", **({lens.prefix + "view": view} if view else {}))
+        app = go_to(new_app(text=" ", **({lens.prefix + "view": view} if view else {})), lens.name)
         app.session_state["_answer"] = True  # the popover is open
         app.run()
         assert not app.exception

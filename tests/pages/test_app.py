@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,6 +17,7 @@ from tests.explanations import without_explanations
 from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
+from tfm_ui.lenses import lens
 from tfm_ui.lenses.heads.head_map import MASKED
 from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.pictures.registry import made
@@ -23,10 +26,26 @@ from tfm_ui.state.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
 HEADS = "heads"
+TEXTS = ["", " ", "\n\t ", "🦊", "e\u0301", "שלום עולם", "<script>alert(1)</script>", "x" * 2000, "$a$ **b** `c`"]
+ARCHITECTURES = controls_of(ModelState)["architecture"][0].options
+WITHOUT_FACTS = [
+    ("attention", "dictionary"),
+    *(("training", view) for view in lens("training").views if view != "learn"),
+]
 
 
 def start(page: str = HEADS, **query: str | list[str]) -> AppTest:
     app = go_to(new_app(**query), page).run()
+    assert not app.exception
+    return app
+
+
+def with_menus(pictures: Iterable[str], page: str, **query: str) -> AppTest:
+    """The page, with all menus of these pictures open."""
+    app = go_to(new_app(**query), page)
+    for menu, name in product(("numbers", "download", "source"), pictures):
+        app.session_state[f"{menu}_{name}"] = True
+    app.run()
     assert not app.exception
     return app
 
@@ -66,14 +85,6 @@ def text_on(app: AppTest) -> str:
 
 def test_no_page_lies_directly_in_pages():
     assert list((ROOT / "pages").glob("*.py")) == []
-
-
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("architecture", controls_of(ModelState)["architecture"][0].options)
-def test_every_page_runs_for_every_architecture(page, architecture):
-    app = start(page, architecture=architecture, seq_len="6")
-    weights = "Trained on reverse" if page == "training" else "random, drawn from seed 7"  # it shows models of its own
-    assert weights in text_on(app)
 
 
 def test_the_picture_is_what_tfm_core_computes():
@@ -134,18 +145,6 @@ def test_the_colour_scale_is_a_choice():
     assert tops["own"] < tops["largest"] < 1
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(
-    "text", ["", " ", "\n\t ", "🦊", "e\u0301", "שלום עולם", "<script>alert(1)</script>", "x" * 2000, "$a$ **b** `c`"]
-)
-def test_any_text_gives_a_working_page(page, text):
-    app = start(page, text=text)
-    if text.strip(" ") or page == "training":  # which reads texts of its own
-        assert app.get("bidi_component")
-    else:
-        assert "Type at least one word" in app.info[0].value
-
-
 @pytest.mark.parametrize("tokenizer", ["word", "character", "byte"])
 def test_what_was_cut_or_padded_is_said(tokenizer):
     assert "the first 2 are read" in text_on(start(text="one two three", tokenizer=tokenizer, seq_len="2"))
@@ -190,12 +189,22 @@ def test_a_bad_link_gives_a_working_page_that_says_what_was_changed(query, value
     assert widget(app, name).value == value
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("query", BAD_QUERIES)
-def test_whatever_a_link_says_every_page_works(page, query):
-    app = start(page, **parse_qs(query.removeprefix("?"), keep_blank_values=True))
-    if widget(app, "weights").value != "random":  # Home opens on trained ones, which fix the number of heads
-        widget(app, "weights").set_value("random").run()
+@pytest.mark.rotated(each=3, page=PAGES, query=BAD_QUERIES, text=TEXTS, architecture=ARCHITECTURES)
+def test_whatever_a_link_says_every_page_works(page, query, text, architecture):
+    """Each bad query, text and architecture on several pages; on a page each of them meets another view."""
+    views = list(lens(page).views)
+    view = views[BAD_QUERIES.index(query) // 3 % len(views)]
+    asked = {"text": [text], "architecture": [architecture]} | parse_qs(query.removeprefix("?"), keep_blank_values=True)
+    app = start(page, **({f"{page}_view": view} if len(views) > 1 else {}), **asked)
+    texts = asked["text"] + (asked.get("target", []) if asked["architecture"] == ["encoder-decoder"] else [])
+    is_shown = all(one.strip(" ") for one in texts)
+    if is_shown and (page, view) not in WITHOUT_FACTS:
+        weights = "Trained on reverse" if page == "training" else "random, drawn from seed 7"  # models of its own
+        assert weights in text_on(app)
+    if is_shown or not lens(page).views[view].uses_model:
+        assert app.get("bidi_component")
+    else:
+        assert "Type at least one word" in app.info[0].value
     moved = 4 if widget(app, "num_heads").value == 8 else 8
     widget(app, "num_heads").set_value(moved).run()
     assert not app.exception

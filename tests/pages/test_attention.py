@@ -8,17 +8,13 @@ from tfm_ui.lenses.attention.state import STEPS, VIEWS
 ATTENTION = "attention"
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("architecture", ["encoder", "encoder-decoder"])
-def test_every_view_runs(view, architecture):
-    app = start(ATTENTION, attention_view=view, architecture=architecture)
+TEXTS = [{}, {"text": "hi", "seq_len": "2"}, {"text": "a a a a"}, {"text": "🦊 <b> שלום"}]
+
+
+@pytest.mark.rotated(each=2, view=VIEWS, model=TEXTS, architecture=["encoder", "encoder-decoder"])
+def test_every_view_runs_for_every_architecture_and_odd_texts(view, model, architecture):
+    app = start(ATTENTION, attention_view=view, architecture=architecture, **model)
     assert "Attention" in text_on(app)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("model", [{"text": "hi", "seq_len": "2"}, {"text": "a a a a"}, {"text": "🦊 <b> שלום"}])
-def test_every_view_runs_for_odd_texts(view, model):
-    start(ATTENTION, attention_view=view, **model)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -23,9 +23,11 @@ def changes(app) -> str:
     return picture(app, "change_weights")[0]["query"]
 
 
-@pytest.mark.parametrize("view", ["contribution", "change"])
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-@pytest.mark.parametrize("text", ["hi", "a a a a", "שלום 🦊 <script>alert(1)</script> $a$ **b**"])
+@pytest.mark.crossed(
+    view=["contribution", "change"],
+    kind=["encoder", "decoder", "cross"],
+    text=["hi", "a a a a", "שלום 🦊 <script>alert(1)</script> $a$ **b**"],
+)
 def test_every_kind_of_attention_and_any_text(view, kind, text):
     app = lens(view, architecture="encoder-decoder", attention_kind=kind, text=text, target=text, seq_len="8")
     names = {"contribution": ["contribution", "contribution_row"]}.get(

@@ -27,9 +27,11 @@ def measured(app) -> dict[tuple[int, str], np.ndarray]:
     return {(chart, name): y for chart in range(3) for name, (_, y) in lines(header, chart + 1).items()}
 
 
-@pytest.mark.parametrize("view", ["scale", "dictionary"])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("text", ["hi", "a a a a", "שלום 🦊 <script>alert(1)</script>"])
+@pytest.mark.crossed(
+    view=["scale", "dictionary"],
+    architecture=ARCHITECTURES,
+    text=["hi", "a a a a", "שלום 🦊 <script>alert(1)</script>"],
+)
 def test_both_views_work_for_every_architecture_and_any_text(view, architecture, text):
     app = lens(view, architecture=architecture, text=text, seq_len="4", attention_kind="cross")
     assert picture(app, view)[0]["about"] in text_on(app).replace("&#x27;", "'")
@@ -89,8 +91,9 @@ def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, val
 
 @pytest.mark.parametrize(("name", "marked"), [("Why √dₖ", 8), ("Your own heads", 256), ("Longer keys win", 0)])
 def test_their_questions_can_be_asked_from_any_view_and_taken_back(name, marked):
-    app = lens("dictionary", seed="99", attention_ask="1,1")
-    (question,) = [question for question in QUESTIONS if question.name == name]
+    (number,) = [number for number, question in enumerate(QUESTIONS) if question.name == name]
+    question = QUESTIONS[number]
+    app = lens("dictionary", seed="99", attention_ask="1,1", attention_question=str(number - 1))  # two steps away
     pick(app, name)
     assert question.ask in text_on(app)
     view = question.page["view"]

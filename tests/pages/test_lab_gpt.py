@@ -1,4 +1,8 @@
-"""Lab GPT on every page: each view runs, the badge names it, what it fixes is locked, and any text is read."""
+"""Lab GPT on every page: the badge names it, what it fixes is locked, and any text is read.
+
+tests/laws/test_all_panels.py holds for every view that its blocks are right with Lab GPT; here are a lens's first view
+and its last one.
+"""
 
 import pytest
 
@@ -11,14 +15,14 @@ VIEWS = [
     (lens.name, {f"{lens.prefix}view": view} if len(lens.views) > 1 else {})
     for lens in lenses()
     if lens.name not in ("training", "profiling")
-    for view in lens.views
+    for view in sorted({*list(lens.views)[:1], *list(lens.views)[-1:]})
 ]
 FIXED = {"Layers": "4", "Heads": "5", "d_model": "160", "d_ff": "640", "Positions": "sinusoidal", "Norm": "pre",
          "Activation": "gelu", "Architecture": "decoder", "Seed": "0"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "query"), VIEWS)
-def test_every_view_runs_and_says_that_it_is_lab_gpt(page, query):
+def test_every_page_runs_and_says_that_it_is_lab_gpt(page, query):
     app = start(page, weights="lab-gpt", text="The ship, said “he”, was bound for 🦊", **query)
     said = text_on(app)
     assert "drawn from seed" not in said

@@ -143,17 +143,18 @@ def test_use_says_that_it_was_done_and_where_it_is_seen():
     assert not widget(app, "_masks_use").disabled
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
+@pytest.mark.rotated(
+    each=1,
+    file=[
         ("mask.npz", b"PK\x03\x04", "archive"),
         ("mask.npy", b"\x93NUMPY\x01\x00", "header cannot be read"),
         ("<b>mask</b>.csv", b"a,b\n1,2", "is “a”"),
         ("mask.txt", b"", "nothing in it"),
     ],
+    uploaded=[False, True],
 )
-@pytest.mark.parametrize("uploaded", [False, True])
-def test_a_bad_file_gets_a_sentence_and_no_other_masks_map_stands_beside_it(uploaded, name, data, said):
+def test_a_bad_file_gets_a_sentence_and_no_other_masks_map_stands_beside_it(file, uploaded):
+    name, data, said = file
     app = lens()
     if uploaded:
         app.file_uploader[0].upload("good.txt", b"10\n11", "text/plain").run()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget, with_menus
 from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 
@@ -71,12 +71,7 @@ def test_a_painted_cell_plants_a_leak():
     assert "The promise forbids the step in layer 1." in said
 
 
-@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
-def test_every_menu_opens(menu):
-    app = view(architecture="encoder-decoder", masks_place="cross")
-    for name in PICTURES:
-        app.session_state[f"{menu}_{name}"] = True
-    app.run()
-    assert not app.exception
-    assert menu != "numbers" or len(app.dataframe) == len(PICTURES)
-    assert menu != "source" or len(app.code) > len(PICTURES)
+def test_every_menu_opens():
+    app = with_menus(PICTURES, PAGE, masks_view="leaks", architecture="encoder-decoder", masks_place="cross")
+    assert len(app.dataframe) == len(PICTURES)
+    assert len(app.code) > len(PICTURES)

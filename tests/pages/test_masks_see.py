@@ -1,12 +1,19 @@
 """The view "see" of the Masks lens, and what stands above all its views, without a browser."""
 
+from urllib.parse import urlencode
+
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget, with_menus
+from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import prints_nan
 from tfm_core import MASKS
+from tfm_ui.lenses import lens
+from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.pictures.maps import MASKED
+from tfm_ui.pictures.panel import panels_in
+from tfm_ui.pictures.registry import Asked, content_of, made
 
 PAGE = "masks"
 PICTURES = ["masks_batch", "masks_composer", "masks_see", "masks_growth"]
@@ -15,7 +22,10 @@ PLACES = [("encoder", "decoder"), ("decoder", "decoder"), ("encoder-decoder", "d
 
 def maps(app):
     """Mask, scores and weights as the browser gets them, and the header."""
-    header, numbers = picture(app, "masks_see")
+    return in_shape(*picture(app, "masks_see"))
+
+
+def in_shape(header, numbers: bytes):
     shape = (-1, len(header["rows"]["names"]), len(header["columns"]["names"]))
     return header, np.frombuffer(numbers, np.float32).reshape(shape)
 
@@ -24,17 +34,40 @@ def check(app, *, exact: bool = True):
     assert not app.exception
     for name in PICTURES:
         assert not prints_nan(picture(app, name)[0])
-    header, (mask, scores, weights, *_) = maps(app)
+    assert "✕" not in text_on(app)
+    return check_maps(*picture(app, "masks_see"), exact=exact)
+
+
+def check_maps(header, numbers: bytes, *, exact: bool = True):
+    _, (mask, scores, weights, *_) = in_shape(header, numbers)
     assert np.isfinite(scores).all() or not exact
     assert (weights[np.isnan(mask)] == 0).all() or not exact
-    assert "✕" not in text_on(app)
     return header
 
 
+def asked(mask: str, where: tuple[str, str]) -> dict[str, str]:
+    """A link's parameters: this mask in this attention."""
+    architecture, place = where
+    return {
+        "architecture": architecture, "masks_place": place, "masks_mask": mask, "masks_layer": "2", "masks_head": "4"
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("mask", ["", *MASKS])
-@pytest.mark.parametrize(("architecture", "place"), PLACES)
-def test_every_mask_is_obeyed_in_every_place(architecture, place, mask):
-    app = start(PAGE, architecture=architecture, masks_place=place, masks_mask=mask, masks_layer="2", masks_head="4")
+@pytest.mark.parametrize("where", PLACES)
+def test_every_mask_is_obeyed_in_every_place(where, mask):
+    query = urlencode(asked(mask, where))
+    for name in PICTURES:
+        assert not prints_nan(content_of(name, query)[0])
+    check_maps(*decode(made("masks_see", query)))
+    states = Asked(query)
+    blocks = lens(PAGE).blocks(states.model, states.lens(MasksState, "masks_"))
+    assert all(holds for panel in panels_in(blocks) for holds in panel.result.laws().values())
+
+
+@pytest.mark.rotated(each=1, mask=["", *MASKS], where=PLACES)
+def test_the_page_shows_every_mask(mask, where):
+    app = start(PAGE, **asked(mask, where))
     check(app)
     assert "pairs kept" in text_on(app)
 
@@ -136,15 +169,11 @@ def test_a_model_that_shrinks_keeps_the_lens():
     assert not np.array_equal(before, maps(app)[1], equal_nan=True)
 
 
-@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
-def test_every_menu_opens(menu):
-    app = start(PAGE, architecture="encoder-decoder", masks_place="cross", masks_paint="~h1.1")
-    for name in ("masks_see", "masks_growth"):
-        app.session_state[f"{menu}_{name}"] = True
-    app.run()
-    assert not app.exception
-    assert menu != "numbers" or len(app.dataframe) == 2
-    assert menu != "source" or len(app.code) > 2
+def test_every_menu_opens():
+    names = ("masks_see", "masks_growth")
+    app = with_menus(names, PAGE, architecture="encoder-decoder", masks_place="cross", masks_paint="~h1.1")
+    assert len(app.dataframe) == 2
+    assert len(app.code) > 2
 
 
 def test_pooled_cells_are_masked_only_where_no_pair_may_attend():

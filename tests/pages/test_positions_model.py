@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget, with_menus
 from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions import model_runs
@@ -28,25 +28,19 @@ def all_pictures(app, view: str) -> None:
         assert not np.isnan(values(header, numbers)).all() or name == "positions_entry"
 
 
-@pytest.mark.parametrize("view", PICTURES)
-@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
-def test_every_view_runs_for_every_architecture(view, architecture):
-    app = lens(view, architecture=architecture, norm="post")
-    all_pictures(app, view)
-
-
-@pytest.mark.parametrize("view", PICTURES)
-@pytest.mark.parametrize("scheme", POSITIONAL)
-def test_every_view_runs_for_every_scheme(view, scheme):
-    app = lens(view, positions_a=scheme, positions_b="nothing", positional=scheme)
+@pytest.mark.crossed(view=PICTURES, scheme=POSITIONAL, architecture=["encoder", "decoder", "encoder-decoder"])
+def test_every_view_runs_for_every_scheme_and_architecture(view, scheme, architecture):
+    app = lens(
+        view, positions_a=scheme, positions_b="nothing", positional=scheme, architecture=architecture, norm="post"
+    )
     all_pictures(app, view)
     assert view == "fault" or "✕" not in text_on(app)
 
 
-@pytest.mark.parametrize("view", PICTURES)
-@pytest.mark.parametrize(
-    "model",
-    [
+@pytest.mark.rotated(
+    each=2,
+    view=PICTURES,
+    model=[
         {"text": "hi there", "seq_len": "2", "causal": "false"},
         {"text": "🦊", "seq_len": "2", "num_heads": "1"},
         {"text": "שלום <b>a</b> $x$ **b**", "num_heads": "16"},
@@ -126,16 +120,11 @@ def test_the_table_leads_into_the_views():
 
 
 @pytest.mark.parametrize("view", PICTURES)
-@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
-def test_every_menu_opens(view, menu):
-    app = lens(view, seq_len="12", architecture="encoder-decoder")
+def test_every_menu_opens(view):
     names = PICTURES[view] or ["positions_table"]
-    for name in names:
-        app.session_state[f"{menu}_{name}"] = True
-    app.run()
-    assert not app.exception
-    assert menu != "numbers" or len(app.dataframe) == len(names)
-    assert menu != "source" or len(app.code) > len(names)
+    app = with_menus(names, PAGE, positions_view=view, seq_len="12", architecture="encoder-decoder")
+    assert len(app.dataframe) == len(names)
+    assert len(app.code) > len(names)
 
 
 def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):

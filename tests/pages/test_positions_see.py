@@ -15,19 +15,18 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("name", POSITIONAL)
-def test_each_scheme_is_seen_as_a_and_as_b(name, sizes):
-    for sides in ({"positions_a": name, "positions_b": "nothing"}, {"positions_a": "none", "positions_b": name}):
-        app = start(POSITIONS, **sides, **SIZES[sizes])
-        side = "A" if sides["positions_a"] == name else "B"
-        assert f"{side}: {name}" in text_on(app)
-        if name in ("sinusoidal", "learned"):
-            header, _ = picture(app, f"positions_encode_{side.lower()}")
-            assert header["rows"]["names"][0] == "0"
-        if name in ("alibi", "t5"):
-            header, _ = picture(app, f"positions_bias_{side.lower()}")
-            assert len(header["maps"]) == int(SIZES[sizes]["positions_heads"])
+@pytest.mark.crossed(name=POSITIONAL, sizes=SIZES, side=["A", "B"])
+def test_each_scheme_is_seen_as_a_and_as_b(name, sizes, side):
+    a, b = (name, "nothing") if side == "A" else ("none", name)
+    app = start(POSITIONS, positions_a=a, positions_b=b, **SIZES[sizes])
+    side = "A" if a == name else "B"  # two that are the same are one
+    assert f"{side}: {name}" in text_on(app)
+    if name in ("sinusoidal", "learned"):
+        header, _ = picture(app, f"positions_encode_{side.lower()}")
+        assert header["rows"]["names"][0] == "0"
+    if name in ("alibi", "t5"):
+        header, _ = picture(app, f"positions_bias_{side.lower()}")
+        assert len(header["maps"]) == int(SIZES[sizes]["positions_heads"])
 
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])

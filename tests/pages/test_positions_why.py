@@ -17,9 +17,7 @@ def infos(app) -> str:
     return " ".join(element.value for element in app.info)
 
 
-@pytest.mark.parametrize("view", ["why", "beyond"])
-@pytest.mark.parametrize("b", ["nothing", "sinusoidal", "rope"])
-@pytest.mark.parametrize("a", POSITIONAL)
+@pytest.mark.crossed(a=POSITIONAL, b=["nothing", "sinusoidal", "rope"], view=["why", "beyond"])
 def test_every_scheme_runs_as_a_and_as_b(view, a, b):
     app = page(view, a, b)
     text = text_on(app)
@@ -29,18 +27,17 @@ def test_every_scheme_runs_as_a_and_as_b(view, a, b):
         assert "B: rope" in text
 
 
-@pytest.mark.parametrize("view", ["why", "beyond"])
-@pytest.mark.parametrize(
-    "more",
-    [
+@pytest.mark.crossed(
+    view=["why", "beyond"],
+    schemes=[("sinusoidal", "learned"), ("rope", "t5")],
+    more=[
         {"positions_width": "1", "positions_length": "2", "positions_heads": "1"},
         {"positions_width": "63", "positions_length": "300", "positions_base": "2", "positions_head": "32"},
         {"positions_max_len": "2", "positions_measure": "distance", "positions_shift": "4000"},
     ],
 )
-@pytest.mark.parametrize(("a", "b"), [("sinusoidal", "learned"), ("rope", "t5")])
-def test_both_views_run_at_the_ends_of_all_ranges(view, a, b, more):
-    assert not page(view, a, b, architecture="decoder", **more).error
+def test_both_views_run_at_the_ends_of_all_ranges(view, schemes, more):
+    assert not page(view, *schemes, architecture="decoder", **more).error
 
 
 def test_each_claim_has_its_number_and_its_mark():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import picture, start, text_on, widget, with_menus
 from tests.tfm_ui.lenses.profiling.profiling_toys import plan, report
 from tests.tfm_ui.pictures.charts import ends, prints_nan
 from tfm_core.profiling import Measured
@@ -64,8 +64,9 @@ def test_the_baseline_is_a_choice_of_the_link():
     assert "Forward beside row 5 · with weights" in text_on(app)  # the last there is
 
 
-@pytest.mark.parametrize("seconds", [[], [None] * 5, [0.01], [None, 0.01, None], [1e-8, 1, 1, 1, 900]])
-@pytest.mark.parametrize("backward", [True, False])
+@pytest.mark.rotated(
+    each=1, seconds=[[], [None] * 5, [0.01], [None, 0.01, None], [1e-8, 1, 1, 1, 900]], backward=[True, False]
+)
 def test_every_kind_of_broken_row_is_shown(seconds, backward):
     asked = plan(backward=backward)
     stopped = report(asked, seconds, complete=False)
@@ -136,14 +137,9 @@ def test_what_is_counted_follows_the_sidebar_and_the_choice():
     assert disabled == {"nn.MultiheadAttention", "nn.MultiheadAttention weights"}
 
 
-@pytest.mark.parametrize("menu", ["numbers", "download", "source"])
-def test_every_menu_opens(menu):
+def test_every_menu_opens():
     measurements.keep(report(plan(), TIMES))
-    app = lens()
-    for name in (*PICTURES, "profiling_table"):
-        app.session_state[f"{menu}_{name}"] = True
-    app.run()
-    assert not app.exception
-    assert menu != "numbers" or len(app.dataframe) == 1 + len(PICTURES)
-    assert menu != "source" or len(app.code) > 4
-    assert menu != "download" or "json_profiling_table" in str(app.get("download_button"))
+    app = with_menus((*PICTURES, "profiling_table"), PAGE)
+    assert len(app.dataframe) == 1 + len(PICTURES)
+    assert len(app.code) > 4
+    assert "json_profiling_table" in str(app.get("download_button"))

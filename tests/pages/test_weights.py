@@ -24,8 +24,7 @@ def badge(app):
     return facts.proto.popover.label
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "training"])
-@pytest.mark.parametrize("weights", TRAINED)
+@pytest.mark.rotated(each=2, page=[page for page in PAGES if page != "training"], weights=TRAINED)
 def test_every_page_runs_with_trained_weights_and_calls_them_trained(page, weights):
     app = start(page, weights=weights)
     if page != "profiling":
