@@ -2,7 +2,6 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessible import barriers
@@ -18,13 +17,13 @@ from tests.browser.generate import (
     shown,
     texts,
 )
+from tests.browser.test_heads import back_to
 from tests.browser.test_stage import overflow, scrolled
 from tfm_ui.lenses.generate.state import VIEWS
 from tfm_ui.lenses.generate.write.questions import PROMPT
 
 
-def test_without_parameters_lab_gpt_writes_and_the_address_says_what(visit):
-    visitor = visit("/generate")
+def without_parameters_lab_gpt_writes_and_the_address_says_what(visitor) -> None:
     query = parse_qs(urlsplit(visitor.page.url).query)
     assert (query["weights"], query["text"]) == (["lab-gpt"], [PROMPT])
     of_link = computed(visitor)
@@ -35,25 +34,27 @@ def test_without_parameters_lab_gpt_writes_and_the_address_says_what(visit):
     assert at(visitor) == 60
 
 
-def test_play_goes_from_token_to_token_until_it_is_stopped(visit):
-    visitor = visit(SHORT)
+def play_goes_from_token_to_token_until_it_is_stopped(visitor) -> None:
+    """Of 60 tokens, so that even on a slow machine it is stopped before the last."""
     visitor.press("Play", "generate_write")
     visitor.page.wait_for_function("e => e._memory.at > 2", arg=picture(visitor).element_handle())
     visitor.press("Stop", "generate_write")
     stopped = at(visitor)
-    assert 3 < stopped < 20
+    assert 3 < stopped < 60
     expect(picture(visitor).get_by_role("button", name="Play", exact=True)).to_be_visible()
     committed(visitor, f"generate_step={stopped}")
-    visitor.page.wait_for_timeout(400)
+    assert picture(visitor).evaluate("e => e._memory.playing ?? null") is None  # no timer moves it on
     assert at(visitor) == stopped
+    slider = picture(visitor).get_by_role("slider", name="Step")
+    for key in ("End", *["ArrowLeft"] * 5):
+        slider.press(key)
     visitor.press("Play", "generate_write")
-    expect(picture(visitor).locator("output")).to_have_text("token 20 of 20")
+    expect(picture(visitor).locator("output")).to_have_text("token 60 of 60")
     expect(picture(visitor).get_by_role("button", name="Play", exact=True)).to_be_visible()
     visitor.page.wait_for_function("!location.search.includes('generate_step=')")
 
 
-def test_slider_and_keys_move_text_and_rows_together_and_need_no_server(visit):
-    visitor = visit(SHORT)
+def slider_and_keys_move_text_and_rows_together_and_need_no_server(visitor) -> None:
     of_link, slider = computed(visitor), picture(visitor).get_by_role("slider", name="Step")
     canvas, asked = picture(visitor).locator("canvas"), []
     visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
@@ -83,9 +84,14 @@ def test_slider_and_keys_move_text_and_rows_together_and_need_no_server(visit):
     assert asked == []
 
 
-@pytest.mark.parametrize("view", ["write", "look"])
-def test_a_page_that_is_behind_takes_no_step_back(visit, view):
-    visitor = visit(f"{SHORT}&generate_step=2&generate_view={view}")
+def test_a_page_that_is_behind_takes_no_step_back(visit):
+    visitor = visit(f"{SHORT}&generate_step=2&generate_view=write")
+    a_page_that_is_behind_takes_no_step_back(visitor, "write")
+    back_to(visitor, f"{SHORT}&generate_step=2&generate_view=look")
+    a_page_that_is_behind_takes_no_step_back(visitor, "look")
+
+
+def a_page_that_is_behind_takes_no_step_back(visitor, view: str) -> None:
     release, player = visitor.behind(), visitor.page.locator(f".{view}")
     player.evaluate(
         """e => { const output = e.querySelector("output")
@@ -103,9 +109,8 @@ def test_a_page_that_is_behind_takes_no_step_back(visit, view):
     expect(player.locator("output")).not_to_have_text("token 5 of 20")
 
 
-@pytest.mark.parametrize("hand", ["mouse", "keys"])
-def test_another_token_is_put_and_a_link_brings_both_texts_back_until_it_is_taken_back(visit, hand):
-    visitor = visit(f"{SHORT}&generate_step=5")
+def another_token_is_put(visitor, hand: str) -> tuple[list[str], list[str]]:
+    """By mouse or keys; what the text was before, and both texts."""
     before, row = texts(visitor), other_candidate(visitor)
     token, place = candidate(visitor, row)
     if hand == "mouse":
@@ -121,16 +126,17 @@ def test_another_token_is_put_and_a_link_brings_both_texts_back_until_it_is_take
     assert both == [shown(PROMPT + computed(visitor).text), before[0]]
     assert picture(visitor).locator(".forced").evaluate_all("all => all.map(e => e.dataset.place)") == ["4"]
     assert at(visitor) == 5
-    second = visit(path(visitor))
-    assert texts(second) == both
+    return before, both
+
+
+def it_is_taken_back(visitor, before: list[str]) -> None:
     visitor.press("Take back", "generate_write")
     visitor.page.wait_for_function("!location.search.includes('generate_forced')")
     visitor.wait()
     assert texts(visitor) == before
 
 
-def test_the_temperature_changes_the_text_while_it_is_dragged_without_runs_of_the_page(visit):
-    visitor = visit(SHORT)
+def the_temperature_changes_the_text_while_it_is_dragged_without_runs_of_the_page(visitor) -> None:
     slider, before = visitor.page.get_by_role("slider", name="Temperature", exact=True), texts(visitor)
     box, sent, met = slider.bounding_box(), visitor.messages_sent, []
     y = box["y"] + box["height"] / 2
@@ -150,8 +156,29 @@ def test_the_temperature_changes_the_text_while_it_is_dragged_without_runs_of_th
     visitor.page.wait_for_function("location.search.includes('generate_temperature=')")
     visitor.wait()
     assert visitor.messages_sent - sent <= 3
+    assert texts(visitor) != before
+
+
+def test_a_text_is_written_played_and_stepped_through(visit):
+    visitor = visit("/generate")
+    without_parameters_lab_gpt_writes_and_the_address_says_what(visitor)
+    play_goes_from_token_to_token_until_it_is_stopped(visitor)
+    back_to(visitor, SHORT)
+    slider_and_keys_move_text_and_rows_together_and_need_no_server(visitor)
+
+
+def test_another_token_or_temperature_is_another_text_that_a_link_brings_back(visit):
+    visitor = visit(f"{SHORT}&generate_step=5")
+    before, _ = another_token_is_put(visitor, "keys")
+    it_is_taken_back(visitor, before)
+    before, both = another_token_is_put(visitor, "mouse")
     second = visit(path(visitor))
-    assert texts(second) == texts(visitor) != before
+    assert texts(second) == both
+    it_is_taken_back(visitor, before)
+    back_to(visitor, SHORT)
+    the_temperature_changes_the_text_while_it_is_dragged_without_runs_of_the_page(visitor)
+    second.open(path(visitor))
+    assert texts(second) == texts(visitor)
 
 
 def test_on_a_phone_nothing_scrolls_sideways_and_nobody_is_kept_out(visit):
@@ -164,7 +191,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_nobody_is_kept_out(visit):
     visitor.page.touchscreen.tap(**place)
     committed(visitor, f"generate_forced=5.{token}")
     for view in VIEWS:
-        visitor.open(f"{SHORT}&generate_forced=5.{token}&generate_view={view}")
+        back_to(visitor, f"{SHORT}&generate_forced=5.{token}&generate_view={view}")
         assert overflow(visitor) <= 1, view
         assert scrolled(visitor) == [], view
         assert barriers(visitor) == [], view
