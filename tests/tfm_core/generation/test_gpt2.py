@@ -14,10 +14,12 @@ SHAPES = [
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("positional", ["none", "sinusoidal", "learned"])
-@pytest.mark.parametrize("attention", ["full", "fused"])
-@pytest.mark.parametrize("tie_embeddings", [True, False])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.crossed(
+    positional=["none", "sinusoidal", "learned"],
+    attention=["full", "fused"],
+    tie_embeddings=[True, False],
+    shape=SHAPES,
+)
 def test_logits_are_those_of_gpt2(positional, attention, tie_embeddings, shape):
     model = build(
         architecture="decoder", positional=positional, attention=attention, tie_embeddings=tie_embeddings, **shape

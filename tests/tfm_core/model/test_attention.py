@@ -21,7 +21,22 @@ from tfm_core import (
 
 sizes = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(1, 5))
 every_attention = pytest.mark.parametrize("kind", ATTENTION)
-with_scores = pytest.mark.parametrize("kind", [kind for kind, entry in ATTENTION.items() if entry.has_scores])
+WITH_SCORES = [kind for kind, entry in ATTENTION.items() if entry.has_scores]
+with_scores = pytest.mark.parametrize("kind", WITH_SCORES)
+SHAPES = [
+    (),
+    (4,),
+    (1,),
+    (3, 4),
+    (1, 4),
+    (3, 1),
+    (2, 3, 4),
+    (2, 1, 1),
+    (1, 1, 4),
+    (2, 1, 3, 4),
+    (2, 1, 1, 4),
+    (1, 2, 3, 1),
+]
 
 
 def random_mask(*shape, seed):
@@ -113,13 +128,7 @@ def test_key_defaults_to_query_and_value_to_key(kind):
     assert largest_error(attention(x, y, x), attention(x, y)) > 1e-3
 
 
-@pytest.mark.parametrize("recorded", [True, False])
-@pytest.mark.parametrize(
-    "shape",
-    [(), (4,), (1,), (3, 4), (1, 4), (3, 1), (2, 3, 4), (2, 1, 1), (1, 1, 4), (2, 1, 3, 4), (2, 1, 1, 4), (1, 2, 3, 1)],
-    ids=str,
-)
-@with_scores
+@pytest.mark.crossed(shape=SHAPES, kind=WITH_SCORES, recorded=[True, False])
 def test_a_mask_of_any_shape_that_broadcasts_means_the_same_as_written_out(kind, shape, recorded):
     attention = scramble(ATTENTION[kind](8, 2))
     x, y = torch.randn(2, 3, 8), torch.randn(2, 4, 8)

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, recording
 
-both_paths = pytest.mark.parametrize("path", [recording, nullcontext], ids=["recorded", "fused"])
+PATHS = (recording, nullcontext)  # recorded, fused
 
 
 def loss_of(model, tokens):
@@ -23,9 +23,7 @@ def gradients(model, tokens, path):
     return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
 
 
-@both_paths
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("positional", POSITIONAL)
+@pytest.mark.crossed(path=PATHS, architecture=ARCHITECTURES, positional=POSITIONAL)
 def test_every_parameter_gets_a_gradient(path, architecture, positional):
     by_name = gradients(build(architecture=architecture, positional=positional), random_ids(4, 8), path)
     # A key's bias adds the same to all scores of a row, which the softmax takes away again.
@@ -33,9 +31,7 @@ def test_every_parameter_gets_a_gradient(path, architecture, positional):
     assert silent <= {name for name in by_name if name.endswith("key_projection.bias")}
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("positional", POSITIONAL)
+@pytest.mark.crossed(architecture=ARCHITECTURES, norm=NORMS, positional=POSITIONAL)
 def test_both_paths_have_the_same_gradients(architecture, norm, positional):
     model = build(architecture=architecture, norm=norm, positional=positional).double()
     tokens = random_ids(2, 6)
@@ -44,9 +40,7 @@ def test_both_paths_have_the_same_gradients(architecture, norm, positional):
     assert max(largest_error(recorded[name], fused[name]) for name in recorded) < 1e-12
 
 
-@both_paths
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.crossed(path=PATHS, architecture=ARCHITECTURES, activation=ACTIVATIONS)
 def test_a_few_steps_of_training_lower_the_loss(path, architecture, activation):
     model, tokens = build(architecture=architecture, activation=activation).train(), random_ids(8, 6)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

@@ -147,9 +147,7 @@ def test_a_model_is_built_where_the_weights_shall_live():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("positional", POSITIONAL)
-@pytest.mark.parametrize("seed", [0, 1, 7, 42])
+@pytest.mark.crossed(positional=POSITIONAL, norm=NORMS, seed=[0, 1, 7, 42])
 def test_the_first_layer_is_worth_looking_at(positional, norm, seed):
     """The mean entropy of its rows, as a share of the largest possible, is neither near 0 nor near 1."""
     tokens = encode(SENTENCE)

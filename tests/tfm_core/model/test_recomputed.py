@@ -136,10 +136,7 @@ class Recomputed:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("positional", POSITIONAL)
-@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+@pytest.mark.crossed(positional=POSITIONAL, architecture=ARCHITECTURES, norm=NORMS, dtype=TOLERANCE)
 def test_every_site_follows_from_its_predecessors(architecture, norm, positional, dtype):
     activation = list(ACTIVATIONS)[list(POSITIONAL).index(positional) % len(ACTIVATIONS)]
     model = build(architecture=architecture, norm=norm, positional=positional, activation=activation)

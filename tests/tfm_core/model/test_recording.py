@@ -28,10 +28,7 @@ def fused_calls(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("positional", POSITIONAL)
-@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.crossed(positional=POSITIONAL, architecture=ARCHITECTURES, norm=NORMS, padded=[False, True])
 def test_the_fused_kernel_works_while_nobody_listens_and_agrees(architecture, norm, positional, padded, fused_calls):
     model = build(architecture=architecture, norm=norm, positional=positional)
     tokens = TOKENS.clone()

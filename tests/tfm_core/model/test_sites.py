@@ -8,8 +8,6 @@ from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, recording
 ATTENTION = ["query", "key", "value", "mask", "scores", "masked_scores", "weights", "head_output", "output"]
 FEED_FORWARD = ["hidden", "output"]
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
-every_norm = pytest.mark.parametrize("norm", NORMS)
-every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
 
 
 def extra_sites(scheme):
@@ -49,9 +47,7 @@ def all_sites(architecture, norm, positional, num_layers=2):
     return [*names, "logits"]
 
 
-@every_architecture
-@every_norm
-@every_scheme
+@pytest.mark.crossed(positional=POSITIONAL, architecture=ARCHITECTURES, norm=NORMS)
 def test_the_names_and_order_of_all_sites(architecture, norm, positional):
     with recording() as trace:
         run(build(architecture=architecture, norm=norm, positional=positional), random_ids(1, 3))

@@ -51,9 +51,7 @@ def heads_of(x):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("shape", MASKS, ids=str)
-@pytest.mark.parametrize("with_bias", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.crossed(shape=MASKS, with_bias=[False, True], dtype=[torch.float32, torch.float64, torch.bfloat16])
 def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_bias, dtype, at_a_time):
     query, key = (
         heads_of(torch.randn(BATCH, QUERIES, 8, dtype=dtype)),

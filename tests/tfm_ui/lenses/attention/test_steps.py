@@ -59,9 +59,9 @@ def test_all_matrices_are_what_the_model_computed():
     assert header["matrices"]["query"]["shape"] == "T × dₖ = 10 × 8"
 
 
-@pytest.mark.parametrize("positional", ["sinusoidal", "rope", "alibi"])
-@pytest.mark.parametrize("architecture", ["encoder", "encoder-decoder"])
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.crossed(
+    step=STEPS, positional=["sinusoidal", "rope", "alibi"], architecture=["encoder", "encoder-decoder"]
+)
 def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
     model = ModelState(architecture=architecture, positional=positional)
     lens = AttentionState(kind="cross", whole=False, step=step, query=3)

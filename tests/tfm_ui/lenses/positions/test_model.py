@@ -199,9 +199,7 @@ def test_the_lines_are_the_means():
     assert [stroke for name, stroke in strokes.items() if name[:2] in ("A:", "B:")] == ["dash", "solid"]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
-@pytest.mark.parametrize("name", POSITIONAL)
+@pytest.mark.crossed(name=POSITIONAL, architecture=["encoder", "decoder", "encoder-decoder"], norm=["pre", "post"])
 def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architecture, norm):
     model = ModelState(architecture=architecture, norm=norm)
     drawing = diagram(model, PositionsState(a=name, b="nothing"))

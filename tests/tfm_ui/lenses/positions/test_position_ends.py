@@ -28,9 +28,7 @@ OURS = ("pairs", "distances", "shift_matrix", "shift_errors", "turned", "unique"
 OURS += ("beyond_turns", "clocks_a", "clocks_b")
 
 
-@pytest.mark.parametrize("a", POSITIONAL)
-@pytest.mark.parametrize("b", ["nothing", "learned", "rope", "t5"])
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.crossed(a=POSITIONAL, b=["nothing", "learned", "rope", "t5"], measure=MEASURES)
 def test_every_recipe_gives_the_numbers_on_screen(a, b, measure):
     state = asks(a, b, measure=measure, head=2, shift=3)
     alike = similarity(MODEL, state)

@@ -217,9 +217,11 @@ def test_a_scheme_of_a_newcomer_needs_no_more_than_its_class(monkeypatch, length
     assert wavelengths(MODEL, state).sentence() == "A: toy is not made of waves."
 
 
-@pytest.mark.parametrize("name", [name for name in PICTURES if name.startswith("positions_")])
-@pytest.mark.parametrize("scheme", POSITIONAL)
-@pytest.mark.parametrize("sizes", [{"length": 2, "width": 1, "heads": 1, "max_len": 2}, {"base": 2.0, "heads": 3}])
+@pytest.mark.crossed(
+    name=[name for name in PICTURES if name.startswith("positions_")],
+    scheme=POSITIONAL,
+    sizes=[{"length": 2, "width": 1, "heads": 1, "max_len": 2}, {"base": 2.0, "heads": 3}],
+)
 def test_every_picture_has_something_for_every_scheme(name, scheme, sizes):
     for sides in ({"a": scheme}, {"b": scheme}):
         state = PositionsState(**{"a": "none", "b": NOTHING, **sides, **sizes})
