@@ -2,14 +2,27 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derive_cells import derivation
 from tfm_ui.lenses.attention.steps.numbers import head_steps
 from tfm_ui.state.model_state import ModelState
+
+ONE_STEP = "/attention?attention_whole=false&attention_step="
+# From now on `walks` holds the timers of 1.5 s, half a step's usual time: of a walk at twice the speed.
+TIMERS = """() => {
+  const { setTimeout: begin, clearTimeout: end } = window
+  window.walks = new Set()
+  window.setTimeout = (act, ms, ...more) => {
+    const timer = begin(() => { walks.delete(timer); act(...more) }, ms)
+    if (ms === 1500) walks.add(timer)
+    return timer
+  }
+  window.clearTimeout = timer => { walks.delete(timer); end(timer) }
+}"""
 
 
 def stage(visitor):
@@ -34,27 +47,28 @@ def derived(visitor) -> str:
     return "\n".join(visitor.page.locator(".derived .lines p").all_inner_texts())
 
 
+def selected(visitor) -> str:
+    """The step that is chosen."""
+    return visitor.page.get_by_role("tab", selected=True).inner_text()
+
+
 def settled(visitor, title: str) -> None:
     visitor.page.get_by_role("heading", name=title, exact=True).wait_for()
     visitor.wait()
 
 
-def test_a_click_on_a_score_shows_its_derivation_and_is_in_the_link(visit):
-    visitor = visit("/attention")
+def hovering_names_the_cell_without_asking_the_server(visitor) -> None:
     stage(visitor)
-    visitor.page.mouse.click(**cell(visitor, "scores", 6, 2))
-    settled(visitor, "Score of “because” and “sat”")
-    expected = derivation(head_steps(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
-    assert derived(visitor) == expected.text
-    expect(visitor.page.locator(".derived code")).to_contain_text("@ key.mT")
-    visitor.page.wait_for_function("location.search.includes('attention_key=3')")
-    again = visit(visitor.page.url.removeprefix(visitor.address))
-    settled(again, "Score of “because” and “sat”")
-    assert derived(again) == expected.text
+    visitor.wait()
+    sent = visitor.messages_sent
+    visitor.page.mouse.move(**cell(visitor, "query", 3, 2))
+    text = visitor.page.locator(".matrices .tip").inner_text()
+    assert re.match(r"query 4 “on”, dimension 3\nQ = −?\d\.\d{3}$", text)
+    assert visitor.messages_sent == sent
 
 
-def test_what_feeds_the_cell_is_outlined(visit):
-    visitor = visit("/attention?attention_step=scores&attention_query=7&attention_key=3")
+def what_feeds_the_cell_is_outlined(visitor) -> None:
+    """Of the score of query 7 and key 3."""
     lit = stage(visitor).evaluate("e => e._memory.header.lit")
     assert lit["query"] == [[[6, None], 1]]
     assert lit["key"] == [[[2, None], 1]]
@@ -66,8 +80,22 @@ def test_what_feeds_the_cell_is_outlined(visit):
     assert stage(visitor).evaluate(dark, ["query", 3]) > 150
 
 
-def test_the_steps_are_walked_by_keyboard_forwards_and_backwards(visit):
-    visitor = visit("/attention?attention_whole=false&attention_step=input")
+def test_a_click_on_a_score_shows_its_derivation_and_what_feeds_it_and_is_in_the_link(visit):
+    visitor = visit("/attention")
+    hovering_names_the_cell_without_asking_the_server(visitor)
+    visitor.page.mouse.click(**cell(visitor, "scores", 6, 2))
+    settled(visitor, "Score of “because” and “sat”")
+    expected = derivation(head_steps(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
+    assert derived(visitor) == expected.text
+    expect(visitor.page.locator(".derived code")).to_contain_text("@ key.mT")
+    visitor.page.wait_for_function("location.search.includes('attention_key=3')")
+    again = visit(visitor.page.url.removeprefix(visitor.address))
+    settled(again, "Score of “because” and “sat”")
+    assert derived(again) == expected.text
+    what_feeds_the_cell_is_outlined(again)
+
+
+def the_steps_are_walked_by_keyboard_forwards_and_backwards(visitor) -> None:
     stage(visitor)
     visitor.page.get_by_role("tab", name="input", exact=True).focus()
     for step in STEPS[1:]:
@@ -81,26 +109,10 @@ def test_the_steps_are_walked_by_keyboard_forwards_and_backwards(visit):
     visitor.page.get_by_role("tab", name="heads", exact=True, selected=True).wait_for()
     visitor.page.wait_for_function("location.search.includes('attention_step=heads')")
     visitor.wait()
-    assert visitor.page.get_by_role("tab", selected=True).inner_text() == "heads"  # and there it stays
+    assert selected(visitor) == "heads"  # and there it stays
 
 
-def test_there_and_back_before_the_page_has_heard_of_it_stays_there(visit):
-    visitor, asked = visit("/attention?attention_step=heads"), []
-    release = visitor.behind()
-    visitor.page.get_by_role("tab", name="heads", exact=True).focus()
-    for key, step in (("ArrowRight", "output"), ("ArrowLeft", "heads")):
-        visitor.page.keyboard.press(key)
-        visitor.page.get_by_role("tab", name=step, exact=True, selected=True).wait_for()
-    visitor.page.wait_for_timeout(1000)
-    visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
-    assert release(10) > 1
-    visitor.wait()
-    assert visitor.page.get_by_role("tab", selected=True).inner_text() == "heads"
-    assert asked == []  # not even for a moment was another step drawn
-
-
-def test_cells_are_read_and_chosen_by_keyboard(visit):
-    visitor = visit("/attention?attention_whole=false&attention_step=weights")
+def cells_are_read_and_chosen_by_keyboard(visitor) -> None:
     stage(visitor)
     visitor.page.locator('figure[data-name="weights"] canvas').focus()
     visitor.page.keyboard.press("ArrowUp")
@@ -111,8 +123,75 @@ def test_cells_are_read_and_chosen_by_keyboard(visit):
     settled(visitor, "Weight of “cat” for “the₂”")
 
 
-def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_go(visit):
-    visitor = visit("/attention?attention_step=weights")
+def play_walks_by_itself_at_a_speed_that_is_in_no_link_until_it_is_paused(visitor) -> None:
+    visitor.page.evaluate(TIMERS)
+    speed = visitor.page.get_by_label("Speed of playing")
+    assert speed.locator("option").all_inner_texts() == ["×0.25", "×0.5", "×1", "×2"]
+    expect(speed).to_have_value("1")
+    speed.select_option("2")
+    link = visitor.page.url
+    visitor.press("Play")
+    for step in ("key", "value", "scores"):
+        visitor.page.get_by_role("tab", name=step, exact=True, selected=True).wait_for()
+        expect(speed).to_have_value("2")
+    visitor.page.wait_for_function("walks.size === 1")
+    visitor.press("Pause")
+    visitor.wait()
+    assert visitor.page.evaluate("walks.size") == 0  # nothing will walk on
+    expect(visitor.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    assert visitor.page.url.replace(selected(visitor), "query") == link
+
+
+def a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor) -> None:
+    """Of the step scores."""
+    for motion, beats in (("reduce", 0), ("no-preference", 8)):
+        visitor.page.emulate_media(reduced_motion=motion)
+        back_to(visitor, f"{ONE_STEP}scores")
+        stage(visitor)
+        visitor.page.get_by_role("button", name="Step on").click()
+        settled(visitor, "Scaled score of “mat” and “cat”")
+        assert stage(visitor).evaluate("e => e._memory.beats?.length ?? 0") == beats, motion
+
+
+def a_steps_matrices_have_room(visitor) -> None:
+    """Of the step scores."""
+    for width in (390, 1440):
+        visitor.resize(width)
+        wide = stage(visitor).evaluate(
+            """e => { const right = element => element.getBoundingClientRect().right
+                return [...e.querySelectorAll("canvas")].map(canvas => right(canvas) - right(e)) }"""
+        )
+        assert len(wide) == 3
+        assert max(wide) <= 1, width
+
+
+def on_a_phone_the_present_step_is_in_sight_among_the_others(visitor) -> None:
+    visitor.resize(390)
+    back_to(visitor, "/attention?attention_step=weights")
+    stage(visitor)
+    in_view = visitor.page.locator(".matrices .chips").evaluate(
+        """chips => { const box = chips.getBoundingClientRect()
+            const chip = chips.querySelector("[aria-selected=true]").getBoundingClientRect()
+            return chip.left >= box.left - 1 && chip.right <= box.right + 1 }"""
+    )
+    assert in_view
+
+
+def there_and_back_before_the_page_has_heard_of_it_stays_there(visitor) -> None:
+    release, asked = visitor.behind(), []
+    visitor.page.get_by_role("tab", name="heads", exact=True).focus()
+    for key, step in (("ArrowRight", "output"), ("ArrowLeft", "heads")):
+        visitor.page.keyboard.press(key)
+        visitor.page.get_by_role("tab", name=step, exact=True, selected=True).wait_for()
+    visitor.page.wait_for_timeout(1000)  # each was a run of the page
+    visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    assert release(10) > 1
+    visitor.wait()
+    assert selected(visitor) == "heads"
+    assert asked == []  # not even for a moment was another step drawn
+
+
+def dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_go(visitor) -> None:
     weights = "e => Array.from(e._memory.of('weights')).slice(50, 56)"
     before, link = stage(visitor).evaluate(weights), visitor.page.url
     box = visitor.page.locator(".warmth input").bounding_box()
@@ -135,55 +214,19 @@ def test_dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is
     assert stage(visitor).evaluate(weights) == before
 
 
-def test_play_walks_by_itself_until_it_is_paused(visit):
-    visitor = visit("/attention?attention_whole=false&attention_step=scores")
-    stage(visitor)
-    visitor.press("Play")
-    visitor.page.get_by_role("tab", name="masked", exact=True, selected=True).wait_for()
-    visitor.press("Pause")
-    visitor.wait()
-    now = visitor.page.get_by_role("tab", selected=True).inner_text()
-    visitor.page.wait_for_timeout(3500)
-    assert visitor.page.get_by_role("tab", selected=True).inner_text() == now
-
-
-def test_hovering_names_the_cell_without_asking_the_server(visit):
-    visitor = visit("/attention")
-    stage(visitor)
-    visitor.wait()
-    sent = visitor.messages_sent
-    visitor.page.mouse.move(**cell(visitor, "query", 3, 2))
-    text = visitor.page.locator(".matrices .tip").inner_text()
-    assert re.match(r"query 4 “on”, dimension 3\nQ = −?\d\.\d{3}$", text)
-    assert visitor.messages_sent == sent
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_steps_matrices_have_room(visit, width):
-    visitor = visit("/attention?attention_whole=false&attention_step=scores", width=width)
-    wide = stage(visitor).evaluate(
-        """e => { const right = element => element.getBoundingClientRect().right
-            return [...e.querySelectorAll("canvas")].map(canvas => right(canvas) - right(e)) }"""
-    )
-    assert len(wide) == 3
-    assert max(wide) <= 1
-
-
-@pytest.mark.parametrize(("motion", "beats"), [("no-preference", 8), ("reduce", 0)])
-def test_a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visit, motion, beats):
-    visitor = visit("/attention?attention_whole=false&attention_step=scores", reduced_motion=motion)
-    stage(visitor)
-    visitor.page.get_by_role("button", name="Step on").click()
-    settled(visitor, "Scaled score of “mat” and “cat”")
-    assert stage(visitor).evaluate("e => e._memory.beats?.length ?? 0") == beats
-
-
-def test_on_a_phone_the_present_step_is_in_sight_among_the_others(visit):
-    visitor = visit("/attention?attention_step=weights", width=390)
-    stage(visitor)
-    in_view = visitor.page.locator(".matrices .chips").evaluate(
-        """chips => { const box = chips.getBoundingClientRect()
-            const chip = chips.querySelector("[aria-selected=true]").getBoundingClientRect()
-            return chip.left >= box.left - 1 && chip.right <= box.right + 1 }"""
-    )
-    assert in_view
+def test_the_steps_are_walked_by_keys_by_themselves_and_on_a_phone(visit):
+    visitor = visit(f"{ONE_STEP}scores", reduced_motion="reduce")
+    a_steps_matrices_have_room(visitor)
+    a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor)
+    back_to(visitor, f"{ONE_STEP}query")
+    play_walks_by_itself_at_a_speed_that_is_in_no_link_until_it_is_paused(visitor)
+    back_to(visitor, f"{ONE_STEP}input")
+    the_steps_are_walked_by_keyboard_forwards_and_backwards(visitor)
+    back_to(visitor, f"{ONE_STEP}weights")
+    cells_are_read_and_chosen_by_keyboard(visitor)
+    back_to(visitor, "/attention?attention_step=weights")
+    dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_go(visitor)
+    on_a_phone_the_present_step_is_in_sight_among_the_others(visitor)
+    visitor.resize(1440)
+    back_to(visitor, "/attention?attention_step=heads")
+    there_and_back_before_the_page_has_heard_of_it_stays_there(visitor)

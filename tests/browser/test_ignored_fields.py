@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 
 SHOWN = """() => {
     const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
@@ -31,8 +32,7 @@ def asked_when(visitor: Visitor, seed: int) -> list[str]:
     return names
 
 
-def test_of_a_page_only_what_depends_on_the_seed_is_asked_for(visit):
-    visitor = visit("/masks?weights=random", height=1100)
+def of_a_page_only_what_depends_on_the_seed_is_asked_for(visitor) -> None:
     asked_when(visitor, 2)  # the address says more than a state: the default of the weights
     names = asked_when(visitor, 3)
     assert {"masks_see", "masks.words"} <= set(names)
@@ -44,15 +44,16 @@ def test_of_a_page_only_what_depends_on_the_seed_is_asked_for(visit):
     assert shown["masks_growth"][0] == shown["masks_growth"][1]
 
 
-def test_where_no_picture_depends_on_it_words_are_asked_for_alone(visit):
-    visitor = visit("/attention?attention_view=dictionary", height=1100)
-    assert set(asked_when(visitor, 3)) == {"attention.words"}
-
-
-def test_other_controls_are_still_followed(visit):
-    visitor = visit("/masks?weights=random", height=1100)
-    asked_when(visitor, 3)
+def other_controls_are_still_followed(visitor) -> None:
     slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
     with visitor.page.expect_request(re.compile("masks_growth")):
         slider.press("ArrowLeft")
     visitor.wait()
+
+
+def test_only_what_depends_on_a_control_is_asked_for_and_of_a_page_without_it_words_alone(visit):
+    visitor = visit("/masks?weights=random", height=1100)
+    of_a_page_only_what_depends_on_the_seed_is_asked_for(visitor)
+    other_controls_are_still_followed(visitor)
+    back_to(visitor, "/attention?attention_view=dictionary")
+    assert set(asked_when(visitor, 3)) == {"attention.words"}

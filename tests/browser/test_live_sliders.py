@@ -2,10 +2,10 @@
 
 from contextlib import contextmanager
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 
 TOKENS, LAYERS, HEADS, WIDTH = "seq_len", "num_layers", "num_heads", "d_model"
 # Whether all pictures of the page that follow sliders are drawn with a value of the link.
@@ -42,9 +42,7 @@ def held(visitor: Visitor, slider: str, *steps: int):
     visitor.page.mouse.up()
 
 
-@pytest.mark.parametrize("path", ["/heads", "/masks"])
-def test_all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visit, path):
-    visitor = visit(path)
+def all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor: Visitor) -> None:
     badge, address = visitor.page.locator(".st-key-_facts"), visitor.page.url
     sent = visitor.messages_sent
     with held(visitor, LAYERS, 2, 3):
@@ -59,8 +57,7 @@ def test_all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visit
     shows(visitor, LAYERS, "4")
 
 
-def test_a_slider_of_steps_and_what_it_is_dragged_back_from(visit):
-    visitor = visit("/heads")
+def a_slider_of_steps_and_what_it_is_dragged_back_from(visitor) -> None:
     address, sent = visitor.page.url, visitor.messages_sent
     with held(visitor, HEADS, 3, 4):
         shows(visitor, HEADS, "16")
@@ -106,8 +103,7 @@ def test_by_touch_and_by_key(visit):
     assert f"{LAYERS}=3" in visitor.page.url
 
 
-def test_tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visit):
-    visitor = visit("/heads?text=a+b+c+d+e+f+g+h+i+j+k+l")
+def tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor) -> None:
     mark, below = visitor.page.locator(".st-key-with_follow"), visitor.page.locator(f".st-key-{LAYERS}").bounding_box()
     expect(mark).to_contain_text("follows the text")
     assert len(visitor.weights()) == 12
@@ -135,3 +131,14 @@ def test_tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(vis
     expect(mark).to_contain_text("follows the text")
     assert visitor.page.locator(f".st-key-{LAYERS}").bounding_box() == below
     shows(visitor, TOKENS, None)
+
+
+def test_pictures_follow_a_slider_of_the_sidebar(visit):
+    visitor = visit("/heads")
+    all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
+    back_to(visitor, "/heads")
+    a_slider_of_steps_and_what_it_is_dragged_back_from(visitor)
+    back_to(visitor, "/masks")
+    all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
+    back_to(visitor, "/heads?text=a+b+c+d+e+f+g+h+i+j+k+l")
+    tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor)

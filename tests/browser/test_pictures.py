@@ -1,8 +1,12 @@
 """Pictures come ahead of the page, and end where the page ends."""
 
-import pytest
+from playwright.sync_api import Route, expect
 
 from tests.browser.links import same
+from tests.browser.test_heads import back_to
+
+AGREE = """() => document.querySelector(".st-key-num_heads [aria-valuetext]")?.ariaValueText
+  === (new URLSearchParams(location.search).get("num_heads") ?? "4")"""
 
 
 def heads_on(visitor) -> tuple[str, str, str]:
@@ -13,8 +17,7 @@ def heads_on(visitor) -> tuple[str, str, str]:
     return address, slider, str(int(title.split()[1]) // 2)
 
 
-def test_after_fast_key_presses_address_slider_page_and_picture_agree(visit):
-    visitor = visit("/heads")
+def after_fast_key_presses_address_slider_page_and_picture_agree(visitor) -> None:
     slider = visitor.page.get_by_role("slider", name="Heads")
     for keys in ("RLRLR", "LLRRL", "RRLLR", "LRRRL", "RLLRR"):
         slider.focus()
@@ -22,13 +25,13 @@ def test_after_fast_key_presses_address_slider_page_and_picture_agree(visit):
             slider.press({"R": "ArrowRight", "L": "ArrowLeft"}[key])
             visitor.page.wait_for_timeout(30)
         visitor.page.wait_for_timeout(300)  # Streamlit tells of the last press a moment later
+        visitor.page.wait_for_function(AGREE)
         visitor.wait()
         assert len(set(heads_on(visitor))) == 1, heads_on(visitor)
         same(visitor.weights(), visitor.page.url)
 
 
-def test_the_pictures_are_asked_for_before_the_page_is(visit):
-    visitor = visit("/heads")
+def the_pictures_are_asked_for_before_the_page_is(visitor) -> None:
     visitor.weights()
     visitor.wait()
     asked, sent = [], visitor.messages_sent
@@ -44,8 +47,7 @@ def test_the_pictures_are_asked_for_before_the_page_is(visit):
     same(visitor.weights(), visitor.page.url)
 
 
-def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
-    visitor = visit("/heads")
+def a_picture_that_was_lost_on_the_way_is_asked_for_again(visitor) -> None:
     visitor.weights()
     lost = []
 
@@ -60,19 +62,32 @@ def test_a_picture_that_was_lost_on_the_way_is_asked_for_again(visit):
     visitor.page.get_by_role("slider", name="Layers").press("ArrowRight")
     visitor.page.locator(".cells .row").nth(2).wait_for()
     assert len(lost) > 2
+    visitor.page.unroute(visitor.address + "/pictures/*", lose)
+    visitor.wait()
     visitor.problems[:] = [problem for problem in visitor.problems if "ERR_FAILED" not in problem]  # the browser's own
 
 
-@pytest.mark.parametrize(
-    ("path", "picture", "script"),
-    [
-        ("/heads", ".map", "head_map.js"),
-        ("/attention?attention_view=change", ".maps", "maps.js"),
-        ("/attention?attention_view=arcs", ".arcs", "arcs.js"),
-    ],
-)
-def test_a_pointer_may_move_between_an_update_and_its_drawing(visit, path, picture, script):
-    visitor = visit(path)
+def an_old_picture_stays_while_a_new_one_is_fetched_and_is_marked_if_that_takes_long(visitor) -> None:
+    before = visitor.weights()
+    held = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    visitor.page.route(visitor.address + "/pictures/*", hold)
+    visitor.choose_seed(12)
+    expect(visitor.map()).to_have_attribute("aria-busy", "true")
+    assert visitor.weights() == before
+    assert visitor.map().evaluate("e => e.querySelector('canvas').height") > 100
+    for route in held:
+        route.continue_()
+    visitor.page.unroute(visitor.address + "/pictures/*", hold)
+    expect(visitor.map()).not_to_have_attribute("aria-busy", "true")
+    visitor.wait()
+    assert visitor.weights() != before
+
+
+def a_pointer_may_move_between_an_update_and_its_drawing(visitor, picture: str, script: str) -> None:
     element = visitor.page.locator(picture).first
     element.wait_for()
     visitor.page.wait_for_function("e => e._follow?.last", arg=element.element_handle())
@@ -88,3 +103,21 @@ def test_a_pointer_may_move_between_an_update_and_its_drawing(visit, path, pictu
         }""",
         script,
     )
+
+
+def test_pictures_come_ahead_of_the_page_and_agree_with_it_in_the_end(visit):
+    visitor = visit("/heads")
+    the_pictures_are_asked_for_before_the_page_is(visitor)
+    back_to(visitor, "/heads")
+    after_fast_key_presses_address_slider_page_and_picture_agree(visitor)
+    back_to(visitor, "/heads")
+    a_picture_that_was_lost_on_the_way_is_asked_for_again(visitor)
+    back_to(visitor, "/heads?seed=3")
+    an_old_picture_stays_while_a_new_one_is_fetched_and_is_marked_if_that_takes_long(visitor)
+    for path, picture, script in (
+        ("/heads", ".map", "head_map.js"),
+        ("/attention?attention_view=change", ".maps", "maps.js"),
+        ("/attention?attention_view=arcs", ".arcs", "arcs.js"),
+    ):
+        back_to(visitor, path)
+        a_pointer_may_move_between_an_update_and_its_drawing(visitor, picture, script)

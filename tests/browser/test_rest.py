@@ -8,6 +8,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.serve import running_app
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 
 REST = 4  # seconds: longer than three presses take on a busy machine
 BEHIND = "() => document.documentElement.hasAttribute('data-behind')"
@@ -21,15 +22,11 @@ def resting() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def visit_resting(visit, resting):
-    def opened(path: str, **more) -> Visitor:
-        visitor = visit(path, at=resting, **more)
-        visitor.choose_seed(1)  # from here on acts are in a row
-        visitor.wait()
-        return visitor
-
-    return opened
+def in_a_row(visitor: Visitor, path: str) -> None:
+    """To a link; from here on acts are in a row."""
+    back_to(visitor, path)
+    visitor.choose_seed(1)
+    visitor.wait()
 
 
 def runs(visitor: Visitor) -> list[int]:
@@ -42,9 +39,6 @@ def runs(visitor: Visitor) -> list[int]:
     visitor.page.on("websocket", watch)
     visitor.page.reload()
     visitor.wait()
-    visitor.choose_seed(2)
-    visitor.wait()
-    begun.clear()
     return begun
 
 
@@ -56,12 +50,12 @@ def said(visitor: Visitor) -> str:
     return visitor.page.locator(".st-key-stage .said").first.inner_text()
 
 
-@pytest.mark.parametrize(
-    "path", ["/heads?weights=random", "/attention?weights=random", "/positions?positions_view=model"]
-)
-def test_words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visit_resting, path):
-    visitor = visit_resting(path)
-    begun, box = runs(visitor), visitor.page.get_by_role("spinbutton", name="Seed")
+def words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun: list[int], path: str) -> None:
+    in_a_row(visitor, path)
+    visitor.choose_seed(2)
+    visitor.wait()
+    begun.clear()
+    box = visitor.page.get_by_role("spinbutton", name="Seed")
     box.press("ArrowUp")
     for seed in (4, 5, 6):
         box.press("ArrowUp")
@@ -74,8 +68,8 @@ def test_words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visit
     assert not visitor.page.evaluate(BEHIND)
 
 
-def test_words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visit_resting):
-    visitor = visit_resting("/heads?weights=random")
+def words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor) -> None:
+    in_a_row(visitor, "/heads?weights=random")
     visitor.choose_seed(2)
     visitor.choose_seed(3)  # the second in a row: the page is not run yet
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
@@ -85,8 +79,8 @@ def test_words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(vis
     expect(visitor.page.locator(".st-key-stage .said").first).to_have_text(newer)
 
 
-def test_an_open_answer_follows(visit_resting):
-    visitor = visit_resting("/heads?weights=random")
+def an_open_answer_follows(visitor) -> None:
+    in_a_row(visitor, "/heads?weights=random")
     visitor.press("Answer")
     answer = visitor.page.locator("[data-words=answer]")
     answer.wait_for()
@@ -99,8 +93,8 @@ def test_an_open_answer_follows(visit_resting):
     assert answer.inner_text() == ahead
 
 
-def test_a_screen_reader_hears_the_words_once_at_rest(visit_resting):
-    visitor = visit_resting("/heads?weights=random")
+def a_screen_reader_hears_the_words_once_at_rest(visitor) -> None:
+    in_a_row(visitor, "/heads?weights=random")
     before = visitor.page.evaluate(HEARD)
     visitor.choose_seed(3)
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
@@ -110,20 +104,20 @@ def test_a_screen_reader_hears_the_words_once_at_rest(visit_resting):
     assert visitor.page.evaluate(HEARD) == ahead != before
 
 
-def test_a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visit, resting):
-    visitor = visit("/heads?weights=random", at=resting, permissions=["clipboard-read", "clipboard-write"])
-    visitor.choose_seed(3)
-    visitor.wait()
+def a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor) -> None:
+    in_a_row(visitor, "/heads?weights=random")
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
     slider.press("ArrowLeft")
     expect(visitor.page.locator("[data-words=shape_head]")).to_contain_text("9 × 9")
     visitor.press("Copy link")
     visitor.page.get_by_text("Link copied").wait_for()
     assert "seq_len=9" in visitor.page.evaluate("navigator.clipboard.readText()")
+    visitor.page.context.clear_permissions()
 
 
-def test_a_button_runs_the_page_at_once_with_all_that_was_moved(visit_resting):
-    visitor = visit_resting("/heads?weights=random")
+def a_button_runs_the_page_at_once_with_all_that_was_moved(visitor) -> None:
+    in_a_row(visitor, "/heads?weights=random")
     visitor.choose_seed(3)
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
     visitor.press("Undo")
@@ -132,9 +126,12 @@ def test_a_button_runs_the_page_at_once_with_all_that_was_moved(visit_resting):
     assert "seed=1" in visitor.page.url
 
 
-def test_acts_in_different_parts_of_a_page_are_one_run_of_it(visit_resting):
-    visitor = visit_resting("/profiling?profiling_view=parts&weights=random")
-    begun, row = runs(visitor), visitor.page.get_by_role("spinbutton", name="Row")
+def acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun: list[int]) -> None:
+    in_a_row(visitor, "/profiling?profiling_view=parts&weights=random")
+    visitor.choose_seed(2)
+    visitor.wait()
+    begun.clear()
+    row = visitor.page.get_by_role("spinbutton", name="Row")
     visitor.choose_seed(3)
     row.press("ArrowUp")
     visitor.wait()
@@ -147,3 +144,21 @@ def test_acts_in_different_parts_of_a_page_are_one_run_of_it(visit_resting):
     visitor.wait()
     assert "profiling_row" not in visitor.page.url
     assert "seed=3" in visitor.page.url
+
+
+def test_words_follow_a_row_of_acts_and_the_page_is_run_once_at_its_end(visit, resting, request):
+    visitor = visit("/heads?weights=random", at=resting)
+    begun = runs(visitor)
+    paths = ["/attention?weights=random", "/positions?positions_view=model"]
+    for path in [*paths, "/heads?weights=random"] if request.config.getoption("all_combinations") else paths:
+        words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun, path)
+    acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun)
+
+
+def test_while_the_page_waits_all_that_is_said_copied_and_pressed_is_up_to_date(visit, resting):
+    visitor = visit("/heads?weights=random", at=resting)
+    words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor)
+    a_screen_reader_hears_the_words_once_at_rest(visitor)
+    a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor)
+    a_button_runs_the_page_at_once_with_all_that_was_moved(visitor)
+    an_open_answer_follows(visitor)
