@@ -2,15 +2,19 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from textwrap import dedent
 from typing import Any
 
 import pytest
 import torch
 
-from tests.record.page import RUNS_A_CLOCK
+from tests.laws.of_views import pictures_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
+from tfm_core.training import config
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.live import script as scripts
@@ -24,8 +28,9 @@ MODELS: list[Values] = [
     {"text": "one two", "seq_len": 4, "causal": False, "num_layers": 1, "positional": "t5"},
     {"text": "The ship, “the” ship 🦊", "weights": "lab-gpt"},
 ]
+QUICK: dict[str, Values] = {"distance": {"reach_length": 16}}  # what a view shows of other models than the first
 VIEWS = [
-    (lens.name, model, {"view": view} if len(lens.views) > 1 else {})
+    (lens.name, model, {"view": view, **(QUICK.get(view, {}) if model else {})} if len(lens.views) > 1 else {})
     for lens in lenses()
     for view in lens.views
     for model in MODELS
@@ -44,6 +49,8 @@ OTHERS: list[tuple[str, Values, Values]] = [
     ("masks", {"weights": "lab-gpt"}, {"view": "conventions", "mask": "documents 4 3", "texts": "no whale\n🦊 " * 9}),
 ]
 
+RUNS_A_CLOCK = re.compile(r"\b(profile|compare)\(")  # a recipe that measures, or trains for minutes, is not run
+STEPS = 2  # of a recipe that trains; with --all as many as it says
 ON_PURPOSE = ("wrong: ", "−∞ and softmax: ")  # what a panel shows as a fault: its laws are there to be broken
 
 
@@ -58,32 +65,45 @@ def recipes(monkeypatch) -> list[Callable[..., Any]]:
 
 @pytest.mark.parametrize(("lens", "model", "page"), [*VIEWS, *OTHERS])
 def test_each_panel_has_a_sentence_a_table_laws_that_hold_and_a_recipe_that_runs(
-    monkeypatch, recipes, lens, model, page
+    monkeypatch, request, recipes, lens, model, page
 ):
     monkeypatch.setattr(measurements, "find", lambda plan, *_: plan and plausible(plan))
     blocks = BY_LENS[lens].blocks(ModelState(**model), BY_LENS[lens].state(**page))
-    problems = [problem for panel in panels_in(blocks) for problem in faults(panel, recipes)]
+    if not request.config.getoption("all_combinations"):
+        read_name = config.read_name
+        monkeypatch.setattr(config, "read_name", lambda name: replace(read_name(name), steps=STEPS))
+    of_view = pictures_of(BY_LENS[lens].state, page.get("view", ""))
+    problems = [problem for panel in panels_in(blocks) for problem in faults(panel, recipes, of_view)]
     assert not problems, "\n".join(problems)
 
 
-def faults(panel: Panel, recipes: list[Callable[..., Any]]) -> list[str]:
-    """What is wrong with a panel."""
+def faults(panel: Panel, recipes: list[Callable[..., Any]], pictures: list[str]) -> list[str]:
+    """What is wrong with a panel of a view that has these pictures."""
     problems = [] if panel.result.sentence().strip() else ["no sentence"]
+    if panel.picture and panel.picture not in pictures:
+        problems.append(f"its picture {panel.picture} is computed in another view's folder")
     broken = [law for law, holds in panel.result.laws().items() if not holds]
     problems += [f"“{law}” does not hold" for law in broken if not law.startswith(ON_PURPOSE)]
     panel.result.table()
     recipes.clear()
     recipe = panel.result.recipe()
     if recipe and not RUNS_A_CLOCK.search(recipe):
-        scope: dict[str, Any] = {}
         try:
-            with torch.random.fork_rng(devices=[]):
-                exec(compile(recipe, panel.key, "exec"), scope)
+            names = left_by(recipe)
         except NameError as problem:
             problems.append(f"its recipe: {problem}")
         else:
-            problems += [f"its recipe leaves no {name}" for made in recipes for name in returned(made) - scope.keys()]
+            problems += [f"its recipe leaves no {name}" for made in recipes for name in returned(made) - names]
     return [f"{panel.key}: {problem}" for problem in problems]
+
+
+@cache
+def left_by(recipe: str) -> frozenset[str]:
+    """The names that a recipe leaves behind; the same text is run once, as views that use no model have one."""
+    scope: dict[str, Any] = {}
+    with torch.random.fork_rng(devices=[]):
+        exec(compile(recipe, "recipe", "exec"), scope)
+    return frozenset(scope)
 
 
 def returned(recipe: Callable[..., Any]) -> set[str]:

@@ -36,16 +36,20 @@ KINDS = [
     {"architecture": "encoder", "causal": True, "norm": "pre"},
     {"architecture": "encoder", "causal": False, "norm": "post"},
     {"architecture": "decoder", "norm": "post"},
-    {"architecture": "encoder-decoder", "norm": "pre"},
-    {"architecture": "encoder-decoder", "norm": "post"},
 ]
-MODELS = [
-    pytest.param(replace(model, positional=scheme, **kind), id=f"{length}-{scheme}-{'-'.join(map(str, kind.values()))}")
-    for length, model in LENGTHS.items()
-    for scheme in POSITIONAL
-    for kind in (KINDS if length == "padded" else KINDS[1::2])
-]
-every_model = pytest.mark.parametrize("model", MODELS)
+AXES = {
+    "scheme": list(POSITIONAL),
+    "architecture": ["encoder", "decoder", "encoder-decoder"],
+    "causal": [True, False],
+    "norm": ["pre", "post"],
+}
+every_model = pytest.mark.crossed(length=list(LENGTHS), **AXES)
+
+
+@pytest.fixture
+def model(length, scheme, architecture, causal, norm) -> ModelState:
+    """A model of these kinds."""
+    return replace(LENGTHS[length], positional=scheme, architecture=architecture, causal=causal, norm=norm)
 
 
 def same(kept, recorded) -> None:
@@ -115,7 +119,7 @@ def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
-@pytest.mark.parametrize("kind", KINDS[:3])
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_sentence_of_a_batch_to_which_positions_are_added_along_the_wrong_axis(kind, scheme):
     model = replace(LENGTHS["padded"], positional=scheme, **kind)
     read = model_runs.reading(model, batch=3, along="batch")
@@ -179,8 +183,7 @@ def test_heads_under_a_mask(model):
             same(masked_head.mask, now.mask)
 
 
-@every_model
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.crossed(length=list(LENGTHS), side=SIDES, **AXES)
 def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
     for state in masked(model):
         batch = batch_of(model, replace(state, pad_side=side))
@@ -201,7 +204,7 @@ def test_heads_of_a_sentence_alone_and_in_its_batch(model, side):
                 equal(runs[way].weights(layer, head), trace[at.format(what="weights")][item, head, rows])
 
 
-@pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith(("two", "padded"))])
+@pytest.mark.crossed(length=["two", "padded"], **AXES)
 def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
     for state in masked(model):
         batch = batch_of(model, state)
@@ -228,7 +231,7 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
                 same(treated.on_empty_rows.largest, given.amax((1, 2)))
 
 
-@pytest.mark.parametrize("model", [p for p in MODELS if p.id.startswith("padded")])
+@pytest.mark.crossed(length=["padded"], **AXES)
 def test_what_the_calls_of_other_libraries_are_handed(model):
     for state in masked(model):
         settings = batch_of(model, state).settings

@@ -1,11 +1,13 @@
 """Every value of every picture lies on the scale that is shown, for all questions and many other links."""
 
-from itertools import product
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.crossed import combined
+from tests.laws.of_views import pictures_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.scale_laws import LAWS
@@ -13,11 +15,14 @@ from tfm_core import POSITIONAL
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions.state import MEASURES, NOTHING, OWN_SCALES, PositionsState
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero, from_zero, holding, powers_of_ten
 from tfm_ui.pictures.maps import Axis, Map, content
@@ -26,7 +31,6 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 Values = dict[str, Any]
-QUESTIONS = {lens.state: lens.questions for lens in lenses()}
 MODELS: list[Values] = [
     {"text": "one", "seq_len": 2},  # no row has a choice
     {"text": "one two three", "seq_len": 6, "causal": False, "num_heads": 1},  # padding that is not hidden by order
@@ -36,13 +40,18 @@ MODELS: list[Values] = [
     {"text": "@alice", "seq_len": 300, "num_layers": 1, "num_heads": 2, "causal": False},  # pooled
     {"text": "The ship, “the” ship 🦊", "weights": "lab-gpt"},
 ]
+PAIRS = list(zip(POSITIONAL, (*list(POSITIONAL)[1:], NOTHING), strict=True))
+# A state that names a view is drawn in this view, whose fields it sets; one that names none in all views of its lens.
 LENSES: dict[Any, list[Values]] = {
     LensState: [{}],
     HeadsState: [
         {"scale": scale, "kind": kind} for scale, kind in zip(SCALES, ("encoder", "cross", "decoder") * 2, strict=True)
     ],
     AttentionState: [
-        *({"step": step, "whole": whole} for step, whole in zip(STEPS, (False, True) * 6, strict=True)),
+        *(
+            {"view": "steps", "step": step, "whole": whole}
+            for step, whole in zip(STEPS, (False, True) * 6, strict=True)
+        ),
         {"scaled": False, "masked": False, "temperature": 0.05, "kind": "cross"},
         {"temperature": 10.0, "lines": "mean", "changes": "weight 1.1 6>2 0", "draws": 10, "draw_keys": 2},
         {"lines": "max", "changes": "", "kind": "decoder", "entries": "0,0,0 0,0,0", "ask": "-2,2"},
@@ -53,21 +62,23 @@ LENSES: dict[Any, list[Values]] = {
         {"mask": "window 1", "item": 1, "promise": "padding", "tries": 1},
         {"mask": "causal and window 2", "paint": "2x9.TAAAACQ", "place": "cross"},
         {"texts": "a much longer sentence stands beside the others here now\none", "item": 3, "pad_side": "left"},
-        {"pasted": "0 -1e4\n0 0"},
-        {"pasted": "-inf -inf\n-inf -inf"},
-        {"pasted": "no mask"},
-        {"pasted": "[[0.5, -2.5], [3, 0]]"},
-        {"pasted": "1 1\n1 1"},
-        *({"convention": name} for name in CONVENTIONS),
-        {"item": 1},  # the sidebar's own text
+        *(
+            {"view": "conventions", "pasted": pasted}
+            for pasted in ("0 -1e4\n0 0", "-inf -inf\n-inf -inf", "no mask", "[[0.5, -2.5], [3, 0]]", "1 1\n1 1")
+        ),
+        *({"view": "conventions", "convention": name} for name in CONVENTIONS),
+        {"item": 1, "tries": 2},  # the sidebar's own text
     ],
     PositionsState: [
         *(
-            {"a": a, "b": b, "measure": measure, "bias_scale": OWN_SCALES if i % 2 else PositionsState.bias_scale}
-            for i, ((a, b), measure) in enumerate(
-                product(zip(POSITIONAL, (*list(POSITIONAL)[1:], NOTHING), strict=True), MEASURES)
-            )
+            {"view": "see", "a": a, "b": b, "bias_scale": scale}
+            for (a, b), scale in combined({"pair": PAIRS, "scale": (PositionsState.bias_scale, OWN_SCALES)})
         ),
+        *(
+            {"view": "why", "a": a, "b": b, "measure": measure}
+            for (a, b), measure in combined({"pair": PAIRS, "measure": MEASURES})
+        ),
+        *({"view": view, "a": a, "b": b} for a, b in PAIRS for view in ("model", "beyond", "fault")),
         *(
             {"a": a, "b": b, "length": 2, "width": 1, "heads": 1, "max_len": 2, "base": 2.0, "shift": 1, "position": 0}
             for a, b in (("sinusoidal", "t5"), ("learned", "alibi"), ("rope", "none"))
@@ -86,9 +97,12 @@ LENSES: dict[Any, list[Values]] = {
             }
             for a, b in (("sinusoidal", "t5"), ("learned", "alibi"), ("rope", "alibi"))
         ),
-        {"a": "alibi", "b": "t5", "length": 160, "square": "100,0,20,8"},
+        {"view": "see", "a": "alibi", "b": "t5", "length": 160, "square": "100,0,20,8"},
         {"a": "alibi", "b": "sinusoidal", "length": 160, "square": "10,10,1,1", "part": "8,8,1,1", "batch": 1},
     ],
+    ModelLensState: [{}, {"reach_length": 16}],
+    GenerateState: [{}, {"steps": 12}],
+    TrainingState: [{}, {"task": "copy"}],
     ProfilingState: [
         {"sizes": ""},
         {"sizes": "64 4 2 50", "targets": "without weights,LSTM", "backward": False},
@@ -96,20 +110,30 @@ LENSES: dict[Any, list[Values]] = {
         {"sizes": "\n".join(f"{32 * i} 1 1 8" for i in range(1, 21)), "row": 20},
     ],
 }
+# Of other models each lens draws its last state, which is quick to compute.
 LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
+USE_MODELS = [page for page in LENSES if any(PICTURES[name].uses_model for name in pictures_of(page))]
 LINKS = [
-    (page, dict(question.model), dict(question.page)) for page, questions in QUESTIONS.items() for question in questions
+    (lens.state, dict(question.model), {**question.page, **({"view": view} if view else {})})
+    for lens in lenses()
+    for question in lens.questions
+    for view in [question.view(lens.state)]
 ]
 LINKS += [(page, {}, state) for page, states in LENSES.items() for state in states]
-LINKS += [(page, model, LENSES[page][-1]) for page in LENSES for model in MODELS if page is not ProfilingState]
+LINKS += [(page, model, LENSES[page][-1]) for page in USE_MODELS for model in MODELS if page is not ProfilingState]
+AT_LEAST = 5  # links for which each picture is drawn
 
 
-def faults(page: Any, model: Values, state: Values) -> list[str]:
-    """The problems in the pictures of a link."""
+def drawn_for(page: Any, state: Values) -> list[str]:
+    """The names of the pictures that are drawn for a link."""
+    return pictures_of(page, state.get("view", ""))
+
+
+def faults(page: Any, model: Values, state: Values, names: list[str]) -> list[str]:
+    """The problems in these pictures of a link."""
     problems = []
-    for name, picture in PICTURES.items():
-        if picture.state is not page:
-            continue
+    for name in names:
+        picture = PICTURES[name]
         states = ((ModelState(**model), ""), (page(**state), picture.prefix))
         query = query_of(states)
         try:
@@ -125,16 +149,23 @@ def test_each_kind_of_picture_has_a_law_for_its_scales(name):
     assert kind in LAWS, f"write in scale_laws.py what must hold of the scales of {kind!r}, as {name!r} is drawn"
 
 
+def test_each_picture_is_drawn_for_several_links():
+    links = Counter(name for page, _, state in LINKS for name in drawn_for(page, state))
+    assert {name: links[name] for name in PICTURES if links[name] < AT_LEAST} == {}
+
+
 @pytest.mark.parametrize(("page", "model", "state"), LINKS)
-def test_every_value_lies_on_the_scale_that_is_shown(page, model, state):
-    assert not (problems := faults(page, model, state)), "\n".join(problems)
+def test_every_value_lies_on_the_scale_that_is_shown(request, page, model, state):
+    everything = request.config.getoption("all_combinations")
+    names = pictures_of(page) if everything else drawn_for(page, state)
+    assert not (problems := faults(page, model, state, names)), "\n".join(problems)
 
 
 @pytest.mark.parametrize("busy", [(), (0, 1)])
 @pytest.mark.parametrize("state", [{}, *LENSES[ProfilingState]])
 def test_every_measurement_lies_on_the_scale_that_is_shown(monkeypatch, state, busy):
     monkeypatch.setattr(measurements, "find", lambda plan, *_: plan and plausible(plan, busy=busy))
-    assert not (problems := faults(ProfilingState, {}, state)), "\n".join(problems)
+    assert not (problems := faults(ProfilingState, {}, state, pictures_of(ProfilingState))), "\n".join(problems)
 
 
 def drawn(values: list[float], scale: Scale, **more: Any) -> bytes:
