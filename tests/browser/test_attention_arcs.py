@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_heads import back_to
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import colours
 
 ARCS = "/attention?attention_view=arcs"
+LONG = f"{ARCS}&text=@alice&seq_len=1024&tokenizer=character&num_layers=1&attention_query=500&attention_key=500"
 
 
 def arcs(visitor):
@@ -71,8 +73,8 @@ def committed(visitor, parameter: str) -> None:
     visitor.wait()
 
 
-def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visit):
-    visitor, real = visit(ARCS), weights(ModelState())
+def a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visitor) -> None:
+    real = weights(ModelState())
     same_lines(visitor, largest(real, 0.9))
     sent = visitor.messages_sent
     visitor.page.mouse.move(**token(visitor, 0, 10))
@@ -92,28 +94,27 @@ def test_a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic
     assert visitor.messages_sent == sent
 
 
-def test_clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visit):
-    visitor, real = visit(ARCS), weights(ModelState())
+def clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visitor, visit) -> None:
+    real = weights(ModelState())
     for number in (4, 10, 7, 7):  # the last one again: let go
         visitor.page.mouse.click(**token(visitor, 0, number))
     leave(visitor)
     committed(visitor, "attention_tokens=q4+q10")
-    for _ in range(2):
-        same_lines(visitor, largest(real, 0.9, [4, 10]))
+    again = visit(urlsplit(visitor.page.url)._replace(scheme="", netloc="").geturl())
+    for there in (visitor, again):
+        same_lines(there, largest(real, 0.9, [4, 10]))
         total = real[:, [3, 9]].sum(1).mean(0)
-        assert arcs(visitor).evaluate("e => e._memory.sums.total") == pytest.approx(total, abs=1e-6)
-        said = arcs(visitor).locator(".say").inner_text()
+        assert arcs(there).evaluate("e => e._memory.sums.total") == pytest.approx(total, abs=1e-6)
+        said = arcs(there).locator(".say").inner_text()
         assert said.startswith(f"queries 4 “on” + 10 “tired” together look at “sat” {total.max():.4f}")
-        visitor = visit(urlsplit(visitor.page.url)._replace(scheme="", netloc="").geturl())
-    canvas = arcs(visitor).locator("canvas")
-    canvas.focus()
-    visitor.page.keyboard.press("Escape")
-    visitor.page.wait_for_function("!location.search.includes('attention_tokens')")
-    assert len(drawn(visitor)) == len(largest(real, 0.9))
+    arcs(again).locator("canvas").focus()
+    again.page.keyboard.press("Escape")
+    again.page.wait_for_function("!location.search.includes('attention_tokens')")
+    assert len(drawn(again)) == len(largest(real, 0.9))
 
 
-def test_heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_bytes(visit):
-    visitor, real = visit(ARCS), weights(ModelState())
+def heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_bytes(visitor) -> None:
+    real = weights(ModelState())
     arcs(visitor)
     asked = []
     visitor.page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
@@ -139,8 +140,7 @@ def test_heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_byt
     assert asked == []
 
 
-def test_by_keyboard_alone(visit):
-    visitor = visit(ARCS)
+def tokens_are_read_and_selected_by_keyboard_alone(visitor) -> None:
     arcs(visitor).locator("canvas").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
         visitor.page.keyboard.press(key)
@@ -153,8 +153,7 @@ def test_by_keyboard_alone(visit):
     assert {line[2] for line in drawn(visitor)} == {3}  # one level at a time
 
 
-def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visit):
-    visitor = visit(f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
+def a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visitor) -> None:
     pixels = arcs(visitor).evaluate(
         """e => { const { layout, height } = e._memory, context = e.querySelector("canvas").getContext("2d")
             const at = (x, y) => [...context.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3)]
@@ -166,9 +165,7 @@ def test_a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is
     assert pixels[1] == [255, 255, 255]
 
 
-def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):
-    link = "&text=@alice&seq_len=1024&tokenizer=character&num_layers=1&attention_query=500&attention_key=500"
-    visitor = visit(ARCS + link)
+def a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visitor) -> None:
     model = ModelState(text="@alice", seq_len=1024, tokenizer="character", num_layers=1)
     real = weights(model)
     assert arcs(visitor).evaluate("e => e._memory.window.tops") == [484, 484]
@@ -199,7 +196,6 @@ def test_a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visit):
 
 def test_a_finger_selects(visit):
     visitor = visit(ARCS, width=390, has_touch=True, is_mobile=True)
-    spot = token(visitor, 1, 3)
     arcs(visitor).scroll_into_view_if_needed()
     spot = token(visitor, 1, 3)
     visitor.page.touchscreen.tap(spot["x"], spot["y"])
@@ -208,8 +204,7 @@ def test_a_finger_selects(visit):
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_the_downloaded_page_works_alone(visit, browser, tmp_path):
-    visitor = visit(ARCS)
+def the_downloaded_page_works_alone(visitor, browser, tmp_path) -> None:
     arcs(visitor)
     visitor.press("Download", "arcs")
     with visitor.page.expect_download() as download:
@@ -226,3 +221,19 @@ def test_the_downloaded_page_works_alone(visit, browser, tmp_path):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert problems == []
     page.close()
+    visitor.page.keyboard.press("Escape")  # the menu
+
+
+def test_arcs_are_read_chosen_drawn_and_saved(visit, browser, tmp_path):
+    visitor = visit(ARCS)
+    a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visitor)
+    the_downloaded_page_works_alone(visitor, browser, tmp_path)
+    clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visitor, visit)
+    back_to(visitor, ARCS)
+    tokens_are_read_and_selected_by_keyboard_alone(visitor)
+    back_to(visitor, ARCS)
+    heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_bytes(visitor)
+    back_to(visitor, f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
+    a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visitor)
+    back_to(visitor, LONG)
+    a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visitor)

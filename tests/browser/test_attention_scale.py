@@ -20,8 +20,7 @@ def said(plot: Locator) -> Locator:
     return plot.locator("xpath=..").locator(".say")
 
 
-def test_the_mouse_reads_all_lines_at_one_width_and_all_charts_are_said(visit):
-    visitor = visit(LINK)
+def the_mouse_reads_all_lines_at_one_width_and_all_charts_are_said(visitor) -> None:
     plot = visitor.chart("scale")
     experiment = scale_experiment([64], draws=30)
     entropy = {name: experiment.entropy[name].item() for name in ("scaled", "unscaled")}
@@ -46,8 +45,7 @@ def test_the_mouse_reads_all_lines_at_one_width_and_all_charts_are_said(visit):
     assert visitor.messages_sent == frames
 
 
-def test_arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visit):
-    visitor = visit(LINK)
+def arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visitor) -> None:
     plot = visitor.chart("scale")
     plot.focus()
     for key, width in (("ArrowRight", 1), ("ArrowRight", 2), ("End", 256), ("ArrowLeft", 128), ("Home", 1)):
@@ -61,8 +59,7 @@ def test_arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visit):
     assert "Arrow keys read the values" in plot.get_attribute("aria-label")
 
 
-def test_another_seed_of_the_draws_is_another_measurement_in_the_link(visit):
-    visitor = visit(LINK)
+def another_seed_of_the_draws_is_another_measurement_in_the_link(visitor) -> None:
     before = last(visitor.chart("scale"))
     box = visitor.page.get_by_role("spinbutton", name="Seed of the draws")
     box.fill("4")
@@ -76,8 +73,7 @@ def test_another_seed_of_the_draws_is_another_measurement_in_the_link(visit):
     assert after["the law: dₖ"] == before["the law: dₖ"] == 256
 
 
-def test_charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(visit):
-    visitor = visit(LINK)
+def charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(visitor) -> None:
     plot = visitor.chart("scale")
     for width in (1440, 1024, 390):
         visitor.resize(width)
@@ -90,3 +86,12 @@ def test_charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(vis
         assert min(plot.evaluate("e => ['', 2, 3].map(i => e._fullLayout[`xaxis${i}`]._length)")) > 150, width
         assert faults(plot) == [], width
         assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_charts_of_lines_are_read_fit_their_room_and_follow_the_controls(visit):
+    visitor = visit(LINK)
+    arrow_keys_walk_the_widths_and_a_screen_reader_hears_them(visitor)
+    the_mouse_reads_all_lines_at_one_width_and_all_charts_are_said(visitor)
+    charts_stand_beside_each_other_where_they_have_room_and_none_is_cut(visitor)
+    visitor.resize(1440)
+    another_seed_of_the_draws_is_another_measurement_in_the_link(visitor)

@@ -4,10 +4,9 @@ import json
 import struct
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.test_room import CONTROLS, QUERIES, SIZE
+from tests.browser.room import CONTROLS, QUERIES, SIZE
 from tests.browser.test_standalone import drawn, opened
 from tfm_ui.pictures.registry import PICTURES
 
@@ -40,32 +39,40 @@ def size_of(png: bytes) -> tuple[int, int]:
     return struct.unpack(">II", png[16:24])
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_every_png_is_wide_enough_for_a_slide_and_says_what_it_is(browser: Browser, tmp_path: Path, width: int):
-    page = browser.new_page(viewport={"width": width, "height": 900})
+def wide_enough_for_a_slide_and_says_what_it_is(page: Page, name: str, width: int) -> None:
+    """A PNG that is made in a window of this width."""
+    page.set_viewport_size({"width": width, "height": 900})
+    drawn(page)
+    drawn(page)
+    before = page.evaluate(SIZE)
+    page.evaluate("() => { window.written = [] }")
+    wide, tall = size_of(saved(page, f"{name}.png"))
+    texts = dict(page.evaluate("window.written"))
+    assert wide >= WIDE, (name, width)
+    assert tall > 300, (name, width)
+    assert texts[WORDS["title"]] > 1, (name, width)  # drawn at the file's own density: nothing is scaled up
+    assert any(text.startswith("What it comes to") for text in texts), (name, width)
+    (link,) = [text for text in texts if text.startswith("http")]
+    assert link.endswith("…"), (name, width)
+    assert LINK.startswith(link[:-1]), (name, width)
+    drawn(page)
+    assert page.evaluate(SIZE) == before, (name, width)  # on the page the picture is what it was
+
+
+def test_every_png_is_wide_enough_for_a_slide_and_says_what_it_is(browser: Browser, tmp_path: Path):
+    page = browser.new_page()
     page.add_init_script(f"({WRITTEN})()")
     kinds: set[str] = set()
     for name, picture in PICTURES.items():
         if name in CONTROLS or picture.canvas.name in kinds:
             continue
+        page.set_viewport_size({"width": 390, "height": 900})
         problems = opened(page, tmp_path, name, QUERIES.get(name, ""))
         if not page.locator("[data-picture] :is(canvas, .main-svg)").first.is_visible():
             continue  # of a scheme that has no such picture there is none
         kinds.add(picture.canvas.name)
-        drawn(page)
-        before = page.evaluate(SIZE)
-        page.evaluate("() => { window.written = [] }")
-        wide, tall = size_of(saved(page, f"{name}.png"))
-        texts = dict(page.evaluate("window.written"))
-        assert wide >= WIDE, name
-        assert tall > 300, name
-        assert texts[WORDS["title"]] > 1, name  # drawn at the file's own density: nothing is scaled up
-        assert any(text.startswith("What it comes to") for text in texts), name
-        (link,) = [text for text in texts if text.startswith("http")]
-        assert link.endswith("…"), name
-        assert LINK.startswith(link[:-1]), name
-        drawn(page)
-        assert page.evaluate(SIZE) == before, name  # on the page the picture is what it was
+        for width in (390, 1440):
+            wide_enough_for_a_slide_and_says_what_it_is(page, name, width)
         assert [problem for problem in problems if not problem.startswith("blob:")] == [], (
             name
         )  # Plotly draws by itself
@@ -73,7 +80,7 @@ def test_every_png_is_wide_enough_for_a_slide_and_says_what_it_is(browser: Brows
     page.close()
 
 
-def test_a_picture_is_drawn_again_for_its_file_with_sharp_letters(browser: Browser, tmp_path: Path):
+def test_a_picture_is_drawn_again_for_its_file_sharp_and_without_words_alone(browser: Browser, tmp_path: Path):
     page = browser.new_page(viewport={"width": 600, "height": 900})
     page.add_init_script(f"({WRITTEN})()")
     opened(page, tmp_path, "head", "")
@@ -82,6 +89,10 @@ def test_a_picture_is_drawn_again_for_its_file_with_sharp_letters(browser: Brows
     upright = [density for text, density in page.evaluate("window.written") if text == "masked"]
     assert upright[0] >= 3  # 600 px become 1,600 and more
     assert upright[-1] == 1  # and back
+    with_words = size_of(saved(page, "head.png"))
+    alone = size_of(saved(page, "head.png", {"title": "", "caption": "", "link": ""}))
+    assert alone[0] == with_words[0]
+    assert alone[1] < with_words[1]
     page.close()
 
 
@@ -103,26 +114,18 @@ def test_the_svg_of_a_chart_has_its_words_as_text(browser: Browser, tmp_path: Pa
     page.close()
 
 
-def test_a_file_without_words_has_the_picture_alone(browser: Browser, tmp_path: Path):
-    page = browser.new_page(viewport={"width": 900, "height": 900})
-    opened(page, tmp_path, "head", "")
-    with_words = size_of(saved(page, "head.png"))
-    alone = size_of(saved(page, "head.png", {"title": "", "caption": "", "link": ""}))
-    assert alone[0] == with_words[0]
-    assert alone[1] < with_words[1]
-    page.close()
-
-
-@pytest.mark.parametrize("width", [390, 1600])
-def test_the_page_of_a_picture_follows_the_windows_width(browser: Browser, tmp_path: Path, width: int):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
+def test_the_page_of_a_picture_follows_the_windows_width(browser: Browser, tmp_path: Path):
+    page = browser.new_page()
     for name in ("head", "steps", "arcs", "change_weights", "positions_curves", "home_heads"):
+        page.set_viewport_size({"width": 1000, "height": 900})
         problems = opened(page, tmp_path, name, "")
-        drawn(page)
-        page.set_viewport_size({"width": width, "height": 900})
-        drawn(page)
-        drawn(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        assert page.evaluate(SIZE)[2] >= 0.9 * width, (name, json.dumps(page.evaluate(SIZE)))
+        for width in (390, 1600):
+            drawn(page)
+            page.set_viewport_size({"width": width, "height": 900})
+            drawn(page)
+            drawn(page)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert page.evaluate(SIZE)[2] >= 0.9 * width, (name, json.dumps(page.evaluate(SIZE)))
+            page.set_viewport_size({"width": 1000, "height": 900})
         assert problems == [], name
     page.close()

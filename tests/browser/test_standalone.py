@@ -39,27 +39,35 @@ def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light")
     return problems
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
+def lies_over_nothing(page: Page, mode: str, query: str) -> None:
+    """The derivation of a step, wherever the page is scrolled."""
+    for width in (390, 760, 1000, 1440):
+        page.set_viewport_size({"width": width, "height": 600})
+        drawn(page)
+        tall = page.evaluate("document.documentElement.scrollHeight")
+        for y in range(0, tall, 250):
+            page.evaluate("y => scrollTo(0, y)", y)
+            assert page.evaluate(OVERLAPS) == [], (mode, query, width, y)
+        derived = page.locator(".derived")
+        assert derived.evaluate("e => e.scrollHeight <= e.clientHeight + 1")  # nothing of it is out of sight
+        colour = derived.evaluate("e => getComputedStyle(e).backgroundColor")
+        assert colour == {"light": "rgb(242, 244, 248)", "dark": "rgb(26, 34, 44)"}[mode]
+
+
 def test_the_derivation_of_a_step_lies_over_nothing_wherever_the_page_is_scrolled(
-    browser: Browser, tmp_path: Path, mode: str
+    browser: Browser, tmp_path: Path, request: pytest.FixtureRequest
 ):
-    page = browser.new_page(viewport={"width": 390, "height": 600})
-    queries = ["", *(f"attention_whole=false&attention_step={step}" for step in (*STEPS[:3], "scaled", STEPS[-1]))]
-    queries.append("text=@alice&seq_len=60&d_model=256&positional=alibi&attention_query=40")
-    for query in queries:
-        problems = opened(page, tmp_path, "steps", query, mode)
-        for width in (390, 760, 1000, 1440):
-            page.set_viewport_size({"width": width, "height": 600})
-            drawn(page)
-            tall = page.evaluate("document.documentElement.scrollHeight")
-            for y in range(0, tall, 250):
-                page.evaluate("y => scrollTo(0, y)", y)
-                assert page.evaluate(OVERLAPS) == [], (query, width, y)
-            derived = page.locator(".derived")
-            assert derived.evaluate("e => e.scrollHeight <= e.clientHeight + 1")  # nothing of it is out of sight
-            colour = derived.evaluate("e => getComputedStyle(e).backgroundColor")
-            assert colour == {"light": "rgb(242, 244, 248)", "dark": "rgb(26, 34, 44)"}[mode]
-        assert problems == []
+    """Each step in the light, and whole pictures in the dark; all in both with --all."""
+    page = browser.new_page()
+    whole = ["", "text=@alice&seq_len=60&d_model=256&positional=alibi&attention_query=40"]
+    steps = [f"attention_whole=false&attention_step={step}" for step in (*STEPS[:3], "scaled", STEPS[-1])]
+    every = request.config.getoption("all_combinations")
+    for mode, queries in (("light", whole + steps), ("dark", whole + steps * every)):
+        for query in queries:
+            page.set_viewport_size({"width": 390, "height": 600})
+            problems = opened(page, tmp_path, "steps", query, mode)
+            lies_over_nothing(page, mode, query)
+            assert problems == []
     page.close()
 
 

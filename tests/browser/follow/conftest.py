@@ -19,10 +19,16 @@ def refusals() -> Refusals:
     return []
 
 
-@pytest.fixture
-def page(browser: Browser, refusals: Refusals) -> Iterator[Page]:
-    window = browser.new_page()
+@pytest.fixture(scope="package")
+def window(browser: Browser) -> Iterator[Page]:
+    """One for all of these tests: each opens the page in it anew."""
+    page = browser.new_page()
+    yield page
+    page.close()
 
+
+@pytest.fixture
+def page(window: Page, refusals: Refusals) -> Iterator[Page]:
     def answer(route: Route) -> None:
         url = route.request.url
         if route.request.method == "POST":
@@ -45,4 +51,4 @@ def page(browser: Browser, refusals: Refusals) -> Iterator[Page]:
     window.evaluate(SCRIPT)
     shows(window, "")
     yield window
-    window.close()
+    window.unroute_all(behavior="ignoreErrors")
