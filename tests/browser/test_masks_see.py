@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
@@ -65,8 +66,7 @@ def stroke(visitor: Visitor, *cells: tuple[int, int]) -> None:
         visitor.page.mouse.move(*cell(visitor, 0, *at), steps=2)
 
 
-def test_a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(visit):
-    visitor = visit(f"{ITEM}&masks_mask=window+2", height=1100)
+def a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(visitor) -> None:
     until(visitor, "kept === 19")
     slider = visitor.page.get_by_role("slider", name="window", exact=True)
     box = slider.bounding_box()
@@ -98,8 +98,7 @@ def test_a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(
     until(visitor, "kept === 19")
 
 
-def test_cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_page_is(visit):
-    visitor = visit(f"{ITEM}&masks_mask=", height=1100)
+def cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_page_is(visitor, visit) -> None:
     until(visitor, "kept === 55")
     stroke(visitor, (2, 3), (4, 9))
     until(visitor, "kept > 58 && weight(2, 3) > 0 && shown.includes('masks_paint')")
@@ -137,6 +136,13 @@ def test_cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_pa
     expect(count).to_contain_text("No cell is painted.")
     visitor.page.mouse.move(*cell(visitor, 2, 3, 8))
     expect(maps(visitor).locator(".tip")).to_contain_text("Mask: hidden by causality (the sidebar’s switch)")
+
+
+def test_a_mask_is_composed_and_painted(visit):
+    visitor = visit(f"{ITEM}&masks_mask=window+2", height=1100)
+    a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(visitor)
+    back_to(visitor, f"{ITEM}&masks_mask=")
+    cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_page_is(visitor, visit)
 
 
 def test_on_a_phone_a_finger_reads_and_paints_once_it_is_asked_to(visit):

@@ -8,6 +8,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 
 LONG = "/profiling?profiling_rounds=30"
 SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
@@ -16,6 +17,29 @@ RUN = "new URL(location).searchParams.get('profiling_run')"  # the measurement t
 
 def measure(visitor: Visitor) -> Locator:
     return visitor.page.locator(".st-key-_profiling_measure button")
+
+
+def after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(first: Visitor) -> None:
+    back_to(first, LONG)
+    measure(first).click()
+    expect(first.page.locator(".stProgress")).to_contain_text("Measuring:")
+    first.page.reload()
+    first.page.get_by_role("button", name="Stop").click()
+    expect(measure(first)).to_be_visible()
+    expect(first.page.locator(".facts")).to_contain_text("Stopped.")
+    first.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
+    expect(measure(first)).to_be_visible()
+
+    back_to(first, SHORT)
+    # The link of a page that opens with another visitor's measurement names that one.
+    earlier = first.page.evaluate(RUN)
+    measure(first).click()
+    first.page.wait_for_function(f"earlier => {RUN} && {RUN} !== earlier", arg=earlier)
+    tab = Visitor(first.page.context.new_page(), first.address).open(SHORT)
+    tab.page.wait_for_function(f"run => {RUN} === run", arg=first.page.evaluate(RUN))
+    assert tab.page.url == first.page.url
+    assert not tab.problems
+    tab.page.close()
 
 
 def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
@@ -36,31 +60,9 @@ def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_i
     expect(other.page.locator(".facts")).to_contain_text(how)
     assert line.evaluate("e => e.isConnected")  # nothing was mounted anew
 
-    first.open(SHORT)
+    back_to(first, SHORT)
     measure(first).click()
     expect(measure(first)).to_contain_text("Measure again")
     expect(first.page.locator(".facts")).to_contain_text(re.compile(r"UTC, in [\d.,]+ m?s"))
     assert re.search(r"profiling_run=\w+", first.page.url)
-
-
-def test_after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(visit):
-    first = visit(LONG)
-    measure(first).click()
-    expect(first.page.locator(".stProgress")).to_contain_text("Measuring:")
-    first.page.reload()
-    first.page.get_by_role("button", name="Stop").click()
-    expect(measure(first)).to_be_visible()
-    expect(first.page.locator(".facts")).to_contain_text("Stopped.")
-    first.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
-    expect(measure(first)).to_be_visible()
-
-    first.open(SHORT)
-    # The link of a page that opens with another visitor's measurement names that one.
-    earlier = first.page.evaluate(RUN)
-    measure(first).click()
-    first.page.wait_for_function(f"earlier => {RUN} && {RUN} !== earlier", arg=earlier)
-    tab = Visitor(first.page.context.new_page(), first.address).open(SHORT)
-    tab.page.wait_for_function(f"run => {RUN} === run", arg=first.page.evaluate(RUN))
-    assert tab.page.url == first.page.url
-    assert not tab.problems
-    tab.page.close()
+    after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(first)

@@ -1,11 +1,12 @@
 """The diagram of the Model lens in a real browser: all architectures, both norms, light, dark and on a phone."""
 
 import re
+from itertools import product
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses.model.diagram.numbers import machine
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
@@ -25,12 +26,10 @@ def drawing(visitor: Visitor) -> Locator:
     return picture
 
 
-@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_the_machine_is_drawn_as_configured(visit, architecture, norm):
+def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
     shown = machine(model, ModelLensState())
-    visitor = visit(f"/model?architecture={architecture}&norm={norm}&positional=rope")
+    back_to(visitor, f"/model?architecture={architecture}&norm={norm}&positional=rope")
     for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
         visitor.resize(width, colours)
         visitor.wait()
@@ -47,13 +46,13 @@ def test_the_machine_is_drawn_as_configured(visit, architecture, norm):
                 assert above["y"] + above["h"] < below["y"], "boxes do not touch"
             if width > 400:
                 assert side["columns"][:3] == ["flows out", "parameters", "multiply-adds"]
-        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (architecture, norm)
     assert not visitor.problems
     stated = visitor.page.get_by_text(f"{formats.count(shown.parameters)} parameters;")
     expect(stated.first).to_be_visible()
 
 
-def test_a_click_on_a_block_shows_it_and_is_in_the_link(visit):
+def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_drawn(visit):
     visitor = visit("/model?num_layers=8")
     drawing(visitor)
     visitor.page.get_by_role("button", name="Encoder, pre-norm: Feed-forward, gelu").click()
@@ -69,3 +68,5 @@ def test_a_click_on_a_block_shows_it_and_is_in_the_link(visit):
     pressed = visitor.page.locator(".diagram button[aria-pressed=true]")
     expect(pressed).to_have_count(1)
     assert not visitor.problems
+    for architecture, norm in product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")):
+        the_machine_is_drawn_as_configured(visitor, architecture, norm)

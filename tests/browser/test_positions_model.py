@@ -5,6 +5,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
@@ -23,7 +24,19 @@ def computed(seed: int) -> np.ndarray:
     return np.concatenate([row.shares for row in rows])
 
 
-def test_shuffle_again_moves_other_words_and_comes_back_from_the_link(visit):
+def the_way_through_the_model_breaks_into_lines_and_fits_a_phone(visitor) -> None:
+    visitor.resize(390)
+    back_to(visitor, f"{LINK}&architecture=encoder-decoder&positions_a=t5&positions_b=learned")
+    drawing = visitor.page.locator(".entry")
+    visitor.page.wait_for_function("e => e._memory?.rows", arg=drawing.element_handle())
+    boxes = drawing.evaluate("""e => e._memory.rows.flatMap(row => row.lines.flat()).map(
+        step => [step.x, step.x + step.w, e.clientWidth, step.marks.map(([side, name]) => side + name).join()])""")
+    assert all(0 <= left < right <= room for left, right, room, _ in boxes)
+    assert [marks for *_, marks in boxes if marks] == ["Blearned", "Blearned", "At5"]
+    assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_shuffle_again_moves_other_words_and_comes_back_from_the_link_and_the_way_fits_a_phone(visit):
     visitor = visit(LINK)
     picture = moves(visitor)
     before = picture.evaluate(VALUES)
@@ -36,14 +49,4 @@ def test_shuffle_again_moves_other_words_and_comes_back_from_the_link(visit):
     visitor.page.reload()
     visitor.wait()
     np.testing.assert_allclose(moves(visitor).evaluate(VALUES), computed(2), atol=1e-5)
-
-
-def test_the_way_through_the_model_breaks_into_lines_and_fits_a_phone(visit):
-    visitor = visit(f"{LINK}&architecture=encoder-decoder&positions_a=t5&positions_b=learned", width=390)
-    drawing = visitor.page.locator(".entry")
-    visitor.page.wait_for_function("e => e._memory?.rows", arg=drawing.element_handle())
-    boxes = drawing.evaluate("""e => e._memory.rows.flatMap(row => row.lines.flat()).map(
-        step => [step.x, step.x + step.w, e.clientWidth, step.marks.map(([side, name]) => side + name).join()])""")
-    assert all(0 <= left < right <= room for left, right, room, _ in boxes)
-    assert [marks for *_, marks in boxes if marks] == ["Blearned", "Blearned", "At5"]
-    assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    the_way_through_the_model_breaks_into_lines_and_fits_a_phone(visitor)

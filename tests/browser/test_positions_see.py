@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 from tfm_core import sinusoidal_encoding
 
 VALUES = "e => [...e._memory.values]"
@@ -19,8 +20,7 @@ def until(visitor: Visitor, condition: str) -> None:
                                    arg=heatmap(visitor).element_handle())  # fmt: skip
 
 
-def test_a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visit):
-    visitor = visit("/positions?positions_length=8&positions_width=6&positions_b=nothing")
+def a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visitor) -> None:
     heatmap(visitor)
     knob = visitor.page.get_by_role("slider", name="Base").bounding_box()
     y = knob["y"] + knob["height"] / 2
@@ -49,8 +49,7 @@ def test_a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visit
     until(visitor, "values.length === 2 * 6")
 
 
-def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
-    visitor = visit("/positions?positions_length=4096&positions_width=512&positions_b=nothing")
+def the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visitor, visit) -> None:
     foot = heatmap(visitor).locator(".exact")
     expect(foot).to_contain_text("pooled: the value furthest from 0 of 16 × 2 cells")
     canvas = heatmap(visitor).locator("canvas").bounding_box()
@@ -96,8 +95,7 @@ def test_the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visit):
     expect(foot).to_contain_text("pooled: the value furthest from 0 of 16 × 2 cells")
 
 
-def test_a_wheel_is_one_act_and_a_linked_map_follows_it(visit):
-    visitor = visit("/positions?positions_a=learned&positions_b=sinusoidal&positions_max_len=64")
+def a_wheel_is_one_act_and_a_linked_map_follows_it(visitor) -> None:
     other = visitor.page.locator(".st-key-panel_encode_b .maps")
     expect(other.locator(".exact")).to_have_text("one cell per number, drag to zoom")
     # Four turns at once: on a slow machine Playwright's own wheel is slow too, and what rests in between is two acts.
@@ -113,3 +111,12 @@ def test_a_wheel_is_one_act_and_a_linked_map_follows_it(visit):
     expect(other.locator(".exact")).to_contain_text("of 64; one cell per number")
     visitor.press("Undo")  # all turns of the wheel at once
     expect(other.locator(".exact")).to_have_text("one cell per number, drag to zoom")
+
+
+def test_tables_are_changed_pooled_and_zoomed(visit):
+    visitor = visit("/positions?positions_length=8&positions_width=6&positions_b=nothing")
+    a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visitor)
+    back_to(visitor, "/positions?positions_a=learned&positions_b=sinusoidal&positions_max_len=64")
+    a_wheel_is_one_act_and_a_linked_map_follows_it(visitor)
+    back_to(visitor, "/positions?positions_length=4096&positions_width=512&positions_b=nothing")
+    the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visitor, visit)

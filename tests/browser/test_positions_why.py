@@ -7,13 +7,15 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.charts import lines, tips
+from tests.browser.test_heads import back_to
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import shift_error
 from tfm_ui.text.colours import SIGNED
 
+WHY, BEYOND = "/positions?positions_view=why", "/positions?positions_view=beyond"
 
-def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
-    visitor = visit("/positions?positions_a=rope&positions_b=nothing")
+
+def the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visitor) -> None:
     clocks = visitor.page.locator(".clocks")
     clocks.wait_for()
     hands = "(e, at) => e._memory?.header?.at.query === at.query && e._memory.header.at.key === at.key"
@@ -46,10 +48,7 @@ def test_the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visit):
     expect(visitor.page.locator(".st-key-panel_clocks_a .said")).to_contain_text("Query at m = 62, key at n = 3")
 
 
-def test_another_shift_is_measured_anew_and_its_error_read(visit):
-    visitor = visit(
-        "/positions?positions_view=why&positions_claim=shift error&positions_b=nothing&positions_length=300"
-    )
+def another_shift_is_measured_anew_and_its_error_read(visitor) -> None:
     plot = visitor.chart("positions_shift_errors")
     slider = visitor.page.get_by_role("slider", name="Shift k")
     slider.focus()
@@ -62,13 +61,12 @@ def test_another_shift_is_measured_anew_and_its_error_read(visit):
     said = visitor.page.locator(".st-key-panel_positions_shift_errors .said")
     expect(said).to_contain_text("one matrix shifts 293 positions by k = 7; the largest error is 1×10⁻⁷")
     expect(visitor.page).to_have_url(re.compile("positions_shift=7"))
-    visitor.open("/positions?positions_view=why&positions_claim=shift matrix&positions_b=nothing&positions_shift=7")
+    visitor.open(f"{WHY}&positions_claim=shift matrix&positions_b=nothing&positions_shift=7")
     matrix = visitor.maps("positions_shift_matrix")
     assert matrix.evaluate("e => e._memory.values[0]") == pytest.approx(math.cos(7))
 
 
-def test_thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visit):
-    visitor = visit("/positions?positions_view=beyond&positions_a=learned&positions_b=sinusoidal&positions_length=4096")
+def thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visitor) -> None:
     plot = visitor.chart("positions_beyond")
     say = plot.locator("xpath=..").locator(".say")
     took = plot.evaluate("""e => { const begin = performance.now()
@@ -89,8 +87,7 @@ def test_thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visit):
     expect(say).not_to_contain_text("not defined")
 
 
-def test_the_map_of_all_pairs_has_the_colours_of_its_values(visit):
-    visitor = visit("/positions?positions_view=why&positions_a=alibi&positions_b=nothing&positions_length=16")
+def the_map_of_all_pairs_has_the_colours_of_its_values(visitor) -> None:
     shown = visitor.maps("positions_pairs")
     pixel = """(root, [q, k]) => {
       const { layout } = root._memory, canvas = root.querySelector("canvas"), ratio = canvas.width / canvas.clientWidth
@@ -102,11 +99,23 @@ def test_the_map_of_all_pairs_has_the_colours_of_its_values(visit):
     assert shown.evaluate(pixel, [0, 15]) == SIGNED["light"][0]  # the lowest of all
 
 
-def test_a_mark_below_the_shortest_length_stands_on_the_axis(visit):
-    visitor = visit("/masks")
+def a_mark_below_the_shortest_length_stands_on_the_axis(visitor) -> None:
     plot = visitor.chart("masks_growth")
     mark, place, shortest = plot.evaluate("""({ layout, _fullLayout: { xaxis } }) => {
         const [{ x0: mark }] = layout.shapes
         return [mark, xaxis.d2p(mark) / xaxis._length, xaxis.d2p(16) / xaxis._length] }""")
     assert mark == 10
     assert 0 < place < 0.05 < shortest
+
+
+def test_hands_shifts_pairs_and_what_lies_beyond_are_moved_and_read(visit):
+    visitor = visit("/positions?positions_a=rope&positions_b=nothing")
+    the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visitor)
+    back_to(visitor, f"{WHY}&positions_claim=shift error&positions_b=nothing&positions_length=300")
+    another_shift_is_measured_anew_and_its_error_read(visitor)
+    back_to(visitor, f"{WHY}&positions_a=alibi&positions_b=nothing&positions_length=16")
+    the_map_of_all_pairs_has_the_colours_of_its_values(visitor)
+    back_to(visitor, f"{BEYOND}&positions_a=learned&positions_b=sinusoidal&positions_length=4096")
+    thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visitor)
+    back_to(visitor, "/masks")
+    a_mark_below_the_shortest_length_stands_on_the_axis(visitor)

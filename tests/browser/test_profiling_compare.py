@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import faults, lines
+from tests.browser.test_heads import back_to
 
 QUERY = "profiling_sizes=8,2,1,4%0A8,2,1,6&profiling_rounds=3&profiling_batch=1&profiling_backward=false"
 
@@ -17,9 +18,10 @@ def dots(plot: Locator) -> dict[str, list[float]]:
 NEAR = "profiling_sizes=128,8,4,1%0A128,8,4,2&profiling_batch=1&profiling_targets=with+weights,LSTM,GRU,convolution"
 
 
-def test_points_bear_their_rows_number_and_no_tick_is_cut_off(visit):
+def points_bear_their_rows_number_and_no_tick_is_cut_off(visitor) -> None:
+    back_to(visitor, f"/profiling?{NEAR}")
     for width, scheme in ((390, "dark"), (1440, "light")):
-        visitor = visit(f"/profiling?{NEAR}", width=width, color_scheme=scheme)
+        visitor.resize(width, scheme)
         plot = visitor.chart("profiling_parameters")
         assert faults(plot) == []
         marks = plot.locator(".textpoint text").all_text_contents()
@@ -50,3 +52,4 @@ def test_what_was_measured_is_drawn_read_by_keyboard_and_comes_back_by_its_link(
     assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
     again = visit(visitor.page.url.removeprefix(visitor.address))
     assert dots(again.chart("profiling_times")) == measured
+    points_bear_their_rows_number_and_no_tick_is_cut_off(visitor)

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PATIENCE, Visitor
+from tests.browser.test_heads import back_to
 
 LEARN = ".st-key-panel_training_learn .learn"
 OUTPUT = f"{LEARN} .scrub output"
@@ -24,6 +25,33 @@ def train(visitor: Visitor) -> None:
 def mirror(visitor: Visitor) -> float:
     """The mean weight on the anti-diagonal, of the maps that are on screen."""
     return learn(visitor).evaluate(MIRROR)
+
+
+def a_second_visitor_sees_it_learn_and_the_result_at_once(first: Visitor, second: Visitor) -> None:
+    for visitor in (first, second):
+        back_to(visitor, "/training?training_seed=22&training_task=dates")
+    train(first)
+    for visitor in (first, second):
+        expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
+    assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
+
+
+def playing_walks_through_the_run_and_stops_at_its_end(visitor: Visitor) -> None:
+    back_to(visitor, "/training?training_step=2")
+    visitor.page.get_by_role("button", name="Play").click()
+    expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400")
+    visitor.page.get_by_role("button", name="Play").wait_for()
+
+
+def decoding_follows_its_slider(visitor: Visitor) -> None:
+    back_to(visitor, "/training?training_view=decode&training_written=3")
+    panel = visitor.page.locator(".st-key-panel_training_decode_next .said")
+    expect(panel).to_contain_text("Step 4:")
+    box = visitor.page.get_by_label("Tokens written, exactly")
+    box.fill("0")
+    box.press("Enter")
+    expect(panel).to_contain_text("has read “START” last")
+    visitor.page.wait_for_url("**training_written=0*")
 
 
 def test_reverse_is_learned_and_scrubbing_finds_the_anti_diagonal(visit):
@@ -48,32 +76,6 @@ def test_reverse_is_learned_and_scrubbing_finds_the_anti_diagonal(visit):
     visitor.page.wait_for_url(f"**training_step={step}*")
     other = visit(visitor.page.url.removeprefix(visitor.address), width=1280)
     expect(other.page.locator(OUTPUT)).to_contain_text(f"step {step} of 400")
-
-
-def test_a_second_visitor_sees_it_learn_and_the_result_at_once(visit):
-    first, second = (
-        visit("/training?training_seed=22&training_task=dates"),
-        visit("/training?training_seed=22&training_task=dates", width=1280),
-    )
-    train(first)
-    for visitor in (first, second):
-        expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
-    assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
-
-
-def test_playing_walks_through_the_run_and_stops_at_its_end(visit):
-    visitor = visit("/training?training_step=2")
-    visitor.page.get_by_role("button", name="Play").click()
-    expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400")
-    visitor.page.get_by_role("button", name="Play").wait_for()
-
-
-def test_decoding_follows_its_slider(visit):
-    visitor = visit("/training?training_view=decode&training_written=3")
-    panel = visitor.page.locator(".st-key-panel_training_decode_next .said")
-    expect(panel).to_contain_text("Step 4:")
-    box = visitor.page.get_by_label("Tokens written, exactly")
-    box.fill("0")
-    box.press("Enter")
-    expect(panel).to_contain_text("has read “START” last")
-    visitor.page.wait_for_url("**training_written=0*")
+    a_second_visitor_sees_it_learn_and_the_result_at_once(visitor, other)
+    playing_walks_through_the_run_and_stops_at_its_end(visitor)
+    decoding_follows_its_slider(visitor)
