@@ -1,4 +1,4 @@
-"""The links that are recorded: every view of every lens and Home, every preset, and other links that differ from them.
+"""The links that are recorded: every view of every lens, and other settings; addresses.py adds the lenses' questions.
 
 They are not encoded as in an address bar, except that %0A is a new line. No link is ever removed, because old links
 must keep their meaning.
@@ -194,4 +194,57 @@ TOKENS = (  # as many as the text has, or as many as the link says
     "masks?masks_view=padding&text=a b c",
 )
 
-LINKS = (*PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS, *TRAINED)
+MODEL = (
+    "model?",
+    *(f"model?model_view={view}"
+      for view in ("block", "feed_forward", "depth", "distance", "efficient", "output")),
+    *(f"model?weights=lab-gpt&model_view={view}" for view in ("block", "feed_forward", "efficient", "output")),
+    f"model?{DECODERS}&model_stack=decoder&model_block=cross_attention&model_layer=2&model_all_layers=true",
+    "model?model_shape=GPT-2 small",
+    "model?model_shape=your numbers&model_own_heads=40&model_own_layers=2",
+    "model?norm=post&model_view=block&model_sub_layer=feed-forward&model_step=sum&model_dropout=0.3&model_block_dim=5",
+    "model?activation=swiglu&model_view=feed_forward&model_unit=7&model_token=3&model_ffn_size=512 / 2,048",
+    "model?model_view=depth&model_depth=6&model_depth_dropout=0",
+    "model?causal=false&model_view=distance&model_reach_length=16&model_reach_seeds=3&model_reach_start=torch",
+    *(f"model?model_view=efficient&model_attention={attention}&model_head=2&model_tile=2&model_tile_step=3"
+      for attention in ("window", "strided", "linear", "fused")),
+    "model?positional=alibi&model_view=output&model_temperature=0.5&model_tied=false&model_top=3&model_token=99",
+)  # fmt: skip
+
+LAB = "weights=lab-gpt&text=The captain looked at the sea, and"
+GENERATE = (
+    "generate?",
+    *(f"generate?{LAB}&generate_view={view}" for view in ("look", "kept", "surprise")),
+    *(f"generate?generate_view={view}" for view in ("look", "kept", "surprise")),  # of random weights
+    f"generate?{LAB}&generate_method=greedy&generate_steps=12&generate_step=3",
+    f"generate?{LAB}&generate_method=beam&generate_steps=10&generate_width=2",
+    f"generate?{LAB}&generate_temperature=1.5&generate_top_k=5&generate_top_p=0.9&generate_min_p=0.1&generate_seed=3"
+    "&generate_steps=20&generate_forced=2.417 5.88 bad",
+    f"generate?{LAB}&generate_view=look&generate_steps=9&generate_step=4&generate_layer=2&generate_head=3",
+    f"generate?{LAB}&generate_view=surprise&generate_against=random weights&generate_at=3",
+    f"generate?{LAB}&generate_view=surprise&generate_against=short memory&generate_memory=2",
+    f"generate?{LAB}&generate_view=surprise&generate_other=The sea looked at the captain, and",
+    "generate?architecture=decoder&text=one two three&generate_steps=200&generate_full=stop",
+    "generate?causal=false",
+    f"generate?{DECODERS}&generate_steps=5&generate_method=greedy",
+    "generate?weights=reverse-decoder&generate_view=look",
+)  # fmt: skip
+
+TRAINING = (
+    "training?",
+    *(f"training?training_view={view}" for view in ("decode", "classify", "compare", "lengths")),
+    *(f"training?training_task={task}&training_step=100&training_probe=2" for task in ("induction", "dates", "sort")),
+    "training?training_task=copy&training_layers=1&training_heads=4&training_width=16&training_positional=rope"
+    "&training_seed=5&training_steps=50",  # nobody has trained it
+    "training?training_view=decode&training_pair=sort-decoder&training_source=3 1 2&training_written=2",
+    "training?training_view=classify&training_labelled=brackets&training_example=3",
+    "training?training_view=classify&training_labelled=majority&training_pooling=first",
+    *(f"training?training_view=compare&training_task=brackets&training_measure={measure}"
+      for measure in ("whole examples", "loss", "steps to 99 %25")),
+    "training?training_view=compare&training_task=authors",  # nobody has compared networks by it
+    "training?training_view=lengths&training_task=brackets",
+)  # fmt: skip
+
+LINKS = (
+    *PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS, *TRAINED, *MODEL, *GENERATE, *TRAINING
+)  # fmt: skip

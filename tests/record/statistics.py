@@ -1,25 +1,37 @@
-"""Numbers of any shape as a few statistics that another processor's rounding leaves alone, and their comparison."""
+"""What is recorded of a value: short ones as they are; of long arrays statistics and a few values, of texts a digest.
+
+The statistics and the digests do not depend on the last digits, which are others on another processor.
+"""
 
 import hashlib
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-RELATIVE, OF_THE_LARGEST, ABSOLUTE = 1e-4, 1e-5, 1e-7  # what processors may differ in
-NOISE = 1e-5  # where nothing is larger, it is rounding noise: of it only the shape is compared
+DIGITS = 6  # of each number, significant ones
+IN_FULL = 12  # numbers of an array that are all recorded; of a longer one statistics
 MOST = 40  # entries of a mapping or list that are described one by one
+ALIKE = 4  # mappings with the same keys, from which on they are described key by key, as a table's columns
 SHORT = 1000  # characters of a text that is kept as it is
-LINE = 200  # characters of a text that a difference tells
+LISTED = 300  # characters of texts in a list that are kept as they are
 # Errors of rounding, as in "largest error 1×10⁻⁷", are another on another processor; there they may be just 0.
 ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
 NO_ERROR = re.compile(r"(?<![\d.,×])0(?![\d.,×%])")
 NONE_AT_ALL = "none by more than …, which is rounding", "none at all"
 GOLDEN = (5**0.5 - 1) / 2
 
-Described = Any  # JSON: statistics, a text, or a mapping of them
+Described = Any  # JSON: a number, a text, statistics, or a list or mapping of them
+
+
+class NoKind:
+    """What stands for a value of no recorded kind, such as a function."""
+
+
+NO_KIND = NoKind()
 
 
 def without_rounding(words: str) -> str:
@@ -27,58 +39,123 @@ def without_rounding(words: str) -> str:
     return NO_ERROR.sub("…", ROUNDING.sub("…", words)).replace(*NONE_AT_ALL)
 
 
-def describe(value: Any) -> Described:
-    """What is recorded of a value; None for values of no recorded kind."""
-    if isinstance(value, str):
-        return text(value)
-    if isinstance(value, dict):
-        if len(value) > MOST:
-            return describe(list(value.values()))
-        described = {str(key): describe(entry) for key, entry in value.items()}
-        return {key: entry for key, entry in described.items() if entry is not None} or None
-    if isinstance(value, torch.Tensor):
-        return statistics(value.detach().cpu().double().numpy())
-    if isinstance(value, bool | int | float | np.number | np.bool_ | np.ndarray):
-        array = np.asarray(value)
-        return statistics(array.astype(np.float64)) if array.dtype.kind in "biuf" else None
-    if isinstance(value, list | tuple):
-        return _of_a_list(list(value))
-    return None
+def describe(value: Any) -> Described | NoKind:
+    """What is recorded of a value; `NO_KIND` for values of no recorded kind."""
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return text(value)
+        case np.generic():
+            return describe(value.item())
+        case int():
+            return int(value)
+        case float():
+            return rounded(value)
+        case torch.Tensor():
+            return numbers(_array_of(value))
+        case np.ndarray():
+            return numbers(value) if value.dtype.kind in "biuf" else describe(value.tolist())
+        case Mapping() if len(value) > IN_FULL and all(isinstance(entry, torch.Tensor) for entry in value.values()):
+            arrays = [_array_of(entry).ravel() for entry in value.values()]  # such as a recording of a whole model
+            return {"keys": texts(list(map(str, value))), "all": numbers(np.concatenate(arrays))}
+        case Mapping() if len(value) > MOST:
+            return of_known({"keys": list(map(str, value)), "values": list(value.values())})
+        case Mapping():
+            return of_known(value)
+        case list() | tuple():
+            return _of_a_list(list(value))
+    return NO_KIND
+
+
+def _array_of(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().double().numpy()
+
+
+def of_known(values: Mapping[Any, Any]) -> dict[str, Described]:
+    """A description of each value that is of a recorded kind."""
+    described = {str(name): describe(value) for name, value in values.items()}
+    return {name: value for name, value in described.items() if value is not NO_KIND}
 
 
 def _of_a_list(values: list[Any]) -> Described:
-    if values and all(isinstance(entry, str) for entry in values):
-        return text("\n".join(values))
-    if values and all(isinstance(entry, bool | int | float) or entry is None for entry in values):
-        return statistics(np.array([np.nan if entry is None else entry for entry in values], np.float64))
-    if len(values) > MOST:
-        described = [describe(entry) for entry in values]
-        return text("\n".join(map(str, described)))
-    return describe({str(number): entry for number, entry in enumerate(values)}) if values else None
+    if values and all(isinstance(value, str) for value in values):
+        return texts(values)
+    if (array := _array(values)) is not None:
+        return numbers(array)
+    if len(values) >= ALIKE and all(_has_keys_of(values[0], value) for value in values):
+        return {"count": len(values), "each": {name: describe([value[name] for value in values]) for name in values[0]}}
+    if len(values) > 1 and all(isinstance(value, list | tuple) for value in values):
+        rows = [np.zeros(0) if value in ([], ()) else _array(list(value)) for value in values]
+        if all(row is not None and row.ndim == 1 for row in rows):
+            return {"lengths": numbers(np.array([len(row) for row in rows])), "all": numbers(np.concatenate(rows))}
+    described = [value for value in map(describe, values) if value is not NO_KIND]
+    return text("\n".join(map(str, described))) if len(values) > MOST else described
+
+
+def _has_keys_of(first: Any, value: Any) -> bool:
+    return isinstance(first, Mapping) and isinstance(value, Mapping) and first.keys() == value.keys()
+
+
+def _array(values: list[Any]) -> np.ndarray | None:
+    """Numbers, or lists of them that are all of the same length, as an array, with NaN in place of None."""
+    if not values or (len(values) <= MOST and all(isinstance(value, bool) for value in values)):
+        return None
+    if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
+        return np.array([math.nan if value is None else value for value in values], np.float64)
+    if all(isinstance(value, list | tuple) and value and len(value) == len(values[0]) for value in values):
+        rows = [_array(list(value)) for value in values]
+        shapes = {None if row is None else row.shape for row in rows}
+        return np.stack(rows) if len(shapes) == 1 and None not in shapes else None
+    return None
 
 
 def text(value: str) -> str:
-    """A text, or the beginning and the fingerprint of a long one."""
-    if len(value) <= SHORT:
-        return value
-    return f"{value[:40]}… {len(value)} characters, {hashlib.blake2b(value.encode(), digest_size=6).hexdigest()}"
+    """A text without errors of rounding; of a long one the beginning and a digest."""
+    value = ROUNDING.sub("…", value)
+    return value if len(value) <= SHORT else f"{value[:40]}… {len(value)} characters, {digest(value)}"
 
 
-def statistics(values: np.ndarray) -> dict[str, Any] | float:
-    """Shape, how many are no finite numbers, range, mean, mean size, and a projection that tells the order.
+def texts(values: Sequence[str]) -> list[str] | str:
+    """Texts as they are; of long lists how many they are, the first, the last, and a digest of all."""
+    kept = [ROUNDING.sub("…", value) for value in values]
+    if sum(map(len, kept)) <= LISTED and len(kept) <= MOST:
+        return kept
+    first, last = (value if len(value) <= MOST else f"{value[: MOST - 1]}…" for value in (kept[0], kept[-1]))
+    return f"{len(kept)} texts: {first} | … | {last}; {digest(chr(10).join(kept))}"
 
-    A finite number without a shape is itself.
+
+def digest(value: str) -> str:
+    """A few characters that are others for any other text, but for errors of rounding."""
+    return hashlib.blake2b(without_rounding(value).encode(errors="replace"), digest_size=6).hexdigest()
+
+
+def rounded(value: float) -> float | int | str:
+    """A number with six digits; a whole one without a point, and what is no finite number as a text."""
+    if not math.isfinite(value):
+        return {math.inf: "+inf", -math.inf: "-inf"}.get(value, "nan")
+    short = float(f"{value:.{DIGITS}g}")
+    return int(short) if short.is_integer() and abs(short) < 10**DIGITS else short
+
+
+def numbers(values: np.ndarray) -> Described:
+    """Few numbers in full, as a list if they have a single axis; else statistics.
+
+    These are the shape, how many are no finite numbers, the range, the mean, the mean size, a projection that tells the
+    order; beside them stand the first number, the middle one and the last.
     """
-    flat = values.ravel()
+    flat = np.asarray(values, np.float64).ravel()
+    if flat.size <= IN_FULL:
+        few = [rounded(float(value)) for value in flat]
+        return few[0] if not values.shape else few if values.ndim == 1 else {"shape": list(values.shape), "values": few}
     finite = np.isfinite(flat)
     kept = np.where(finite, flat, 0)
     # Weights between -0.5 and 0.5 that look random, from arithmetic that is the same everywhere.
     weights = (np.arange(flat.size, dtype=np.float64) ** 2 * GOLDEN) % 1 - 0.5
-    if not values.shape and finite[0]:
-        return float(f"{flat[0]:.7g}")
-    described: dict[str, Any] = {"shape": list(values.shape)}
     not_finite = {"nan": np.isnan(flat).sum(), "+inf": np.isposinf(flat).sum(), "-inf": np.isneginf(flat).sum()}
+    described: dict[str, Any] = {"shape": list(values.shape)}
     described |= {name: int(count) for name, count in not_finite.items() if count}
+    described["few"] = [rounded(float(flat[at])) for at in (0, flat.size // 2, -1)]
     if finite.any():
         measures = {
             "min": flat[finite].min(),
@@ -87,75 +164,5 @@ def statistics(values: np.ndarray) -> dict[str, Any] | float:
             "size": np.abs(kept).mean(),
             "order": (kept * weights).mean(),
         }
-        described |= {name: float(f"{value:.7g}") for name, value in measures.items()}
+        described |= {name: rounded(float(measure)) for name, measure in measures.items()}
     return described
-
-
-def alike(first: Described, second: Described) -> Described:
-    """What of two descriptions is the same; of numbers that differ, the shape."""
-    if not isinstance(first, dict) or not isinstance(second, dict):
-        return first if first == second else None
-    both = {name: alike(entry, second.get(name)) for name, entry in first.items()}
-    return {name: entry for name, entry in both.items() if entry is not None}
-
-
-def differences(recorded: Described, now: Described, where: str) -> Iterator[str]:
-    """What of the recorded is another now, a line each; what is new is no difference."""
-    if isinstance(recorded, Mapping) and "shape" in recorded and isinstance(recorded["shape"], list):
-        yield from _of_statistics(recorded, now, where)
-    elif isinstance(recorded, Mapping):
-        if not isinstance(now, Mapping):
-            yield f"{where}: was {_short(recorded)}, is {_short(now)}"
-            return
-        for name, entry in recorded.items():
-            if name not in now:
-                yield f"{where} / {name}: is gone; it was {_short(entry)}"
-            else:
-                yield from differences(entry, now[name], f"{where} / {name}")
-    elif isinstance(recorded, float | int) and isinstance(now, float | int):
-        if abs(recorded - now) > RELATIVE * abs(recorded) + ABSOLUTE and max(abs(recorded), abs(now)) >= NOISE:
-            yield f"{where}: was {recorded}, is {now}"
-    elif isinstance(recorded, str) and isinstance(now, str):
-        if without_rounding(recorded) != without_rounding(now):
-            was, is_now = _apart(recorded, now)
-            yield f"{where}: was {_short(was)}, is {_short(is_now)}"
-    elif isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
-        for number, (was, is_now) in enumerate(zip(recorded, now, strict=True), 1):
-            yield from differences(was, is_now, f"{where} / {number}")
-    elif recorded != now:
-        yield f"{where}: was {_short(recorded)}, is {_short(now)}"
-
-
-def _of_statistics(recorded: Mapping[str, Any], now: Described, where: str) -> Iterator[str]:
-    if not isinstance(now, Mapping) or not isinstance(now.get("shape"), list):
-        yield f"{where}: was numbers {_short(recorded)}, is {_short(now)}"
-        return
-    exact = ("shape", "nan", "+inf", "-inf")
-    measures = [name for name in recorded if name not in exact]
-    largest = max((abs(recorded[name]) for name in ("min", "max") if name in recorded), default=0)
-    largest_now = max((abs(now[name]) for name in ("min", "max") if name in now), default=0)
-    for name in exact:
-        if recorded.get(name, 0) != now.get(name, 0):
-            yield f"{where}: {name} was {recorded.get(name, 0)}, is {now.get(name, 0)}"
-            return  # then all else is another, too
-    if max(largest, largest_now) < NOISE:
-        return
-    for name in measures:
-        bound = RELATIVE * abs(recorded[name]) + OF_THE_LARGEST * largest + ABSOLUTE
-        if name not in now or abs(recorded[name] - now[name]) > bound:
-            yield f"{where}: {name} was {recorded[name]}, is {now.get(name)}"
-
-
-def _apart(recorded: str, now: str) -> tuple[str, str]:
-    """Two texts from a little before where they part; short ones whole."""
-    if max(len(recorded), len(now)) <= LINE:
-        return recorded, now
-    parts = (at for at, (before, after) in enumerate(zip(recorded, now, strict=False)) if before != after)
-    begin = max(0, next(parts, min(len(recorded), len(now))) - 40)
-    first, second = ("…" * bool(begin) + value[begin : begin + LINE] for value in (recorded, now))
-    return first, second
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 2 * LINE else shown[: 2 * LINE] + "…"

@@ -1,29 +1,37 @@
-"""What is recorded of a table: the names of its columns, its rows, and each column."""
+"""What is recorded of a table: its rows, and each of its columns in their order."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tests.record.statistics import describe, text
+from tests.record.statistics import numbers, text, texts
 
-NUMERIC_COLUMNS = 12  # of a table, that are told apart
+NUMERIC_COLUMNS = 6  # of a table, that are told apart; if there are more, they are described together
 PRECISE = r"-?\d+\.\d{8,}"  # a number with all its digits, the last of which are another on another processor
 
 
 def table_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Names, rows, and each column; of a wide table the numbers together."""
+    """Rows, and columns with their names; of a wide table the numbers together, behind the names of all columns."""
     frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
     for number, dtype in enumerate(frame.dtypes):  # numbers with blanks between them come as texts
         if dtype.kind not in "biuf" and frame.iloc[:, number].astype(str).str.fullmatch(PRECISE).any():
             frame.isetitem(number, pd.to_numeric(frame.iloc[:, number], errors="coerce"))
     numeric = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
-    columns: dict[str, Any] = {}
-    if len(numeric) > NUMERIC_COLUMNS:
-        columns["all numbers"] = describe(frame.iloc[:, numeric].to_numpy(np.float64))
-    for number, name in enumerate(frame.columns):
-        if number not in numeric:
-            columns[f"{name}"] = describe([str(value) for value in frame.iloc[:, number]])
-        elif len(numeric) <= NUMERIC_COLUMNS:
-            columns[f"{name}"] = describe(frame.iloc[:, number].to_numpy(np.float64))
-    return {"names": text(" | ".join(map(str, frame.columns))), "rows": len(frame), "columns": columns}
+    is_wide = len(numeric) > NUMERIC_COLUMNS
+    columns = [
+        {"name": text(str(name)), **_column(frame.iloc[:, number], is_numeric=number in numeric)}
+        for number, name in enumerate(frame.columns)
+        if not (is_wide and number in numeric)
+    ]
+    described: dict[str, Any] = {"rows": len(frame), "columns": columns}
+    if is_wide:
+        described["names"] = texts(list(map(str, frame.columns)))
+        described["all numbers"] = numbers(frame.iloc[:, numeric].to_numpy(np.float64))
+    return described
+
+
+def _column(column: pd.Series, *, is_numeric: bool) -> dict[str, Any]:
+    if is_numeric:
+        return {"numbers": numbers(column.to_numpy(np.float64))}
+    return {"texts": texts([str(value) for value in column])}

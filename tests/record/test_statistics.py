@@ -1,13 +1,11 @@
 """Which differences the record reports, and which it ignores."""
 
-from copy import deepcopy
-
 import numpy as np
 import pytest
 import torch
 
-from tests.record.record import changed
-from tests.record.statistics import alike, describe, differences
+from tests.record.differences import alike, differences
+from tests.record.statistics import IN_FULL, NO_KIND, describe, numbers, rounded, texts
 
 VALUES = np.random.default_rng(0).normal(size=(6, 7)).astype(np.float32)
 
@@ -18,8 +16,12 @@ def differ(first, second) -> list[str]:
 
 def test_the_last_digits_are_no_difference():
     assert differ(VALUES, VALUES * np.float32(1 + 1e-6)) == []
+    assert differ(VALUES[0], VALUES[0] * np.float32(1 + 1e-6)) == []
     assert differ(torch.full((3,), 1e-7), torch.full((3,), -3e-7)) == []
+    assert differ(torch.full((99,), 1e-7), torch.full((99,), -3e-7)) == []
     assert differ(0.5, 0.500001) == []
+    assert differ(1e-9, -3e-7) == []
+    assert differ([1000, 1e-4], [1000, 2e-4]) == []
 
 
 @pytest.mark.parametrize(
@@ -29,12 +31,30 @@ def test_the_last_digits_are_no_difference():
 )  # fmt: skip
 def test_other_numbers_order_or_shape_are(other):
     assert differ(VALUES, other)
+    assert differ(other, VALUES)
+
+
+@pytest.mark.parametrize(
+    "other", [[1, 2, 4], [1, 3, 2], [1, 2, 3.001], [1, 2], [[1], [2], [3]], [1, 2, None], [1, 2, "3"], [True, 2, 2]]
+)
+def test_of_a_few_numbers_each_is_compared(other):
+    assert differ([1, 2, 3], other)
+    assert differ(np.array([[1.0, 2], [3, 4]]), np.array([[1.0, 2], [3, 4.001]]))
+    assert differ(0.5, 0.5002)
+    assert differ(True, 1)
+
+
+def test_what_rounding_leaves_of_nothing_is_compared_by_what_is_no_number():
+    assert differ([1e-9, None], [None, 1e-9])
+    assert differ([1e-9, 1e-8], [1e-8, 1e-9]) == []
+    assert differ([1e-9], [1e-9, 1e-9])
 
 
 def test_texts_lists_and_mappings_are_compared_by_their_entries():
-    assert differ({"a": [1, 2], "b": "x"}, {"a": [1, 2], "b": "x", "new": 3}) == []
     assert differ({"a": [1, 2], "b": "x"}, {"a": [2, 1]})[1] == "here / b: is gone; it was 'x'"
+    assert differ({"a": 1}, {"a": 1, "b": "x"}) == ["here / b: is new: 'x'"]
     assert differ(["a" * 2000, "b"], ["a" * 2000, "c"])
+    assert differ([{"a": 1}, "b"], [{"a": 2}, "b"]) == ["here / 1 / a: was 1, is 2"]
     (line,) = differences("x" * 300 + "1 of 3", "x" * 300 + "2 of 3", "here")
     assert "1 of 3" in line
     assert "2 of 3" in line
@@ -52,6 +72,7 @@ def test_in_words_errors_of_rounding_are_no_difference(words, elsewhere):
     assert differ(words, elsewhere) == []
     assert differ([words, "b"], [elsewhere, "b"]) == []
     assert differ({"a": words}, {"a": elsewhere}) == []
+    assert describe(["4×10⁻⁷"] * 99) == describe(["3×10⁻⁷"] * 99)
 
 
 @pytest.mark.parametrize(
@@ -60,64 +81,49 @@ def test_in_words_errors_of_rounding_are_no_difference(words, elsewhere):
 )
 def test_in_words_other_numbers_are(words, elsewhere):
     assert differ(words, elsewhere)
+    assert differ([words] * 99, [*[words] * 98, elsewhere])
 
 
 def test_of_numbers_drawn_anew_the_shape_is_kept():
-    assert alike(describe({"x": VALUES, "y": 2}), describe({"x": VALUES**3, "y": 2})) == {
-        "x": {"shape": [6, 7]},
-        "y": 2,
-    }
-
-
-PAGE = {
-    "words": ["a note"],
-    "controls": {"seed": "7"},
-    "pictures": {"map": {"name": "map", "query": {"seed": "7"}, "header": {"top": 1.0}, "numbers": describe(VALUES)}},
-    "panels": {
-        "one": {
-            "words": [], "title": "One", "sentence": "All is well.", "laws": ["✓ it holds"],
-            "tables": [{"names": "a", "rows": 6, "columns": {"a": describe(VALUES[:, 0])}}],
-            "recipe": {"last": "weights", "left": {"logits": describe(VALUES), "weights": describe(VALUES)}},
-        },
-        "two": {"words": ["a line"], "recipe": {"measures": True}},
-    },
-}  # fmt: skip
-
-
-def test_what_is_new_on_a_page_is_no_difference():
-    now = deepcopy(PAGE)
-    now["words"].append("another")
-    now["controls"]["more"] = "1"
-    now["panels"]["three"] = {"words": []}
-    del now["panels"]["one"]["recipe"]["left"]["logits"]
-    assert list(changed(PAGE, now)) == []
+    first, second = (describe({"x": x, "y": 2, "z": [x[0, :3], None]}) for x in (VALUES, VALUES**3))
+    assert alike(first, second) == {"x": {"shape": [6, 7]}, "y": 2, "z": [{"shape": [3]}, None]}
+    assert differ(VALUES, VALUES**3)
+    assert list(differences(alike(first, second), alike(second, first), "here")) == []
+    assert alike(describe(VALUES), describe(VALUES[1:])) is None
 
 
 @pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (["words"], []),
-        (["controls", "seed"], "8"),
-        (["pictures", "map", "name"], "grid"),
-        (["pictures", "map", "query", "seed"], "8"),
-        (["pictures", "map", "numbers"], describe(VALUES[::-1])),
-        (["pictures"], {}),
-        (["panels", "one", "sentence"], "All is lost."),
-        (["panels", "one", "laws"], ["✕ it holds"]),
-        (["panels", "one", "tables"], []),
-        (["panels", "one", "tables", 0, "columns", "a"], describe(VALUES[:, 1])),
-        (["panels", "one", "recipe", "left"], {"logits": describe(VALUES)}),
-        (["panels", "one", "recipe", "left", "logits"], describe(-VALUES)),
-        (["panels", "one", "recipe"], None),
-        (["panels", "two", "recipe"], {"last": "x", "left": {"x": 1}}),
-        (["panels", "two", "words"], []),
-        (["panels"], dict(reversed(PAGE["panels"].items()))),
-    ],
-)
-def test_each_field_of_a_page_is_compared(path, value):
-    now = deepcopy(PAGE)
-    place = now
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    assert len(list(changed(PAGE, now))) >= 1
+    ("value", "short"),
+    [(1 / 3, 0.333333), (2.0, 2), (123456.7, 123457), (1234567.0, 1.23457e6), (-0.0, 0), (float("nan"), "nan"),
+     (float("inf"), "+inf"), (-float("inf"), "-inf"), (1.23456789e-8, 1.23457e-8)],
+)  # fmt: skip
+def test_numbers_have_six_digits(value, short):
+    assert rounded(value) == short
+    assert isinstance(rounded(value), type(short))
+
+
+def test_few_numbers_are_recorded_in_full_and_of_many_some():
+    assert describe([1, 2.5, None]) == [1, 2.5, "nan"]
+    assert describe(np.ones((2, 2))) == {"shape": [2, 2], "values": [1, 1, 1, 1]}
+    many = numbers(np.arange(IN_FULL + 1))
+    assert many["few"] == [0, 6, 12]
+    assert (many["shape"], many["min"], many["max"], many["mean"], many["size"]) == ([13], 0, 12, 6, 6)
+    assert many == numbers(np.arange(IN_FULL + 1, dtype=np.float32))
+
+
+def test_long_lists_and_mappings_are_described_together():
+    named = [{"name": "abc"[i % 3], "size": i / 7} for i in range(50)]
+    assert describe(named)["count"] == 50
+    assert describe(named)["each"]["size"] == numbers(np.arange(50) / 7)
+    assert describe(named)["each"]["name"].startswith("50 texts: a | … | b; ")
+    assert describe([[1, 2], [3], []]) == {"lengths": [2, 1, 0], "all": [1, 2, 3]}
+    recorded = describe({f"site {i}": torch.full((2, 3), i) for i in range(20)})
+    assert recorded["all"]["shape"] == [120]
+    assert texts(["a", "b"]) == ["a", "b"]
+    assert describe([True, False]) == [True, False]
+
+
+def test_what_is_of_no_recorded_kind_is_left_out():
+    assert describe(print) is NO_KIND
+    assert describe({"f": print, "x": 1}) == {"x": 1}
+    assert describe([print, 1, "a"]) == [1, "a"]
