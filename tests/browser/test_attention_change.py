@@ -3,7 +3,9 @@
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_heads import back_to
 
+CHANGE, CONTRIBUTION = "/attention?attention_view=change", "/attention?attention_view=contribution"
 HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
 
 
@@ -41,8 +43,7 @@ def drag(visitor: Visitor, *shares: float) -> None:
         visitor.page.wait_for_timeout(60)
 
 
-def test_a_hover_is_read_in_all_three_maps_and_sends_nothing(visit):
-    visitor = visit("/attention?attention_view=change")
+def a_hover_is_read_in_all_three_maps_and_sends_nothing(visitor) -> None:
     at = cell(visitor, 1, 6, 2)
     visitor.wait()
     sent = visitor.messages_sent
@@ -54,8 +55,8 @@ def test_a_hover_is_read_in_all_three_maps_and_sends_nothing(visit):
     assert visitor.messages_sent == sent
 
 
-def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
-    visitor = visit("/attention?attention_view=change&attention_changes=silence+1.2")
+def a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visitor: Visitor, again: Visitor) -> None:
+    back_to(visitor, f"{CHANGE}&attention_changes=silence+1.2")
     visitor.page.mouse.click(**cell(visitor, 1, 3, 8))
     visitor.page.wait_for_function("location.search.includes('attention_key=8')")
     visitor.wait()
@@ -75,25 +76,30 @@ def test_a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visit):
     shown = float(maps(visitor).locator("output").inner_text())
     assert 0.6 < shown < 0.95
     assert abs(value(visitor, 1, 3, 8) - shown) < 1e-6
-    again = visit(visitor.page.url.removeprefix(visitor.address))
+    back_to(again, visitor.page.url.removeprefix(visitor.address))
     assert abs(value(again, 1, 3, 8) - shown) < 1e-6
-    again.page.get_by_text("A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
+    again.page.locator(".said", has_text="A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
     expect(again.page.locator("[class*=st-key-_done_]")).to_have_count(2)
 
 
-def test_nothing_changed_is_a_state_that_a_link_can_hold(visit):
-    visitor = visit("/attention?attention_view=change")
-    maps(visitor)
+def test_three_maps_are_read_weights_are_dragged_and_what_is_changed_or_nothing_comes_back_by_link(visit):
+    visitor = visit(CHANGE)
+    a_hover_is_read_in_all_three_maps_and_sends_nothing(visitor)
+    maps_are_read_and_locked_by_keyboard(visitor)
+    back_to(visitor, CHANGE)
     visitor.page.locator(".st-key-change_done button").first.click()
     visitor.page.locator(".said", has_text="A and B are the same").wait_for()
     again = visit(visitor.page.url.removeprefix(visitor.address))
     again.page.locator(".said", has_text="A and B are the same").wait_for()
     visitor.press("Undo")
     visitor.page.locator(".said", has_text="Largest difference: “mat” looks at “cat”").wait_for()
+    a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visitor, again)
+    back_to(visitor, f"{CONTRIBUTION}&text=@alice&seq_len=700&num_layers=1&num_heads=1")
+    a_long_text_is_pooled_and_a_drag_zooms_both_maps(visitor)
 
 
-def test_maps_are_read_and_locked_by_keyboard(visit):
-    visitor = visit("/attention?attention_view=change")
+def maps_are_read_and_locked_by_keyboard(visitor) -> None:
+    visitor.page.mouse.move(5, 5)
     maps(visitor).locator("canvas").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         visitor.page.keyboard.press(key)
@@ -107,7 +113,7 @@ def test_maps_are_read_and_locked_by_keyboard(visit):
 
 def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
     phone = {"has_touch": True, "is_mobile": True, "user_agent": "Mobi"}
-    visitor = visit("/attention?attention_view=contribution", width=390, height=844, **phone)
+    visitor = visit(CONTRIBUTION, width=390, height=844, **phone)
     origins = maps(visitor, "contribution").evaluate("e => e._memory.layout.origins")
     assert origins[1]["y"] > origins[0]["y"]
     assert abs(origins[1]["x"] - origins[0]["x"]) < 1
@@ -117,8 +123,7 @@ def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
     assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_text_is_pooled_and_a_drag_zooms_both_maps(visit):
-    visitor = visit("/attention?attention_view=contribution&text=@alice&seq_len=700&num_layers=1&num_heads=1")
+def a_long_text_is_pooled_and_a_drag_zooms_both_maps(visitor) -> None:
     expect(maps(visitor, "contribution")).to_contain_text("pooled: the largest of")
     visitor.wait()
     start, end = cell(visitor, 0, 400, 300, "contribution"), cell(visitor, 0, 430, 330, "contribution")
