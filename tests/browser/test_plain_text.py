@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from tests.browser.plain_text import ADDRESSES, made_of_it
-from tests.browser.test_heads import back_to
 from tfm_ui.text.markdown import JOINER
 
 HOSTILE = {
@@ -16,11 +15,15 @@ HOSTILE = {
     "architecture": "[x](http://evil.test) **b** $x$",
     "weights": ":material/close: :red[x] :smile: --> <=",
 }
-PAGES = {  # the fields of a lens that take any text; tests/browser/test_stage.py has the model's text on every view
+# The fields of a lens that take any text; tests/browser/test_stage.py has the model's text on every view.
+PAGES = {
     "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
-    "/positions": {"positions_view": "model"},
-    "/masks": {"masks_texts": ADDRESSES, "masks_mask": "http://evil.test"},
-    "/masks#conventions": {"masks_view": "conventions", "masks_pasted": "http://evil.test/login"},
+    "/masks": {
+        "masks_view": "conventions",
+        "masks_pasted": "http://evil.test/login",
+        "masks_texts": ADDRESSES,
+        "masks_mask": "http://evil.test",
+    },
     "/profiling": {"profiling_sizes": ADDRESSES, "profiling_targets": "www.evil.test"},
 }
 
@@ -37,6 +40,10 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign_and_no_page_makes
     styled = "a, img, strong, em, .katex, [data-testid=stMarkdownContainer] [role=img]"
     assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
     for path, fields in PAGES.items():
-        back_to(visitor, f"{path.partition('#')[0]}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")
-        page.locator(".st-key-notices").wait_for()
+        visitor.open(f"{path}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")
+        notices.wait_for()
         assert made_of_it(page) == [], path
+        if path == "/masks":  # where the texts are shown, too
+            page.locator(".st-key-_view_see button").click()
+            visitor.wait()
+            assert made_of_it(page) == [], path

@@ -71,10 +71,13 @@ def test_the_derivation_of_a_step_lies_over_nothing_wherever_the_page_is_scrolle
     page.close()
 
 
-def test_every_picture_but_charts_as_a_file_fits_the_window_and_needs_nobody(browser: Browser, tmp_path: Path):
-    """Charts are opened in test_chart_texts.py."""
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    for name in [name for name, picture in PICTURES.items() if picture.canvas.name != "chart"]:
+def test_controls_and_pictures_of_nothing_as_files_fit_the_window_and_need_nobody(browser: Browser, tmp_path: Path):
+    """What has no numbers, or none without a certain link; test_every_picture.py has all other pictures."""
+    from tests.browser.room import CONTROLS, QUERIES  # which imports this file
+
+    page = browser.new_page()
+    for name in sorted(CONTROLS | set(QUERIES)):
+        page.set_viewport_size({"width": 390, "height": 900})
         problems = opened(page, tmp_path, name, "")
         for width in (390, 1440):
             page.set_viewport_size({"width": width, "height": 900})
