@@ -1,5 +1,7 @@
 """Memory at the peak: the closed forms beside the allocation curve of torch.profiler."""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -51,7 +53,17 @@ def of_kind(kind, numbers):
     return sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
 
 
-@pytest.mark.crossed(kind=KINDS, target=STACKS, numbers=[NARROW, WIDE])
+def pytest_generate_tests(metafunc):
+    """Every kind and target where scores are most of it; where they are not, two targets, or with `--all` every one.
+
+    All that is wide is in feed-forward networks, of which there are two: ours, and that of torch's own layers.
+    """
+    if metafunc.function is test_of_every_kind:
+        wide = STACKS if metafunc.config.getoption("all_combinations") else ["without weights", "nn.TransformerEncoder"]
+        sizes = [*product([NARROW], STACKS), *product([WIDE], wide)]
+        metafunc.parametrize(("kind", "numbers", "target"), [(kind, *each) for kind, each in product(KINDS, sizes)])
+
+
 def test_of_every_kind(kind, numbers, target):
     size = of_kind(kind, numbers)
     if not TARGETS[target].lacks(size):
