@@ -2,15 +2,15 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.stage import picture
+from tests.browser.test_heads import back_to
 from tfm_ui.lenses import lens, lenses
 
 
-def test_lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visit):
-    visitor = visit("/?seed=5")
+def lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visitor) -> None:
+    back_to(visitor, "/?seed=5")
     visitor.page.get_by_role("link", name="Heads →").click()
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
     visitor.page.get_by_role("link", name="← Home").click()
@@ -36,8 +36,8 @@ def which(visitor) -> str:
     return visitor.page.locator(".st-key-_questions").inner_text().split("\n")[0]
 
 
-def test_a_presenter_needs_the_keys_alone(visit):
-    visitor = visit("/?seed=5")
+def a_presenter_needs_the_keys_alone(visitor) -> None:
+    back_to(visitor, "/?seed=5")
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
     assert where(visitor) == place("Home")
@@ -60,8 +60,8 @@ def test_a_presenter_needs_the_keys_alone(visit):
     assert "present" not in visitor.page.url
 
 
-def test_questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visit):
-    visitor = visit("/heads?present=true")
+def questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visitor) -> None:
+    back_to(visitor, "/heads?present=true")
     count, asks = len(lens("heads").questions), visitor.page.locator(".ask")
     for key, number in (("PageDown", 2), ("PageUp", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("n", 2), ("b", 1)):
         visitor.page.keyboard.press(key)
@@ -75,8 +75,8 @@ def test_questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_l
     assert which(visitor) == f"1 of {count}"
 
 
-def test_four_fast_presses_are_four_steps(visit):
-    visitor = visit("/attention?present=true")
+def four_fast_presses_are_four_steps(visitor) -> None:
+    back_to(visitor, "/attention?present=true")
     for _ in range(4):
         visitor.page.keyboard.press("n")
     expect(visitor.page.locator(".st-key-_questions")).to_contain_text(f"5 of {len(lens('attention').questions)}")
@@ -91,8 +91,8 @@ def test_four_fast_presses_are_four_steps(visit):
     assert "seq_len" not in visitor.page.url  # the number of tokens still follows the text
 
 
-def test_a_step_that_the_server_never_hears_of_is_asked_for_again(visit):
-    visitor = visit("/heads?present=true")
+def a_step_that_the_server_never_hears_of_is_asked_for_again(visitor) -> None:
+    back_to(visitor, "/heads?present=true")
     lost, losing = [], False
 
     def lose(socket):
@@ -111,8 +111,8 @@ def test_a_step_that_the_server_never_hears_of_is_asked_for_again(visit):
     expect(visitor.page.locator(".st-key-_questions")).to_contain_text("3 of")
 
 
-def test_every_key_works_wherever_the_focus_is(visit):
-    visitor = visit("/heads?present=true")
+def every_key_works_wherever_the_focus_is(visitor) -> None:
+    back_to(visitor, "/heads?present=true")
     page = visitor.page
     for place in (
         visitor.head(1, 1),
@@ -134,8 +134,8 @@ def test_every_key_works_wherever_the_focus_is(visit):
     page.locator(".st-key-answer").wait_for()
 
 
-def test_what_is_typed_while_presenting_is_text(visit):
-    visitor = visit("/heads?present=true")
+def what_is_typed_while_presenting_is_text(visitor) -> None:
+    back_to(visitor, "/heads?present=true")
     page = visitor.page
     page.keyboard.press("t")
     box = page.get_by_label("Text", exact=True)
@@ -153,27 +153,22 @@ def test_what_is_typed_while_presenting_is_text(visit):
     expect(page.locator(".stSidebar")).to_be_hidden()
 
 
-def test_a_head_clicked_on_home_is_presented(visit):
-    visitor = visit("/?present=true")  # Home opens on trained weights, of two layers of one head
-    visitor.head(2, 1).click()
-    visitor.page.get_by_text("Layer 2, head 1", exact=True).wait_for()
-    assert where(visitor) == place("Heads")
-
-
-def test_one_press_copies_the_link_and_says_so(visit):
-    visitor = visit("/heads?seed=5", permissions=["clipboard-read", "clipboard-write"])
+def one_press_copies_the_link_and_says_so(visitor) -> None:
+    back_to(visitor, "/heads?seed=5")
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
     visitor.wait()
     visitor.press("Copy link")
     visitor.page.get_by_text("Link copied").wait_for()
     link = visitor.page.evaluate("navigator.clipboard.readText()")
+    visitor.page.context.clear_permissions()
     assert link == visitor.link()
     assert link == visitor.page.url
 
 
-def test_the_qr_code_is_as_large_as_the_window(visit):
-    visitor = visit("/heads?seed=5&present=true", width=1024, height=768)
+def the_qr_code_is_as_large_as_the_window(visitor) -> None:
+    back_to(visitor, "/heads?seed=5&present=true")
     visitor.page.keyboard.press("q")
     code = visitor.page.get_by_role("img", name="QR code")
     code.wait_for()
@@ -181,11 +176,12 @@ def test_the_qr_code_is_as_large_as_the_window(visit):
     assert code.bounding_box()["width"] > 0.5 * 768
     link = visitor.page.locator("[role=dialog] code").inner_text()
     assert link.endswith("/heads?seed=5")  # for those who want to work with it
+    visitor.page.keyboard.press("Escape")
+    code.wait_for(state="hidden")
 
 
-@pytest.mark.parametrize("path", ["/heads?present=true", "/profiling?present=true"])  # a picture, and a wide table
-def test_a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visit, path):
-    visitor = visit(path, width=390, height=844)
+def a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, path: str) -> None:
+    back_to(visitor, path)
     assert visitor.page.locator(".stMain").evaluate("e => e.scrollWidth <= e.clientWidth")
     expect(visitor.page.locator(".st-key-text textarea")).to_have_count(1)
     expect(visitor.page.locator(".st-key-_next_lens")).to_be_hidden()
@@ -193,20 +189,18 @@ def test_a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visi
     visitor.page.locator(".st-key-lens_links").wait_for()
 
 
-def test_the_sidebar_needs_no_scrolling_at_900(visit):
-    visitor = visit("/heads", height=900)
+def the_sidebar_needs_no_scrolling_at_900(visitor) -> None:
     bottom = visitor.page.get_by_role("button", name="Reset", exact=True).bounding_box()
     assert bottom["y"] + bottom["height"] < 900
 
 
-def test_in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visit):
-    visitor = visit("/heads", width=1024, height=768)
+def in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor) -> None:
     expect(visitor.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
     assert picture(visitor).width > 0.8 * 1024
 
 
-def test_on_a_phone_a_lens_is_one_tap_away(visit):
-    visitor = visit("/heads?seed=5", width=390, height=844)
+def a_lens_is_one_tap_away(visitor) -> None:
+    back_to(visitor, "/heads?seed=5")
     links = visitor.page.locator(".st-key-lens_links")
     assert links.bounding_box()["y"] < 120
     for each in lenses()[2:]:
@@ -218,8 +212,8 @@ def test_on_a_phone_a_lens_is_one_tap_away(visit):
     expect(visitor.page.locator(".stSidebar")).not_to_be_in_viewport()
 
 
-def test_on_a_phone_a_text_applies_when_the_keyboard_closes(visit):
-    visitor = visit("/heads", width=390, height=844)
+def a_text_applies_when_the_keyboard_closes(visitor) -> None:
+    back_to(visitor, "/heads")
     visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
     box = visitor.page.get_by_label("Text", exact=True)
     visitor.page.set_viewport_size({"width": 390, "height": 500})  # as with a keyboard
@@ -229,9 +223,7 @@ def test_on_a_phone_a_text_applies_when_the_keyboard_closes(visit):
     visitor.wait()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_word_of_the_glossary_is_explained_by_touch(visit, scheme):
-    visitor = visit("/heads", width=390, height=844, color_scheme=scheme, has_touch=True)
+def a_word_of_the_glossary_is_explained_by_touch(visitor) -> None:
     word = visitor.page.locator(".stMain .word:visible").first
     about = word.locator(".about")
     expect(about).to_be_hidden()
@@ -241,3 +233,46 @@ def test_a_word_of_the_glossary_is_explained_by_touch(visit, scheme):
     box = about.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+
+
+def test_from_lens_to_lens_and_to_others_by_a_link(visit):
+    visitor = visit("/heads", height=900)
+    the_sidebar_needs_no_scrolling_at_900(visitor)
+    lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visitor)
+    one_press_copies_the_link_and_says_so(visitor)
+
+
+def test_who_presents_needs_the_keys_alone_wherever_the_focus_is(visit):
+    visitor = visit("/?seed=5")
+    a_presenter_needs_the_keys_alone(visitor)
+    questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visitor)
+    four_fast_presses_are_four_steps(visitor)
+    what_is_typed_while_presenting_is_text(visitor)
+    every_key_works_wherever_the_focus_is(visitor)
+
+
+def test_a_head_clicked_on_home_is_presented_and_a_step_that_is_lost_is_asked_for_again(visit):
+    visitor = visit("/?present=true")  # Home opens on trained weights, of two layers of one head
+    visitor.head(2, 1).click()
+    visitor.page.get_by_text("Layer 2, head 1", exact=True).wait_for()
+    assert where(visitor) == place("Heads")
+    a_step_that_the_server_never_hears_of_is_asked_for_again(visitor)
+
+
+def test_a_narrow_window_is_for_the_picture_and_the_qr_code(visit):
+    visitor = visit("/heads", width=1024, height=768)
+    in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor)
+    the_qr_code_is_as_large_as_the_window(visitor)
+
+
+def test_a_phone_has_every_lens_every_word_and_the_way_out_of_a_presentation(visit):
+    visitor = visit("/heads", width=390, height=844, has_touch=True)
+    a_word_of_the_glossary_is_explained_by_touch(visitor)
+    visitor.page.mouse.move(0, 0)
+    visitor.page.evaluate("document.activeElement.blur()")
+    visitor.resize(390, "dark", height=844)
+    a_word_of_the_glossary_is_explained_by_touch(visitor)
+    a_lens_is_one_tap_away(visitor)
+    for path in ("/heads?present=true", "/profiling?present=true"):  # a picture, and a wide table
+        a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, path)
+    a_text_applies_when_the_keyboard_closes(visitor)
