@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import bars, figure, names
 from tfm_ui.lenses.attention.state import AttentionState
@@ -23,6 +24,7 @@ from tfm_ui.live import cache
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
 from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import read_link
 from tfm_ui.state.model_state import ModelState
@@ -54,20 +56,22 @@ def test_a_picture_comes_back_from_its_query_alone(name):
     assert decode(first)[0]["query"] == drawing.query
 
 
-NAMES = ["text", "seq_len", "num_heads", "heads_layer", "heads_kind", "heads_scale", "seed"]
-NAMES += ["attention_draws", "attention_entries", "attention_ask", "attention_layer", "attention_kind"]
-NAMES += ["attention_changes"]
-NAMES += ["positions_a", "positions_b", "positions_width", "positions_length", "positions_base", "positions_part"]
-NAMES += ["positions_shuffle", "positions_layer", "positions_model_head", "positions_part_maps", "positions_batch"]
-NAMES += ["attention_layer", "attention_lines", "attention_query", "architecture", "attention_kind"]
-NAMES += ["profiling_sizes", "profiling_targets", "profiling_batch", "profiling_run", "profiling_row", "d_model"]
+OF_MODEL = ["text", "seq_len", "num_heads", "seed", "architecture", "d_model"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
-QUERIES = st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(NAMES), VALUES))
+
+
+def queries(name: str) -> st.SearchStrategy[str]:
+    """Any text, and values for some fields of the model and of the picture's lens."""
+    picture = PICTURES[name]
+    names = [*OF_MODEL, *(picture.prefix + field for field in controls_of(picture.state))]
+    return st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(names), VALUES))
 
 
 @pytest.mark.parametrize("name", PICTURES)
-@given(query=QUERIES)
-def test_any_query_stands_for_a_state_and_says_which(name, query):
+@shared_by(3)  # the pictures of a lens read the same links
+@given(data=st.data())
+def test_any_query_stands_for_a_state_and_says_which(name, data):
+    query = data.draw(queries(name), label="query")
     states = PICTURES[name].states(Asked(query))
     if PICTURES[name].uses_model and not states[0][0].source_tokens.pieces:
         with pytest.raises(ValueError, match="has no tokens"):
