@@ -32,7 +32,6 @@ def interrupted(at: int, page: str, query: str = "") -> Iterator[None]:
     assert left <= 0
 
 
-@pytest.mark.xfail(strict=True, reason="take_along expects that a session's first run came as far as the controls")
 def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
     for at in range(2, 80, 13):  # of about 750 times
         app = go_to(new_app(), "positions")
@@ -43,7 +42,6 @@ def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
         assert "<h1>Heads</h1>" in text_on(app)
 
 
-@pytest.mark.xfail(strict=True, reason="only the first run of a lens corrects its link, and follow_link expects it")
 def test_a_bad_question_is_corrected_although_the_run_that_found_it_was_interrupted():
     bad = "attention_question=abc&num_heads=7"
     for at in range(330, 360, 6):  # between the note that the lens is known and the correction
@@ -53,7 +51,6 @@ def test_a_bad_question_is_corrected_although_the_run_that_found_it_was_interrup
         assert not app.exception, at
 
 
-@pytest.mark.xfail(strict=True, reason="only the first run of a lens corrects its link, and follow_link expects it")
 @pytest.mark.parametrize("asked", ["abc", "99", "2.5"])
 def test_a_bad_question_that_history_brings_back_leaves_a_working_page(asked):
     app = start("attention")
@@ -63,7 +60,6 @@ def test_a_bad_question_that_history_brings_back_leaves_a_working_page(asked):
     assert "<h1>Attention</h1>" in text_on(app)
 
 
-@pytest.mark.xfail(strict=True, reason="present.end deletes a parameter that Back has taken away")
 def test_exit_is_pressed_when_back_has_ended_presenting_already():
     app = start(present="true")
     app.query_params = {}

@@ -39,12 +39,12 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
     if prefix in known and prefix not in st.session_state[BEFORE]:
         _come_back(state, prefix)
     if prefix not in known:
-        known[prefix] = state
         query = {name: st.query_params.get_all(name) for name in st.query_params}
         corrections = read_link(state, prefix, query, limits)
         for correction in corrections:
             notify(str(correction))
             st.query_params[correction.name] = as_text(correction.value)
+        known[prefix] = state  # only now: another act may end the run at any of these, and then the next run corrects
         if corrections:
             st.rerun()  # with the corrected link: Streamlit takes the values and shows them in the address bar
 
@@ -137,7 +137,8 @@ def _held(key: str, field: Field, default: Any) -> Any:
 
 def take_along() -> None:
     """On the way to another page: links between pages carry no held fields, and the model's are to stay as they are."""
-    _come_back(st.session_state[KNOWN][""], "")
+    if model := st.session_state.get(KNOWN, {}).get(""):  # not if the only run so far ended before its controls
+        _come_back(model, "")
 
 
 def _come_back(state: type[State], prefix: str) -> None:

@@ -64,5 +64,5 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Stop presenting."""
-    del st.query_params[PARAMETER]
+    """Stop presenting. The browser's Back may have done so already."""
+    st.query_params.pop(PARAMETER, None)

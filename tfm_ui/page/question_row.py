@@ -87,10 +87,14 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
 
 
 def follow_link(lens: Lens) -> None:
-    """Open the view of the question that a link names, if it names no view. The link has been corrected before."""
-    at, number = lens.prefix + "view", st.query_params.get(lens.prefix + "question")
+    """Open the view of the question that a link names, if it names no view.
+
+    Back may bring an address that was never corrected, as the run that found it bad had been ended.
+    """
+    at = f"{lens.prefix}view"
+    number = controls.current(lens.state, lens.prefix, {"question": {"low": 1, "high": len(lens.questions)}}).question
     if number and len(lens.views) > 1 and at not in st.query_params:
-        view = lens.questions[int(number) - 1].view(lens.state)
+        view = lens.questions[number - 1].view(lens.state)
         if view != controls.defaults(lens.state, lens.prefix)[at]:
             st.query_params[at] = view
 
