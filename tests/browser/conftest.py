@@ -53,6 +53,15 @@ class Visitor(Window):
         self.wait()
         return self
 
+    def back_to(self, path: str) -> None:
+        """To another link within the open page, as the browser's Back goes: a page is built once, which takes long."""
+        self.page.evaluate(
+            """path => { history.pushState(null, "", path)
+                dispatchEvent(new PopStateEvent("popstate", { state: history.state })) }""",
+            path,
+        )
+        self.wait()
+
     def resize(self, width: int, color_scheme: str = "light", *, height: int = 900) -> None:
         """Give the window another size, until the sidebar has folded and all pictures are drawn for it."""
         self.page.set_viewport_size({"width": width, "height": height})

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import back_to
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import colours
@@ -229,11 +228,11 @@ def test_arcs_are_read_chosen_drawn_and_saved(visit, browser, tmp_path):
     a_hovered_token_shows_its_lines_alone_with_exact_weights_and_no_traffic(visitor)
     the_downloaded_page_works_alone(visitor, browser, tmp_path)
     clicks_select_several_tokens_and_sum_them_and_the_link_brings_them_back(visitor, visit)
-    back_to(visitor, ARCS)
+    visitor.back_to(ARCS)
     tokens_are_read_and_selected_by_keyboard_alone(visitor)
-    back_to(visitor, ARCS)
+    visitor.back_to(ARCS)
     heads_share_and_hidden_tokens_are_the_readers_choice_and_ask_for_no_bytes(visitor)
-    back_to(visitor, f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
+    visitor.back_to(f"{ARCS}&attention_heads=2&attention_mass=5&text=hi+you&seq_len=2")
     a_line_has_the_colour_of_its_head_and_nothing_is_drawn_where_no_line_is(visitor)
-    back_to(visitor, LONG)
+    visitor.back_to(LONG)
     a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visitor)

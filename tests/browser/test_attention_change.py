@@ -3,7 +3,6 @@
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 
 CHANGE, CONTRIBUTION = "/attention?attention_view=change", "/attention?attention_view=contribution"
 HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
@@ -56,7 +55,7 @@ def a_hover_is_read_in_all_three_maps_and_sends_nothing(visitor) -> None:
 
 
 def a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visitor: Visitor, again: Visitor) -> None:
-    back_to(visitor, f"{CHANGE}&attention_changes=silence+1.2")
+    visitor.back_to(f"{CHANGE}&attention_changes=silence+1.2")
     visitor.page.mouse.click(**cell(visitor, 1, 3, 8))
     visitor.page.wait_for_function("location.search.includes('attention_key=8')")
     visitor.wait()
@@ -76,7 +75,7 @@ def a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visitor: Visito
     shown = float(maps(visitor).locator("output").inner_text())
     assert 0.6 < shown < 0.95
     assert abs(value(visitor, 1, 3, 8) - shown) < 1e-6
-    back_to(again, visitor.page.url.removeprefix(visitor.address))
+    again.back_to(visitor.page.url.removeprefix(visitor.address))
     assert abs(value(again, 1, 3, 8) - shown) < 1e-6
     again.page.locator(".said", has_text="A leak in B, layer 1, head 1: “sat” sees “it”").wait_for()
     expect(again.page.locator("[class*=st-key-_done_]")).to_have_count(2)
@@ -86,7 +85,7 @@ def test_three_maps_are_read_weights_are_dragged_and_what_is_changed_or_nothing_
     visitor = visit(CHANGE)
     a_hover_is_read_in_all_three_maps_and_sends_nothing(visitor)
     maps_are_read_and_locked_by_keyboard(visitor)
-    back_to(visitor, CHANGE)
+    visitor.back_to(CHANGE)
     visitor.page.locator(".st-key-change_done button").first.click()
     visitor.page.locator(".said", has_text="A and B are the same").wait_for()
     again = visit(visitor.page.url.removeprefix(visitor.address))
@@ -94,7 +93,7 @@ def test_three_maps_are_read_weights_are_dragged_and_what_is_changed_or_nothing_
     visitor.press("Undo")
     visitor.page.locator(".said", has_text="Largest difference: “mat” looks at “cat”").wait_for()
     a_locked_weight_is_dragged_and_a_leak_appears_while_dragging(visitor, again)
-    back_to(visitor, f"{CONTRIBUTION}&text=@alice&seq_len=700&num_layers=1&num_heads=1")
+    visitor.back_to(f"{CONTRIBUTION}&text=@alice&seq_len=700&num_layers=1&num_heads=1")
     a_long_text_is_pooled_and_a_drag_zooms_both_maps(visitor)
 
 

@@ -5,7 +5,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.attention.dictionary.numbers import look_up, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
@@ -119,7 +118,7 @@ def test_points_values_keys_and_temperature_are_changed_and_answered(visit):
         a_value_is_edited_and_keys_come_and_go,
         towards_temperature_zero_the_answer_is_the_look_up,
     ):
-        back_to(visitor, LINK)
+        visitor.back_to(LINK)
         visitor.page.get_by_role("button", name="key A at 1.2, 0.2").wait_for()
         part(visitor)
 

@@ -4,7 +4,6 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Cell
 from tfm_ui.lenses.attention.steps.derive_cells import derivation
@@ -146,7 +145,7 @@ def a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor) -> No
     """Of the step scores."""
     for motion, beats in (("reduce", 0), ("no-preference", 8)):
         visitor.page.emulate_media(reduced_motion=motion)
-        back_to(visitor, f"{ONE_STEP}scores")
+        visitor.back_to(f"{ONE_STEP}scores")
         stage(visitor)
         visitor.page.get_by_role("button", name="Step on").click()
         settled(visitor, "Scaled score of “mat” and “cat”")
@@ -167,7 +166,7 @@ def a_steps_matrices_have_room(visitor) -> None:
 
 def on_a_phone_the_present_step_is_in_sight_among_the_others(visitor) -> None:
     visitor.resize(390)
-    back_to(visitor, "/attention?attention_step=weights")
+    visitor.back_to("/attention?attention_step=weights")
     stage(visitor)
     in_view = visitor.page.locator(".matrices .chips").evaluate(
         """chips => { const box = chips.getBoundingClientRect()
@@ -218,15 +217,15 @@ def test_the_steps_are_walked_by_keys_by_themselves_and_on_a_phone(visit):
     visitor = visit(f"{ONE_STEP}scores", reduced_motion="reduce")
     a_steps_matrices_have_room(visitor)
     a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor)
-    back_to(visitor, f"{ONE_STEP}query")
+    visitor.back_to(f"{ONE_STEP}query")
     play_walks_by_itself_at_a_speed_that_is_in_no_link_until_it_is_paused(visitor)
-    back_to(visitor, f"{ONE_STEP}input")
+    visitor.back_to(f"{ONE_STEP}input")
     the_steps_are_walked_by_keyboard_forwards_and_backwards(visitor)
-    back_to(visitor, f"{ONE_STEP}weights")
+    visitor.back_to(f"{ONE_STEP}weights")
     cells_are_read_and_chosen_by_keyboard(visitor)
-    back_to(visitor, "/attention?attention_step=weights")
+    visitor.back_to("/attention?attention_step=weights")
     dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_go(visitor)
     on_a_phone_the_present_step_is_in_sight_among_the_others(visitor)
     visitor.resize(1440)
-    back_to(visitor, "/attention?attention_step=heads")
+    visitor.back_to("/attention?attention_step=heads")
     there_and_back_before_the_page_has_heard_of_it_stays_there(visitor)

@@ -6,7 +6,6 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import ranges
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 from tfm_ui.text import colours
 
 LINK = "/attention?attention_view=scale&attention_draws=10"
@@ -141,7 +140,7 @@ def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else_and_ro
     assert [url for url in fetched if SCRIPT in url] == []
     asked: list[str] = []
     visitor.page.on("request", lambda request: asked.append(request.url))
-    back_to(visitor, LINK)
+    visitor.back_to(LINK)
     visitor.chart("scale")
     visitor.go("Positions")
     visitor.page.locator(".chart .main-svg").first.wait_for()
@@ -150,7 +149,7 @@ def test_plotlys_script_is_fetched_once_where_a_chart_is_and_nowhere_else_and_ro
     (script,) = [url for url in asked if SCRIPT in url]
     assert script.startswith(visitor.address)
     assert not [url for url in asked if not url.startswith((visitor.address, "data:", "blob:"))]
-    back_to(visitor, "/?weights=random")  # whose bars are all wide enough to be pointed at
+    visitor.back_to("/?weights=random")  # whose bars are all wide enough to be pointed at
     a_chart_of_rows_is_read_by_mouse_and_by_keys(visitor)
 
 

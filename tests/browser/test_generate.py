@@ -17,7 +17,6 @@ from tests.browser.generate import (
     shown,
     texts,
 )
-from tests.browser.test_heads import back_to
 from tests.browser.test_stage import overflow, scrolled
 from tfm_ui.lenses.generate.state import VIEWS
 from tfm_ui.lenses.generate.write.questions import PROMPT
@@ -87,7 +86,7 @@ def slider_and_keys_move_text_and_rows_together_and_need_no_server(visitor) -> N
 def test_a_page_that_is_behind_takes_no_step_back(visit):
     visitor = visit(f"{SHORT}&generate_step=2&generate_view=write")
     a_page_that_is_behind_takes_no_step_back(visitor, "write")
-    back_to(visitor, f"{SHORT}&generate_step=2&generate_view=look")
+    visitor.back_to(f"{SHORT}&generate_step=2&generate_view=look")
     a_page_that_is_behind_takes_no_step_back(visitor, "look")
 
 
@@ -163,7 +162,7 @@ def test_a_text_is_written_played_and_stepped_through(visit):
     visitor = visit("/generate")
     without_parameters_lab_gpt_writes_and_the_address_says_what(visitor)
     play_goes_from_token_to_token_until_it_is_stopped(visitor)
-    back_to(visitor, SHORT)
+    visitor.back_to(SHORT)
     slider_and_keys_move_text_and_rows_together_and_need_no_server(visitor)
 
 
@@ -175,7 +174,7 @@ def test_another_token_or_temperature_is_another_text_that_a_link_brings_back(vi
     second = visit(path(visitor))
     assert texts(second) == both
     it_is_taken_back(visitor, before)
-    back_to(visitor, SHORT)
+    visitor.back_to(SHORT)
     the_temperature_changes_the_text_while_it_is_dragged_without_runs_of_the_page(visitor)
     second.open(path(visitor))
     assert texts(second) == texts(visitor)
@@ -191,7 +190,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_nobody_is_kept_out(visit):
     visitor.page.touchscreen.tap(**place)
     committed(visitor, f"generate_forced=5.{token}")
     for view in VIEWS:
-        back_to(visitor, f"{SHORT}&generate_forced=5.{token}&generate_view={view}")
+        visitor.back_to(f"{SHORT}&generate_forced=5.{token}&generate_view={view}")
         assert overflow(visitor) <= 1, view
         assert scrolled(visitor) == [], view
         assert barriers(visitor) == [], view

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from tests.browser.generate import MODEL, SHORT, picture, shown, texts
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
 from tfm_ui.lenses.generate.write.numbers import written
 from tfm_ui.lenses.generate.write.questions import LAB, PROMPT
@@ -47,7 +46,7 @@ def nonsense_is_corrected_and_said(visitor, parameters: dict[str, str]) -> None:
 
 
 def any_text_is_continued_and_stands_as_it_is(visitor, query: str) -> None:
-    back_to(visitor, f"/generate?weights=lab-gpt&generate_steps=10&text={query}")
+    visitor.back_to(f"/generate?weights=lab-gpt&generate_steps=10&text={query}")
     (text,) = texts(visitor)
     assert picture(visitor).locator(".token").count() == 10
     assert picture(visitor).locator("img, script, .text b").count() == 0
@@ -57,7 +56,7 @@ def any_text_is_continued_and_stands_as_it_is(visitor, query: str) -> None:
 
 
 def without_a_text_lab_gpt_begins_at_the_start_token(visitor) -> None:
-    back_to(visitor, "/generate?weights=lab-gpt&text=&generate_steps=10")
+    visitor.back_to("/generate?weights=lab-gpt&text=&generate_steps=10")
     of_link = written(ModelState(weights="lab-gpt", text=""), GenerateState(steps=10))
     start = MODEL.tokens_by.pieces[of_link.course.prompt[0]]
     assert len(of_link.course.prompt) == 1
@@ -65,7 +64,7 @@ def without_a_text_lab_gpt_begins_at_the_start_token(visitor) -> None:
 
 
 def a_model_that_cannot_write_says_so(visitor, query: str, view: str) -> None:
-    back_to(visitor, f"/generate?{query}&generate_view={view}&text=the+sea")
+    visitor.back_to(f"/generate?{query}&generate_view={view}&text=the+sea")
     expect(visitor.page.get_by_text(CANNOT[query]).first).to_be_visible()
     assert visitor.page.locator("[data-testid=stException]").count() == 0
 

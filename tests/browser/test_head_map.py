@@ -4,7 +4,6 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.links import same
-from tests.browser.test_heads import back_to
 from tfm_ui.text import colours
 
 LONG = "/heads?tokenizer=character&seq_len=700&num_layers=1&text=" + "the+quick+brown+fox+" * 35
@@ -89,10 +88,10 @@ def a_zoom_stays_where_it_is_when_the_numbers_change(visitor) -> None:
 def test_the_large_map_shows_the_weights_and_is_read_and_zoomed_to_each_of_them(visit):
     visitor = visit("/heads?seq_len=8")
     the_pixels_are_the_weights(visitor)
-    back_to(visitor, "/heads?seq_len=10")
+    visitor.back_to("/heads?seq_len=10")
     a_hover_names_both_tokens_and_the_exact_weight(visitor)
     it_can_be_read_and_zoomed_by_keyboard(visitor)
     a_zoom_stays_where_it_is_when_the_numbers_change(visitor)
     visitor.map().locator("canvas").press("Escape")
-    back_to(visitor, LONG)
+    visitor.back_to(LONG)
     a_long_text_is_pooled_and_a_drag_zooms_to_exact_values(visitor)

@@ -10,16 +10,6 @@ from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.state.model_state import ModelState
 
 
-def back_to(visitor, path: str) -> None:
-    """To another link within the open page, as the browser's Back goes: a page is built once, which takes long."""
-    visitor.page.evaluate(
-        """path => { history.pushState(null, "", path)
-            dispatchEvent(new PopStateEvent("popstate", { state: history.state })) }""",
-        path,
-    )
-    visitor.wait()
-
-
 def type_text(visitor, text: str) -> None:
     box = visitor.page.get_by_label("Text", exact=True)
     box.fill(text)
@@ -203,8 +193,8 @@ def test_the_grid_has_room_for_its_labels_and_says_where_thumbnails_are_pooled(v
     expect(visitor.page.locator(".pooled")).to_be_hidden()
     for heads in (8, 16):
         visitor.resize(390)
-        back_to(visitor, f"/heads?num_heads={heads}")
+        visitor.back_to(f"/heads?num_heads={heads}")
         column_labels_have_room(visitor, heads)
     # Thumbnails smaller than their cells lose no weight.
-    back_to(visitor, "/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
+    visitor.back_to("/heads?seq_len=128&num_heads=16&tokenizer=character&text=" + "abcdefghij+" * 14)
     visitor.page.get_by_text("pooled: the largest of").wait_for()

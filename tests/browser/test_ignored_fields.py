@@ -5,7 +5,6 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 
 SHOWN = """() => {
     const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
@@ -55,5 +54,5 @@ def test_only_what_depends_on_a_control_is_asked_for_and_of_a_page_without_it_wo
     visitor = visit("/masks?weights=random", height=1100)
     of_a_page_only_what_depends_on_the_seed_is_asked_for(visitor)
     other_controls_are_still_followed(visitor)
-    back_to(visitor, "/attention?attention_view=dictionary")
+    visitor.back_to("/attention?attention_view=dictionary")
     assert set(asked_when(visitor, 3)) == {"attention.words"}

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 
 TOKENS, LAYERS, HEADS, WIDTH = "seq_len", "num_layers", "num_heads", "d_model"
 # Whether all pictures of the page that follow sliders are drawn with a value of the link.
@@ -136,9 +135,9 @@ def tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor)
 def test_pictures_follow_a_slider_of_the_sidebar(visit):
     visitor = visit("/heads")
     all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
-    back_to(visitor, "/heads")
+    visitor.back_to("/heads")
     a_slider_of_steps_and_what_it_is_dragged_back_from(visitor)
-    back_to(visitor, "/masks")
+    visitor.back_to("/masks")
     all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
-    back_to(visitor, "/heads?text=a+b+c+d+e+f+g+h+i+j+k+l")
+    visitor.back_to("/heads?text=a+b+c+d+e+f+g+h+i+j+k+l")
     tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor)

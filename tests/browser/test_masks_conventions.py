@@ -7,7 +7,6 @@ import numpy as np
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PATIENCE, Visitor
-from tests.browser.test_heads import back_to
 
 QUERY = "text=one+two+three&seq_len=3&causal=false&masks_view=conventions&masks_mask=&masks_texts=&masks_item=1"
 QUERY += "&masks_convention=SDPA%2C+boolean"  # which can say any mask, so that the picture is one map
@@ -50,6 +49,6 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     expect(page.get_by_text("It is this lens’s mask now")).to_be_visible()
     expect_values(visitor, "masks_ours", MASK)
     link = page.url
-    back_to(stranger, link[link.index("/masks") :])
+    stranger.back_to(link[link.index("/masks") :])
     expect_values(stranger, "masks_ours", MASK)
     assert "masks_pasted=" not in link or "masks_pasted=&" in link

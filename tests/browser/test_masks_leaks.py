@@ -2,8 +2,6 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import back_to
-
 PANEL = ".st-key-panel_masks_leaks"
 
 
@@ -27,7 +25,7 @@ def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(vis
         "location.search.includes('masks_changed=5') && location.search.includes('masks_moved=3')"
     )
     expect(visitor.page.locator(PANEL)).to_contain_text("token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in")
-    back_to(visitor, "/masks?masks_view=leaks&masks_item=1&masks_mask=causal&masks_paint=2x9.TAAAACQ")
+    visitor.back_to("/masks?masks_view=leaks&masks_item=1&masks_mask=causal&masks_paint=2x9.TAAAACQ")
     expect(visitor.page.locator(PANEL)).to_contain_text("13 leaks in all")
     expect(visitor.page.locator(PANEL)).to_contain_text(
         "✕ every output that moved was promised (13 leaks)", use_inner_text=True

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
@@ -141,7 +140,7 @@ def cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_page_is
 def test_a_mask_is_composed_and_painted(visit):
     visitor = visit(f"{ITEM}&masks_mask=window+2", height=1100)
     a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(visitor)
-    back_to(visitor, f"{ITEM}&masks_mask=")
+    visitor.back_to(f"{ITEM}&masks_mask=")
     cells_are_painted_taken_back_and_come_with_the_link_however_slow_the_page_is(visitor, visit)
 
 

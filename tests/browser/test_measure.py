@@ -8,7 +8,6 @@ import re
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 
 LONG = "/profiling?profiling_rounds=30"
 SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
@@ -20,7 +19,7 @@ def measure(visitor: Visitor) -> Locator:
 
 
 def after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(first: Visitor) -> None:
-    back_to(first, LONG)
+    first.back_to(LONG)
     measure(first).click()
     expect(first.page.locator(".stProgress")).to_contain_text("Measuring:")
     first.page.reload()
@@ -30,7 +29,7 @@ def after_a_reload_one_stop_ends_it_and_another_tab_shows_the_same_run(first: Vi
     first.page.wait_for_timeout(1500)  # it stays so: nothing takes the job up again
     expect(measure(first)).to_be_visible()
 
-    back_to(first, SHORT)
+    first.back_to(SHORT)
     # The link of a page that opens with another visitor's measurement names that one.
     earlier = first.page.evaluate(RUN)
     measure(first).click()
@@ -60,7 +59,7 @@ def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_i
     expect(other.page.locator(".facts")).to_contain_text(how)
     assert line.evaluate("e => e.isConnected")  # nothing was mounted anew
 
-    back_to(first, SHORT)
+    first.back_to(SHORT)
     measure(first).click()
     expect(measure(first)).to_contain_text("Measure again")
     expect(first.page.locator(".facts")).to_contain_text(re.compile(r"UTC, in [\d.,]+ m?s"))

@@ -6,7 +6,6 @@ from itertools import product
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.model.diagram.numbers import machine
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
@@ -29,7 +28,7 @@ def drawing(visitor: Visitor) -> Locator:
 def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
     shown = machine(model, ModelLensState())
-    back_to(visitor, f"/model?architecture={architecture}&norm={norm}&positional=rope")
+    visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")
     for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
         visitor.resize(width, colours)
         visitor.wait()

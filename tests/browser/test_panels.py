@@ -10,7 +10,6 @@ import numpy as np
 import plotly.io
 from playwright.sync_api import Browser, expect
 
-from tests.browser.test_heads import back_to
 from tests.tfm_ui.pictures.figure_checks import array
 from tfm_ui.text import colours
 
@@ -113,11 +112,11 @@ def test_a_panel_gives_away_its_numbers_its_figure_and_its_picture(visit, browse
     the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, "light", tmp_path)
     the_summary_can_be_sorted(visitor)
     visitor.resize(1440, "dark")
-    back_to(visitor, "/heads?heads_head=2")  # a run of the page, which tells the server of the colours
+    visitor.back_to("/heads?heads_head=2")  # a run of the page, which tells the server of the colours
     the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, "dark", tmp_path)
     visitor.resize(1440)
     for links in (PANELS, MORE) if request.config.getoption("all_combinations") else (PANELS,):
         for link, panels in links.items():
-            back_to(visitor, link)
+            visitor.back_to(link)
             for panel in panels:
                 saved_as_seen_and_as_a_page_that_needs_nothing_else(visitor, panel, browser)

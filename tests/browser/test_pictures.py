@@ -3,7 +3,6 @@
 from playwright.sync_api import Route, expect
 
 from tests.browser.links import same
-from tests.browser.test_heads import back_to
 
 AGREE = """() => document.querySelector(".st-key-num_heads [aria-valuetext]")?.ariaValueText
   === (new URLSearchParams(location.search).get("num_heads") ?? "4")"""
@@ -108,16 +107,16 @@ def a_pointer_may_move_between_an_update_and_its_drawing(visitor, picture: str, 
 def test_pictures_come_ahead_of_the_page_and_agree_with_it_in_the_end(visit):
     visitor = visit("/heads")
     the_pictures_are_asked_for_before_the_page_is(visitor)
-    back_to(visitor, "/heads")
+    visitor.back_to("/heads")
     after_fast_key_presses_address_slider_page_and_picture_agree(visitor)
-    back_to(visitor, "/heads")
+    visitor.back_to("/heads")
     a_picture_that_was_lost_on_the_way_is_asked_for_again(visitor)
-    back_to(visitor, "/heads?seed=3")
+    visitor.back_to("/heads?seed=3")
     an_old_picture_stays_while_a_new_one_is_fetched_and_is_marked_if_that_takes_long(visitor)
     for path, picture, script in (
         ("/heads", ".map", "head_map.js"),
         ("/attention?attention_view=change", ".maps", "maps.js"),
         ("/attention?attention_view=arcs", ".arcs", "arcs.js"),
     ):
-        back_to(visitor, path)
+        visitor.back_to(path)
         a_pointer_may_move_between_an_update_and_its_drawing(visitor, picture, script)

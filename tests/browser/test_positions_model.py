@@ -5,7 +5,6 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
@@ -26,7 +25,7 @@ def computed(seed: int) -> np.ndarray:
 
 def the_way_through_the_model_breaks_into_lines_and_fits_a_phone(visitor) -> None:
     visitor.resize(390)
-    back_to(visitor, f"{LINK}&architecture=encoder-decoder&positions_a=t5&positions_b=learned")
+    visitor.back_to(f"{LINK}&architecture=encoder-decoder&positions_a=t5&positions_b=learned")
     drawing = visitor.page.locator(".entry")
     visitor.page.wait_for_function("e => e._memory?.rows", arg=drawing.element_handle())
     boxes = drawing.evaluate("""e => e._memory.rows.flatMap(row => row.lines.flat()).map(

@@ -5,7 +5,6 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 from tfm_core import sinusoidal_encoding
 
 VALUES = "e => [...e._memory.values]"
@@ -116,7 +115,7 @@ def a_wheel_is_one_act_and_a_linked_map_follows_it(visitor) -> None:
 def test_tables_are_changed_pooled_and_zoomed(visit):
     visitor = visit("/positions?positions_length=8&positions_width=6&positions_b=nothing")
     a_dragged_base_is_drawn_while_it_moves_and_held_when_it_is_let_go(visitor)
-    back_to(visitor, "/positions?positions_a=learned&positions_b=sinusoidal&positions_max_len=64")
+    visitor.back_to("/positions?positions_a=learned&positions_b=sinusoidal&positions_max_len=64")
     a_wheel_is_one_act_and_a_linked_map_follows_it(visitor)
-    back_to(visitor, "/positions?positions_length=4096&positions_width=512&positions_b=nothing")
+    visitor.back_to("/positions?positions_length=4096&positions_width=512&positions_b=nothing")
     the_largest_table_is_pooled_and_a_zoom_is_exact_and_comes_back(visitor, visit)

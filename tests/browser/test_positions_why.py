@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.charts import lines, tips
-from tests.browser.test_heads import back_to
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import shift_error
 from tfm_ui.text.colours import SIGNED
@@ -61,7 +60,7 @@ def another_shift_is_measured_anew_and_its_error_read(visitor) -> None:
     said = visitor.page.locator(".st-key-panel_positions_shift_errors .said")
     expect(said).to_contain_text("one matrix shifts 293 positions by k = 7; the largest error is 1×10⁻⁷")
     expect(visitor.page).to_have_url(re.compile("positions_shift=7"))
-    back_to(visitor, f"{WHY}&positions_claim=shift matrix&positions_b=nothing&positions_shift=7")
+    visitor.back_to(f"{WHY}&positions_claim=shift matrix&positions_b=nothing&positions_shift=7")
     matrix = visitor.maps("positions_shift_matrix")
     assert matrix.evaluate("e => e._memory.values[0]") == pytest.approx(math.cos(7))
 
@@ -112,11 +111,11 @@ def a_mark_below_the_shortest_length_stands_on_the_axis(visitor) -> None:
 def test_hands_shifts_pairs_and_what_lies_beyond_are_moved_and_read(visit):
     visitor = visit("/positions?positions_a=rope&positions_b=nothing")
     the_hands_turn_while_a_slider_is_dragged_and_both_move_as_one(visitor)
-    back_to(visitor, f"{WHY}&positions_claim=shift error&positions_b=nothing&positions_length=300")
+    visitor.back_to(f"{WHY}&positions_claim=shift error&positions_b=nothing&positions_length=300")
     another_shift_is_measured_anew_and_its_error_read(visitor)
-    back_to(visitor, f"{WHY}&positions_a=alibi&positions_b=nothing&positions_length=16")
+    visitor.back_to(f"{WHY}&positions_a=alibi&positions_b=nothing&positions_length=16")
     the_map_of_all_pairs_has_the_colours_of_its_values(visitor)
-    back_to(visitor, f"{BEYOND}&positions_a=learned&positions_b=sinusoidal&positions_length=4096")
+    visitor.back_to(f"{BEYOND}&positions_a=learned&positions_b=sinusoidal&positions_length=4096")
     thousands_of_positions_are_drawn_at_once_and_read_one_by_one(visitor)
-    back_to(visitor, "/masks")
+    visitor.back_to("/masks")
     a_mark_below_the_shortest_length_stands_on_the_axis(visitor)

@@ -5,12 +5,11 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.stage import picture
-from tests.browser.test_heads import back_to
 from tfm_ui.lenses import lens, lenses
 
 
 def lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visitor) -> None:
-    back_to(visitor, "/?seed=5")
+    visitor.back_to("/?seed=5")
     visitor.page.get_by_role("link", name="Heads →").click()
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
     visitor.page.get_by_role("link", name="← Home").click()
@@ -37,7 +36,7 @@ def which(visitor) -> str:
 
 
 def a_presenter_needs_the_keys_alone(visitor) -> None:
-    back_to(visitor, "/?seed=5")
+    visitor.back_to("/?seed=5")
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
     assert where(visitor) == place("Home")
@@ -61,7 +60,7 @@ def a_presenter_needs_the_keys_alone(visitor) -> None:
 
 
 def questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visitor) -> None:
-    back_to(visitor, "/heads?present=true")
+    visitor.back_to("/heads?present=true")
     count, asks = len(lens("heads").questions), visitor.page.locator(".ask")
     for key, number in (("PageDown", 2), ("PageUp", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("n", 2), ("b", 1)):
         visitor.page.keyboard.press(key)
@@ -76,7 +75,7 @@ def questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(v
 
 
 def four_fast_presses_are_four_steps(visitor) -> None:
-    back_to(visitor, "/attention?present=true")
+    visitor.back_to("/attention?present=true")
     for _ in range(4):
         visitor.page.keyboard.press("n")
     expect(visitor.page.locator(".st-key-_questions")).to_contain_text(f"5 of {len(lens('attention').questions)}")
@@ -92,7 +91,7 @@ def four_fast_presses_are_four_steps(visitor) -> None:
 
 
 def a_step_that_the_server_never_hears_of_is_asked_for_again(visitor) -> None:
-    back_to(visitor, "/heads?present=true")
+    visitor.back_to("/heads?present=true")
     lost, losing = [], False
 
     def lose(socket):
@@ -112,7 +111,7 @@ def a_step_that_the_server_never_hears_of_is_asked_for_again(visitor) -> None:
 
 
 def every_key_works_wherever_the_focus_is(visitor) -> None:
-    back_to(visitor, "/heads?present=true")
+    visitor.back_to("/heads?present=true")
     page = visitor.page
     for place in (
         visitor.head(1, 1),
@@ -135,7 +134,7 @@ def every_key_works_wherever_the_focus_is(visitor) -> None:
 
 
 def what_is_typed_while_presenting_is_text(visitor) -> None:
-    back_to(visitor, "/heads?present=true")
+    visitor.back_to("/heads?present=true")
     page = visitor.page
     page.keyboard.press("t")
     box = page.get_by_label("Text", exact=True)
@@ -154,7 +153,7 @@ def what_is_typed_while_presenting_is_text(visitor) -> None:
 
 
 def one_press_copies_the_link_and_says_so(visitor) -> None:
-    back_to(visitor, "/heads?seed=5")
+    visitor.back_to("/heads?seed=5")
     visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
@@ -168,7 +167,7 @@ def one_press_copies_the_link_and_says_so(visitor) -> None:
 
 
 def the_qr_code_is_as_large_as_the_window(visitor) -> None:
-    back_to(visitor, "/heads?seed=5&present=true")
+    visitor.back_to("/heads?seed=5&present=true")
     visitor.page.keyboard.press("q")
     code = visitor.page.get_by_role("img", name="QR code")
     code.wait_for()
@@ -181,7 +180,7 @@ def the_qr_code_is_as_large_as_the_window(visitor) -> None:
 
 
 def a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, path: str) -> None:
-    back_to(visitor, path)
+    visitor.back_to(path)
     assert visitor.page.locator(".stMain").evaluate("e => e.scrollWidth <= e.clientWidth")
     expect(visitor.page.locator(".st-key-text textarea")).to_have_count(1)
     expect(visitor.page.locator(".st-key-_next_lens")).to_be_hidden()
@@ -200,7 +199,7 @@ def in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor) -> None:
 
 
 def a_lens_is_one_tap_away(visitor) -> None:
-    back_to(visitor, "/heads?seed=5")
+    visitor.back_to("/heads?seed=5")
     links = visitor.page.locator(".st-key-lens_links")
     assert links.bounding_box()["y"] < 120
     for each in lenses()[2:]:
@@ -213,7 +212,7 @@ def a_lens_is_one_tap_away(visitor) -> None:
 
 
 def a_text_applies_when_the_keyboard_closes(visitor) -> None:
-    back_to(visitor, "/heads")
+    visitor.back_to("/heads")
     visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
     box = visitor.page.get_by_label("Text", exact=True)
     visitor.page.set_viewport_size({"width": 390, "height": 500})  # as with a keyboard

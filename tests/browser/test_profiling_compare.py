@@ -5,7 +5,6 @@ import re
 from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import faults, lines
-from tests.browser.test_heads import back_to
 
 QUERY = "profiling_sizes=8,2,1,4%0A8,2,1,6&profiling_rounds=3&profiling_batch=1&profiling_backward=false"
 
@@ -19,7 +18,7 @@ NEAR = "profiling_sizes=128,8,4,1%0A128,8,4,2&profiling_batch=1&profiling_target
 
 
 def points_bear_their_rows_number_and_no_tick_is_cut_off(visitor) -> None:
-    back_to(visitor, f"/profiling?{NEAR}")
+    visitor.back_to(f"/profiling?{NEAR}")
     for width, scheme in ((390, "dark"), (1440, "light")):
         visitor.resize(width, scheme)
         plot = visitor.chart("profiling_parameters")

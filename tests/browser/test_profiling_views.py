@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.charts import faults
-from tests.browser.test_heads import back_to
 from tests.browser.test_standalone import opened
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
@@ -38,7 +37,7 @@ def test_the_views_are_drawn_and_fit_a_phone_in_the_dark(visit, measured):
     page = visitor.page
     page.route(visitor.address + "/pictures/*", measured)
     for view, panels in DRAWN.items():
-        back_to(visitor, f"/profiling?profiling_view={view}&d_ff=100&profiling_longest=512")
+        visitor.back_to(f"/profiling?profiling_view={view}&d_ff=100&profiling_longest=512")
         for name, count in panels.items():
             plot = visitor.chart(name)
             page.wait_for_function(f"([e, n]) => ({COUNT})(e) === n", arg=[plot.element_handle(), count])

@@ -8,7 +8,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.serve import running_app
 from tests.browser.conftest import Visitor
-from tests.browser.test_heads import back_to
 
 REST = 4  # seconds: longer than three presses take on a busy machine
 BEHIND = "() => document.documentElement.hasAttribute('data-behind')"
@@ -24,7 +23,7 @@ def resting() -> Iterator[str]:
 
 def in_a_row(visitor: Visitor, path: str) -> None:
     """To a link; from here on acts are in a row."""
-    back_to(visitor, path)
+    visitor.back_to(path)
     visitor.choose_seed(1)
     visitor.wait()
 

@@ -3,7 +3,6 @@
 from playwright.sync_api import CDPSession, expect
 
 from tests.browser.conftest import FRAMES, Visitor
-from tests.browser.test_heads import back_to
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 
@@ -77,5 +76,5 @@ def test_pictures_under_a_finger(visit):
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
     a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stays_below(visitor)
     scrolling_takes_a_tip_away(visitor)
-    back_to(visitor, "/masks")
+    visitor.back_to("/masks")
     no_tip_hides_what_a_finger_paints(visitor)

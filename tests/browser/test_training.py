@@ -5,7 +5,6 @@ import re
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PATIENCE, Visitor
-from tests.browser.test_heads import back_to
 
 LEARN = ".st-key-panel_training_learn .learn"
 OUTPUT = f"{LEARN} .scrub output"
@@ -29,7 +28,7 @@ def mirror(visitor: Visitor) -> float:
 
 def a_second_visitor_sees_it_learn_and_the_result_at_once(first: Visitor, second: Visitor) -> None:
     for visitor in (first, second):
-        back_to(visitor, "/training?training_seed=22&training_task=dates")
+        visitor.back_to("/training?training_seed=22&training_task=dates")
     train(first)
     for visitor in (first, second):
         expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
@@ -37,14 +36,14 @@ def a_second_visitor_sees_it_learn_and_the_result_at_once(first: Visitor, second
 
 
 def playing_walks_through_the_run_and_stops_at_its_end(visitor: Visitor) -> None:
-    back_to(visitor, "/training?training_step=2")
+    visitor.back_to("/training?training_step=2")
     visitor.page.get_by_role("button", name="Play").click()
     expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400")
     visitor.page.get_by_role("button", name="Play").wait_for()
 
 
 def decoding_follows_its_slider(visitor: Visitor) -> None:
-    back_to(visitor, "/training?training_view=decode&training_written=3")
+    visitor.back_to("/training?training_view=decode&training_written=3")
     panel = visitor.page.locator(".st-key-panel_training_decode_next .said")
     expect(panel).to_contain_text("Step 4:")
     box = visitor.page.get_by_label("Tokens written, exactly")
