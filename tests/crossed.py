@@ -1,7 +1,7 @@
 """`@pytest.mark.crossed(name=values, ...)`: a test for combinations of values, so many that each pair of values occurs.
 
-With `--all` it is run for every combination. Faults that need three particular values at once are rare, and every pair is
-in a fraction of all combinations: in 15 instead of 90.
+With `--all` it is run for every combination. Faults that need three particular values at once are rare, and every pair
+is in a fraction of all combinations: in 15 instead of 90.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The tiers of the tests, by folder, and what each of them took: printed as soon as the last test of a tier has ended.
 
-A pytest plugin. `--tiers unit,law` runs these tiers alone; each test is marked with its tier, too. All tests that share a
-browser, or a server, run in one worker.
+A pytest plugin. `--tiers unit,law` runs these tiers alone; each test is marked with its tier, too. All tests that share
+a browser, or a server, run in one worker.
 """
 
 from collections import Counter, defaultdict
