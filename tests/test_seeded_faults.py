@@ -63,7 +63,8 @@ def test_a_patch_without_its_lines_is_refused(tmp_path):
     ("code", "output", "test"),
     [
         (0, "12 passed", ""),
-        (1, "FAILED tests/a.py::test_b[c] - AssertionError\n1 failed", "tests/a.py::test_b[c]"),
+        (1, "FAILED tests/a.py::test_b[c d] - AssertionError\n1 failed", "tests/a.py::test_b[c d]"),
+        (1, "FAILED tests/a.py::test_b[c]\n1 failed", "tests/a.py::test_b[c]"),
         (1, "ERROR tests/a.py::test_b - RuntimeError\n1 error", "tests/a.py::test_b"),
         (1, "ok 1 - this\nnot ok 2 - the newest wins\n", "the newest wins"),
         (2, "FAILED tests/a.py::test_b - x\n! Interrupted: stopping after 1 failures !", "tests/a.py::test_b"),

@@ -22,7 +22,7 @@ class Row:
     @property
     def cells(self) -> list[str]:
         """In words."""
-        test = f"`{self.catch.test}`" if self.catch.test else ""
+        test = f"`{self.catch.test}`".replace("|", "\\|") if self.catch.test else ""
         return [self.fault.name, self.fault.room, self.catch.tier or "**none**", test, f"{self.seconds:.0f}"]
 
 

@@ -14,7 +14,7 @@ from tests.tiers import TIERS, tier_of
 
 SCRIPTS = "scripts"  # what the tests by Node are called in the table
 PATIENCE = 3600  # seconds that tests which are run together may take
-FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+::\S+)|^not ok \d+ - (.*)", re.MULTILINE)
+FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$|^not ok \d+ - (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
