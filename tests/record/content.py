@@ -28,6 +28,7 @@ from tfm_ui.page import words
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.questions import Question
 from tfm_ui.page.questions import asked as question_of
+from tfm_ui.pictures.knobs import KNOBS
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, panels_in
 from tfm_ui.pictures.registry import Asked, why_not_run
 from tfm_ui.state.lens_state import LensState
@@ -165,11 +166,13 @@ def _panel(panel: Panel, places: words.Places) -> Record:
 @cache
 def in_no_panel(lens: str) -> frozenset[str]:
     """The pictures of a lens that no panel shows, whatever the link: those in rows of controls, and Home's cards."""
-    left = set(lenses.lens(lens).pictures)
+    pictures = lenses.lens(lens).pictures
+    knobs = {name for name, picture in pictures.items() if picture.canvas is KNOBS}  # they are never in a panel
+    left = set(pictures) - knobs
     for link in recorded_links():
         if left and link.lens == lens and not link.question:
             left -= {panel.picture for panel in _panels(link)}
-    return frozenset(left)
+    return frozenset(left | knobs)
 
 
 def _panels(link: Link) -> list[Panel]:
