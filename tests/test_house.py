@@ -13,7 +13,7 @@ APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT
 
 LONGEST_CHAIN = 11  # files, of which each imports the next
 MOST_FLOORS = 8  # of rooms
-LONGEST_FILE = 250  # lines
+LONGEST_FILE = 500  # lines; at 250, single panels were cut into seams
 CODE = {".py", ".js", ".css"}
 VAGUE = {"found", "own", "seen", "one"}  # no names for what has a name
 

@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -13,6 +12,7 @@ import pytest
 import torch
 
 from tests.laws.of_views import pictures_of
+from tests.record.recipes import RUNS_A_CLOCK
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_core.training import config
 from tfm_ui.lenses import lenses
@@ -49,7 +49,6 @@ OTHERS: list[tuple[str, Values, Values]] = [
     ("masks", {"weights": "lab-gpt"}, {"view": "conventions", "mask": "documents 4 3", "texts": "no whale\n🦊 " * 9}),
 ]
 
-RUNS_A_CLOCK = re.compile(r"\b(profile|compare)\(")  # a recipe that measures, or trains for minutes, is not run
 STEPS = 2  # of a recipe that trains; with --all as many as it says
 ON_PURPOSE = ("wrong: ", "−∞ and softmax: ")  # what a panel shows as a fault: its laws are there to be broken
 

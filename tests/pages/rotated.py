@@ -23,9 +23,9 @@ def rotated(axes: Mapping[str, Iterable[Any]], *, each: int, full: bool = False)
 def pairs(first: list[Any], second: list[Any], each: int) -> list[tuple[Any, Any]]:
     """Each value of the longer axis with `each` of the shorter one, which go round."""
     if len(first) < len(second):
-        return [(one, other) for other, one in pairs(second, first, each)]
+        return [(left, right) for right, left in pairs(second, first, each)]
     each, length = min(each, len(second)), len(second)
-    return [(one, second[(at * each + step) % length]) for at, one in enumerate(first) for step in range(each)]
+    return [(left, second[(at * each + step) % length]) for at, left in enumerate(first) for step in range(each)]
 
 
 def in_turn(axis: list[Any], count: int, seed: int) -> list[Any]:

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from tests.explanations import without_explanations
-from tests.record.recipes import RUNS_A_CLOCK as RUNS_A_CLOCK
 from tests.record.statistics import text
 from tests.record.tables import table_of
 
