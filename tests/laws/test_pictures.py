@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from functools import lru_cache
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -60,10 +61,10 @@ OF_MODEL = ["text", "seq_len", "num_heads", "seed", "architecture", "d_model"]
 VALUES = st.text(max_size=12) | st.integers(-5, 40).map(str)
 
 
-def queries(name: str) -> st.SearchStrategy[str]:
-    """Any text, and values for some fields of the model and of the picture's lens."""
-    picture = PICTURES[name]
-    names = [*OF_MODEL, *(picture.prefix + field for field in controls_of(picture.state))]
+@lru_cache
+def queries(state: type[LensState], prefix: str) -> st.SearchStrategy[str]:
+    """Any text, and values for some fields of the model and of a lens."""
+    names = [*OF_MODEL, *(prefix + field for field in controls_of(state))]
     return st.text(max_size=40) | st.builds(urlencode, st.dictionaries(st.sampled_from(names), VALUES))
 
 
@@ -71,7 +72,7 @@ def queries(name: str) -> st.SearchStrategy[str]:
 @shared_by(3)  # the pictures of a lens read the same links
 @given(data=st.data())
 def test_any_query_stands_for_a_state_and_says_which(name, data):
-    query = data.draw(queries(name), label="query")
+    query = data.draw(queries(PICTURES[name].state, PICTURES[name].prefix), label="query")
     states = PICTURES[name].states(Asked(query))
     if PICTURES[name].uses_model and not states[0][0].source_tokens.pieces:
         with pytest.raises(ValueError, match="has no tokens"):
