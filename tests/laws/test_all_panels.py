@@ -28,7 +28,9 @@ MODELS: list[Values] = [
     {"text": "one two", "seq_len": 4, "causal": False, "num_layers": 1, "positional": "t5"},
     {"text": "The ship, “the” ship 🦊", "weights": "lab-gpt"},
 ]
-QUICK: dict[str, Values] = {"distance": {"reach_length": 16}}  # what a view shows of other models than the first
+QUICK: dict[str, Values] = {
+    "distance": {"reach_length": 8, "reach_seeds": 1}
+}  # what a view shows of other models than the first
 VIEWS = [
     (lens.name, model, {"view": view, **(QUICK.get(view, {}) if model else {})} if len(lens.views) > 1 else {})
     for lens in lenses()
