@@ -1,19 +1,27 @@
 """Asks the questions of a page without a browser."""
 
-from html import escape
+import re
 
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.test_app import text_on, widget
-from tfm_ui.lenses import lenses
+from tfm_ui.lenses import lens
+
+AT = re.compile(r'data-lens="(\w+)" data-number="(\d+)"')
 
 
 def pick(app: AppTest, name: str) -> AppTest:
-    """Walk through the questions until the one of this name is asked."""
-    asks = [escape(question.ask) for lens in lenses() for question in lens.questions if question.name == name]
-    for _ in range(30):
-        if any(ask in text_on(app) for ask in asks):
-            return app
-        widget(app, "_next_question").click().run()
+    """Walk through the questions, the shorter way, until the one of this name is asked."""
+    while (steps := steps_to(app, name)) != 0:
+        widget(app, "_next_question" if steps > 0 else "_previous_question").click().run()
         assert not app.exception
-    raise AssertionError(f"{name!r} is never asked")
+        assert abs(steps_to(app, name)) == abs(steps) - 1
+    return app
+
+
+def steps_to(app: AppTest, name: str) -> int:
+    """How many questions there are from the one on screen to the one of this name, forwards or, below 0, backwards."""
+    ((of_lens, number),) = AT.findall(text_on(app))
+    names = [question.name for question in lens(of_lens).questions]
+    ahead = (names.index(name) - int(number) + 1) % len(names)
+    return ahead if ahead <= len(names) // 2 else ahead - len(names)

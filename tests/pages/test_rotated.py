@@ -17,7 +17,7 @@ def test_each_value_meets_others_often_enough(first, second, each):
         assert min(counts.values()) >= min(each, other)
     assert len({row[:2] for row in rows}) == len(rows)
     turns = Counter(row[2] for row in rows)
-    assert max(turns.values()) - min(turns[one] for one in "xyz") <= 1
+    assert max(turns.values()) - min(turns[letter] for letter in "xyz") <= 1
     assert {row[:2] for row in rotated(axes, each=each, full=True)} == {
         (a, b) for a in range(first) for b in range(second)
     }
