@@ -55,7 +55,8 @@ def pages_without_preparation() -> Iterator[None]:
         look(runner, timeout=1)  # ends at once, or says what the time was over for
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app_test, "ScriptCache", lambda: scripts)
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: scripts)
         patch.setattr(app_test, "MagicMock", same_server)
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
