@@ -179,11 +179,11 @@ def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
         assert len(np.unique(more[name][:, 1])) == 5
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
-@pytest.mark.parametrize("model", MODELS[:3])
-def test_answers_are_sentences_of_any_model(question, model):
-    for state in (ModelLensState(**question.page), replace(SMALL, attention="window", reach_kernel=17)):
-        assert question.answer(model, state).endswith(".")
+@pytest.mark.crossed(question=QUESTIONS, model=MODELS[:3], asked=[True, False])
+def test_answers_are_sentences_of_any_model(question, model, asked):
+    """Of the settings that the question asks for, and of others."""
+    other = replace(SMALL, attention="window", reach_kernel=17)
+    assert question.answer(model, ModelLensState(**question.page) if asked else other).endswith(".")
 
 
 def test_what_the_questions_take_for_granted():
