@@ -144,7 +144,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Report(config), "tiers")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before xdist looks at the groups."""
     for item in items:
         test = within_project(item.path)
         item.add_marker(tier_of(test))
