@@ -50,8 +50,8 @@ CHECKS = (
         *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/scripts/*.test.js")),
     ],
 )
-# Tests that share a server and a browser, or an attacked server, run in one worker: see tests/tiers.py.
-WORKERS = ("-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadgroup")
+# A worker runs whole files, whose tests share a server; in which order they begin says tests/tiers.py.
+WORKERS = ("-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
 FAST = ("--tiers", "unit,law", "--hypothesis-profile", "fast")
 ALL = ("--all", "--hypothesis-profile", "all")
 

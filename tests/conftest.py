@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +33,18 @@ torch.set_num_threads(1)  # as on the server: the last digit depends on it
 
 @pytest.fixture(autouse=True)
 def same_random_numbers_each_time():
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # torch.manual_seed formats the whole stack each time
+
+
+@pytest.fixture(autouse=True)
+def no_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    """From its first browser on, Playwright's loop runs in this thread: tests with loops of their own do not see it."""
+    loop = None if "browser" in request.fixturenames else asyncio._get_running_loop()
+    if loop:
+        asyncio._set_running_loop(None)
+    yield
+    if loop:
+        asyncio._set_running_loop(loop)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,7 +1,7 @@
 """The tiers of the tests, by folder, and what each of them took: printed as soon as the last test of a tier has ended.
 
-A pytest plugin. `--tiers unit,law` runs these tiers alone; each test is marked with its tier, too. All tests that share
-a browser, or a server, run in one worker.
+A pytest plugin. `--tiers unit,law` runs these tiers alone; each test is marked with its tier, too. What
+takes longest begins first. A worker runs whole files, so that the tests of a file share their server.
 """
 
 from collections import Counter, defaultdict
@@ -32,20 +32,13 @@ TIERS = {
     "hosted": "servers beside each other, behind nginx, and under load",
     "attacks": "what strangers do to a server",
 }
-# Whose tests share a server: one worker runs all of a tier's, or all of a file's.
-IN_ONE_WORKER = {"browser": "tier", "hosted": "file", "attacks": "file"}
+LONGEST = ("browser", "hosted", "attacks")  # begin first, so that no worker has to wait for one of them at the end
 
 
 def tier_of(test: str) -> str:
     """The tier of a test, by the beginning of its id: the path of its file."""
     path = PurePosixPath(test.partition("::")[0])
     return next((FOLDERS[str(folder)] for folder in path.parents if str(folder) in FOLDERS), UNIT)
-
-
-def group_of(test: str) -> str:
-    """The name of the worker's share that the test belongs to; "" if any worker may run it."""
-    tier = tier_of(test)
-    return {"tier": tier, "file": test.partition("::")[0]}.get(IN_ONE_WORKER.get(tier, ""), "")
 
 
 @dataclass
@@ -88,7 +81,7 @@ class Report:
             self.count([item.nodeid for item in session.items])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name, test = tier_of(report.nodeid), report.nodeid.partition("@")[0]
+        name, test = tier_of(report.nodeid), report.nodeid
         tier = self._tiers[name]
         tier.seconds[test] += report.duration
         if report.failed:
@@ -144,11 +137,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Report(config), "tiers")
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Before xdist looks at the groups."""
+    """Mark each test, and put what takes longest first, in the order in which it was shuffled."""
     for item in items:
-        test = within_project(item.path)
-        item.add_marker(tier_of(test))
-        if group := group_of(test):
-            item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(tier_of(within_project(item.path)))
+    items.sort(key=lambda item: tier_of(within_project(item.path)) not in LONGEST)

@@ -21,12 +21,20 @@ def address() -> Iterator[str]:
         yield url
 
 
+_running: list[Browser] = []  # Playwright can run once in a process; tests/hosted has these fixtures, too
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    if _running:
+        yield _running[0]
+        return
     # Without V8's two optimizing compilers: a page is open for seconds, and optimizing its scripts takes more time than
     # that saves.
     with chromium("--js-flags=--no-maglev --no-turbofan") as browser:
+        _running.append(browser)
         yield browser
+        _running.clear()
 
 
 class Visitor(Window):

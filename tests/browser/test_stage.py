@@ -156,7 +156,8 @@ def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_ou
 @pytest.mark.parametrize("name", NAMES)
 def test_a_view_fits_a_phone_and_an_enlarged_page_and_runs_no_text(visit, name):
     """Each view with a text that would like to be more than text."""
-    visitor = visit(f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}", width=390, height=844)
+    link = f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}"
+    visitor = visit(link, width=390, height=844, color_scheme="dark")
     for view in walked(visitor, name, set_up=False):
         assert overflow(visitor) <= 1, view
         assert scrolled(visitor) == [], view
@@ -167,7 +168,7 @@ def test_a_view_fits_a_phone_and_an_enlarged_page_and_runs_no_text(visit, name):
         assert overflow(visitor) <= 1, view
         assert clipped(visitor) == [], view
         assert barriers(visitor, CONTRAST) == [], view  # no other rule knows colours
-        visitor.resize(390, height=844)
+        visitor.resize(390, "dark", height=844)
 
 
 def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
