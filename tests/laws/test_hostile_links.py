@@ -3,6 +3,7 @@
 Lenses come from the registry of pictures, and fields from their states, so new ones are tested automatically.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from urllib.parse import urlencode
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tfm_ui.pictures.registry import PICTURES, Asked, made
 from tfm_ui.state.fields import LARGEST, State, controls_of, whole_number
-from tfm_ui.state.links import Query, as_text, cuts, link_parameters, read_link, share_link, state_of
+from tfm_ui.state.links import Correction, Query, as_text, cuts, link_parameters, read_link, share_link, state_of
 from tfm_ui.state.model_state import ModelState
 
 LENSES = {picture.prefix: picture.state for picture in PICTURES.values()}
@@ -77,9 +78,9 @@ def queries(state: type[State], prefix: str) -> st.SearchStrategy[dict[str, list
     return st.fixed_dictionaries({}, optional={prefix + name: values(name) for name in controls_of(state)})
 
 
-def correct(state: type[State], prefix: str, query: Query, limits) -> Query:
+def correct(query: Query, corrections: Sequence[Correction]) -> Query:
     """The link after `controls.open_link` has corrected it."""
-    return {**query, **{c.name: [as_text(c.value)] for c in read_link(state, prefix, query, limits)}}
+    return {**query, **{c.name: [as_text(c.value)] for c in corrections}}
 
 
 def limits_of(state: type[State], model: Query):
@@ -93,11 +94,12 @@ def test_every_field_takes_a_hostile_value_or_says_what_it_is_now(prefix, state,
     for name in controls_of(state):
         query = {prefix + name: [value]}
         read_state = state_of(state, prefix, query, limits)
-        for correction in read_link(state, prefix, query, limits):
+        corrections = read_link(state, prefix, query, limits)
+        for correction in corrections:
             assert str(correction).endswith(".")
             assert len(str(correction)) < 600
         assert "\n" not in share_link("https://lab.example", (read_state, prefix))
-        assert read_link(state, prefix, correct(state, prefix, query, limits), limits) == []
+        assert read_link(state, prefix, correct(query, corrections), limits) == []
 
 
 @pytest.mark.parametrize(("prefix", "state"), STATES.items(), ids=[state.__name__ for state in STATES.values()])
@@ -106,7 +108,10 @@ def test_a_link_that_was_corrected_needs_no_second_correction_and_stands_for_the
     model = data.draw(st.sampled_from(MODELS) | queries(ModelState, ""), label="model")
     query = data.draw(queries(state, prefix), label="query")
     limits = limits_of(state, model)
-    read_state, mended = state_of(state, prefix, query, limits), correct(state, prefix, query, limits)
+    read_state, mended = (
+        state_of(state, prefix, query, limits),
+        correct(query, read_link(state, prefix, query, limits)),
+    )
     assert read_link(state, prefix, mended, limits) == []
     assert state_of(state, prefix, mended, limits) == read_state
     shared = {name: [value] for name, value in link_parameters(read_state, prefix).items()}

@@ -12,9 +12,10 @@ import plotly.io
 import pytest
 import torch
 import torch.nn.functional as F
+from hypothesis import settings
 
 from tests.laws.of_views import pictures_of
-from tests.laws.test_scale_laws import LENSES, LINKS, drawn_for
+from tests.laws.test_scale_laws import LENSES, LINKS, drawn_for, evenly
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
@@ -35,7 +36,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import colours
 
 WITH_FIGURES = [name for name, picture in PICTURES.items() if picture.canvas.figure]
-OF_EACH = 4  # links that each figure is drawn for
+OF_EACH = max(2, settings().max_examples // 7)  # links that each figure is drawn for
 Link = tuple[Any, dict[str, Any], dict[str, Any]]
 TITLE, SENTENCE = "Looks & <looks>", "Who looks at whom."
 HOSTILE = '<i>cat</i>%{meta}<a href="x">'
@@ -54,12 +55,6 @@ def in_file(figure: go.Figure) -> Any:
 def links_of(name: str) -> list[Link]:
     """The links for which the picture is drawn."""
     return [link for link in LINKS if name in drawn_for(link[0], link[2])]
-
-
-def evenly(links: list[Link], most: int) -> list[Link]:
-    """At most so many of these links, from the first to the last; those of other models are the last."""
-    places = {round(i * (len(links) - 1) / (most - 1)) for i in range(most)}
-    return [links[place] for place in sorted(places)]
 
 
 def fault(name: str, model: dict[str, Any], state: dict[str, Any]) -> str:
