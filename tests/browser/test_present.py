@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser.conftest import FRAMES
 from tests.browser.stage import picture
 from tfm_ui.lenses import lens, lenses
 
@@ -216,6 +217,7 @@ def a_text_applies_when_the_keyboard_closes(visitor) -> None:
     visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
     box = visitor.page.get_by_label("Text", exact=True)
     visitor.page.set_viewport_size({"width": 390, "height": 500})  # as with a keyboard
+    visitor.page.evaluate(FRAMES)  # until the page has heard of it
     box.fill("typed on a phone")
     visitor.page.set_viewport_size({"width": 390, "height": 844})
     visitor.page.wait_for_function("location.search.includes('text=typed+on+a+phone')")
