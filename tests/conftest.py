@@ -1,6 +1,8 @@
 """What all tests share."""
 
 import asyncio
+import gc
+import logging
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -29,6 +31,21 @@ for profile, examples in {"fast": 10, "usual": 30, "all": 100}.items():
 settings.load_profile("usual")
 lenses()  # fills the registry of pictures
 torch.set_num_threads(1)  # as on the server: the last digit depends on it
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for garbage only once all tests are known: while they are collected there is none, and looking takes as long
+    as collecting them. What exists then stays to the end, so it is never looked at again.
+    """
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True  # else pytest adds its handlers to each of Streamlit's loggers, three times a test
+    return result
 
 
 @pytest.fixture(autouse=True)

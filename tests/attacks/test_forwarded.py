@@ -2,28 +2,36 @@
 
 import http.client
 
-import pytest
 from websockets.sync.client import connect
 
 from benchmarks.live.serve import running_server
 from tests.tfm_ui.cookies import cookie
 
-HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"
-FIRST, SECOND = "198.51.100.1", "198.51.100.2"  # two visitors behind the proxy, which asks from HERE
+PROXY, STRANGER = "127.0.0.1", "127.0.0.2"  # both are this machine
+FIRST, SECOND = "198.51.100.1", "198.51.100.2"  # two visitors, as both say
 
 
-@pytest.mark.parametrize(("allowed", "second_may_come"), [(HERE, True), (ELSEWHERE, False)])
-def test_a_proxy_is_believed_if_the_setting_names_its_address(allowed, second_may_come):
-    settings = {"FORWARDED_ALLOW_IPS": allowed, "ATTENTION_LAB_TABS_PER_ADDRESS": "1"}
+def second_visit(place: str, source: str) -> tuple[int, str]:
+    """The answer to a second visitor by way of this address while a first one has a tab: its status and its text."""
+    first = {"X-Forwarded-For": FIRST, "Cookie": cookie("a")}
+    with connect(f"ws://{place}/_stcore/stream", additional_headers=first, source_address=(source, 0)):
+        connection = http.client.HTTPConnection(place, timeout=60, source_address=(source, 0))
+        second = {"X-Forwarded-For": SECOND, "Cookie": cookie("b"), "Sec-Fetch-Dest": "document"}
+        connection.request("GET", "/heads", headers=second)
+        answer = connection.getresponse()
+        text = answer.read().decode().replace("\n", " ")
+        connection.close()
+    return answer.status, text
+
+
+def test_a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is():
+    settings = {"FORWARDED_ALLOW_IPS": PROXY, "ATTENTION_LAB_TABS_PER_ADDRESS": "1"}
+    full = "Your network address has 1 open tab"
     with running_server(settings=settings) as (address, _):
         place = address.removeprefix("http://")
-        first = {"X-Forwarded-For": FIRST, "Cookie": cookie("a")}
-        with connect(f"ws://{place}/_stcore/stream", additional_headers=first):
-            connection = http.client.HTTPConnection(place, timeout=60)
-            second = {"X-Forwarded-For": SECOND, "Cookie": cookie("b"), "Sec-Fetch-Dest": "document"}
-            connection.request("GET", "/heads", headers=second)
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            connection.close()
-    assert answer.status == (200 if second_may_come else 503)
-    assert ("Your network address has 1 open tab" in text.replace("\n", " ")) is not second_may_come
+        status, text = second_visit(place, PROXY)
+        assert status == 200
+        assert full not in text
+        status, text = second_visit(place, STRANGER)
+        assert status == 503
+        assert full in text
