@@ -2,6 +2,8 @@
 
 import ast
 import runpy
+import signal
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -126,3 +128,24 @@ def test_the_first_failure_gives_the_exit_code_after_all_has_run(tools, capfd, f
     said = capfd.readouterr().out
     for name in failing.keys() - {"pytest"}:
         assert f"all of {name}\nFAILED with exit code {failing[name]}." in said
+
+
+SERVER = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: (print("ends", flush=True), sys.exit(3)))
+print("runs", flush=True)
+time.sleep(60)
+"""
+SERVING = f"import run, sys; sys.exit(run.serve({Path(sys.executable).name!r}, '-c', {SERVER!r}))"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_it_alone_ends_its_server_and_is_no_failure(number):
+    """As a service manager sends it; a terminal sends it to both."""
+    serving = subprocess.Popen([sys.executable, "-c", SERVING], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert serving.stdout
+    with serving.stdout as said:
+        assert said.readline() == "runs\n"
+        serving.send_signal(number)
+        assert said.readline() == "ends\n"
+    assert serving.wait(30) == 0

@@ -46,8 +46,8 @@ def slow_model() -> dict[str, object]:
     return LARGEST_HOSTED | {"seed": secrets.randbelow(9999)}
 
 
-def test_a_killed_worker_is_replaced_while_pages_and_pictures_are_answered(hosted):
-    """After a page has run, Streamlit has made the page's script the main module of its process."""
+def killed_workers_are_replaced(hosted: Server) -> None:
+    """While pages and pictures are answered. After a page has run, its script is the main module of its process."""
     with hosted.tabs("heads", [{"seed": 1}]) as tabs:
         assert tabs.wait() == 1
     before = workers(hosted)
@@ -67,7 +67,7 @@ def test_a_killed_worker_is_replaced_while_pages_and_pictures_are_answered(hoste
     hosted.quiet_visitor()
 
 
-def test_all_processes_of_a_small_host_stay_within_its_memory(hosted):
+def memory_stays_within_that_of_a_small_host(hosted: Server) -> None:
     visitors = 30
     with hosted.tabs("heads", [{"seed": seed} for seed in range(visitors)], visitors=visitors) as tabs:
         assert tabs.wait() == visitors
@@ -83,8 +83,8 @@ def test_all_processes_of_a_small_host_stay_within_its_memory(hosted):
     assert hosted.memory["most"] < GIGABYTE
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_server_that_ends_leaves_no_process_behind(hosted, number):
+def ended_by(number: signal.Signals, hosted: Server) -> None:
+    """The server is ended by a signal while it computes, and leaves no process behind."""
     processes = hosted.processes
     assert len(processes) >= 4, "Streamlit's process, two workers, and the one from which they were forked"
     with ThreadPoolExecutor(2) as threads:
@@ -96,3 +96,12 @@ def test_a_server_that_ends_leaves_no_process_behind(hosted, number):
         processes[0].send_signal(number)
         gone, alive = psutil.wait_procs(processes[1:], timeout=15)
     assert (len(gone), alive) == (len(processes) - 1, [])
+
+
+@pytest.mark.parametrize(
+    ("law", "number"),
+    [(memory_stays_within_that_of_a_small_host, signal.SIGTERM), (killed_workers_are_replaced, signal.SIGKILL)],
+)
+def test_a_small_host_stays_within_its_memory_replaces_workers_and_leaves_nothing_behind(hosted, law, number):
+    law(hosted)
+    ended_by(number, hosted)

@@ -5,21 +5,13 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-
-import pytest
 
 from benchmarks.live.serve import ROOT, running_server
 from tests.attacks.strangers import LARGE, Server
 
 TYPED = "xylophone"  # what a visitor has typed
-
-
-@pytest.fixture(scope="module")
-def watched() -> Iterator[Server]:
-    with running_server(settings={"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
-        yield Server(int(address.rpartition(":")[2]), pid)
+EACH = 8  # pictures that two visitors ask for at once
 
 
 def get(server: Server, path: str) -> tuple[int, str]:
@@ -32,10 +24,11 @@ def get(server: Server, path: str) -> tuple[int, str]:
         connection.close()
 
 
-def test_watchers_are_answered_before_the_pictures_that_take_all_lanes(watched):
+def watchers_come_before_pictures(watched: Server) -> None:
+    """Before those that take all lanes."""
     with ThreadPoolExecutor(16) as threads:
-        slow = [threads.submit(watched.ask, "heads+head", LARGE | {"seed": seed}, visitor="a") for seed in range(8)]
-        quick = [threads.submit(watched.ask, "heads+head", {"seed": seed}, visitor="b") for seed in range(8)]
+        slow = [threads.submit(watched.ask, "heads+head", LARGE | {"seed": seed}, visitor="a") for seed in range(EACH)]
+        quick = [threads.submit(watched.ask, "heads+head", {"seed": seed}, visitor="b") for seed in range(EACH)]
         while (told := json.loads(get(watched, "/status")[1]))["queues"]["slow computations"]["waiting"] < 3:
             assert not all(answer.done() for answer in slow), "the slow pictures were done before anybody waited"
             time.sleep(0.01)
@@ -46,20 +39,25 @@ def test_watchers_are_answered_before_the_pictures_that_take_all_lanes(watched):
         assert {answer.result()[0] for answer in (*slow, *quick)} == {200}
     told = json.loads(get(watched, "/status")[1])
     assert told["queues"]["slow computations"] == {"running": 0, "waiting": 0}
-    assert told["latency"]["pictures"]["count"] == 16
+    assert told["latency"]["pictures"]["count"] == 1 + 2 * EACH
     assert told["latency"]["pictures"]["p50_ms"] < told["latency"]["pictures"]["p95_ms"]
 
 
-def test_a_running_server_logs_json_alone_and_nothing_that_was_typed(capfd):
-    with running_server(settings={"ATTENTION_LAB_LOGS": "json"}) as (address, pid):
+def what_is_typed_is_answered(server: Server) -> None:
+    assert server.ask("heads+head", {"text": TYPED})[0] == 200
+    assert server.ask(f"nonsense-{TYPED}", {"text": TYPED})[0] == 404
+    assert get(server, f"/{TYPED}?text={TYPED}")[0] == 200
+
+
+def test_a_running_server_answers_watchers_first_and_logs_json_alone_and_nothing_that_was_typed(capfd):
+    with running_server(settings={"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
         server = Server(int(address.rpartition(":")[2]), pid)
-        assert server.ask("heads+head", {"text": TYPED})[0] == 200
-        assert server.ask(f"nonsense-{TYPED}", {"text": TYPED})[0] == 404
-        assert get(server, f"/{TYPED}?text={TYPED}")[0] == 200
+        what_is_typed_is_answered(server)
+        watchers_come_before_pictures(server)
     lines = capfd.readouterr().err.splitlines()
     logged = [json.loads(line) for line in lines]
     routes = [line["route"] for line in logged if line["logger"] == "tfm_ui.server.requests_log"]
-    assert routes.count("/pictures/{names}") == 2
+    assert routes.count("/pictures/{names}") == 2 + 2 * EACH
     assert len({line["request"] for line in logged if "request" in line}) >= 3
     assert TYPED not in "".join(lines)
 

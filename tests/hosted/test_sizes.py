@@ -1,9 +1,9 @@
 """What a server with lower limits makes of links that ask for more: in a process with its settings."""
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,47 +12,29 @@ from tfm_ui.settings import ENTRIES, Settings
 from tfm_ui.state.model_state import ModelState
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = """
-import json, sys
-from tfm_ui.live.passes import too_large
-from tfm_ui.state.links import read_link, state_of
-from tfm_ui.state.model_state import ModelState
-
-query = json.loads(sys.argv[1])
-state = state_of(ModelState, "", query)
-corrections = [str(correction) for correction in read_link(ModelState, "", query)]
-sizes = [state.seq_len, state.num_layers, state.num_heads, state.d_model]
-print(json.dumps([sizes, corrections, state.length, too_large(state)]))
-"""
 
 
-def opened(query: dict[str, str], **variables: str) -> list:
-    """What a server with these settings makes of a link: its sizes, its notices, its length, and why it cannot run."""
-    given = json.dumps({name: [value] for name, value in query.items()})
-    settings = {f"ATTENTION_LAB_{name}": value for name, value in variables.items()}
-    return json.loads(run_with(PROGRAM, given, **settings))
+@pytest.fixture(scope="module")
+def call() -> Iterator[Callable[..., list]]:
+    """`call("link", query, MAX_TOKENS="64")`: the answer of a server with these settings, by `tests.hosted.opened`."""
+    program = [sys.executable, "-m", "tests.hosted.opened"]
+    with subprocess.Popen(program, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as answering:
 
+        def answer(name: str, query: dict[str, str], **settings: str) -> list:
+            assert answering.stdin
+            assert answering.stdout
+            print(json.dumps([name, query, settings]), file=answering.stdin, flush=True)
+            return json.loads(answering.stdout.readline())
 
-def run_with(program: str, *arguments: str, **settings: str) -> str:
-    """What a program prints in a process with these settings and no others."""
-    usual = {name: value for name, value in os.environ.items() if not name.startswith("ATTENTION_LAB_")}
-    answer = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=ROOT,
-        env=usual | settings,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return answer.stdout
+        yield answer
 
 
 LARGEST = {"seq_len": "1000", "num_layers": "8", "num_heads": "16", "d_model": "256"}
 
 
-def test_what_exceeds_a_limit_is_cut_to_it_and_the_sentence_names_limit_and_setting():
+def test_what_exceeds_a_limit_is_cut_to_it_and_the_sentence_names_limit_and_setting(call):
     limits = {"MAX_TOKENS": "256", "MAX_LAYERS": "6", "MAX_HEADS": "9", "MAX_D_MODEL": "127"}
-    sizes, said, length, problem = opened(LARGEST, **limits)
+    sizes, said, length, problem = call("link", LARGEST, **limits)
     assert sizes == [256, 6, 8, 96]
     assert length == 256
     assert problem == ""
@@ -68,47 +50,43 @@ def test_what_exceeds_a_limit_is_cut_to_it_and_the_sentence_names_limit_and_sett
     ]
 
 
-def test_without_settings_the_sentences_name_none():
-    sizes, said, _, problem = opened(LARGEST | {"num_layers": "9"})
+def test_without_settings_the_sentences_name_none(call):
+    sizes, said, _, problem = call("link", LARGEST | {"num_layers": "9"})
     assert sizes == [1000, 8, 16, 256]
     assert said == ["The link asked for num_layers = 9: it goes from 1 to 8 in whole numbers; it is 8 now."]
     assert problem == ""
 
 
-def test_a_server_draws_weights_as_often_as_its_setting_says():
-    program = """
-from tfm_ui.lenses.model.state import ModelLensState, most_draws
-from tfm_ui.state.links import read_link
-from tfm_ui.state.model_state import ModelState
-
-state = ModelLensState()
-print(state.reach_seeds, most_draws(ModelState()))
-print(*read_link(ModelLensState, "model_", {"model_reach_seeds": ["20"]}, state.limits(ModelState())))
-"""
-    for setting, numbers, said in [
-        ("20", "10 20", ""),
+@pytest.mark.parametrize(
+    ("setting", "at_first", "most", "said"),
+    [
+        ("20", 10, 20, []),
         (
             "7",
-            "5 5",
-            "The link asked for model_reach_seeds = 20: it can be at most 5 "
-            "(this server's setting ATTENTION_LAB_MAX_DRAWS); it is 5 now.",
+            5,
+            5,
+            [
+                "The link asked for model_reach_seeds = 20: it can be at most 5 "
+                "(this server's setting ATTENTION_LAB_MAX_DRAWS); it is 5 now."
+            ],
         ),
-    ]:
-        answer = run_with(program, ATTENTION_LAB_MAX_DRAWS=setting).splitlines()
-        assert answer == [numbers, said]
+    ],
+)
+def test_a_server_draws_weights_as_often_as_its_setting_says(call, setting, at_first, most, said):
+    assert call("draws", {"model_reach_seeds": "20"}, MAX_DRAWS=setting) == [at_first, most, said]
 
 
-def test_a_text_longer_than_the_limit_is_cut():
-    assert opened({"text": "word " * 300}, MAX_TOKENS="64")[2] == 64
+def test_a_text_longer_than_the_limit_is_cut(call):
+    assert call("link", {"text": "word " * 300}, MAX_TOKENS="64")[2] == 64
 
 
-def test_a_pass_that_is_too_large_names_the_setting_where_it_is_lower_than_usual():
-    problem = opened(LARGEST, PASS_MB="50")[3]
+def test_a_pass_that_is_too_large_names_the_setting_where_it_is_lower_than_usual(call):
+    problem = call("link", LARGEST, PASS_MB="50")[3]
     assert "50 MB is the limit (this server's setting ATTENTION_LAB_PASS_MB)." in problem
 
 
-def test_the_largest_model_of_a_hosted_server_can_run():
-    sizes, said, _, problem = opened(LARGEST | {"architecture": "encoder-decoder"}, PRESET="hosted")
+def test_the_largest_model_of_a_hosted_server_can_run(call):
+    sizes, said, _, problem = call("link", LARGEST | {"architecture": "encoder-decoder"}, PRESET="hosted")
     assert sizes == [ENTRIES[limit].hosted for limit in ("max_tokens", "max_layers", "max_heads", "max_d_model")]
     assert len(said) == 3  # d_model may be as large as anywhere
     assert problem == ""
