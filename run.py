@@ -52,7 +52,7 @@ CHECKS = (
 )
 # A worker runs whole files, whose tests share a server; in which order they begin says tests/tiers.py.
 WORKERS = ("-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
-FAST = ("--tiers", "unit,law", "--hypothesis-profile", "fast")
+FAST = ("--tiers", "unit,law", "--hypothesis-profile", "fast", "--cases", "10")
 ALL = ("--all", "--hypothesis-profile", "all")
 
 

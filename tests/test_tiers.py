@@ -1,10 +1,13 @@
-"""Tiers and pairs: each test has a tier by its folder, and pairs of values are all there."""
+"""Tiers, pairs and cases: a folder says the tier of a test, each pair is there, and few cases are spread over all."""
 
 from itertools import combinations
+from random import Random
 
+import numpy as np
 import pytest
 
 from tests.crossed import combined
+from tests.examples import spread
 from tests.tiers import FOLDERS, ROOT, TIERS, UNIT, Tier, tier_of
 
 AXES = {"a": range(3), "b": "xyzw", "c": [True, False], "d": [None, 0.5, 2]}
@@ -51,3 +54,14 @@ def test_each_pair_of_values_is_in_a_row_and_rows_are_few():
 def test_of_one_or_two_axes_each_combination_is_there():
     assert combined({"a": "xyz"}) == [("x",), ("y",), ("z",)]
     assert sorted(combined({"a": "xy", "b": "12"})) == [("x", "1"), ("x", "2"), ("y", "1"), ("y", "2")]
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 11, 37, 295])
+def test_few_cases_are_spread_over_all_and_all_come_in_time(count):
+    random, cases = Random(0), range(count)
+    draws = [spread(cases, 10, random) for _ in range(1000)]
+    for chosen in draws:
+        assert len(set(chosen)) == min(count, 10)
+        gaps = np.diff([-1, *chosen, count])
+        assert max(gaps) <= max(1, 2 * -(-count // 10))
+    assert set().union(*draws) == set(cases)
