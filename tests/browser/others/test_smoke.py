@@ -1,5 +1,6 @@
 """Firefox and WebKit: pictures of every kind are drawn, and can be worked with; nothing goes wrong."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -11,8 +12,11 @@ from benchmarks.live.serve import AT_REST
 from tests.browser.others.firefox import Firefox, firefox
 from tests.browser.others.webkit import WebKit, webkit
 from tfm_ui.lenses import lens, lenses
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.pictures.registry import PICTURES
+from tfm_ui.state.links import share_link
 from tfm_ui.state.model_state import ModelState
 
 PATIENCE = 60.0  # seconds
@@ -32,6 +36,11 @@ DRAWN = """(() => {
   ]
 })()"""
 NUMBER = "document.querySelector('.st-key-_questions').innerText.trim().split(' ')[0]"
+ASK = "document.querySelector('.ask')?.innerText"
+PUSH = """(link => {
+  history.pushState(null, "", link)
+  dispatchEvent(new PopStateEvent("popstate", { state: history.state }))
+})"""
 MIDDLE = """(selector => {
   const { left, top, width, height } = document.querySelector(selector).getBoundingClientRect()
   return [left + width / 2, top + height / 2]
@@ -49,7 +58,7 @@ def until(browser: Browser, expression: str) -> None:
     give_up = time.monotonic() + PATIENCE
     while not browser.evaluate(expression):
         assert time.monotonic() < give_up, f"never true: {expression}; problems: {browser.problems}"
-        time.sleep(0.1)
+        time.sleep(0.05)
 
 
 def rest(browser: Browser) -> None:
@@ -62,13 +71,18 @@ def wait_until_drawn(browser: Browser, fewest: int = 1) -> None:
     until(browser, f"(counts => counts.length >= {fewest} && counts.every(count => count > 2))({DRAWN})")
 
 
+def question_of(each: Lens, view: str) -> Question:
+    """The first question that is about this view."""
+    return next(q for q in each.questions if len(each.views) == 1 or q.view(each.state) == view)
+
+
 def firsts() -> dict[str, list[str]]:
     """Of each lens the first view, and those whose main picture is the first of its kind: a kind is a script."""
     drawn: set[str] = set()
     chosen: dict[str, list[str]] = {}
     for each in lenses():
         for view, about in each.views.items():
-            question = next(q for q in each.questions if len(each.views) == 1 or q.view(each.state) == view)
+            question = question_of(each, view)
             main, *_ = about.shown(ModelState(**question.model), each.state(**question.page))
             kinds = {PICTURES[panel.picture].canvas.name for panel in panels_in([main]) if panel.picture}
             if view == next(iter(each.views)) or kinds - drawn:
@@ -78,31 +92,53 @@ def firsts() -> dict[str, list[str]]:
 
 
 FIRSTS = firsts()
-DRAGGED = ("home", "heads", "masks")  # lenses whose page a dragged slider changes; the sidebar is the same on all
+
+
+def go(browser: Browser, address: str, name: str, view: str, *, anew: bool = False) -> None:
+    """To the first question about a view, if not anew within the open page: building that takes seconds."""
+    each = lens(name)
+    question = question_of(each, view)
+    page = each.state(**question.page, question=each.questions.index(question) + 1)
+    link = share_link(
+        f"{address}/{'' if name == 'home' else name}", (ModelState(**question.model), ""), (page, each.prefix)
+    )
+    if anew or browser.evaluate("location.origin") != address or browser.problems:
+        browser.open(link)
+    else:
+        browser.evaluate(f"{PUSH}({json.dumps(link)})")
+    asked(browser, question)
+
+
+def asked(browser: Browser, question: Question) -> None:
+    """Wait until the page asks this: from then on it is that of the new link, though it may still be running."""
+    until(browser, f"{ASK}?.slice(0, 20) === {json.dumps(question.ask[:20])}")  # before a word that is explained
 
 
 @pytest.mark.parametrize("name", FIRSTS)
-def test_pictures_of_every_kind_are_drawn_and_a_click_a_drag_and_back_work(
+def test_pictures_of_every_kind_are_drawn(
     browser: Browser, address: str, name: str, request: pytest.FixtureRequest
 ) -> None:
-    """With --all: each view of each lens, and a drag on each lens."""
+    """With --all: each view of each lens, also by its tab, and on each lens a click, a drag and Back."""
     everything = request.config.getoption("all_combinations")
-    browser.open(f"{address}/{'' if name == 'home' else name}")
-    until(browser, "!!document.querySelector('.st-key-stage')")
-    wait_until_drawn(browser)
-    views = list(lens(name).views) if everything else FIRSTS[name]
-    for view in reversed(views if len(views) > 1 else []):
-        open_view(browser, view)
+    for view in lens(name).views if everything else FIRSTS[name]:
+        go(browser, address, name, view)
+        wait_until_drawn(browser, 0 if view in PLAIN else 1)
+    if everything:
+        for view in reversed(lens(name).views if len(lens(name).views) > 1 else []):
+            open_view(browser, view)
+        a_click_a_drag_and_back_work(browser, name)
+    assert browser.problems == []
+
+
+def a_click_a_drag_and_back_work(browser: Browser, name: str) -> None:
     first, number = browser.evaluate("location.href"), browser.evaluate(NUMBER)
     browser.drag(browser.evaluate(f"{MIDDLE}('.st-key-_next_question button')"))
     until(browser, f"{NUMBER} !== '{number}'")
     wait_until_drawn(browser)
-    assert browser.evaluate("document.querySelector('.ask').innerText")[:30] == lens(name).questions[1].ask[:30]
-    if everything or name in DRAGGED:
-        drag_layers(browser, name)
-        go_back_to(browser, first)
-        until(browser, f"{NUMBER} === '{number}'")
-    assert browser.problems == []
+    asked(browser, lens(name).questions[1])
+    drag_layers(browser, name)
+    go_back_to(browser, first)
+    until(browser, f"{NUMBER} === '{number}'")
 
 
 def open_view(browser: Browser, view: str) -> None:
@@ -137,10 +173,7 @@ def go_back_to(browser: Browser, link: str) -> None:
     until(browser, f"location.href === '{link}'")
 
 
-def test_a_head_that_is_clicked_is_locked(browser: Browser, address: str) -> None:
-    browser.open(f"{address}/heads")
-    until(browser, "!!document.querySelector('.st-key-stage')")
-    rest(browser)
+def a_head_that_is_clicked_is_locked(browser: Browser) -> None:
     place = """(() => {
       const within = node => [...node.querySelectorAll("*")]
         .flatMap(e => [e, ...e.shadowRoot ? within(e.shadowRoot) : []])
@@ -152,4 +185,15 @@ def test_a_head_that_is_clicked_is_locked(browser: Browser, address: str) -> Non
     until(browser, "location.search.includes('heads_head=3')")
     rest(browser)
     assert "Layer 2, head 3" in browser.evaluate("document.querySelector('.st-key-panel_head').innerText")
+
+
+def test_what_is_pressed_and_dragged_changes_the_page_and_back_takes_it_back(browser: Browser, address: str) -> None:
+    """On a page that is opened anew: sidebar, questions and tabs are the same on all lenses."""
+    go(browser, address, "heads", "heads", anew=True)
+    wait_until_drawn(browser)
+    a_head_that_is_clicked_is_locked(browser)
+    a_click_a_drag_and_back_work(browser, "heads")
+    go(browser, address, "attention", "steps")
+    rest(browser)
+    open_view(browser, "arcs")
     assert browser.problems == []

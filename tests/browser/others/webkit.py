@@ -102,6 +102,7 @@ def webkit(folder: Path) -> Iterator[WebKit]:
             "PATH": "/usr/bin:/bin",
             "NO_AT_BRIDGE": "1",
             "LIBGL_ALWAYS_SOFTWARE": "1",
+            "WEBKIT_DISABLE_COMPOSITING_MODE": "1",  # without a graphics card, layers cost a third of a page's time
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
         }
         command = [shutil.which(DRIVER) or DRIVER, f"--port={port}", "--host=127.0.0.1"]
