@@ -3,12 +3,9 @@
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from tests.browser.conftest import Visitor
 from tfm_ui.lenses import lens
-from tfm_ui.state.links import link_parameters
-from tfm_ui.state.model_state import ModelState
 
 # Of a picture, all that its script draws in; of a view whose main thing is a table, the table.
 BOXES = """() => {
@@ -70,24 +67,17 @@ def path(name: str) -> str:
     return f"/{'' if name == 'home' else name}"
 
 
-def link_of(name: str, view: str, **model: object) -> str:
-    """The link to a view of a lens in the set-up of its first question, but for these fields of the model."""
-    of = lens(name)
-    at = {"view": view} if len(of.views) > 1 else {}
-    question = next(question for question in of.questions if question.view(of.state) == at.get("view", ""))
-    states = (ModelState(**{**question.model, **model}), ""), (of.state(**{**question.page, **at}), of.prefix)
-    parameters = [link_parameters(state, prefix, [f"{of.prefix}view"]) for state, prefix in states]
-    return f"{path(name)}?{urlencode({key: value for each in parameters for key, value in each.items()})}"
-
-
-def walked(visitor: Visitor, name: str) -> Iterator[str]:
-    """Open each view of a lens by its tab, in the set-up of its first question as nothing was moved; its name."""
+def walked(visitor: Visitor, name: str, *, set_up: bool = True) -> Iterator[str]:
+    """Open each view of a lens by its tab, if not otherwise asked in the set-up of its first question; its name."""
     views = lens(name).views
     for view in views:
         if len(views) > 1:
             visitor.page.locator(f".st-key-_view_{view} button").click()
             visitor.wait()
-            assert visitor.page.locator(".st-key-_set_up button").first.is_disabled(), view
+            back = visitor.page.locator(".st-key-_set_up button").first
+            if set_up and back.is_enabled():
+                back.click()
+                visitor.wait()
         yield view
 
 

@@ -1,6 +1,7 @@
 """The main picture of a view has the first screen, and no act moves it."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -8,11 +9,12 @@ from playwright.sync_api import Locator, expect
 from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
 from tests.browser.conftest import Visitor
 from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
-from tests.browser.stage import link_of, path, picture, presented, top, walked, whole_picture
-from tfm_ui.lenses import lens, lenses
+from tests.browser.stage import path, picture, presented, top, walked, whole_picture
+from tfm_ui.lenses import lenses
 from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
+TRAINED = {"generate": "&weights=lab-gpt"}  # a model that writes
 SMALL = ((390, 844), (720, 450))  # a phone; and half of 1440 × 900, which is that window enlarged to 200 %
 WINDOWS = ((1024, 768), *SMALL, (1440, 900))
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
@@ -150,22 +152,16 @@ def known() -> set[str]:
 def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_control_moves_it(
     visit, name, known, request
 ):
-    """Each view as its first question sets it up, with a text that would like to be more than text, in the dark.
+    """Each view in the set-up of its first question, in the dark. A window opened so small keeps the sidebar folded.
 
     Windows are visited there and back, so each view begins in the window where the one before it has ended. The same
     control of several views is moved in one of them; with --all, in each.
     """
-    views = lens(name).views
-    links = {view: link_of(name, view, text=HURTS + ADDRESSES) for view in views}
-    visitor = visit(links[next(iter(views))], width=1024, height=768, color_scheme="dark")
-    for number, (view, link) in enumerate(links.items()):
-        if number:
-            visitor.back_to(link)
+    visitor = visit(path(name), width=1024, height=768, color_scheme="dark")
+    for number, view in enumerate(walked(visitor, name)):
         for width, height in WINDOWS[:: -1 if number % 2 else 1]:
             visitor.resize(width, "dark", height=height)
             (fits_a_small_window if (width, height) in SMALL else main_picture_is_whole)(visitor, view)
-        assert visitor.page.evaluate("window.hurt") is None, view
-        assert made_of_it(visitor.page) == [], view
         assert barriers(visitor, within=MAIN if number else EVERYWHERE) == [], view
         if request.config.getoption("all_combinations"):
             known.clear()
@@ -197,8 +193,8 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_presenting_gives_the_picture_the_screen(visit, name, request):
-    """Each view with its first question's own text, in the light.
+def test_presented_a_view_fills_the_screen_and_on_a_phone_it_fits_and_runs_no_text(visit, name, request):
+    """Each view in the light; then each with a text that would like to be more than text.
 
     The window in the middle has the same style as the smallest, in larger letters: the first view is presented in all
     three, and with --all each. tests/browser/test_every_picture.py has each picture in the room that it gets there.
@@ -211,6 +207,12 @@ def test_presenting_gives_the_picture_the_screen(visit, name, request):
             fills_a_hall(visitor, view)
         rules, within = (ALL_BUT_CONTRAST, MAIN) if number else (ALL, EVERYWHERE)
         assert barriers(visitor, rules, within) == [], view
+    visitor.resize(390, height=844)
+    visitor.back_to(f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}")
+    for view in walked(visitor, name, set_up=False):
+        fits_a_small_window(visitor, view)
+        assert visitor.page.evaluate("window.hurt") is None, view
+        assert made_of_it(visitor.page) == [], view
 
 
 def test_no_control_of_the_model_moves_a_picture(visit):
