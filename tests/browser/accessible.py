@@ -26,5 +26,5 @@ def barriers(visitor: Visitor, rules: Rules = ALL, within: str = EVERYWHERE) -> 
     """What is wrong, and with which element. A page that was opened keeps axe's script."""
     if not visitor.page.evaluate("() => 'axe' in window"):
         visitor.page.evaluate(AXE_SCRIPT)
-    found = visitor.page.evaluate(RUN, [within, {"resultTypes": ["violations"], **rules}])
-    return [what for impact, what in found if impact in GRAVE]
+    violations = visitor.page.evaluate(RUN, [within, {"resultTypes": ["violations"], **rules}])
+    return [what for impact, what in violations if impact in GRAVE]

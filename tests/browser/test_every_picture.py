@@ -77,8 +77,8 @@ class Windows:
         page = self._pages[kind]
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         if kind and kind in self.problems:
-            data = base64.b64encode(made(name, query)).decode()
-            page.evaluate("([html, data]) => another(html, data)", [canvas.html, data])
+            numbers = base64.b64encode(made(name, query)).decode()
+            page.evaluate("([html, numbers]) => another(html, numbers)", [canvas.html, numbers])
             drawn(page)
         else:
             self.problems[kind] = opened(page, self._folder, name, query, more=ANOTHER)
@@ -157,9 +157,9 @@ def test_a_picture_that_is_drawn_after_another_is_that_of_its_own_file(
     after = shown(second, "")
     page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
     assert opened(page, tmp_path, second, "") == []
-    seen = [each.locator("#picture").screenshot() for each in (after, page)]
+    images = [each.locator("#picture").screenshot() for each in (after, page)]
     page.context.close()
-    assert seen[0] == seen[1]
+    assert images[0] == images[1]
 
 
 def test_a_chart_with_long_names_and_many_curves_fits_each_width(shown: Shown):

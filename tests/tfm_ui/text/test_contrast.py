@@ -26,8 +26,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted([luminance(one), luminance(other)])
+def contrast(letters: str, ground: str) -> float:
+    dark, light = sorted([luminance(letters), luminance(ground)])
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -52,8 +52,8 @@ def test_letters_of_each_colour_can_be_read_on_paper_and_on_what_stands_on_it(mo
 def test_style_sheets_colour_letters_from_the_palette_alone(file: Path):
     """So what can be read in one mode can be read in the other."""
     style = file.read_text(encoding="utf-8").lower()
-    found = re.findall(r"(?:^|[;{\s])(color:\s*[^;}]+)", style)
+    letters = re.findall(r"(?:^|[;{\s])(color:\s*[^;}]+)", style)
     of_a_palette = re.compile(rf"color:\s*(?:{OF_A_PALETTE})(?:\s*!important)?\s*", re.IGNORECASE)
-    assert [each for each in found if each != ON_THE_RING and not of_a_palette.fullmatch(each)] == []
+    assert [each for each in letters if each != ON_THE_RING and not of_a_palette.fullmatch(each)] == []
     faint = [float(number) for number in re.findall(r"opacity:\s*([\d.]+)", style)]
     assert [number for number in faint if 0.5 < number < FAINTEST] == []
