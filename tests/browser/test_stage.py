@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, CONTRAST, barriers
+from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
 from tests.browser.conftest import Visitor
 from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 from tests.browser.stage import path, picture, presented, top, walked, whole_picture
@@ -15,6 +15,8 @@ from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
 TRAINED = {"generate": "&weights=lab-gpt"}  # a model that writes
+SMALL = ((390, 844), (720, 450))  # a phone; and half of 1440 × 900, which is that window enlarged to 200 %
+WINDOWS = ((1024, 768), *SMALL, (1440, 900))
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
 SHARE = 0.6  # of the window that the main picture has at least, while presenting
@@ -117,19 +119,52 @@ def main_picture_is_whole(visitor: Visitor, view: str) -> None:
     assert clipped(visitor) == [], view
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_view_shows_its_picture_keeps_nobody_out_and_no_control_moves_it(visit, name, request):
-    """Each view in the set-up of its first question; a window that was opened so small keeps the sidebar folded.
+def fits_a_small_window(visitor: Visitor, view: str) -> None:
+    """The page is not scrolled sideways, on a phone no picture either, and no control is cut off."""
+    assert overflow(visitor) <= 1, view
+    if visitor.page.viewport_size["width"] > 640:
+        assert clipped(visitor) == [], view
+    else:  # controls stand below each other there
+        assert scrolled(visitor) == [], view
+        assert visitor.page.locator(".st-key-knobs").evaluate_all(CUT) == [], view
 
-    The same control of several views is moved in the first of them; with --all, in each.
+
+def fills_a_hall(visitor: Visitor, view: str) -> None:
+    """The picture has the screen, and the smallest label can be read from the last row."""
+    width, height = (visitor.page.viewport_size[side] for side in ("width", "height"))
+    box = whole_picture(visitor, height)
+    assert box.width * box.height >= SHARE * width * height, (view, width, height, box)
+    assert box.top + box.height <= height, (view, width, height, box)
+    assert overflow(visitor) <= 1, view
+    assert clipped(visitor) == [], view
+    assert not visitor.page.evaluate(COVERED), (view, width)
+    size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+    assert size * 13 / 16 >= height / LINES
+
+
+@pytest.fixture(scope="module")
+def known() -> set[str]:
+    """The controls that were moved."""
+    return set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_control_moves_it(
+    visit, name, known, request
+):
+    """Each view in the set-up of its first question, in the dark. A window opened so small keeps the sidebar folded.
+
+    Windows are visited there and back, so each view begins in the window where the one before it has ended. The same
+    control of several views is moved in one of them; with --all, in each.
     """
-    visitor = visit(path(name), width=1024, height=768)
-    known: set[str] = set()
-    for view in walked(visitor, name):
-        main_picture_is_whole(visitor, view)
-        visitor.resize(1440)
-        main_picture_is_whole(visitor, view)
-        assert barriers(visitor) == [], view
+    visitor = visit(path(name), width=1024, height=768, color_scheme="dark")
+    for number, view in enumerate(walked(visitor, name)):
+        for width, height in WINDOWS[:: -1 if number % 2 else 1]:
+            visitor.resize(width, "dark", height=height)
+            (fits_a_small_window if (width, height) in SMALL else main_picture_is_whole)(visitor, view)
+        assert barriers(visitor, within=MAIN if number else EVERYWHERE) == [], view
+        if request.config.getoption("all_combinations"):
+            known.clear()
         acts_move_nothing(visitor, ".st-key-knobs", known)
         before, box = top(visitor), picture(visitor)
         visitor.page.mouse.click(box.left + box.width / 2, box.top + box.height / 2)
@@ -137,9 +172,6 @@ def test_a_view_shows_its_picture_keeps_nobody_out_and_no_control_moves_it(visit
         if name != "home":  # there a click leads to another page
             assert top(visitor) == pytest.approx(before, abs=0.5), view
             visitor.page.keyboard.press("Escape")
-            visitor.resize(1024, height=768)
-        if request.config.getoption("all_combinations"):
-            known.clear()
 
 
 @pytest.mark.parametrize("path", ["/heads", "/generate"])
@@ -153,24 +185,6 @@ def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_ou
         assert barriers(visitor) == [], scheme
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_view_fits_a_phone_and_an_enlarged_page_and_runs_no_text(visit, name):
-    """Each view with a text that would like to be more than text."""
-    link = f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}"
-    visitor = visit(link, width=390, height=844, color_scheme="dark")
-    for view in walked(visitor, name, set_up=False):
-        assert overflow(visitor) <= 1, view
-        assert scrolled(visitor) == [], view
-        assert visitor.page.locator(".st-key-knobs").evaluate_all(CUT) == [], view
-        assert visitor.page.evaluate("window.hurt") is None, view
-        assert made_of_it(visitor.page) == [], view
-        visitor.resize(720, "dark", height=450)  # half of 1440 × 900: enlarged to 200 %
-        assert overflow(visitor) <= 1, view
-        assert clipped(visitor) == [], view
-        assert barriers(visitor, CONTRAST) == [], view  # no other rule knows colours
-        visitor.resize(390, "dark", height=844)
-
-
 def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
     page = visit("/", width=390, height=844).page
     lead, header = (page.locator(name).bounding_box() for name in (".lead", ".st-key-header"))
@@ -179,20 +193,26 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_presenting_gives_the_picture_the_screen(visit, name):
-    visitor = visit(presented(path(name)))
+def test_presented_a_view_fills_the_screen_and_on_a_phone_it_fits_and_runs_no_text(visit, name, request):
+    """Each view in the light; then each with a text that would like to be more than text.
+
+    The window in the middle has the same style as the smallest, in larger letters: the first view is presented in all
+    three, and with --all each. tests/browser/test_every_picture.py has each picture in the room that it gets there.
+    """
+    visitor = visit(presented(path(name)), width=HALLS[0][0], height=HALLS[0][1])
     for number, view in enumerate(walked(visitor, name)):
-        for width, height in HALLS:
+        every = not number or request.config.getoption("all_combinations")
+        for width, height in HALLS[:: (1 if every else 2) * (-1 if number % 2 else 1)]:
             visitor.resize(width, height=height)
-            box = whole_picture(visitor, height)
-            assert box.width * box.height >= SHARE * width * height, (view, width, height, box)
-            assert box.top + box.height <= height, (view, width, height, box)
-            assert overflow(visitor) <= 1, view
-            assert clipped(visitor) == [], view
-            assert not visitor.page.evaluate(COVERED), (view, width)
-            size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
-            assert size * 13 / 16 >= height / LINES
-        assert barriers(visitor, ALL if not number else ALL_BUT_CONTRAST) == [], view
+            fills_a_hall(visitor, view)
+        rules, within = (ALL_BUT_CONTRAST, MAIN) if number else (ALL, EVERYWHERE)
+        assert barriers(visitor, rules, within) == [], view
+    visitor.resize(390, height=844)
+    visitor.back_to(f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}")
+    for view in walked(visitor, name, set_up=False):
+        fits_a_small_window(visitor, view)
+        assert visitor.page.evaluate("window.hurt") is None, view
+        assert made_of_it(visitor.page) == [], view
 
 
 def test_no_control_of_the_model_moves_a_picture(visit):
@@ -209,9 +229,10 @@ def test_no_control_of_the_model_moves_a_picture(visit):
 def test_a_link_that_is_corrected_moves_nothing_when_its_notice_goes(visit):
     visitor = visit("/heads?num_heads=7&seed=abc")
     before = top(visitor)
-    assert before == pytest.approx(top(visit("/heads")), abs=0.5)
     visitor.press("Dismiss")
     visitor.wait()
+    assert top(visitor) == pytest.approx(before, abs=0.5)
+    visitor.back_to("/heads")
     assert top(visitor) == pytest.approx(before, abs=0.5)
 
 

@@ -26,13 +26,17 @@ def drawn(page: Page) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light") -> list[str]:
-    """Open a picture's file; the problems that the page has, also later."""
+def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light", *, more: str = "") -> list[str]:
+    """Open a picture's file, with `more` at the end of its script; the problems that the page has, also later."""
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
     file = folder / f"{name}.html"
     picture = standalone(PICTURES[name].canvas, made(name, query), "A title", "What it comes to.", mode)
+    if more:
+        script, end, _ = picture.rpartition("</script>\n</html>\n")
+        assert end
+        picture = script + more
     file.write_text(picture, encoding="utf-8")
     page.goto(file.as_uri())
     drawn(page)

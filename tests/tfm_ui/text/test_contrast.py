@@ -1,0 +1,59 @@
+"""Letters are read on whatever they stand, in both modes: axe looks at each view in one of them (test_stage.py)."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tfm_ui.text import colours
+from tfm_ui.text.colours import Mode
+
+ROOT = Path(__file__).parents[3]
+STYLES = sorted((ROOT / "assets").rglob("*.css"))
+MODES: tuple[Mode, ...] = ("light", "dark")
+ENOUGH = 4.5  # between letters and what they stand on (WCAG 2.2, 1.4.3)
+FAINTEST = 0.7  # the least opacity of a text; what is half as opaque or less is disabled, or no letter
+# What a style sheet may colour letters with.
+OF_A_PALETTE = r"var\(--(muted|query|key|value|result|leak|st-(text|background|primary)-color)\)|inherit|currentColor"
+ON_THE_RING = f"color: {colours.RING_INK}".lower()  # the same in both modes
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of #RRGGBB, as WCAG defines it."""
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(letters: str, ground: str) -> float:
+    dark, light = sorted([luminance(letters), luminance(ground)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def mixed(colour: str, ground: str, opacity: float) -> str:
+    """What is seen of letters that are not opaque."""
+    shares = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(opacity * a + (1 - opacity) * b):02X}" for a, b in shares)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_letters_of_each_colour_can_be_read_on_paper_and_on_what_stands_on_it(mode: Mode):
+    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"][mode]
+    letters = {"ink": colours.INK[mode], "muted": colours.MUTED[mode], **colours.ROLE[mode]}
+    letters |= {"leak": colours.LEAK[mode], "primary": theme["primaryColor"], "link": theme["linkColor"]}
+    for ground in (colours.PAPER[mode], colours.SURFACE[mode], *theme["sidebar"].values()):
+        assert {name: colour for name, colour in letters.items() if contrast(colour, ground) < ENOUGH} == {}, ground
+        assert contrast(mixed(colours.INK[mode], ground, FAINTEST), ground) >= ENOUGH
+    assert contrast(colours.RING_INK, colours.RING) >= ENOUGH
+
+
+@pytest.mark.parametrize("file", STYLES, ids=lambda file: file.name)
+def test_style_sheets_colour_letters_from_the_palette_alone(file: Path):
+    """So what can be read in one mode can be read in the other."""
+    style = file.read_text(encoding="utf-8").lower()
+    letters = re.findall(r"(?:^|[;{\s])(color:\s*[^;}]+)", style)
+    of_a_palette = re.compile(rf"color:\s*(?:{OF_A_PALETTE})(?:\s*!important)?\s*", re.IGNORECASE)
+    assert [each for each in letters if each != ON_THE_RING and not of_a_palette.fullmatch(each)] == []
+    faint = [float(number) for number in re.findall(r"opacity:\s*([\d.]+)", style)]
+    assert [number for number in faint if 0.5 < number < FAINTEST] == []
