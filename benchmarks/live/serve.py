@@ -95,22 +95,27 @@ def chromium(*options: str) -> Iterator[Browser]:
 
 # Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words
 # are ahead of the page.
-UNREST = """() => {
+RUNNING = """() => {
+  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState
+  return state === "notRunning" ? [] : [`the app is ${state}`]
+}"""
+UNREST = f"""() => {{
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
-  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState
   const restless = pictures(document).filter(picture => !("settled" in picture.dataset))
   return [
-    ...state === "notRunning" ? [] : [`the app is ${state}`],
+    ...({RUNNING})(),
     ...window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]") ? [] : ["a component"],
     ...document.querySelector("[data-testid=stSkeleton]") ? ["a skeleton"] : [],
-    ...restless.map(({ attributes }) => `a picture with ${[...attributes].map(({ name }) => name)}`),
+    ...restless.map(({{ attributes }}) => `a picture with ${{[...attributes].map(({{ name }}) => name)}}`),
     ...document.documentElement.hasAttribute("data-behind") ? ["words"] : [],
   ]
-}"""
-# It stands still in two looks on end, as what the last message brought is drawn a moment later.
+}}"""
+# It stands still in two looks on end, as what the last message brought is drawn a moment later. While the app runs, the
+# pictures are not looked for: that takes as long as drawing some of them.
 AT_REST = f"""() => {{
-  window.looksAtRest = ({UNREST})().length ? 0 : (window.looksAtRest ?? 0) + 1
+  const rests = !({RUNNING})().length && !({UNREST})().length
+  window.looksAtRest = rests ? (window.looksAtRest ?? 0) + 1 : 0
   return window.looksAtRest >= 2 && (window.looksAtRest = 0, true)
 }}"""
 PATIENCE = 60  # seconds

@@ -4,7 +4,6 @@ import re
 from itertools import product
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import running_app
@@ -23,25 +22,20 @@ def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_brows
     assert visit(LINK).weights() == shown
 
 
-def test_the_copied_link_brings_back_the_picture(visit):
-    visitor = visit(LINK)
+def test_links_are_mended_in_the_address_bar_copied_and_bring_back_the_picture(visit):
+    visitor = visit("/heads?num_heads=7&seq_len=10000&heads_head=99")
+    visitor.page.wait_for_function("location.search.includes('heads_head=8')")
+    expect(visitor.page).to_have_url(re.compile("num_heads=8"))
+    expect(visitor.page).to_have_url(re.compile("seq_len=1024"))
+    expect(visitor.page.get_by_text("The link asked for num_heads = 7")).to_have_count(1)
+    visitor.open(LINK)
     link = visitor.link()
     assert link.startswith(visitor.address + "/heads?")
     again = visit(link.removeprefix(visitor.address))
     assert again.weights() == visitor.weights()
 
 
-def test_a_bad_link_is_mended_in_the_address_bar_too(visit):
-    visitor = visit("/heads?num_heads=7&seq_len=10000&heads_head=99")
-    visitor.page.wait_for_function("location.search.includes('heads_head=8')")
-    expect(visitor.page).to_have_url(re.compile("num_heads=8"))
-    expect(visitor.page).to_have_url(re.compile("seq_len=1024"))
-    expect(visitor.page.get_by_text("The link asked for num_heads = 7")).to_have_count(1)
-
-
-@pytest.mark.parametrize("path", ["/", "/heads"])
-def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
-    visitor = visit(path, color_scheme="light")
+def page_fits_every_screen_in_light_and_dark(visitor) -> None:
     visitor.page.locator(".cells canvas").wait_for()
     app = visitor.page.locator("[data-testid=stApp]")
     papers = {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}
@@ -51,19 +45,30 @@ def test_every_page_fits_every_screen_in_light_and_dark(visit, path):
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
         assert visitor.page.locator("body").evaluate(inside)
+    visitor.resize(1440)
 
 
-@pytest.mark.parametrize("path", ["/", "/heads"])
-def test_hostile_text_is_shown_and_never_run(visit, path):
-    visitor = visit(f"{path}?text={quote(HURTS + '<b>bold</b> ' + ADDRESSES)}&seq_len=256&tokenizer=character")
+def hostile_text_is_shown_and_never_run(visitor) -> None:
     visitor.page.locator(".cells canvas").wait_for()
     visitor.head(1, 2).hover()
     assert visitor.page.evaluate("window.hurt") is None
     assert made_of_it(visitor.page) == []
 
 
-def test_home_leads_to_the_head_that_was_clicked(visit):
-    visitor = visit("/heads?seed=5&heads_head=3")
+def test_pages_fit_every_screen_and_run_no_text(visit):
+    hostile = f"text={quote(HURTS + '<b>bold</b> ' + ADDRESSES)}&seq_len=256&tokenizer=character"
+    visitor = visit("/")
+    page_fits_every_screen_in_light_and_dark(visitor)
+    visitor.back_to("/heads")
+    page_fits_every_screen_in_light_and_dark(visitor)
+    visitor.open(f"/heads?{hostile}")
+    hostile_text_is_shown_and_never_run(visitor)
+    visitor.back_to(f"/?{hostile}")
+    hostile_text_is_shown_and_never_run(visitor)
+
+
+def home_leads_to_the_head_that_was_clicked(visitor) -> None:
+    visitor.back_to("/heads?seed=5&heads_head=3")
     for layer, head in ((2, 4), (1, 2)):
         visitor.go("Home")
         visitor.page.locator(".st-key-card_heads").wait_for()
@@ -76,8 +81,8 @@ def test_home_leads_to_the_head_that_was_clicked(visit):
     assert "heads_layer" not in visitor.page.url
 
 
-def test_an_empty_text_leaves_the_page_standing(visit):
-    visitor = visit("/heads?text=")
+def an_empty_text_leaves_the_page_standing(visitor) -> None:
+    visitor.back_to("/heads?text=")
     visitor.page.get_by_text("Type at least one word").wait_for()
     box = visitor.page.get_by_label("Text", exact=True)
     box.fill("hello")
@@ -86,8 +91,8 @@ def test_an_empty_text_leaves_the_page_standing(visit):
     visitor.wait()
 
 
-def test_reset_on_one_page_reaches_the_others(visit):
-    visitor = visit("/heads")
+def reset_on_one_page_reaches_the_others(visitor) -> None:
+    visitor.back_to("/heads")
     visitor.head(2, 3).click()
     visitor.page.get_by_text("Layer 2, head 3").wait_for()
     visitor.go("Home")
@@ -96,3 +101,10 @@ def test_reset_on_one_page_reaches_the_others(visit):
     visitor.wait()
     visitor.go("Heads")
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
+
+
+def test_what_is_done_on_one_page_reaches_the_others_and_an_empty_text_leaves_it_standing(visit):
+    visitor = visit("/heads")
+    reset_on_one_page_reaches_the_others(visitor)
+    home_leads_to_the_head_that_was_clicked(visitor)
+    an_empty_text_leaves_the_page_standing(visitor)
