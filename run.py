@@ -50,8 +50,9 @@ CHECKS = (
         *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/scripts/*.test.js")),
     ],
 )
-# A worker runs whole files, whose tests share a server; in which order they begin says tests/tiers.py.
-WORKERS = ("-n", str(max(2, os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
+# One more worker than there are cores, as tests of servers and browsers wait now and then. A worker runs whole files,
+# whose tests share a server; in which order they begin says tests/tiers.py.
+WORKERS = ("-n", str(1 + (os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
 FAST = ("--tiers", "unit,law", "--hypothesis-profile", "fast", "--cases", "10")
 ALL = ("--all", "--hypothesis-profile", "all")
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, TimeoutError, expect
 
 from tests.browser.conftest import Visitor
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
@@ -19,17 +19,20 @@ def maps(visitor: Visitor) -> Locator:
     return visitor.maps("masks_see")
 
 
+STANDS = """e => { const { values, header } = e._memory, n = header.rows.names.length * header.columns.names.length
+    const kept = [...values.slice(0, n)].filter(value => !isNaN(value)).length, shown = e._follow.shown
+    const weight = (q, k) => values[2 * n + (q - 1) * header.columns.names.length + k - 1]
+    return """
+
+
 def until(visitor: Visitor, condition: str) -> None:
     """Of the pairs kept, how many there are, and of what the browser was told."""
-    visitor.page.wait_for_function(
-        """e => { const { values, header } = e._memory, n = header.rows.names.length * header.columns.names.length
-            const kept = [...values.slice(0, n)].filter(value => !isNaN(value)).length, shown = e._follow.shown
-            const weight = (q, k) => values[2 * n + (q - 1) * header.columns.names.length + k - 1]
-            return """
-        + condition
-        + "}",
-        arg=maps(visitor).element_handle(),
-    )
+    element = maps(visitor).element_handle()
+    try:
+        visitor.page.wait_for_function(f"{STANDS} {condition} }}", arg=element)
+    except TimeoutError as error:
+        stands = visitor.page.evaluate(f"{STANDS} [e.isConnected, kept, shown, location.search] }}", element)
+        raise AssertionError(f"never: {condition}; it stands at {stands}") from error
 
 
 def weights(visitor: Visitor) -> np.ndarray:

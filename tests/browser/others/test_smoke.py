@@ -105,6 +105,7 @@ def go(browser: Browser, address: str, name: str, view: str, *, anew: bool = Fal
     if anew or browser.evaluate("location.origin") != address or browser.problems:
         browser.open(link)
     else:
+        rest(browser)  # of what the test before has asked for
         browser.evaluate(f"{PUSH}({json.dumps(link)})")
     asked(browser, question)
 
