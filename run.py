@@ -61,11 +61,13 @@ def main(arguments: list[str]) -> int:
     """Install what the command needs, then run it; its exit code."""
     os.chdir(ROOT)
     if arguments[:1] == ["test"]:
-        install("requirements-dev.txt")
+        with ThreadPoolExecutor(1) as beside:  # most of the time is spent waiting for downloads
+            packages = beside.submit(install, "requirements-dev.txt")
+            install_other_browsers()
+            install_servers()
+            install_script_checks()
+            packages.result()
         install_browser()
-        install_other_browsers()
-        install_servers()
-        install_script_checks()
         return choose_tests(arguments[1:])
     streamlits = for_streamlit(arguments)
     install("requirements.txt")
