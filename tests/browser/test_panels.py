@@ -49,7 +49,8 @@ def saved_as_seen_and_as_a_page_that_needs_nothing_else(visitor, panel: str, bro
 
 
 def close(visitor) -> None:
-    """The menu."""
+    """The menu, before which the run that a download asks for has ended: one that ends later closes the next menu."""
+    visitor.wait()
     visitor.page.keyboard.press("Escape")
     visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
 

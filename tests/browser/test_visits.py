@@ -82,7 +82,7 @@ def home_leads_to_the_head_that_was_clicked(visitor) -> None:
 
 
 def an_empty_text_leaves_the_page_standing(visitor) -> None:
-    visitor.back_to("/heads?text=")
+    visitor.open("/heads?text=")
     visitor.page.get_by_text("Type at least one word").wait_for()
     box = visitor.page.get_by_label("Text", exact=True)
     box.fill("hello")

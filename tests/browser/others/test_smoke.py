@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -54,15 +55,21 @@ def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield window
 
 
+def told(browser: Browser) -> str:
+    """Where a browser is, for whoever reads that a test has failed."""
+    return f"at {browser.evaluate('location.href')}, asked {browser.evaluate(ASK)}, problems: {browser.problems}"
+
+
 def until(browser: Browser, expression: str) -> None:
     give_up = time.monotonic() + PATIENCE
     while not browser.evaluate(expression):
-        assert time.monotonic() < give_up, f"never true: {expression}; problems: {browser.problems}"
+        assert time.monotonic() < give_up, f"never true: {expression}; {told(browser)}"
         time.sleep(0.05)
 
 
 def rest(browser: Browser) -> None:
-    until(browser, f"({AT_REST})()")
+    """Wait until the page rests, and what is done next is another act: of fast ones the history makes one entry."""
+    until(browser, f"({AT_REST})() && !window.attentionLabHistory?.pushed")
 
 
 def wait_until_drawn(browser: Browser, fewest: int = 1) -> None:
@@ -92,10 +99,17 @@ def firsts() -> dict[str, list[str]]:
 
 
 FIRSTS = firsts()
+VISITED: WeakKeyDictionary[Browser, set[str]] = WeakKeyDictionary()  # the lenses that a browser has shown
 
 
 def go(browser: Browser, address: str, name: str, view: str, *, anew: bool = False) -> None:
-    """To the first question about a view, if not anew within the open page: building that takes seconds."""
+    """To the first question about a view, if not anew within the open page: building that takes seconds.
+
+    A lens that was visited keeps what a link leaves out, so its first view, whose link names none, is opened anew.
+    """
+    visited = VISITED.setdefault(browser, set())
+    anew = anew or (name in visited and view == next(iter(lens(name).views)))
+    visited.add(name)
     each = lens(name)
     question = question_of(each, view)
     page = each.state(**question.page, question=each.questions.index(question) + 1)
