@@ -62,7 +62,11 @@ class Visitor(Window):
         return self
 
     def back_to(self, path: str) -> None:
-        """To another link within the open page, as the browser's Back goes: a page is built once, which takes long."""
+        """To another link within the open page, as the browser's Back goes: a page is built once, which takes long.
+
+        Before that the page rests: an act that it has not been run for yet would take it back.
+        """
+        self.wait()
         self.page.evaluate(
             """path => { history.pushState(null, "", path)
                 dispatchEvent(new PopStateEvent("popstate", { state: history.state })) }""",
