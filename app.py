@@ -3,8 +3,6 @@
 This file runs once when the server starts, and then as the script of each visit.
 """
 
-import tfm_ui.server.no_garbage  # noqa: F401, I001
-
 import logging
 
 import streamlit as st

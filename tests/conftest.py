@@ -1,7 +1,5 @@
 """What all tests share."""
 
-import tfm_ui.server.no_garbage  # noqa: F401, I001
-
 import asyncio
 import gc
 import logging
@@ -37,9 +35,10 @@ torch.set_num_threads(1)  # as on the server: the last digit depends on it
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Look for garbage only once all tests are known: while they are imported there is none, and looking takes as long
-    as importing them. What exists then stays to the end, so it is never looked at again.
+    """Look for garbage only once all tests are known: while they are collected there is none, and looking takes as
+    long as collecting them. What exists then stays to the end, so it is never looked at again.
     """
+    gc.disable()
     result = yield
     gc.freeze()
     gc.enable()

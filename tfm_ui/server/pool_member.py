@@ -15,8 +15,7 @@ from typing import Any
 from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
 
 ROOT = Path(__file__).parents[2]
-# What Streamlit's command imports stands before what is ours.
-PRELOADED = ["tfm_ui.server.no_garbage", "streamlit.web.cli", "tfm_ui.lenses.preloaded"]
+PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
 # There is a worker for each core, so each needs a single thread for a matrix; and few of glibc's arenas, because each
 # arena keeps freed memory of its threads, which the others cannot use.
 FEW = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}

@@ -18,7 +18,6 @@ def preload() -> None:
     """Prepare a process that computes pictures: it finds what servers keep, and its first passes are over."""
     connect()
     _run_first()
-    gc.enable()  # see no_garbage.py
 
 
 def _run_first() -> None:
