@@ -6,19 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.opening import pages_without_preparation
-from tests.pages import rotated
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.profiling import measurements
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "rotated(each, **axes): each value of each axis in at least `each` rows")
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    rotated.generate(metafunc)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,4 +1,4 @@
-"""`@pytest.mark.rotated(each=2, page=PAGES, query=QUERIES)`: each value of each axis in at least `each` rows.
+"""A pytest plugin: `@pytest.mark.rotated(each=2, page=PAGES, query=QUERIES)` is each value in at least `each` rows.
 
 For what cheaper tiers hold for all combinations: here each value meets some values of the other axes. With `--all` the
 test is run for every combination of the first two axes; further axes take turns.
@@ -36,8 +36,11 @@ def in_turn(axis: list[Any], count: int, seed: int) -> list[Any]:
     return mixed[:count]
 
 
-def generate(metafunc: pytest.Metafunc) -> None:
-    """The parameters of a test with this mark."""
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "rotated(each, **axes): each value of each axis in at least `each` rows")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for mark in metafunc.definition.iter_markers("rotated"):
         axes = {name: values for name, values in mark.kwargs.items() if name != "each"}
         rows = rotated(axes, each=mark.kwargs["each"], full=metafunc.config.getoption("all_combinations"))
