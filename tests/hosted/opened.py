@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-import streamlit.web.cli
+import streamlit
 import torch
 
 LARGE = streamlit, torch  # are imported once, nothing of ours: each call is answered by a copy of this process
