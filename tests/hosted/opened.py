@@ -57,7 +57,8 @@ def main() -> None:
             sys.stdout.write(json.dumps(functions[name](query, settings)) + "\n")
             sys.stdout.flush()
             os._exit(0)
-        os.waitpid(child, 0)
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{name} has failed")  # else who asked would wait for an answer for ever
 
 
 if __name__ == "__main__":
