@@ -23,7 +23,7 @@ _runs = TemporaryDirectory()  # what tests train is theirs alone, here and in th
 os.environ["ATTENTION_LAB_RUNS"] = _runs.name
 STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
 
-pytest_plugins = ["tests.tiers", "tests.crossed", "tests.examples", "tests.pages.rotated"]
+pytest_plugins = ["tests.tiers", "tests.crossed", "tests.examples", "tests.served", "tests.pages.rotated"]
 
 # By name with --hypothesis-profile; none has a deadline, as machines are shared.
 for profile, examples in {"fast": 10, "usual": 30, "all": 100}.items():

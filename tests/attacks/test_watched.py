@@ -8,8 +8,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.live.serve import ROOT, running_server
+from tests.attacks import forwarded
+from tests.attacks.forwarded import a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is
 from tests.attacks.strangers import LARGE, Server
 
+SETTINGS = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"} | forwarded.SETTINGS
 TYPED = "xylophone"  # what a visitor has typed
 EACH = 8  # pictures that two visitors ask for at once
 
@@ -49,11 +52,12 @@ def what_is_typed_is_answered(server: Server) -> None:
     assert get(server, f"/{TYPED}?text={TYPED}")[0] == 200
 
 
-def test_a_running_server_answers_watchers_first_and_logs_json_alone_and_nothing_that_was_typed(capfd):
-    with running_server(settings={"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"}) as (address, pid):
+def test_a_server_answers_watchers_first_believes_the_proxy_that_it_knows_and_logs_nothing_that_was_typed(capfd):
+    with running_server(settings=SETTINGS) as (address, pid):
         server = Server(int(address.rpartition(":")[2]), pid)
         what_is_typed_is_answered(server)
         watchers_come_before_pictures(server)
+        a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is(address.removeprefix("http://"))
     lines = capfd.readouterr().err.splitlines()
     logged = [json.loads(line) for line in lines]
     routes = [line["route"] for line in logged if line["logger"] == "tfm_ui.server.requests_log"]

@@ -1,4 +1,4 @@
-"""A running app and a real Chromium. Nothing is skipped: without a browser these tests fail."""
+"""Windows of a real Chromium. Nothing is skipped: without a browser these tests fail."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator
@@ -7,34 +7,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from benchmarks.live.serve import Window, chromium, running_app
+from benchmarks.live.serve import Window
 
 PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
 expect.set_options(timeout=PATIENCE)
 NO_MOTION = "() => document.getAnimations().every(animation => animation.playState !== 'running')"
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
-
-
-@pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    with running_app(settings={"ATTENTION_LAB_REST": "0.1"}) as url:  # else each act would take seconds
-        yield url
-
-
-_running: list[Browser] = []  # Playwright can run once in a process; tests/hosted has these fixtures, too
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if _running:
-        yield _running[0]
-        return
-    # Without V8's two optimizing compilers: a page is open for seconds, and optimizing its scripts takes more time than
-    # that saves.
-    with chromium("--js-flags=--no-maglev --no-turbofan") as browser:
-        _running.append(browser)
-        yield browser
-        _running.clear()
 
 
 class Visitor(Window):

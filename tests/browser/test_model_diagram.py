@@ -1,4 +1,4 @@
-"""The diagram of the Model lens in a real browser: all architectures, both norms, light, dark and on a phone."""
+"""The diagram of the Model lens in a real browser, wide and on a phone."""
 
 import re
 from itertools import product
@@ -11,6 +11,8 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
+MACHINES = tuple(product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")))
+EACH_ONCE = (("encoder", "post"), ("decoder", "post"), ("encoder-decoder", "pre"))
 READ = """e => e._memory.sides.map(side => ({
   title: side.title,
   columns: side.columns.map(column => column.name),
@@ -29,9 +31,8 @@ def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
     shown = machine(model, ModelLensState())
     visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")
-    for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
-        visitor.resize(width, colours)
-        visitor.wait()
+    for width in (1440, 390):
+        visitor.resize(width)
         picture = drawing(visitor)
         sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
         assert [side["title"] for side in sides] == [f"{stack.capitalize()}, {norm}-norm" for stack in shown.counts]
@@ -51,7 +52,10 @@ def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm
     expect(stated.first).to_be_visible()
 
 
-def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_drawn(visit):
+def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_drawn(visit, request):
+    """Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py. Here each architecture is drawn, and
+    each place of the norm; with --all each architecture with each.
+    """
     visitor = visit("/model?num_layers=8")
     drawing(visitor)
     visitor.page.get_by_role("button", name="Encoder, pre-norm: Feed-forward, gelu").click()
@@ -67,5 +71,5 @@ def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_draw
     pressed = visitor.page.locator(".diagram button[aria-pressed=true]")
     expect(pressed).to_have_count(1)
     assert not visitor.problems
-    for architecture, norm in product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")):
+    for architecture, norm in MACHINES if request.config.getoption("all_combinations") else EACH_ONCE:
         the_machine_is_drawn_as_configured(visitor, architecture, norm)

@@ -1,25 +1,13 @@
-"""Visits: links, other browsers, phones, hostile text."""
+"""Visits: links, other browsers, hostile text; what is done on one page reaches the others."""
 
 import re
-from itertools import product
 from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import running_app
 from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
-
-
-def test_a_link_is_the_first_request_of_a_server_and_comes_back_in_another_browser_from_another_server(visit):
-    with running_app() as first:
-        visitor = visit(LINK, at=first)
-        expect(visitor.page.get_by_text("Page not found")).to_have_count(0)
-        assert visitor.heading().startswith("Layer 1, head 5")
-        shown = visitor.weights()
-        visitor.page.goto("about:blank")  # before its server ends, so that it does not complain
-    assert visit(LINK).weights() == shown
 
 
 def test_links_are_mended_in_the_address_bar_copied_and_bring_back_the_picture(visit):
@@ -35,17 +23,12 @@ def test_links_are_mended_in_the_address_bar_copied_and_bring_back_the_picture(v
     assert again.weights() == visitor.weights()
 
 
-def page_fits_every_screen_in_light_and_dark(visitor) -> None:
-    visitor.page.locator(".cells canvas").wait_for()
+def paper_is_that_of_the_system(visitor) -> None:
+    """tests/browser/test_stage.py has the widths of windows, on each lens."""
     app = visitor.page.locator("[data-testid=stApp]")
-    papers = {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}
-    for width, scheme in product((1440, 1024, 390), papers):
-        visitor.resize(width, scheme)
-        expect(app).to_have_css("background-color", papers[scheme])
-        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-        inside = "e => [...e.querySelectorAll('.stMainBlockContainer')].every(b => b.scrollWidth <= b.clientWidth + 1)"
-        assert visitor.page.locator("body").evaluate(inside)
-    visitor.resize(1440)
+    for scheme, paper in {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}.items():
+        visitor.resize(1440, scheme)
+        expect(app).to_have_css("background-color", paper)
 
 
 def hostile_text_is_shown_and_never_run(visitor) -> None:
@@ -55,16 +38,13 @@ def hostile_text_is_shown_and_never_run(visitor) -> None:
     assert made_of_it(visitor.page) == []
 
 
-def test_pages_fit_every_screen_and_run_no_text(visit):
+def test_pages_are_light_and_dark_and_run_no_text(visit):
     hostile = f"text={quote(HURTS + '<b>bold</b> ' + ADDRESSES)}&seq_len=256&tokenizer=character"
-    visitor = visit("/")
-    page_fits_every_screen_in_light_and_dark(visitor)
-    visitor.back_to("/heads")
-    page_fits_every_screen_in_light_and_dark(visitor)
-    visitor.open(f"/heads?{hostile}")
+    visitor = visit(f"/heads?{hostile}")
     hostile_text_is_shown_and_never_run(visitor)
     visitor.back_to(f"/?{hostile}")
     hostile_text_is_shown_and_never_run(visitor)
+    paper_is_that_of_the_system(visitor)
 
 
 def home_leads_to_the_head_that_was_clicked(visitor) -> None:

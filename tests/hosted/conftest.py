@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.conftest import browser, visit, windows
+from tests.browser.conftest import visit, windows
 from tests.hosted.replicas import Replicas, two_replicas
 from tests.tfm_ui.store.redis_server import redis_server
 
-__all__ = ["browser", "visit", "windows"]  # fixtures
+__all__ = ["visit", "windows"]  # fixtures
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from benchmarks.live.serve import running_app
 from tests.browser.links import same
+from tests.browser.test_visits import LINK
 from tests.hosted.replicas import answer
 from tfm_ui.lenses import NAMES
 
@@ -18,16 +19,19 @@ def cloud() -> Iterator[str]:
         yield url
 
 
-def test_a_link_is_answered_at_first_and_leads_to_all_lenses(visit, cloud):
-    first = visit("/heads?seed=3", at=cloud)
+def test_a_link_is_answered_at_first_is_the_same_elsewhere_and_leads_to_other_lenses(visit, cloud):
+    """Its answer is the server's first, and that of a server which runs app.py."""
+    first = visit(LINK, at=cloud)
+    expect(first.page.get_by_text("Page not found")).to_have_count(0)
+    assert first.heading().startswith("Layer 1, head 5")
     shown = first.weights()
     same(shown, first.page.url)
+    assert visit(LINK).weights() == shown
     links = first.page.locator("[data-testid=stTopNavLinkContainer] a")
     expect(links).to_have_count(len(NAMES))
-    for name in links.all_inner_texts():
+    for name in (links.last.inner_text(), "Heads"):
         first.go(name)
         first.wait()
-    first.go("Heads")
     assert first.weights() == shown
     assert answer(f"{cloud}/ready")[1] == b'{"ready":true}'
 

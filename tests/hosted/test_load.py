@@ -21,7 +21,6 @@ from benchmarks.live.load_rows import (
     values_of,
 )
 from benchmarks.live.process_tree import ProcessTree
-from benchmarks.live.serve import running_server
 from benchmarks.live.views import Ticked, links
 from benchmarks.live.visitor import Visitor
 from benchmarks.live.visitor_answers import drawn_of, problem_of, split
@@ -113,12 +112,12 @@ async def visit(address):
     return names, kept
 
 
-def test_a_visitor_of_a_real_server_gets_pictures_and_page():
-    with running_server() as (address, process):
-        before = ProcessTree(process).processor_seconds()
-        names, kept = asyncio.run(visit(address))
-        assert ProcessTree(process).processor_seconds() > before
-        assert ProcessTree(process).memory() > 50
+def test_a_visitor_of_a_real_server_gets_pictures_and_page(served):
+    address, process = served
+    before = ProcessTree(process).processor_seconds()
+    names, kept = asyncio.run(visit(address))
+    assert ProcessTree(process).processor_seconds() > before
+    assert ProcessTree(process).memory() > 50
     assert {"heads", "head"} <= set(names)
     assert kept.errors == []
     assert (len(kept.openings), len(kept.pictures), len(kept.pages), kept.moves) == (1, 1, 1, 1)

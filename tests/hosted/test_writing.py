@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.live.crowd import Observed
 from benchmarks.live.load_rows import ERRORS, MOVES, REFUSED, lines
-from benchmarks.live.serve import running_server
 from benchmarks.live.visitor_kept import Kept
 from benchmarks.writing import (
     A_TEXT,
@@ -53,9 +52,8 @@ def test_each_who_writes_has_a_text_and_no_seed_comes_twice():
     assert len(set(seeds)) == 9000
 
 
-def test_visitors_of_a_real_server_write_and_are_measured():
-    with running_server() as (address, process):
-        opening, rounds = asyncio.run(taking_turns(address, process, 2, 1, 5.0))
+def test_visitors_of_a_real_server_write_and_are_measured(served):
+    opening, rounds = asyncio.run(taking_turns(*served, 2, 1, 5.0))
     values = values_of(rounds, opening)
     assert values[ERRORS] == 0
     assert len(rounds[0].writers.pictures) >= 2

@@ -146,9 +146,14 @@ def test_many_corrections_are_one_notice_folded_until_dismissed():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_presenting_has_a_bar_and_no_tools(page):
+def test_presenting_has_a_bar_that_leads_to_the_lenses_beside_this_one_and_no_tools(page):
     app = start(page, present="true")
-    assert f"{PAGES.index(page) + 1} of {len(PAGES)}" in text_on(app)
+    at, titles = PAGES.index(page), [lens.title for lens in lenses()]
+    assert f"{at + 1} of {len(PAGES)}" in text_on(app)
+    before, after = widget(app, "_previous_lens"), widget(app, "_next_lens")
+    assert before.label == (f"{titles[at - 1]}, the lens before this" if at else "No other lens")
+    assert after.label == (f"{titles[at + 1]}, the lens after this" if page != PAGES[-1] else "No other lens")
+    assert (before.disabled, after.disabled) == (at == 0, page == PAGES[-1])
     widget(app, "_exit").click().run()
     assert not app.exception
     assert f" of {len(PAGES)}<" not in text_on(app)

@@ -1,4 +1,4 @@
-"""Letters are read on whatever they stand, in both modes: axe looks at each view in one of them (test_stage.py)."""
+"""Letters are read on whatever they stand, in both modes: axe looks at one view of each lens (test_stage.py)."""
 
 import re
 import tomllib

@@ -4,10 +4,10 @@ import http.client
 
 from websockets.sync.client import connect
 
-from benchmarks.live.serve import running_server
 from tests.tfm_ui.cookies import cookie
 
 PROXY, STRANGER = "127.0.0.1", "127.0.0.2"  # both are this machine
+SETTINGS = {"FORWARDED_ALLOW_IPS": PROXY, "ATTENTION_LAB_TABS_PER_ADDRESS": "1"}
 FIRST, SECOND = "198.51.100.1", "198.51.100.2"  # two visitors, as both say
 
 
@@ -24,14 +24,12 @@ def second_visit(place: str, source: str) -> tuple[int, str]:
     return answer.status, text
 
 
-def test_a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is():
-    settings = {"FORWARDED_ALLOW_IPS": PROXY, "ATTENTION_LAB_TABS_PER_ADDRESS": "1"}
+def a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is(place: str) -> None:
+    """At a server with SETTINGS."""
     full = "Your network address has 1 open tab"
-    with running_server(settings=settings) as (address, _):
-        place = address.removeprefix("http://")
-        status, text = second_visit(place, PROXY)
-        assert status == 200
-        assert full not in text
-        status, text = second_visit(place, STRANGER)
-        assert status == 503
-        assert full in text
+    status, text = second_visit(place, PROXY)
+    assert status == 200
+    assert full not in text
+    status, text = second_visit(place, STRANGER)
+    assert status == 503
+    assert full in text
