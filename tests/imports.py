@@ -1,13 +1,56 @@
 """Which file of the project needs which, read from the import statements of their source."""
 
 import ast
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What is asked about a Python file, without its tree, which would take hundreds of megabytes for all files.
+
+    Attributes:
+        imports: its import statements, wherever in it they stand.
+        outermost: those that stand in no function or class.
+        names: line and name of all that it gives a name to.
+    """
+
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+    outermost: tuple[ast.Import | ast.ImportFrom, ...]
+    names: tuple[tuple[int, str], ...]
+
+
+@cache
+def parsed(path: Path) -> Parsed:
+    """A file, parsed once for all who ask about it."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(module))
+    imports = tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+    outermost = tuple(node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom))
+    return Parsed(imports, outermost, tuple(named(nodes)))
+
+
+def named(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """What code gives a name to: variables, parameters, attributes, functions, classes. Line -> the name."""
+    for node in nodes:
+        match node:
+            case ast.Load() | ast.Constant() | ast.Call() | ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+                pass  # most nodes: nothing further down has to look at them
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield node.lineno, name
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield node.lineno, name
+            case ast.alias(asname=str(name)):
+                yield node.lineno, name
 
 
 @dataclass(frozen=True)
@@ -35,7 +78,7 @@ class Source:
 
     def _needed(self, module: str) -> set[str]:
         needed = set()
-        for statement in ast.walk(self._trees[module]):
+        for statement in parsed(self.files[module]).imports:
             if isinstance(statement, ast.Import):
                 needed |= {alias.name for alias in statement.names if alias.name in self.files}
             elif isinstance(statement, ast.ImportFrom) and statement.module:
@@ -53,16 +96,12 @@ class Source:
         return (self._origin(*handed_on) if handed_on else "") or module
 
     @cached_property
-    def _trees(self) -> dict[str, ast.Module]:
-        return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in self.files.items()}
-
-    @cached_property
     def _handed_on(self) -> dict[str, dict[str, tuple[str, str]]]:
         """Package -> name -> the module that it has it from, and its name there."""
         return {
             package: {
                 alias.asname or alias.name: (statement.module, alias.name)
-                for statement in self._trees[package].body
+                for statement in parsed(path).outermost
                 if isinstance(statement, ast.ImportFrom) and statement.module
                 for alias in statement.names
             }

@@ -1,12 +1,11 @@
 """The shape of the project: short chains of imports, rooms on few floors, small files, names that say something."""
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.imports import Source, grouped, longest_chain
+from tests.imports import Source, grouped, longest_chain, named, parsed
 
 ROOT = Path(__file__).parents[1]
 APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
@@ -57,26 +56,10 @@ def test_no_name_is_vague(part):
     vague = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in files
-        for line, name in named(path.read_text(encoding="utf-8"))
+        for line, name in parsed(path).names
         if name in VAGUE
     ]
     assert not vague, "\n".join(vague)
-
-
-def named(code: str) -> Iterator[tuple[int, str]]:
-    """What code gives a name to: variables, parameters, attributes, functions, classes. Line -> the name."""
-    for node in ast.walk(ast.parse(code)):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                yield node.lineno, name
-            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield node.lineno, name
-            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-                yield node.lineno, name
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                yield node.lineno, name
-            case ast.alias(asname=str(name)):
-                yield node.lineno, name
 
 
 # that these tests can fail
@@ -98,8 +81,8 @@ match 0:
     case {"": s, **t} | [s, *t]: ...
 async def u(): ...
 """
-    assert {name for _, name in named(code)} == {*"abcdefghijklmnopqrstu", "self"}
-    assert not [*named("import one\none.own(seen=found)")]  # what others have named
+    assert {name for _, name in named(ast.walk(ast.parse(code)))} == {*"abcdefghijklmnopqrstu", "self"}
+    assert not [*named(ast.walk(ast.parse("import one\none.own(seen=found)")))]  # what others have named
 
 
 @pytest.fixture

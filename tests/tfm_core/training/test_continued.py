@@ -11,7 +11,6 @@ from tfm_core.positional.schemes import POSITIONAL
 from tfm_core.training import files
 from tfm_core.training.config import of_task
 from tfm_core.training.folder import Folder
-from tfm_core.training.schedule import APART
 from tfm_core.training.store import Store
 from tfm_core.training.train import train, untrained
 from tfm_core.training.weights_file import as_file, from_file
@@ -24,8 +23,21 @@ KINDS = [
     ("first-again", {"network": "gru", "num_layers": 2}),
     ("textbook", {"dropout": 0.1, "pooling": "first"}),
 ]
+APART = 11  # steps between two points of the curve, in place of 50
+FINAL = 64  # held-out examples of a last point, in place of 2,048
 STEPS = APART + 3  # neither a point nor a snapshot
 STOPS = (1, 9, APART)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def runs_are_short():
+    """With all that runs have, in few steps. Runs that are trained once for all are none of other files'."""
+    trained.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tfm_core.training.schedule.APART", APART)
+        patch.setattr("tfm_core.training.train.FINAL", FINAL)
+        yield
+    trained.cache_clear()
 
 
 def pytest_generate_tests(metafunc):
@@ -52,7 +64,7 @@ def test_closed_at_any_report_and_through_files(task, changes, monkeypatch):
     monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
     config = small(task, steps=STEPS, **changes)
     run = None
-    for stop in (3, 4, 25, APART):
+    for stop in (3, 4, APART, 13):
         reports = train(config, run)
         run = next(report.run for report in reports if report.run.done == stop)
         reports.close()
@@ -62,7 +74,7 @@ def test_closed_at_any_report_and_through_files(task, changes, monkeypatch):
 
 def test_step_by_step_through_a_store(tmp_path):
     config = small(dropout=0.2, steps=STEPS)
-    for steps in (5, 10, 20, STEPS):
+    for steps in (3, 5, 10, STEPS):
         longer = replace(config, steps=steps)
         Store(Folder(tmp_path)).keep(to_the_end(longer, Store(Folder(tmp_path)).beginning(longer)))
     same_numbers(Store(Folder(tmp_path)).find(config), trained(dropout=0.2, steps=STEPS))

@@ -32,7 +32,8 @@ def test_below_a_path_of_a_server_all_of_it_is_below(base):
     assert lab.get("/assets/abc/pictures/paint.js").status_code == 404
 
 
-def test_connections_send_at_once():
+def test_connections_send_at_once(monkeypatch):
+    monkeypatch.setattr(asgi, "WORKERS", 0)  # each is a process; tests/hosted/test_pool.py has servers with some
     listening = socket.create_server(("127.0.0.1", 0))
 
     async def start():

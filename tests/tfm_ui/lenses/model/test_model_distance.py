@@ -98,7 +98,8 @@ def test_the_transformer_is_the_sidebars_with_its_weights(model):
     start=st.sampled_from(["ours", "torch"]),
 )
 def test_every_law_holds_and_every_sentence_can_be_written(model, attention, length, kernel, start):
-    state = replace(SMALL, attention=attention, reach_length=length, reach_kernel=kernel, reach_start=start)
+    how = {"attention": attention, "reach_length": length, "reach_kernel": kernel, "reach_start": start}
+    state = replace(SMALL, reach_seeds=1, **how)
     for panel in panels_in(blocks(model, state)):
         assert all(panel.result.laws().values()), panel.result.laws()
         assert panel.result.sentence()
@@ -183,7 +184,8 @@ def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
 def test_answers_are_sentences_of_any_model(question, model, asked):
     """Of the settings that the question asks for, and of others."""
     other = replace(SMALL, attention="window", reach_kernel=17)
-    assert question.answer(model, ModelLensState(**question.page) if asked else other).endswith(".")
+    its_own = ModelLensState(**{**question.page, "reach_seeds": 3})  # as few draws as can be chosen
+    assert question.answer(model, its_own if asked else other).endswith(".")
 
 
 def test_what_the_questions_take_for_granted():

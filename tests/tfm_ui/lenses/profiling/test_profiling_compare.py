@@ -9,7 +9,7 @@ import pytest
 
 from tests.tfm_core.profiling.small import OPEN
 from tests.tfm_ui.lenses.profiling.profiling_toys import MACHINE, blocks, busy, comparison, plan, report
-from tfm_core.profiling import Blocks, Measured, contention, costs, files
+from tfm_core.profiling import Blocks, Measured, clock, contention, costs, files, machine, parts
 from tfm_ui.lenses.profiling import measure_words
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
@@ -210,6 +210,14 @@ def test_no_row_is_no_comparison():
 
 def test_the_recipe_measures_the_same_plan(monkeypatch):
     monkeypatch.setattr(contention, "gate", lambda: OPEN)
+    for module, name, value in (  # what it finds is not looked at, so it need not be precise
+        (clock, "BLOCK_SECONDS", 0.001),
+        (clock, "PAUSE", 0.0),
+        (parts, "LEAST_SECONDS", 0.0),
+        (machine, "PRODUCT_SIDE", {"cpu": 64}),
+        (machine, "COPY_BYTES", {"cpu": 2**16}),
+    ):
+        monkeypatch.setattr(module, name, value)
     tiny = plan(sizes="8, 2, 1, 4", targets="with weights,fused", rounds=3, batch=1, backward=False)
     names: dict = {}
     exec(Ratios(comparison(tiny)).recipe(), names)
