@@ -19,6 +19,7 @@ from tests.laws.test_scale_laws import LENSES, LINKS, drawn_for, evenly
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
+from tests.tfm_ui.pictures.charts import without_template
 from tests.tfm_ui.pictures.figure_checks import array, leaves, traces
 from tests.tfm_ui.pictures.figure_laws import LAWS, figure_law
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
@@ -71,6 +72,13 @@ def fault(name: str, model: dict[str, Any], state: dict[str, Any]) -> str:
     except AssertionError as problem:
         return f"{name}: {problem}\n  ?{link}"
     return ""
+
+
+@pytest.fixture(autouse=True)
+def without_plotlys_template():
+    """Which `finished` replaces, and which takes a third of the time of a figure to be made."""
+    with without_template():
+        yield
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)

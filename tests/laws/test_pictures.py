@@ -19,6 +19,7 @@ from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
@@ -40,6 +41,7 @@ LENSES = {
     MasksState: MasksState(texts="five six", mask="causal and window 2", paint="2x3.TPwA", item=2),
     PositionsState: PositionsState(a="learned", b="t5", length=70, base=123.0, shift=3),
     ProfilingState: ProfilingState(sizes="64 4 2 50", targets="without weights"),
+    ModelLensState: ModelLensState(layer=2, reach_length=8, reach_seeds=3),
 }
 
 

@@ -119,8 +119,10 @@ LENSES: dict[Any, list[Values]] = {
 # Of other models each lens draws its last state, which is quick to compute.
 LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
 USE_MODELS = [page for page in LENSES if any(PICTURES[name].uses_model for name in pictures_of(page))]
+# Of the view of distances each further draw is another 5 networks: as few as can be chosen draw the same picture.
+FEW = {"distance": {"reach_seeds": 3}}
 LINKS = [
-    (lens.state, dict(question.model), {**question.page, **({"view": view} if view else {})})
+    (lens.state, dict(question.model), {**FEW.get(view, {}), **question.page, **({"view": view} if view else {})})
     for lens in lenses()
     for question in lens.questions
     for view in [question.view(lens.state)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.tfm_ui.pictures.charts import axis_of, figure, traces
+from tests.tfm_ui.pictures.charts import axis_of, figure
 from tests.tfm_ui.pictures.generate_laws import SCALES
 from tests.tfm_ui.pictures.scale_checks import Floats, floats, printed, prints, tells_apart, within
 
@@ -73,8 +73,9 @@ def heads_grid(header: Header, numbers: bytes) -> None:
 def chart(header: Header, numbers: bytes) -> None:
     """All values lie on the axes, as far as these can show them, and no text is a tag that a reader has typed."""
     assert not numbers, "a chart is its figure"
-    layout = figure(header).layout
-    for trace in traces(header):
+    shown_as = figure(header)
+    layout = shown_as.layout
+    for trace in shown_as.data:
         for axis, values in ((layout[axis_of(trace, "x")], trace.x), (layout[axis_of(trace, "y")], trace.y)):
             shown = np.asarray(values, np.float64)
             assert not np.isinf(shown).any(), f"{trace.name}: an infinite number; a gap is NaN"
