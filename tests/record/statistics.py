@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
 NO_ERROR = re.compile(r"(?<![\d.,×])0(?![\d.,×%])")
 NONE_AT_ALL = "none by more than …, which is rounding", "none at all"
 GOLDEN = (5**0.5 - 1) / 2
+SHARED = 2**20  # numbers of an array whose weights are computed once for all
 
 Described = Any  # JSON: a number, a text, statistics, or a list or mapping of them
 
@@ -138,6 +140,21 @@ def rounded(value: float) -> float | int | str:
     return int(short) if short.is_integer() and abs(short) < 10**DIGITS else short
 
 
+def _weights(count: int) -> np.ndarray:
+    """Weights between -0.5 and 0.5 that look random, from arithmetic that is the same everywhere."""
+    return _first_weights()[:count] if count <= SHARED else _drawn(count)
+
+
+@cache
+def _first_weights() -> np.ndarray:
+    """The weights of all arrays but the longest: those of few numbers are the first of those of more."""
+    return _drawn(SHARED)
+
+
+def _drawn(count: int) -> np.ndarray:
+    return (np.arange(count, dtype=np.float64) ** 2 * GOLDEN) % 1 - 0.5
+
+
 def numbers(values: np.ndarray) -> Described:
     """Few numbers in full, as a list if they have a single axis; else statistics.
 
@@ -149,20 +166,19 @@ def numbers(values: np.ndarray) -> Described:
         few = [rounded(float(value)) for value in flat]
         return few[0] if not values.shape else few if values.ndim == 1 else {"shape": list(values.shape), "values": few}
     finite = np.isfinite(flat)
-    kept = np.where(finite, flat, 0)
-    # Weights between -0.5 and 0.5 that look random, from arithmetic that is the same everywhere.
-    weights = (np.arange(flat.size, dtype=np.float64) ** 2 * GOLDEN) % 1 - 0.5
+    there = flat if finite.all() else flat[finite]
+    kept = flat if finite.all() else np.where(finite, flat, 0)
     not_finite = {"nan": np.isnan(flat).sum(), "+inf": np.isposinf(flat).sum(), "-inf": np.isneginf(flat).sum()}
     described: dict[str, Any] = {"shape": list(values.shape)}
     described |= {name: int(count) for name, count in not_finite.items() if count}
     described["few"] = [rounded(float(flat[at])) for at in (0, flat.size // 2, -1)]
-    if finite.any():
+    if there.size:
         measures = {
-            "min": flat[finite].min(),
-            "max": flat[finite].max(),
+            "min": there.min(),
+            "max": there.max(),
             "mean": kept.mean(),
             "size": np.abs(kept).mean(),
-            "order": (kept * weights).mean(),
+            "order": (kept * _weights(flat.size)).mean(),
         }
         described |= {name: rounded(float(measure)) for name, measure in measures.items()}
     return described

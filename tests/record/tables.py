@@ -1,5 +1,6 @@
 """What is recorded of a table: its rows, and each of its columns in their order."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,15 @@ import pandas as pd
 from tests.record.statistics import numbers, text, texts
 
 NUMERIC_COLUMNS = 6  # of a table, that are told apart; if there are more, they are described together
-PRECISE = r"-?\d+\.\d{8,}"  # a number with all its digits, the last of which are another on another processor
+# A number with all its digits, the last of which are another on another processor.
+PRECISE = re.compile(r"-?\d+\.\d{8,}")
 
 
 def table_of(frame: pd.DataFrame) -> dict[str, Any]:
     """Rows, and columns with their names; of a wide table the numbers together, behind the names of all columns."""
     frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
     for number, dtype in enumerate(frame.dtypes):  # numbers with blanks between them come as texts
-        if dtype.kind not in "biuf" and frame.iloc[:, number].astype(str).str.fullmatch(PRECISE).any():
+        if dtype.kind not in "biuf" and any(PRECISE.fullmatch(str(value)) for value in frame.iloc[:, number]):
             frame.isetitem(number, pd.to_numeric(frame.iloc[:, number], errors="coerce"))
     numeric = [number for number, dtype in enumerate(frame.dtypes) if dtype.kind in "biuf"]
     is_wide = len(numeric) > NUMERIC_COLUMNS
