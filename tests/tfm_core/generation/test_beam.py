@@ -1,5 +1,6 @@
 """Beam search: beside transformers, greedy, every text there is, and the sums of a plain pass."""
 
+from functools import cache
 from itertools import product
 
 import pytest
@@ -10,10 +11,28 @@ from tests.tfm_core.toys import VOCAB, build, scramble, shared
 from tfm_core import ATTENTION, Sampling, beam_search, generate, to_gpt2
 
 
-@torch.no_grad()
 def score_of(model, tokens, prompt=PROMPT):
-    logs = model(torch.tensor([[*prompt, *tokens]]))[0].double().log_softmax(-1)
-    return sum(logs[len(prompt) - 1 + number, token].item() for number, token in enumerate(tokens))
+    return scores_of(model, [tokens], prompt)[0]
+
+
+@torch.no_grad()
+def scores_of(model, texts, prompt=PROMPT):
+    """Of texts that are as long as each other, in one plain pass."""
+    every = model(torch.tensor([[*prompt, *tokens] for tokens in texts])).double().log_softmax(-1)
+    return [
+        sum(logs[len(prompt) - 1 + number, token].item() for number, token in enumerate(tokens))
+        for logs, tokens in zip(every, texts, strict=True)
+    ]
+
+
+@cache
+def both_models(seed):
+    """Ours and its twin in transformers, for all tests that run them and leave them as they are."""
+    torch.manual_seed(seed)
+    model = scramble(build(architecture="decoder", pad_id=VOCAB - 1, num_layers=1))
+    with torch.no_grad():  # ours does not read padding, so it is never written
+        model.unembedding.weight[VOCAB - 1] = 0
+    return model, to_gpt2(model)
 
 
 @every_scheme
@@ -35,10 +54,10 @@ def test_scores_are_the_sums_of_a_plain_pass(positional, width):
     for number, step in enumerate(searched.steps):
         assert [*step.beams] == sorted(step.beams, key=lambda beam: -beam.score)
         assert len(step.beams) == width
-        for place, beam in enumerate(step.beams):
-            tokens = searched.tokens_of(number, place)
-            assert len(tokens) == number + 1
-            assert beam.score == pytest.approx(score_of(model, tokens), abs=1e-4)
+        texts = [searched.tokens_of(number, place) for place in range(width)]
+        assert all(len(tokens) == number + 1 for tokens in texts)
+        for beam, score in zip(step.beams, scores_of(model, texts), strict=True):
+            assert beam.score == pytest.approx(score, abs=1e-4)
             before = searched.steps[number - 1].beams[beam.parent].score if number else 0
             assert beam.log_probability == pytest.approx(beam.score - before)
             assert beam.token != 4
@@ -48,7 +67,8 @@ def test_scores_are_the_sums_of_a_plain_pass(positional, width):
 
 def test_beams_as_wide_as_needed_find_the_likeliest_of_all_texts():
     model, prompt = build(architecture="decoder", vocab_size=8), [5, 6, 2]
-    table = {tokens: score_of(model, tokens, prompt) for tokens in product(range(8), repeat=2)}
+    every = list(product(range(8), repeat=2))
+    table = dict(zip(every, scores_of(model, every, prompt), strict=True))
     searched = beam_search(model, prompt, width=8, steps=2)  # after a step, all 8 are followed
     expected = sorted(table, key=lambda tokens: -table[tokens])[:8]
     assert [text.tokens for text in searched.texts] == expected
@@ -59,13 +79,10 @@ def test_beams_as_wide_as_needed_find_the_likeliest_of_all_texts():
 def test_texts_are_those_of_transformers(width, penalty, end_id):
     compared = 0
     for seed in range(4):
-        torch.manual_seed(seed)
-        model = scramble(build(architecture="decoder", pad_id=VOCAB - 1, num_layers=1))
-        with torch.no_grad():  # ours does not read padding, so it is never written
-            model.unembedding.weight[VOCAB - 1] = 0
+        model, twin = both_models(seed)
         searched = beam_search(model, PROMPT, width=width, steps=12, end_id=end_id, length_penalty=penalty)
         prompt = torch.tensor([PROMPT])
-        theirs = to_gpt2(model).generate(
+        theirs = twin.generate(
             prompt,
             attention_mask=torch.ones_like(prompt),
             num_beams=width,

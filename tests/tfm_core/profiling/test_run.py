@@ -68,7 +68,7 @@ def test_progress_grows_and_each_report_on_the_way_is_whole():
 
 def test_between_steps_torch_is_as_it_was():
     before = torch.get_num_threads(), torch.get_rng_state().tolist()
-    for _ in profile(plan_of("without weights", threads=2), OPEN):
+    for _ in profile(plan_of("without weights", threads=2, rounds=1), OPEN):
         assert (torch.get_num_threads(), torch.get_rng_state().tolist()) == before
         assert torch.is_grad_enabled()
         assert not torch.is_inference_mode_enabled()
