@@ -19,6 +19,7 @@ OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
 LIKE_ANOTHER = ("fused flash", "strided")  # "fused" takes the same kernel on a processor, "window" has a mask as well
 STACKS = [name for name in HERE if name not in OTHERS + LIKE_ANOTHER]
+CHOICES = ("norm", "activation", "positional", "architecture", "causal", "vocab_size")
 DIFFERENT = (  # as far as what is no stack knows
     {},
     {"vocab_size": 30},
@@ -53,15 +54,30 @@ def of_kind(kind, numbers):
     return sized({**kind, "vocab_size": 500 if "vocab_size" in kind else 0}, **numbers)
 
 
+def telling(target):
+    """Kinds that bring a target a choice that no kind before has brought it; for the first target all kinds."""
+    brought = set()
+    for kind in KINDS:
+        size = of_kind(kind, NARROW)
+        choices = {(name, getattr(size, name)) for name in CHOICES}
+        if target == STACKS[0] or (not TARGETS[target].lacks(size) and not choices <= brought):
+            brought |= choices
+            yield kind
+
+
 def pytest_generate_tests(metafunc):
-    """Every kind and target where scores are most of it; where they are not, two targets, or with `--all` every one.
+    """Every kind, and every choice with every target, where scores are most of it; where they are not, two targets.
 
     All that is wide is in feed-forward networks, of which there are two: ours, and that of torch's own layers.
+    With `--all` every kind with every target at both sizes.
     """
     if metafunc.function is test_of_every_kind:
-        wide = STACKS if metafunc.config.getoption("all_combinations") else ["without weights", "nn.TransformerEncoder"]
-        sizes = [*product([NARROW], STACKS), *product([WIDE], wide)]
-        metafunc.parametrize(("kind", "numbers", "target"), [(kind, *each) for kind, each in product(KINDS, sizes)])
+        if metafunc.config.getoption("all_combinations"):
+            rows = list(product(KINDS, [NARROW, WIDE], STACKS))
+        else:
+            rows = [(kind, NARROW, target) for target in STACKS for kind in telling(target)]
+            rows += product(KINDS, [WIDE], ["without weights", "nn.TransformerEncoder"])
+        metafunc.parametrize(("kind", "numbers", "target"), rows)
 
 
 def test_of_every_kind(kind, numbers, target):
