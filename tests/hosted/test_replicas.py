@@ -4,19 +4,20 @@ import gzip
 import io
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import numpy as np
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Visitor
 from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
 from tests.browser.test_training import OUTPUT, mirror, train
-from tests.hosted.replicas import COOKIE, NAMES, answer
+from tests.hosted.replicas import COOKIE, NAMES, Replicas, answer
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
+TRAINING = "/training?training_seed=23&training_steps=50"
 FIRST_VISIT = 2.5e6  # bytes
 # Time, method, path without a query, status, size, duration, and which replicas were asked.
 LOGGED = re.compile(r"[\d:T+-]+ [A-Z]+ /[^ ?]* \d+ \d+ bytes [\d.]+ s (-|127\.0\.0\.1:\d+(, 127\.0\.0\.1:\d+)?)")
@@ -47,65 +48,13 @@ def upload(visitor: Visitor) -> None:
     expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
 
 
-@pytest.fixture
-def pair(visit, lab) -> dict[str, Visitor]:
-    """Two browsers at the same link, each at another replica."""
-    visitors = [visit(LINK, at=lab) for _ in NAMES]
-    assert sorted(map(replica_of, visitors)) == list(NAMES)
-    return {replica_of(visitor): visitor for visitor in visitors}
-
-
-def test_both_replicas_answer_a_link_with_the_same_numbers(pair, replicas):
-    first, second = (pair[name].weights() for name in NAMES)
-    assert first == second
-    assert np.array(first).any()
-    pictures = [line for line in replicas.log() if " POST /pictures/" in line]
-    answered = {str(port): [line for line in pictures if line.endswith(f":{port}")] for port in replicas.ports.values()}
-    assert all(answered.values()), "each replica has computed pictures"
-
-
-def test_the_log_holds_neither_texts_nor_addresses_of_visitors(pair, lab, replicas):
+def the_log_holds_neither_texts_nor_addresses_of_visitors(lab: str, replicas: Replicas) -> None:
+    """Whatever was asked before."""
     answer(lab + LINK)
     log = replicas.log()
     assert any(" GET /heads 200 " in line for line in log)
     assert [line for line in log if not LOGGED.fullmatch(line)] == []
     assert not (replicas.folder / "error.log").read_text(encoding="utf-8")
-
-
-def test_an_upload_is_there_at_the_other_replica(visit, lab):
-    visitor = visit(f"/masks?{QUERY}", at=lab)
-    upload(visitor)
-    before = replica_of(visitor)
-    move(visitor)
-    assert replica_of(visitor) != before
-    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
-
-
-def test_what_is_trained_at_one_replica_is_there_at_the_other(visit, lab):
-    link = "/training?training_seed=23"
-    first, second = (visit(link, at=lab) for _ in NAMES)
-    assert replica_of(first) != replica_of(second)
-    train(first)
-    expect(first.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
-    second.page.reload()
-    second.wait()
-    expect(second.page.locator(".badge")).to_contain_text("Trained on reverse")
-    assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
-    assert mirror(second) == mirror(first) > 0.9
-
-
-@pytest.mark.parametrize("path", ["/", "/heads"])
-def test_a_first_visit_is_small(browser, lab, path):
-    context = browser.new_context()
-    try:
-        page = context.new_page()
-        network, sizes = context.new_cdp_session(page), []
-        network.send("Network.enable")
-        network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-        Visitor(page, lab).open(path)
-        assert 1e6 < sum(sizes) <= FIRST_VISIT  # Streamlit's scripts alone are more than the lower limit
-    finally:
-        context.close()
 
 
 def test_versioned_files_are_kept_for_long_and_pages_are_not(lab):
@@ -137,32 +86,89 @@ def wait_until(holds: Callable[[], bool], page: Page, what: str) -> None:
         page.wait_for_timeout(50)
 
 
-def test_tabs_outlive_their_replica_and_uploads_follow_them(visit, lab, replicas):
-    visitor = visit(LINK, at=lab)
-    page, first = visitor.page, replica_of(visitor)
-    [other] = set(NAMES) - {first}
-    beside = Visitor(page.context.new_page(), lab).open(f"/masks?{QUERY}")  # another tab of the same browser
+@contextmanager
+def newcomer(browser: Browser, lab: str, path: str) -> Iterator[Visitor]:
+    """A browser that was never here, opened at this path, and how little it was sent; it may have no problem after."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    try:
+        page = context.new_page()
+        network, sizes = context.new_cdp_session(page), []
+        network.send("Network.enable")
+        network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        visitor = Visitor(page, lab).open(path)
+        assert 1e6 < sum(sizes) <= FIRST_VISIT  # Streamlit's scripts alone are more than the lower limit
+        network.detach()
+        yield visitor
+        assert visitor.problems == []
+        assert visitor.foreign == []
+    finally:
+        context.close()
+
+
+def both_answer_a_link_with_the_same_numbers(first: Visitor, second: Visitor, replicas: Replicas) -> None:
+    assert first.weights() == second.weights()
+    assert np.array(first.weights()).any()
+    pictures = [line for line in replicas.log() if " POST /pictures/" in line]
+    answered = {str(port): [line for line in pictures if line.endswith(f":{port}")] for port in replicas.ports.values()}
+    assert all(answered.values()), "each replica has computed pictures"
+
+
+def what_is_trained_at_one_is_there_at_the_other(first: Visitor, second: Visitor) -> None:
+    for visitor in (first, second):
+        visitor.back_to(TRAINING)
+    untrained = mirror(second)
+    train(first)
+    expect(first.page.locator(OUTPUT)).to_contain_text("step 50 of 50", timeout=PATIENCE)
+    second.page.reload()
+    second.wait()
+    expect(second.page.locator(".badge")).to_contain_text("Trained on reverse")
+    assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
+    assert mirror(second) == mirror(first) != untrained
+
+
+def tabs_outlive_their_replica_and_uploads_follow_them(visitor: Visitor, other: Visitor, replicas: Replicas) -> None:
+    """The other visitor is at the other replica."""
+    page, first, second = visitor.page, replica_of(visitor), replica_of(other)
+    for each in (visitor, other):
+        each.back_to(LINK)
+    beside = Visitor(page.context.new_page(), visitor.address).open(
+        f"/masks?{QUERY}"
+    )  # another tab of the same browser
     shown = visitor.weights()
     for tab in (visitor, beside):
         tab.page.evaluate("() => { window.notReloaded = true }")
 
     replicas.kill(first)
-    wait_until(lambda: replica_of(visitor) == other, page, f"the browser has moved to replica {other}")
+    wait_until(lambda: replica_of(visitor) == second, page, f"the browser has moved to replica {second}")
     visitor.wait()
     assert visitor.weights() == shown
-    visitor.choose_seed(4)
-    visitor.wait()
-    newcomer = visit(LINK.replace("seed=3", "seed=4"), at=lab)
-    assert replica_of(newcomer) == other
-    assert visitor.weights() == newcomer.weights() != shown
+    assert not newcomers_are_sent_to(first, visitor.address)
+    for each in (visitor, other):
+        each.choose_seed(4)
+        each.wait()
+    assert visitor.weights() == other.weights() != shown
 
     replicas.start(first)
-    wait_until(lambda: newcomers_are_sent_to(first, lab), page, f"replica {first} is used again")
+    wait_until(lambda: newcomers_are_sent_to(first, visitor.address), page, f"replica {first} is used again")
     beside.wait()
     upload(beside)  # works only where the tab is, which has stayed at the other replica
-    assert replica_of(visitor) == other
+    assert replica_of(visitor) == second
     for tab in (visitor, beside):
         assert tab.page.evaluate("() => window.notReloaded")
         assert [problem for problem in tab.problems if "WebSocket" not in problem] == []
-    visitor.problems.clear()
+    move(beside)
+    assert replica_of(beside) == first
+    expect_values(beside, "masks_foreign", np.stack([MASK, MASK]))  # the upload is there, too
     beside.page.close()
+    visitor.problems.clear()
+
+
+def test_what_one_replica_has_the_other_has_too_and_tabs_outlive_theirs(browser, lab, replicas):
+    with newcomer(browser, lab, LINK) as first, newcomer(browser, lab, "/") as second:
+        assert sorted(map(replica_of, (first, second))) == list(NAMES)
+        second.open(LINK)
+        both_answer_a_link_with_the_same_numbers(first, second, replicas)
+        what_is_trained_at_one_is_there_at_the_other(first, second)
+        tabs_outlive_their_replica_and_uploads_follow_them(first, second, replicas)
+        the_log_holds_neither_texts_nor_addresses_of_visitors(lab, replicas)
