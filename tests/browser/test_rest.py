@@ -140,10 +140,6 @@ def test_words_follow_a_row_of_acts_and_the_page_is_run_once_at_its_end(visit, r
     for path in [*paths, "/heads?weights=random"] if request.config.getoption("all_combinations") else paths:
         words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun, path)
     acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun)
-
-
-def test_while_the_page_waits_all_that_is_said_copied_and_pressed_is_up_to_date(visit, resting):
-    visitor = visit("/heads?weights=random", at=resting)
     words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor)
     a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor)
     a_button_runs_the_page_at_once_with_all_that_was_moved(visitor)
