@@ -13,18 +13,16 @@ from playwright.sync_api import Browser, expect
 from tests.tfm_ui.pictures.figure_checks import array
 from tfm_ui.text import colours
 
-# Link -> its panels: one of each kind of picture; with --all every panel of these pages.
-PANELS = {
-    "/heads?heads_head=2": ["grid", "head"],
-    "/attention": ["steps"],
-    "/attention?attention_view=arcs": ["arcs"],
-    "/attention?attention_view=contribution": ["contribution"],
-    "/attention?attention_view=scale": ["scale"],
-    "/attention?attention_view=dictionary": ["dictionary"],
-}
+# Link -> its panels: a canvas, and a chart, which Plotly draws; with --all every panel of these pages. That the file of
+# each picture needs nothing else, tests/browser/test_every_picture.py has.
+PANELS = {"/heads?heads_head=2": ["head"], "/attention?attention_view=scale": ["scale"]}
 MORE = {
     "/": ["next"],
-    "/attention?attention_view=contribution": ["contribution_row"],
+    "/heads?heads_head=2": ["grid"],
+    "/attention": ["steps"],
+    "/attention?attention_view=arcs": ["arcs"],
+    "/attention?attention_view=contribution": ["contribution", "contribution_row"],
+    "/attention?attention_view=dictionary": ["dictionary"],
     "/attention?attention_view=change": ["change_weights", "change_stream"],
 }
 
