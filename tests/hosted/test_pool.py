@@ -137,19 +137,6 @@ def test_slow_questions_leave_a_worker_to_the_quick_ones(pool):
         assert slow.result()
 
 
-def test_a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer():
-    single = Pool()
-    single.start(1)
-    with ThreadPoolExecutor(1) as thread:
-        slow = thread.submit(answer, single, "heads", f"{SLOW}&seed=6", heavy=True)
-        until(lambda: busy(single) == [1])
-        for seed in range(3):
-            answer(single, "heads+head", f"seed={720 + seed}")
-        assert not slow.done(), "the slow question was done too early to tell anything"
-        assert slow.result()
-    single.close()
-
-
 def test_what_turns_out_to_be_slow_moves_to_the_slow_lane(pool):
     with question("heads", f"{MEDIUM}&seed=8") as asked:
         assert pool.ask(asked)
@@ -176,29 +163,6 @@ def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
         os.kill(worker.pid, signal.SIGKILL)
         assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
-
-
-def test_a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(caplog):
-    lonely = Pool()
-    lonely.start(1)
-
-    def is_asked(restarts: int) -> bool:
-        return lonely.status()[0].restarts == restarts and poison in lonely._asked
-
-    with (
-        ThreadPoolExecutor(3) as threads,
-        question("heads", f"{SLOW}&seed=77", heavy=True) as poison,
-    ):
-        failed = threads.submit(lonely.ask, poison)
-        others = [threads.submit(answer, lonely, "heads+head", f"seed={800 + n}") for n in range(40)]
-        for restarts in range(2):
-            until(partial(is_asked, restarts))
-            os.kill(lonely.status()[0].pid, signal.SIGKILL)
-        with pytest.raises(AllFailed, match="under the reference"):
-            failed.result()
-        assert [other.result() for other in others] == [here("heads+head", f"seed={800 + n}") for n in range(40)]
-    lonely.close()
-    assert "two workers have ended" in caplog.text
 
 
 def test_who_leaves_is_not_computed_for(pool):
@@ -230,15 +194,56 @@ def test_without_workers_this_process_computes():
     assert answer(Pool(), "heads", "seed=3") == here("heads", "seed=3")
 
 
-def test_a_pool_that_is_closed_leaves_no_process():
-    pool = Pool()
-    pool.start(1)
+def a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(single: Pool) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        slow = thread.submit(answer, single, "heads", f"{SLOW}&seed=6", heavy=True)
+        until(lambda: busy(single) == [1])
+        for seed in range(3):
+            answer(single, "heads+head", f"seed={720 + seed}")
+        assert not slow.done(), "the slow question was done too early to tell anything"
+        assert slow.result()
+
+
+def a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(
+    lonely: Pool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a pool whose worker was never replaced."""
+
+    def is_asked(restarts: int) -> bool:
+        return lonely.status()[0].restarts == restarts and poison in lonely._asked
+
+    with (
+        ThreadPoolExecutor(3) as threads,
+        question("heads", f"{SLOW}&seed=77", heavy=True) as poison,
+    ):
+        failed = threads.submit(lonely.ask, poison)
+        others = [threads.submit(answer, lonely, "heads+head", f"seed={800 + n}") for n in range(40)]
+        for restarts in range(2):
+            until(partial(is_asked, restarts))
+            os.kill(lonely.status()[0].pid, signal.SIGKILL)
+        with pytest.raises(AllFailed, match="under the reference"):
+            failed.result()
+        assert [other.result() for other in others] == [here("heads+head", f"seed={800 + n}") for n in range(40)]
+    assert "two workers have ended" in caplog.text
+
+
+def a_pool_that_is_closed_leaves_no_process(pool: Pool) -> None:
+    until(lambda: all(worker.alive for worker in pool.status()))
     (worker,) = pool.status()
     os.kill(worker.pid, 0)
     pool.close()
     with pytest.raises(ProcessLookupError):
         os.kill(worker.pid, 0)
     assert pool.status() == []
+
+
+def test_a_pool_of_one_worker_is_quick_outlives_what_ends_it_and_leaves_nothing(caplog):
+    """One pool for all three: to start one takes long, as torch is imported."""
+    single = Pool()
+    single.start(1)
+    a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(single)
+    a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(single, caplog)
+    a_pool_that_is_closed_leaves_no_process(single)
 
 
 def test_the_environment_is_as_before(monkeypatch):
