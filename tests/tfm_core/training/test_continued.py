@@ -48,7 +48,7 @@ def pytest_generate_tests(metafunc):
     if "stop" in metafunc.fixturenames:
         few = [*zip(STOPS * 2, KINDS, strict=True), *((stop, KINDS[0]) for stop in STOPS[1:])]
         is_full = metafunc.config.getoption("all_combinations")
-        metafunc.parametrize(("stop", "kind"), product(STOPS, KINDS) if is_full else few)
+        metafunc.parametrize(("stop", "kind"), list(product(STOPS, KINDS)) if is_full else few)
 
 
 def test_from_a_shorter_run(stop, kind):
