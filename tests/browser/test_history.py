@@ -56,8 +56,8 @@ def trail(visit):
     return lambda path: Trail(visit(path))
 
 
-def test_back_takes_back_one_act_a_press_and_forward_brings_it_back(trail):
-    walk = trail("/?seed=5")
+def back_takes_back_one_act_a_press_and_forward_brings_it_back(walk: Trail) -> None:
+    """From Home, with the seed 5."""
     walk.visitor.head(2, 3).click()
     walk.at("/heads", seed="5", heads_layer="2", heads_head="3")
     walk.lock(1, 4)
@@ -74,6 +74,23 @@ def test_back_takes_back_one_act_a_press_and_forward_brings_it_back(trail):
     walk.forward("/heads", seed="5", heads_head="4")
     walk.forward("/heads", causal="false", heads_question="3")
     walk.forward("/", causal="false")
+
+
+def back_does_not_stop_at_a_link_that_was_mended(walk: Trail) -> None:
+    walk.visitor.back_to("/?seed=5")
+    walk.at("/", seed="5")
+    walk.page.goto(walk.visitor.address + "/heads?num_heads=7&seq_len=-5&heads_head=99&seed=7&present=maybe")
+    walk.at("/heads", num_heads="8", seq_len="2", heads_head="8")
+    walk.lock(1, 2)
+    walk.at("/heads", num_heads="8", seq_len="2", heads_head="2")
+    walk.back("/heads", num_heads="8", seq_len="2", heads_head="8")
+    walk.back("/", seed="5")
+
+
+def test_back_takes_back_one_act_a_press_and_does_not_stop_at_a_link_that_was_mended(trail):
+    walk = trail("/?seed=5")
+    back_takes_back_one_act_a_press_and_forward_brings_it_back(walk)
+    back_does_not_stop_at_a_link_that_was_mended(walk)
 
 
 def test_walking_fast_through_the_history_moves_no_control(trail):
@@ -155,16 +172,6 @@ def test_undo_reset_ticks_and_samples_in_the_history_of_one_page(trail):
     slider_ticks_do_not_fill_the_history(walk)
     undo_and_reset_are_acts_too(walk)
     a_sample_is_chosen_from_the_menu_and_stands_in_the_link_by_its_name(walk)
-
-
-def test_back_does_not_stop_at_a_link_that_was_mended(trail):
-    walk = trail("/?seed=5")
-    walk.page.goto(walk.visitor.address + "/heads?num_heads=7&seq_len=-5&heads_head=99&seed=7&present=maybe")
-    walk.at("/heads", num_heads="8", seq_len="2", heads_head="8")
-    walk.lock(1, 2)
-    walk.at("/heads", num_heads="8", seq_len="2", heads_head="2")
-    walk.back("/heads", num_heads="8", seq_len="2", heads_head="8")
-    walk.back("/", seed="5")
 
 
 def carried(walk, text: str) -> None:

@@ -28,10 +28,10 @@ def mirror(visitor: Visitor) -> float:
 
 def a_second_visitor_sees_it_learn_and_the_result_at_once(first: Visitor, second: Visitor) -> None:
     for visitor in (first, second):
-        visitor.back_to("/training?training_seed=22&training_task=dates")
+        visitor.back_to("/training?training_seed=22&training_task=dates&training_steps=100")
     train(first)
     for visitor in (first, second):
-        expect(visitor.page.locator(OUTPUT)).to_contain_text("step 400 of 400", timeout=PATIENCE)
+        expect(visitor.page.locator(OUTPUT)).to_contain_text("step 100 of 100", timeout=PATIENCE)
     assert second.page.locator(OUTPUT).inner_text() == first.page.locator(OUTPUT).inner_text()
 
 
