@@ -65,7 +65,7 @@ def test_a_quiet_visitor_is_served_before_a_loud_one(server):
 
 def test_many_tabs_on_the_largest_model(server):
     with server.tabs("heads", [LARGEST | {"seed": seed} for seed in range(40)]):
-        for _ in range(3):
+        for _ in range(5):
             server.quiet_visitor()
             time.sleep(0.5)
 
