@@ -10,7 +10,7 @@ from tfm_ui.jobs.messages import WorkerExited
 from tfm_ui.lenses.profiling.measure_words import DISTURBED
 
 
-def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
+def test_it_is_measured_once_and_again_and_the_link_holds_it_by_nobodys_act(queue):
     app = lens()
     assert "Not measured yet. It takes about" in said(app)
     press(app, MEASURE)
@@ -32,6 +32,12 @@ def test_it_is_measured_and_the_link_holds_it_by_nobodys_act(queue):
     assert DISTURBED not in said(app)
     assert widget(app, MEASURE).label == "Measure again"
     assert widget(app, "_undo").disabled
+    [bar] = bars(press(app, MEASURE))  # by the worker that has just measured
+    assert bar.startswith("Measuring: 0%; about ")
+    came(queue, 1.0, report(queue, id="def456"))
+    queue.finish()
+    app.run()
+    assert app.query_params["profiling_run"] == "def456"
 
 
 def test_who_measures_stays_in_the_questions_set_up_and_a_tab_with_the_same_rows_keeps_the_measurement(queue):
