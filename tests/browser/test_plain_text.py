@@ -15,7 +15,7 @@ HOSTILE = {
     "architecture": "[x](http://evil.test) **b** $x$",
     "weights": ":material/close: :red[x] :smile: --> <=",
 }
-# The fields of a lens that take any text; tests/browser/test_stage.py has the model's text on every view.
+# The fields of a lens that take any text; tests/pages/test_plain_text.py has the model's text on every view.
 PAGES = {
     "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
     "/masks": {

@@ -1,22 +1,19 @@
 """The main picture of a view has the first screen, and no act moves it."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
 from tests.browser.conftest import Visitor
-from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 from tests.browser.stage import path, picture, presented, top, walked, whole_picture
 from tfm_ui.lenses import lenses
 from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
-TRAINED = {"generate": "&weights=lab-gpt"}  # a model that writes
-SMALL = ((390, 844), (720, 450))  # a phone; and half of 1440 × 900, which is that window enlarged to 200 %
-TIGHT = (1024, 768)  # the smallest that a whole picture must fit
+PHONE, TIGHT = (390, 844), (1024, 768)  # the latter is the smallest that a whole picture must fit
+SMALL = (PHONE, (720, 450))  # the latter is half of 1440 × 900: that window enlarged to 200 %
 OTHERS = ((1440, 900), (720, 450))
 WINDOWS = (TIGHT, *SMALL, (1440, 900))
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
@@ -156,15 +153,15 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
 ):
     """Each view in the set-up of its first question, in the dark. A window opened so small keeps the sidebar folded.
 
-    The first view of a lens is seen in all windows; the others in the smallest that their picture must fit, and in turn
-    in one of the others: the test below has them on a phone. Contrast is looked at in the first, as all have the same
-    colours (tests/tfm_ui/text/test_contrast.py). The same control of several views is moved in one of them. With --all
-    each view has all of that.
+    The first view of a lens is seen in all windows; the others on a phone, in the smallest window that their picture
+    must fit, and in turn in one of the others. Contrast is looked at in the first, as all have the same colours
+    (tests/tfm_ui/text/test_contrast.py). The same control of several views is moved in one of them. With --all each
+    view has all of that.
     """
     visitor = visit(path(name), width=1024, height=768, color_scheme="dark")
     for number, view in enumerate(walked(visitor, name)):
         whole = not number or request.config.getoption("all_combinations")
-        for width, height in WINDOWS if whole else (TIGHT, OTHERS[number % 2]):
+        for width, height in WINDOWS if whole else (PHONE, TIGHT, OTHERS[number % 2]):
             visitor.resize(width, "dark", height=height)
             (fits_a_small_window if (width, height) in SMALL else main_picture_is_whole)(visitor, view)
         assert barriers(visitor, ALL if whole else ALL_BUT_CONTRAST, EVERYWHERE if whole else MAIN) == [], view
@@ -198,8 +195,8 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_presented_a_view_fills_the_screen_and_on_a_phone_it_fits_and_runs_no_text(visit, name, request):
-    """Each view in the light; then each with a text that would like to be more than text.
+def test_presented_a_view_fills_the_screen(visit, name, request):
+    """Each view in the light.
 
     The first view of a lens is presented in all three windows, the others in turn in the smallest and the largest; with
     --all each in all. tests/browser/test_every_picture.py has each picture in the room that it gets there.
@@ -212,12 +209,6 @@ def test_presented_a_view_fills_the_screen_and_on_a_phone_it_fits_and_runs_no_te
             fills_a_hall(visitor, view)
         if whole:
             assert barriers(visitor) == [], view
-    visitor.resize(390, height=844)
-    visitor.back_to(f"{path(name)}?text={quote(HURTS + ADDRESSES)}{TRAINED.get(name, '')}")
-    for view in walked(visitor, name, set_up=False):
-        fits_a_small_window(visitor, view)
-        assert visitor.page.evaluate("window.hurt") is None, view
-        assert made_of_it(visitor.page) == [], view
 
 
 def test_no_control_of_the_model_moves_a_picture(visit):
