@@ -1,4 +1,9 @@
-"""Holds a tab's requests to run its page back until its visitor rests, see tfm_ui/visitors/rest.py."""
+"""Holds a tab's requests to run its page back until its visitor rests, see tfm_ui/visitors/rest.py.
+
+It also keeps a press from being lost while one page gives way to another: a button of the page before is still on
+screen then, and asks for a fragment of that page, which Streamlit ignores once the new page has been run. Such a
+request is made one for the whole page, which hears of the same press.
+"""
 
 import asyncio
 import time
@@ -37,7 +42,8 @@ class _Tab:
         self._receive, self._send, self._runs = receive, send, runs
         self._coming: asyncio.Task[Message] | None = None
         self._ready: deque[Message] = deque()
-        self._session = ""
+        self._session, self._page = "", ""
+        self._fragments = set[str]()  # those that this page has sent
 
     async def receive(self) -> Message:
         """The next message for Streamlit."""
@@ -61,16 +67,27 @@ class _Tab:
             asked = BackMsg.FromString(data)
         except DecodeError:
             return [message]  # Streamlit says what is wrong with it
+        rerun = asked.rerun_script
+        if rerun.fragment_id and rerun.fragment_id not in self._fragments and not rerun.is_auto_rerun:
+            rerun.ClearField("fragment_id")
         may_wait = PICTURES_FOLLOW.get(self._session, False)
         return list(map(_packed, self._runs.put(asked, time.monotonic(), may_wait=may_wait)))
 
     async def send(self, message: Message) -> None:
-        """Hand on what Streamlit sends; the first message of a run names the session."""
-        if not self._session and message["type"] == "websocket.send" and message.get("bytes"):
-            forward = ForwardMsg.FromString(message["bytes"])
-            if forward.WhichOneof("type") == "new_session":
-                self._session = forward.new_session.initialize.session_id
+        """Hand on what Streamlit sends; the first message of a run names the session and the page."""
+        if message["type"] == "websocket.send" and message.get("bytes"):
+            self._note(ForwardMsg.FromString(message["bytes"]))
         await self._send(message)
+
+    def _note(self, sent: ForwardMsg) -> None:
+        kind = sent.WhichOneof("type")
+        if kind == "new_session":
+            self._session = self._session or sent.new_session.initialize.session_id
+            if self._page != sent.new_session.page_script_hash:
+                self._page = sent.new_session.page_script_hash
+                self._fragments.clear()
+        elif kind == "delta" and sent.delta.fragment_id:
+            self._fragments.add(sent.delta.fragment_id)
 
     def close(self) -> None:
         """The websocket is closed."""

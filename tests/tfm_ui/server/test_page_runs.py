@@ -86,3 +86,50 @@ def test_a_disconnection_does_not_wait_for_what_is_held_back():
     end = {"type": "websocket.disconnect", "code": 1000}
     received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), end], 2))
     assert received[-1] == end
+
+
+def drawn(page: str, *fragments: str) -> list[bytes]:
+    """What is sent when a page is run that has these fragments."""
+    begin = ForwardMsg()
+    begin.new_session.page_script_hash = page
+    deltas = [ForwardMsg() for _ in fragments]
+    for delta, fragment in zip(deltas, fragments, strict=True):
+        delta.delta.fragment_id = fragment
+    return [message.SerializeToString() for message in (begin, *deltas)]
+
+
+async def asked_for(sent: list[bytes], request: BackMsg) -> str:
+    """The fragment that an app is asked for when this has been sent, and a browser makes this request."""
+
+    async def receive() -> dict[str, object]:
+        return {"type": "websocket.receive", "bytes": request.SerializeToString()}
+
+    async def app(scope, receive, send) -> None:
+        for data in [answer(), *sent]:
+            await send({"type": "websocket.send", "bytes": data})
+        received.append(await receive())
+
+    async def send(message: dict[str, object]) -> None:
+        pass
+
+    received: list[dict[str, object]] = []
+    await PageRunsAtRest(app, rest=0)({"type": "websocket"}, receive, send)
+    return BackMsg.FromString(received[0]["bytes"]).rerun_script.fragment_id
+
+
+@pytest.mark.parametrize(
+    ("sent", "fragment"),
+    [
+        (drawn("one", "foot of one"), "foot of one"),
+        (drawn("one", "foot of one") + drawn("one"), "foot of one"),  # it is being run anew
+        (drawn("one", "foot of one") + drawn("two"), ""),
+        (drawn("one", "foot of one") + drawn("two", "foot of two"), ""),
+    ],
+)
+def test_a_press_on_the_page_before_runs_the_whole_page(sent, fragment):
+    """Streamlit would not hear of it, as the fragment is gone."""
+    request = rerun(seed=1)
+    request.rerun_script.fragment_id = "foot of one"
+    assert asyncio.run(asked_for(sent, request)) == fragment
+    request.rerun_script.is_auto_rerun = True  # nobody's press: a part that is gone need not renew itself
+    assert asyncio.run(asked_for(sent, request)) == "foot of one"
