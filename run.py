@@ -53,7 +53,7 @@ CHECKS = (
 # One more worker than there are cores, as tests of servers and browsers wait now and then. A worker runs whole files,
 # whose tests share a server; in which order they begin says tests/tiers.py.
 WORKERS = ("-n", str(1 + (os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder")
-FAST = ("-n", str(os.cpu_count() or 1), "--tiers", "unit,law", "--hypothesis-profile", "fast", "--cases", "10")
+FAST = ("-n", str(os.cpu_count() or 1), "--tiers", "unit,law", "--hypothesis-profile", "fast", "--cases", "6")
 ALL = ("--all", "--hypothesis-profile", "all")
 
 
