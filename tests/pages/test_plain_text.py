@@ -3,6 +3,7 @@
 What the browser makes of escaped Markdown: tests/browser/test_plain_text.py.
 """
 
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
@@ -10,15 +11,20 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from streamlit.proto.Button_pb2 import Button
 from streamlit.proto.Html_pb2 import Html
+from streamlit.proto.TextArea_pb2 import TextArea
 
 from tests.browser.plain_text import ADDRESSES, HURTS
 from tests.opening import go_to, new_app
 from tfm_ui.lenses import lenses
 
-# What Markdown would make something of, and a token of the text that has a sign in it; the app itself writes none.
-UNESCAPED = ("http://evil", "www.evil", "a@evil", "[x](", "<a ", "<img", "<script", "$x$", ":red[", "hurt=1")
-PLAIN = {"value", "json", "code_text"}  # fields that are never read as Markdown
+# Texts: what would be elements and links, if tokens came together; and tokens that are signs of HTML and of Markdown.
+TEXTS = {"elements": HURTS + ADDRESSES, "signs": "< * & < * & <"}
+# In Markdown, what was not escaped of them; the app itself writes none.
+LIVELY = re.compile(r"http://evil|www\.evil|a@evil|\[x\]\(|<a |<img|<script|\$x\$|:red\[|hurt=1|“[<*&]")
+NO_TAG = re.compile(r"<(?![a-zA-Z/!])")  # in HTML, a sign that was not escaped
+PLAIN = {"value", "json", "code_text", "alt"}  # fields that are never read as Markdown
 TRAINED = {"generate": {"weights": "lab-gpt"}}  # a model that writes
 VIEWS = [(lens, view) for lens in lenses() for view in lens.views]
 
@@ -53,24 +59,37 @@ def written(message: Message) -> Iterator[tuple[str, str]]:
                 yield from written(each)
 
 
-def test_markdown_and_elements_would_be_noticed():
-    message = Html(body="<p>it says <img src=x onerror=window.hurt=1></p>")
-    assert list(written(message)) == [("body", message.body)]
-    assert [tag for tag, _ in Elements(message.body).begun] == ["p", "img"]
+def faults(message: Message) -> list[str]:
+    """What somebody's text has become in a message: elements, links, or Markdown."""
+    if not isinstance(message, Html):
+        return [text for field, text in written(message) if field not in PLAIN and LIVELY.search(text)]
+    begun = Elements(message.body).begun
+    lively = {"img", "script", "a"} & {tag for tag, _ in begun} or "evil" in str([attrs for _, attrs in begun])
+    return [message.body] if lively or NO_TAG.search(message.body) else []
 
 
+@pytest.mark.parametrize(
+    ("message", "is_fault"),
+    [
+        (Html(body="<p>“<img src=x onerror=window.hurt=1>”</p>"), True),
+        (Html(body="<p>“<” looks at “*”</p>"), True),
+        (Html(body="<p>“&lt;” looks at “*”</p>"), False),
+        (Button(label="“*” looks at “a”"), True),
+        (Button(label=r"“\*” looks at “a”"), False),
+        (Button(label="see www.evil.test"), True),
+        (TextArea(value=TEXTS["elements"]), False),
+    ],
+)
+def test_what_a_text_has_become_is_noticed(message, is_fault):
+    assert bool(faults(message)) == is_fault
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize(("lens", "view"), VIEWS, ids=[f"{lens.name}-{view}" for lens, view in VIEWS])
-def test_a_text_becomes_no_element_and_is_in_no_markdown_as_it_is(lens, view):
+def test_a_text_becomes_no_element_and_is_in_no_markdown_as_it_is(lens, view, text):
     shown = {lens.prefix + "view": view} if len(lens.views) > 1 else {}
-    app = go_to(new_app(text=HURTS + ADDRESSES, **shown, **TRAINED.get(lens.name, {})), lens.name).run()
+    app = go_to(new_app(text=text, **shown, **TRAINED.get(lens.name, {})), lens.name).run()
     assert not app.exception
     sent = list(messages(app._tree))
-    assert any(HURTS in text for message in sent for _, text in written(message))  # in the box where it is typed
-    for message in sent:
-        if isinstance(message, Html):
-            begun = Elements(message.body).begun
-            assert {"img", "script", "a"}.isdisjoint(tag for tag, _ in begun), message.body
-            assert "evil" not in str([attrs for _, attrs in begun]), message.body
-        else:
-            for field, text in written(message):
-                assert field in PLAIN or not [sign for sign in UNESCAPED if sign in text], (field, text)
+    assert any(text == each for message in sent for _, each in written(message))  # in the box where it is typed
+    assert [fault for message in sent for fault in faults(message)] == []
