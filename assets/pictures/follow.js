@@ -91,9 +91,10 @@ class Follower {
     let { search } = location
     const moved = () => {
       if (!root.isConnected) return navigation.removeEventListener("currententrychange", moved)
-      if (!this.component.data.early || location.pathname !== path || location.search === search) return
+      const [before, now] = [search, location.search].map(text => text.slice(1))
+      if (location.pathname !== path || before === now) return
       search = location.search
-      this.dispatch({ type: "address", query: search.slice(1), isTidied: isTidied() })
+      if (this.component.data.early) this.dispatch({ type: "address", query: now, before, isTidied: isTidied() })
     }
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }

@@ -27,3 +27,16 @@ export function isPartOf(query, other) {
   const all = new URLSearchParams(other ?? "")
   return other !== null && [...new URLSearchParams(query)].every(([name, value]) => name === "present" || all.get(name) === value)
 }
+
+/** The parameters of a query that another one does not name.
+ * @param {string} query
+ * @param {string} other */
+export function without(query, other) {
+  const named = new URLSearchParams(other)
+  return new URLSearchParams([...new URLSearchParams(query)].filter(([name]) => !named.has(name))).toString()
+}
+
+/** A query, with the parameters of another one that it does not name itself.
+ * @param {string} query
+ * @param {string} other */
+export const together = (query, other) => [query, without(other, query)].filter(Boolean).join("&")

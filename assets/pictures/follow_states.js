@@ -16,7 +16,7 @@
    Commits are numbered through all pictures of a window. What the page says to a picture comes with the number of the last
    commit that the page had heard of, so each picture knows by itself whether that was said before a commit or after it. */
 
-import { changed, isPartOf, isSame } from "./follow_queries.js"
+import { changed, isPartOf, isSame, together, without } from "./follow_queries.js"
 
 export const PATIENCE = 1500 // ms that a page may take to say the rest, once it has said something
 export const LONG = 30000 // ms that a page may take to answer: it is sure to hear of an act, but is run once the visitor rests
@@ -27,7 +27,7 @@ const AGAIN = [1000, 30000] // ms until a question that had no answer is asked a
  * @returns {FollowState} */
 export const initial = heard => ({
   name: "following", page: { query: null, heard, local: {} }, commits: heard, shown: null, refused: null,
-  question: null, asked: 0, preview: null, latest: null, ahead: null, committed: null, pending: {}, failures: 0,
+  question: null, asked: 0, preview: null, latest: null, ahead: null, kept: "", committed: null, pending: {}, failures: 0,
 })
 
 /** Whether the picture is at rest: it shows what the page's last data ask for, or says why it cannot, and nothing that
@@ -59,20 +59,25 @@ const HANDLERS = {
   page(state, { query, heard, local }, effects) {
     const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
     state.page = { query, heard, local }
+    state.shown = asThePageWrites(state, state.shown)
     if (state.name === "previewing" && isSame(query, state.ahead, local)) state.ahead = null // it has caught up with that
-    const answered = state.name === "committed" || state.question === null && query === state.shown
+    if (state.name === "ahead") letGo(state)
+    const agreed = state.name === "ahead" && isSame(query, state.ahead, local) && !isSame(query, state.question?.query ?? null, local)
+    const answered = state.name === "committed" || agreed || state.question === null && query === state.shown
     if (state.name === "following" || !isBehind(state) && answered) showPage(state, effects)
     else if (state.name === "ahead") effects.push({ type: "timer", wait: PATIENCE }) // it is being run, and soon up to date
     if (moved && query === state.shown) effects.push({ type: "redraw" })
   },
 
   /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. Where the page
-     has only taken out what belonged to controls that are gone, it means what it has said. */
-  address(state, { query, isTidied = false }, effects) {
+     has only taken out what belonged to controls that are gone, it means what it has said: it still holds their values. */
+  address(state, { query, before = state.page.query ?? "", isTidied = false }, effects) {
     const expected = state.question?.query ?? state.shown
     if (state.latest !== null || isTidied && isPartOf(query, state.page.query)) return
-    if (state.name === "ahead") state.ahead = query
-    if (!isSame(query, expected, state.page.local)) goAhead(state, query, effects)
+    if (state.name === "following") state.kept = without(state.page.query ?? "", before)
+    const whole = together(query, state.kept)
+    if (state.name === "ahead") state.ahead = whole
+    if (!isSame(whole, expected, state.page.local)) goAhead(state, whole, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -136,6 +141,12 @@ const HANDLERS = {
  * @param {Pick<FollowState, "page" | "commits">} state */
 const isBehind = ({ page, commits }) => page.heard < commits
 
+/** A query in the order in which the page writes it, if it says the same: a picture that has asked for nothing, as it depends
+ * on nothing that was moved, shows the query of the address, whose order is another one.
+ * @param {Pick<FollowState, "page">} state
+ * @param {string | null} query */
+const asThePageWrites = ({ page }, query) => page.query !== null && isSame(page.query, query, page.local) ? page.query : query
+
 /** @param {FollowState} state
  * @param {string} query
  * @param {FollowEffect[]} effects */
@@ -170,6 +181,14 @@ function showPage(state, effects) {
   // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
   if (query === state.shown) state.question = null
   else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+}
+
+/** Expect no longer what the page held beside its address, and does not hold any more: a question has been set up.
+ * @param {FollowState} state */
+function letGo(state) {
+  const gone = without(state.kept, state.page.query ?? "")
+  state.kept = without(state.kept, gone)
+  state.ahead = without(state.ahead ?? "", gone)
 }
 
 /** @param {FollowState} state */
@@ -218,12 +237,12 @@ function answered(state, query, { drawn, problem, again, jitter = 0, content }, 
   state.question = null
   if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
   state.failures = 0
-  state.shown = drawn
+  state.shown = asThePageWrites(state, drawn)
   if (state.ahead === query) state.ahead = drawn // as the page will write it
   effects.push({ type: "explain", words: "" })
   effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })
   const dragged = state.name === "previewing" && state.ahead !== null // away from what the page is about to say
-  if (drawn === state.page.query && !isBehind(state) && (state.latest ?? query) === query && !dragged) caughtUp(state)
+  if (state.shown === state.page.query && !isBehind(state) && (state.latest ?? query) === query && !dragged) caughtUp(state)
 }
 
 /** Say why there is no picture, and ask again where that makes sense: each time after twice the time, and not all windows

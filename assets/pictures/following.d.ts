@@ -16,6 +16,7 @@ interface FollowState {
   preview: Question | null // the question of a wish that is on its way, wanted or not
   latest: string | null // the newest wish
   ahead: string | null // what the page is about to say, as the address says it, or a slider was let go there
+  kept: string // what the page holds beside its address: values of controls that another view shows
   committed: string | null // what the page was told last
   pending: Values // all changes that the page was told and has not answered
   failures: number // questions in a row that had no answer
@@ -33,7 +34,7 @@ interface AnswerEvent {
 
 type FollowEvent =
   | { type: "page"; query: string; heard: number; local: Values }
-  | { type: "address"; query: string; isTidied?: boolean }
+  | { type: "address"; query: string; before?: string; isTidied?: boolean } // `before`: what the address was
   | { type: "preview"; changes: Values }
   | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }

@@ -192,6 +192,42 @@ test("an address out of which the page has taken what belonged to controls that 
   }
 })
 
+test("what the page holds and its address does not say is asked for with the address, so that both say the same", () => {
+  const picture = new Simulation("seed=1&layer=2&view=scale")
+  picture.tell({ type: "address", query: "view=scale&seed=2", before: "view=scale&seed=1" })
+  assert.deepEqual(picture.questions, ["view=scale&seed=2&layer=2"])
+  picture.tell({ type: "address", query: "view=scale&seed=3", before: "view=scale&seed=2" })
+  assert.deepEqual(picture.questions, ["view=scale&seed=3&layer=2"], "the page has not been run since")
+  picture.answer().page("seed=3&layer=2&view=scale")
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
+  picture.tell({ type: "address", query: "view=scale&seed=3&layer=3", before: "view=scale&seed=3" })
+  assert.deepEqual(picture.questions, ["view=scale&seed=3&layer=3"], "the address says it now")
+})
+
+test("what the page no longer holds when it speaks is not waited for: a question has been set up", () => {
+  const picture = new Simulation("seed=2&layer=2&view=scale")
+  picture.tell({ type: "address", query: "view=scale", before: "view=scale&seed=2" }).answer()
+  picture.page("view=scale")
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", ["view=scale"], false])
+  assert.ok(picture.answer().isAtRest)
+})
+
+test("what is taken back to its default by hand is not kept", () => {
+  const picture = new Simulation("seed=1&layer=2")
+  picture.tell({ type: "address", query: "seed=1", before: "layer=2&seed=1" })
+  assert.deepEqual(picture.questions, ["seed=1"])
+  picture.tell({ type: "address", query: "seed=2", before: "seed=1" })
+  assert.deepEqual(picture.questions, ["seed=2"], "though the page still says layer=2")
+})
+
+test("a picture that asked for nothing is at rest when the page says the same in another order, or its question", () => {
+  const picture = new Simulation("seed=1&view=padding").page("seed=1&view=padding", 0, { question: 1 })
+  picture.tell({ type: "address", query: "question=1&view=padding&seed=2" })
+  picture.answer({ query: "question=1&view=padding&seed=2" })
+  picture.page("seed=2&view=padding", 0, { question: 1 })
+  assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
+})
+
 test("after a wish the address is not followed: the picture is ahead of it", () => {
   const picture = new Simulation().commit({ head: 2, layer: 3 })
   assert.deepEqual(picture.tell({ type: "address", query: "head=2" }).questions, [])
