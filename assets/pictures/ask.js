@@ -11,7 +11,7 @@ let questions = 0
  * @param {string} name
  * @param {string} query
  * @param {string[]} [words] the names of what the page says
- * @returns {Promise<{ bytes: Uint8Array, words: Words, question: number } | Problem>} */
+ * @returns {Promise<{ bytes: Uint8Array, words?: Words, question: number } | Problem>} without words where none were asked for */
 export async function picture(name, query, words = []) {
   const { names, answer } = journeyOf(query, words)
   if (!names.includes(name)) names.push(name)
@@ -64,7 +64,7 @@ async function question(names, words, query, number) {
   const bytes = await response.arrayBuffer().catch(() => null) // broken off on its way
   if (!bytes) return UNREACHED
   const pictures = split(new Uint8Array(bytes), all)
-  return { pictures, words: together(words.map(name => decode(pictures[name])[0])), question: number }
+  return { pictures, words: words.length ? together(words.map(name => decode(pictures[name])[0])) : undefined, question: number }
 }
 
 /** @param {Words[]} answers which have no places if the server could not say anything

@@ -41,13 +41,14 @@ function carried() {
 }
 window.attentionLabCarried = carried
 
-/** @param {(follower: Follower) => void} act */
-function all(act) {
-  for (const follower of followers) {
-    if (!follower.root.isConnected) followers.delete(follower)
-    else if (!follower.component.data.slow) act(follower)
-  }
+/** The pictures that are still on the page. */
+function connected() {
+  for (const follower of followers) if (!follower.root.isConnected) followers.delete(follower)
+  return [...followers]
 }
+
+/** @param {(follower: Follower) => void} act */
+const all = act => connected().filter(follower => !follower.component.data.slow).forEach(act)
 
 /** What a picture gets beside its numbers, if it can be worked with, is described at `PictureActs` in types.d.ts.
  * @param {Component} component
@@ -91,10 +92,10 @@ class Follower {
     let { search } = location
     const moved = () => {
       if (!root.isConnected) return navigation.removeEventListener("currententrychange", moved)
-      const [before, now] = [search, location.search].map(text => text.slice(1))
-      if (location.pathname !== path || before === now) return
+      if (location.pathname !== path || location.search === search) return
+      const [query, before] = [location.search, search].map(text => text.slice(1))
       search = location.search
-      if (this.component.data.early) this.dispatch({ type: "address", query: now, before, isTidied: isTidied() })
+      if (this.component.data.early) this.dispatch({ type: "address", query, before, isTidied: isTidied() })
     }
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }
@@ -224,10 +225,7 @@ class Follower {
 
   /** @param {(other: Follower) => void} act */
   others(act) {
-    for (const other of followers) {
-      if (!other.root.isConnected) followers.delete(other)
-      else if (other !== this) act(other)
-    }
+    for (const other of connected()) if (other !== this) act(other)
   }
 
   /** @type {PictureActs["preview"]} */

@@ -40,3 +40,16 @@ export function without(query, other) {
  * @param {string} query
  * @param {string} other */
 export const together = (query, other) => [query, without(other, query)].filter(Boolean).join("&")
+
+/** A query in the order in which the page writes it, if it says the same: a picture that has asked for nothing, as it depends
+ * on nothing that was moved, shows the query of the address, whose order is another one.
+ * @param {Pick<FollowState, "page">} state
+ * @param {string | null} query */
+export const asOnPage = ({ page }, query) => page.query !== null && isSame(page.query, query, page.local) ? page.query : query
+
+/** What is expected of the page, without what it held beside its address and does not hold any more.
+ * @param {FollowState} state */
+export function stillKept({ kept, ahead, page }) {
+  const gone = without(kept, page.query ?? "")
+  return { kept: without(kept, gone), ahead: without(ahead ?? "", gone) }
+}

@@ -16,7 +16,7 @@
    Commits are numbered through all pictures of a window. What the page says to a picture comes with the number of the last
    commit that the page had heard of, so each picture knows by itself whether that was said before a commit or after it. */
 
-import { changed, isPartOf, isSame, together, without } from "./follow_queries.js"
+import { asOnPage, changed, isPartOf, isSame, stillKept, together, without } from "./follow_queries.js"
 
 export const PATIENCE = 1500 // ms that a page may take to say the rest, once it has said something
 export const LONG = 30000 // ms that a page may take to answer: it is sure to hear of an act, but is run once the visitor rests
@@ -59,9 +59,9 @@ const HANDLERS = {
   page(state, { query, heard, local }, effects) {
     const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
     state.page = { query, heard, local }
-    state.shown = asThePageWrites(state, state.shown)
+    state.shown = asOnPage(state, state.shown)
     if (state.name === "previewing" && isSame(query, state.ahead, local)) state.ahead = null // it has caught up with that
-    if (state.name === "ahead") letGo(state)
+    if (state.name === "ahead") Object.assign(state, stillKept(state)) // a question that was set up takes the rest back
     const agreed = state.name === "ahead" && isSame(query, state.ahead, local) && !isSame(query, state.question?.query ?? null, local)
     const answered = state.name === "committed" || agreed || state.question === null && query === state.shown
     if (state.name === "following" || !isBehind(state) && answered) showPage(state, effects)
@@ -72,12 +72,11 @@ const HANDLERS = {
   /* The address has changed. After a commit the picture is ahead of it, as it may get there in several steps. Where the page
      has only taken out what belonged to controls that are gone, it means what it has said: it still holds their values. */
   address(state, { query, before = state.page.query ?? "", isTidied = false }, effects) {
-    const expected = state.question?.query ?? state.shown
     if (state.latest !== null || isTidied && isPartOf(query, state.page.query)) return
     if (state.name === "following") state.kept = without(state.page.query ?? "", before)
     const whole = together(query, state.kept)
     if (state.name === "ahead") state.ahead = whole
-    if (!isSame(whole, expected, state.page.local)) goAhead(state, whole, effects)
+    if (!isSame(whole, state.question?.query ?? state.shown, state.page.local)) goAhead(state, whole, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -141,12 +140,6 @@ const HANDLERS = {
  * @param {Pick<FollowState, "page" | "commits">} state */
 const isBehind = ({ page, commits }) => page.heard < commits
 
-/** A query in the order in which the page writes it, if it says the same: a picture that has asked for nothing, as it depends
- * on nothing that was moved, shows the query of the address, whose order is another one.
- * @param {Pick<FollowState, "page">} state
- * @param {string | null} query */
-const asThePageWrites = ({ page }, query) => page.query !== null && isSame(page.query, query, page.local) ? page.query : query
-
 /** @param {FollowState} state
  * @param {string} query
  * @param {FollowEffect[]} effects */
@@ -181,14 +174,6 @@ function showPage(state, effects) {
   // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
   if (query === state.shown) state.question = null
   else if (query !== null && query !== state.question?.query) ask(state, query, effects)
-}
-
-/** Expect no longer what the page held beside its address, and does not hold any more: a question has been set up.
- * @param {FollowState} state */
-function letGo(state) {
-  const gone = without(state.kept, state.page.query ?? "")
-  state.kept = without(state.kept, gone)
-  state.ahead = without(state.ahead ?? "", gone)
 }
 
 /** @param {FollowState} state */
@@ -237,7 +222,7 @@ function answered(state, query, { drawn, problem, again, jitter = 0, content }, 
   state.question = null
   if (drawn === undefined) return problem === undefined ? undefined : failed(state, query, problem, again, jitter, effects)
   state.failures = 0
-  state.shown = asThePageWrites(state, drawn)
+  state.shown = asOnPage(state, drawn)
   if (state.ahead === query) state.ahead = drawn // as the page will write it
   effects.push({ type: "explain", words: "" })
   effects.push({ type: "draw", content, late: state.latest !== null && state.latest !== query })

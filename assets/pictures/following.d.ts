@@ -57,4 +57,4 @@ interface Problem {
   again?: number
 }
 
-type AnswerForAll = { pictures: Record<string, Uint8Array>; words: Words; question: number } | Problem
+type AnswerForAll = { pictures: Record<string, Uint8Array>; words?: Words; question: number } | Problem

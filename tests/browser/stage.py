@@ -1,11 +1,14 @@
 """Where the main picture of a view is in the window."""
 
 import time
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.browser.conftest import Visitor
 from tfm_ui.lenses import lens
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.questions import Question
+from tfm_ui.state.links import share_link
+from tfm_ui.state.model_state import ModelState
 
 # Of a picture, all that its script draws in; of a view whose main thing is a table, the table.
 BOXES = """() => {
@@ -67,18 +70,17 @@ def path(name: str) -> str:
     return f"/{'' if name == 'home' else name}"
 
 
-def walked(visitor: Visitor, name: str, *, set_up: bool = True) -> Iterator[str]:
-    """Open each view of a lens by its tab, if not otherwise asked in the set-up of its first question; its name."""
-    views = lens(name).views
-    for view in views:
-        if len(views) > 1:
-            visitor.page.locator(f".st-key-_view_{view} button").click()
-            visitor.wait()
-            back = visitor.page.locator(".st-key-_set_up button").first
-            if set_up and back.is_enabled():
-                back.click()
-                visitor.wait()
-        yield view
+def question_of(each: Lens, view: str) -> Question:
+    """The first question that is about this view."""
+    return next(q for q in each.questions if len(each.views) == 1 or q.view(each.state) == view)
+
+
+def path_of(name: str, view: str = "") -> str:
+    """The path to a view, by default the first one, of the lens with this name, in the set-up of its first question."""
+    each = lens(name)
+    question = question_of(each, view or next(iter(each.views)))
+    page = each.state(**question.page, question=each.questions.index(question) + 1)
+    return share_link(path(name), (ModelState(**question.model), ""), (page, each.prefix))
 
 
 def presented(path: str) -> str:

@@ -14,8 +14,8 @@ from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.pictures.registry import PICTURES, made
 
-# A picture is drawn at the first two widths, one with long names at the first and the last, and each in one of the two
-# halls; with --all at each width and in both.
+# A picture is drawn at the first two widths, one with long names at the first, where they have the least room, and each
+# in one of the two halls; with --all at each width and in both.
 WIDTHS = (390, 1440, 760)
 HALLS = ((1000, 768, 535), (1896, 1080, 750))  # a window, and the room that it gives the picture
 SHOWN = [name for name in PICTURES if name not in CONTROLS]
@@ -166,5 +166,5 @@ def test_a_picture_that_is_drawn_after_another_is_that_of_its_own_file(
 
 def test_a_chart_with_long_names_and_many_curves_fits_each_width(shown: Shown, request: pytest.FixtureRequest):
     query = "&".join(f"{key}={value}" for key, value in LONG.items())
-    widths = WIDTHS if request.config.getoption("all_combinations") else WIDTHS[::2]
+    widths = WIDTHS if request.config.getoption("all_combinations") else WIDTHS[:1]
     assert sum(fits_each_width(shown(name, query), widths) for name in CHARTS) > 30

@@ -7,14 +7,14 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
 from tests.browser.conftest import Visitor
-from tests.browser.stage import path, picture, presented, top, walked, whole_picture
-from tfm_ui.lenses import lenses
+from tests.browser.stage import path_of, picture, presented, top, whole_picture
+from tfm_ui.lenses import lens, lenses
+from tfm_ui.page.lens import View
 from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
 PHONE, TIGHT = (390, 844), (1024, 768)  # the latter is the smallest that a whole picture must fit
 SMALL = (PHONE, (720, 450))  # the latter is half of 1440 × 900: that window enlarged to 200 %
-OTHERS = ((1440, 900), (720, 450))
 WINDOWS = (TIGHT, *SMALL, (1440, 900))
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
@@ -153,15 +153,17 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
 ):
     """Each view in the set-up of its first question, in the dark. A window opened so small keeps the sidebar folded.
 
-    The first view of a lens is seen in all windows; the others on a phone, in the smallest window that their picture
-    must fit, and in turn in one of the others. Contrast is looked at in the first, as all have the same colours
+    The first view of a lens is seen in all windows; the others on a phone, and in the smallest window that their
+    picture must fit. Contrast is looked at in the first, as all have the same colours
     (tests/tfm_ui/text/test_contrast.py). The same control of several views is moved in one of them. With --all each
     view has all of that.
     """
-    visitor = visit(path(name), width=1024, height=768, color_scheme="dark")
-    for number, view in enumerate(walked(visitor, name)):
-        whole = not number or request.config.getoption("all_combinations")
-        for width, height in WINDOWS if whole else (PHONE, TIGHT, OTHERS[number % 2]):
+    visitor, first = visit(path_of(name), width=1024, height=768, color_scheme="dark"), next(iter(lens(name).views))
+    for view in lens(name).views:
+        if view != first:
+            visitor.back_to(path_of(name, view))
+        whole = view == first or request.config.getoption("all_combinations")
+        for width, height in WINDOWS if whole else (PHONE, TIGHT):
             visitor.resize(width, "dark", height=height)
             (fits_a_small_window if (width, height) in SMALL else main_picture_is_whole)(visitor, view)
         assert barriers(visitor, ALL if whole else ALL_BUT_CONTRAST, EVERYWHERE if whole else MAIN) == [], view
@@ -199,19 +201,26 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_presented_a_view_fills_the_screen(visit, name, request):
-    """Each view in the light.
-
-    The first view of a lens is presented in all three windows, the others in turn in the smallest and the largest; with
-    --all each in all. tests/browser/test_every_picture.py has each picture in the room that it gets there.
+    """In the light: the first view of a lens in all three windows, and the one with the longest row of controls in the
+    smallest; with --all each view in all. test_every_picture.py has each picture in the room that it gets there.
     """
-    visitor = visit(presented(path(name)), width=HALLS[0][0], height=HALLS[0][1])
-    for number, view in enumerate(walked(visitor, name, set_up=False)):
-        whole = not number or request.config.getoption("all_combinations")
-        for width, height in HALLS if whole else (HALLS[0 if number % 2 else -1],):
+    views, everything = lens(name).views, request.config.getoption("all_combinations")
+    first, fullest = next(iter(views)), max(views, key=lambda view: row_of(views[view]))
+    visitor = visit(presented(path_of(name)), width=HALLS[0][0], height=HALLS[0][1])
+    for view in views if everything else dict.fromkeys((first, fullest)):
+        if view != first:
+            visitor.back_to(presented(path_of(name, view)))
+        whole = everything or view == first
+        for width, height in HALLS if whole else HALLS[:1]:
             visitor.resize(width, height=height)
             fills_a_hall(visitor, view)
         if whole:
             assert barriers(visitor) == [], view
+
+
+def row_of(view: View) -> int:
+    """How many controls stand in the row of a view; a view that draws its row itself has many."""
+    return 99 if callable(view.controls) else len(view.controls)
 
 
 def test_no_control_of_the_model_moves_a_picture(visit):

@@ -50,3 +50,9 @@ test("where neither picture nor words are wanted, nothing is asked", async () =>
   assert.deepEqual(await wordsAlone("seed=8", []), {})
   assert.deepEqual(asked, [])
 })
+
+test("an answer without words says so: it is no newer word than those that are still on their way", async () => {
+  serve([])
+  const answer = await picture("head", "seed=8")
+  assert.deepEqual([Object.keys(answer).sort(), "words" in answer && answer.words], [["bytes", "pictures", "question", "words"], undefined])
+})

@@ -12,12 +12,11 @@ import pytest
 from benchmarks.live.serve import AT_REST
 from tests.browser.others.firefox import Firefox, firefox
 from tests.browser.others.webkit import WebKit, webkit
+from tests.browser.stage import path_of, question_of
 from tfm_ui.lenses import lens, lenses
-from tfm_ui.page.lens import Lens
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.pictures.registry import PICTURES
-from tfm_ui.state.links import share_link
 from tfm_ui.state.model_state import ModelState
 
 PATIENCE = 60.0  # seconds
@@ -85,11 +84,6 @@ def wait_until_drawn(browser: Browser, fewest: int = 1) -> None:
     until(browser, f"(counts => counts.length >= {fewest} && counts.every(count => count > 2))({DRAWN})")
 
 
-def question_of(each: Lens, view: str) -> Question:
-    """The first question that is about this view."""
-    return next(q for q in each.questions if len(each.views) == 1 or q.view(each.state) == view)
-
-
 def firsts() -> dict[str, list[str]]:
     """Of each lens the first view, and those whose main picture is the first of its kind: a kind is a script."""
     drawn: set[str] = set()
@@ -117,18 +111,13 @@ def go(browser: Browser, address: str, name: str, view: str) -> None:
     visited = VISITED.setdefault(browser, set())
     anew = name in visited and view == next(iter(lens(name).views))
     visited.add(name)
-    each = lens(name)
-    question = question_of(each, view)
-    page = each.state(**question.page, question=each.questions.index(question) + 1)
-    link = share_link(
-        f"{address}/{'' if name == 'home' else name}", (ModelState(**question.model), ""), (page, each.prefix)
-    )
+    link = address + path_of(name, view)
     if anew or browser.evaluate("location.origin") != address or browser.problems:
         browser.open(link)
     else:
         rest(browser)  # of what the test before has asked for
         browser.evaluate(f"{PUSH}({json.dumps(link)})")
-    asked(browser, question)
+    asked(browser, question_of(lens(name), view))
 
 
 def asked(browser: Browser, question: Question) -> None:
