@@ -133,3 +133,19 @@ def test_the_settings_that_are_described_are_those_that_are_read():
     assert [row for row in rows if row not in runs] == [entry.row for entry in ENTRIES.values()]
     variables = {FOLDER, *(entry.variable for entry in ENTRIES.values())}
     assert set(re.findall(r"ATTENTION_LAB_[A-Z_]+", text)) == variables
+
+
+NAMED = re.compile(r"\b(?:tests|tfm_core|tfm_ui|hosting|docs|benchmarks)/[\w/]+\.(?:py|js|md|template)\b")
+WITH_COMMENTS = sorted(
+    file
+    for room in ("tfm_core", "tfm_ui", "benchmarks", "assets", "hosting", "tests")
+    for kind in ("*.py", "*.js", "*.css", "*.template")
+    for file in (ROOT / room).rglob(kind)
+)
+
+
+def test_files_that_code_and_comments_name_are_there():
+    made_up = {"tests/a.py"}  # in a test of patches
+    named = {(name, file) for file in WITH_COMMENTS for name in NAMED.findall(file.read_text("utf-8"))}
+    assert len(named) > 50
+    assert sorted((name, str(file)) for name, file in named if not (ROOT / name).exists() and name not in made_up) == []

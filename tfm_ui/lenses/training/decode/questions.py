@@ -1,4 +1,4 @@
-"""Questions of the view "decode". tests/tfm_ui/lenses/training/test_questions_decode.py checks what they say."""
+"""Questions of the view "decode". tests/tfm_ui/lenses/training/test_decode.py checks what they say."""
 
 from tfm_ui.lenses.training.decode.numbers import Written, written
 from tfm_ui.lenses.training.state import TrainingState

@@ -1,4 +1,4 @@
-"""Questions of the view "learn". tests/tfm_ui/lenses/training/test_questions_training.py checks what they say."""
+"""Questions of the view "learn". tests/tfm_ui/lenses/training/test_learn.py checks what they say."""
 
 from tfm_ui.lenses.training.learn import answers
 from tfm_ui.page.questions import Prediction, Question
