@@ -186,13 +186,14 @@ def windows(browser: Browser) -> Iterator[dict[str, Page]]:
 def visit(browser: Browser, request: pytest.FixtureRequest, windows: dict[str, Page]) -> Iterator:
     """Open windows: `visit("/heads", width=390, color_scheme="dark")`. At the end none may have had a problem.
 
-    Each is that of another browser, which has forgotten all but its cache.
+    Each is that of another browser, which has forgotten all but its cache. It asks for no motion: while a page waits,
+    Streamlit and we move something, and on a busy machine to draw that takes more time than all the rest of a page.
     """
     visitors: dict[str, Visitor] = {}
 
     def opened(
         path: str = "/heads", *, at: str = "", width: int = 1440, height: int = 900,
-        color_scheme: str = "light", reduced_motion: str = "no-preference", **more
+        color_scheme: str = "light", reduced_motion: str = "reduce", **more
     ) -> Visitor:  # fmt: skip
         kind = f"{len(visitors)} {sorted(more.items())}"
         if kind not in windows:

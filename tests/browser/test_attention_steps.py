@@ -214,7 +214,7 @@ def dragging_the_temperature_moves_the_numbers_live_and_the_link_when_it_is_let_
 
 
 def test_the_steps_are_walked_by_keys_by_themselves_and_on_a_phone(visit):
-    visitor = visit(f"{ONE_STEP}scores", reduced_motion="reduce")
+    visitor = visit(f"{ONE_STEP}scores")
     a_steps_matrices_have_room(visitor)
     a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor)
     visitor.back_to(f"{ONE_STEP}query")

@@ -116,6 +116,7 @@ def a_step_that_the_server_never_hears_of_is_asked_for_again(visitor) -> None:
 def every_key_works_wherever_the_focus_is(visitor) -> None:
     visitor.back_to("/heads?present=true")
     page = visitor.page
+    page.emulate_media(reduced_motion="no-preference")  # so that the window scrolls as it does for most
     for place in (
         visitor.head(1, 1),
         page.locator(".st-key-knobs input").first,
@@ -131,6 +132,7 @@ def every_key_works_wherever_the_focus_is(visitor) -> None:
         page.keyboard.press("u")
         page.wait_for_function("document.querySelector('.stMain').scrollTop === 0")
         visitor.wait()
+    page.emulate_media(reduced_motion="reduce")
     visitor.head(1, 1).focus()
     page.keyboard.press("a")
     page.locator(".st-key-answer").wait_for()

@@ -72,7 +72,7 @@ def no_tip_hides_what_a_finger_paints(visitor) -> None:
 
 
 def test_pictures_under_a_finger(visit):
-    visitor = visit("/heads", reduced_motion="reduce", **PHONE)
+    visitor = visit("/heads", **PHONE)
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
     a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stays_below(visitor)
     scrolling_takes_a_tip_away(visitor)
