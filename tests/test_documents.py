@@ -20,6 +20,14 @@ ONE_SCREEN = 60  # lines
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(python3? |pip |npm |streamlit )")
+# A file of the project that code or a comment names, and where they are looked for.
+NAMED = re.compile(r"\b(?:tests|tfm_core|tfm_ui|hosting|docs|benchmarks)/[\w/]+\.(?:py|js|md|template)\b")
+WITH_COMMENTS = sorted(
+    file
+    for room in ("tfm_core", "tfm_ui", "benchmarks", "assets", "hosting", "tests")
+    for kind in ("*.py", "*.js", "*.css", "*.template")
+    for file in (ROOT / room).rglob(kind)
+)
 NUMBER = r"-?[\d.,]+"
 CELL = re.compile(rf"not measured|{NUMBER}( [\w ]+)? \({NUMBER} to {NUMBER}\)")  # counts have no unit
 
@@ -133,15 +141,6 @@ def test_the_settings_that_are_described_are_those_that_are_read():
     assert [row for row in rows if row not in runs] == [entry.row for entry in ENTRIES.values()]
     variables = {FOLDER, *(entry.variable for entry in ENTRIES.values())}
     assert set(re.findall(r"ATTENTION_LAB_[A-Z_]+", text)) == variables
-
-
-NAMED = re.compile(r"\b(?:tests|tfm_core|tfm_ui|hosting|docs|benchmarks)/[\w/]+\.(?:py|js|md|template)\b")
-WITH_COMMENTS = sorted(
-    file
-    for room in ("tfm_core", "tfm_ui", "benchmarks", "assets", "hosting", "tests")
-    for kind in ("*.py", "*.js", "*.css", "*.template")
-    for file in (ROOT / room).rglob(kind)
-)
 
 
 def test_files_that_code_and_comments_name_are_there():

@@ -187,7 +187,7 @@ def visit(browser: Browser, request: pytest.FixtureRequest, windows: dict[str, P
     """Open windows: `visit("/heads", width=390, color_scheme="dark")`. At the end none may have had a problem.
 
     Each is that of another browser, which has forgotten all but its cache. It asks for no motion: while a page waits,
-    Streamlit and we move something, and on a busy machine to draw that takes more time than all the rest of a page.
+    Streamlit and we move something, and on a busy machine to draw that takes as long as the rest of a page.
     """
     visitors: dict[str, Visitor] = {}
 

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from streamlit.proto.Button_pb2 import Button
-from streamlit.proto.Html_pb2 import Html
-from streamlit.proto.TextArea_pb2 import TextArea
+from streamlit.testing.v1 import AppTest
 
 from tests.browser.plain_text import ADDRESSES, HURTS
 from tests.opening import go_to, new_app
@@ -61,27 +59,41 @@ def written(message: Message) -> Iterator[tuple[str, str]]:
 
 def faults(message: Message) -> list[str]:
     """What somebody's text has become in a message: elements, links, or Markdown."""
-    if not isinstance(message, Html):
+    if message.DESCRIPTOR.name != "Html":
         return [text for field, text in written(message) if field not in PLAIN and LIVELY.search(text)]
-    begun = Elements(message.body).begun
+    [(_, body)] = written(message)
+    begun = Elements(body).begun
     lively = {"img", "script", "a"} & {tag for tag, _ in begun} or "evil" in str([attrs for _, attrs in begun])
-    return [message.body] if lively or NO_TAG.search(message.body) else []
+    return [body] if lively or NO_TAG.search(body) else []
+
+
+def drawn(element: str, text: str) -> None:
+    """A page of one element with this text: the body of HTML, the label of a button, or what is typed into a box."""
+    import streamlit as st
+
+    if element == "text_area":
+        st.session_state["typed"] = text
+        st.text_area("Text", key="typed")
+    else:
+        getattr(st, element)(text)
 
 
 @pytest.mark.parametrize(
-    ("message", "is_fault"),
+    ("element", "text", "is_fault"),
     [
-        (Html(body="<p>“<img src=x onerror=window.hurt=1>”</p>"), True),
-        (Html(body="<p>“<” looks at “*”</p>"), True),
-        (Html(body="<p>“&lt;” looks at “*”</p>"), False),
-        (Button(label="“*” looks at “a”"), True),
-        (Button(label=r"“\*” looks at “a”"), False),
-        (Button(label="see www.evil.test"), True),
-        (TextArea(value=TEXTS["elements"]), False),
+        ("html", "<p>“<img src=x onerror=window.hurt=1>”</p>", True),
+        ("html", "<p>“<” looks at “*”</p>", True),
+        ("html", "<p>“&lt;” looks at “*”</p>", False),
+        ("button", "“*” looks at “a”", True),
+        ("button", r"“\*” looks at “a”", False),
+        ("button", "see www.evil.test", True),
+        ("text_area", TEXTS["elements"], False),
     ],
 )
-def test_what_a_text_has_become_is_noticed(message, is_fault):
-    assert bool(faults(message)) == is_fault
+def test_what_a_text_has_become_is_noticed(element, text, is_fault):
+    sent = list(messages(AppTest.from_function(drawn, args=(element, text)).run()._tree))
+    assert any(text == each for message in sent for _, each in written(message))
+    assert any(faults(message) for message in sent) == is_fault
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)

@@ -10,6 +10,12 @@ import { Simulation } from "./simulation.js"
  * @returns {FollowEvent} */
 const preview = changes => ({ type: "preview", changes })
 
+/** A control was moved: what the address is now, and what it was.
+ * @param {string} before
+ * @param {string} query
+ * @returns {FollowEvent} */
+const address = (before, query) => ({ type: "address", query, before })
+
 test("what the page says is asked for, drawn, and the picture is at rest", () => {
   const picture = new Simulation("head=1")
   assert.deepEqual(picture.drawn, ["head=1"])
@@ -194,19 +200,19 @@ test("an address out of which the page has taken what belonged to controls that 
 
 test("what the page holds and its address does not say is asked for with the address, so that both say the same", () => {
   const picture = new Simulation("seed=1&layer=2&view=scale")
-  picture.tell({ type: "address", query: "view=scale&seed=2", before: "view=scale&seed=1" })
+  picture.tell(address("view=scale&seed=1", "view=scale&seed=2"))
   assert.deepEqual(picture.questions, ["view=scale&seed=2&layer=2"])
-  picture.tell({ type: "address", query: "view=scale&seed=3", before: "view=scale&seed=2" })
+  picture.tell(address("view=scale&seed=2", "view=scale&seed=3"))
   assert.deepEqual(picture.questions, ["view=scale&seed=3&layer=2"], "the page has not been run since")
   picture.answer().page("seed=3&layer=2&view=scale")
   assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
-  picture.tell({ type: "address", query: "view=scale&seed=3&layer=3", before: "view=scale&seed=3" })
+  picture.tell(address("view=scale&seed=3", "view=scale&seed=3&layer=3"))
   assert.deepEqual(picture.questions, ["view=scale&seed=3&layer=3"], "the address says it now")
 })
 
 test("what the page no longer holds when it speaks is not waited for: a question has been set up", () => {
   const picture = new Simulation("seed=2&layer=2&view=scale")
-  picture.tell({ type: "address", query: "view=scale", before: "view=scale&seed=2" }).answer()
+  picture.tell(address("view=scale&seed=2", "view=scale")).answer()
   picture.page("view=scale")
   assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", ["view=scale"], false])
   assert.ok(picture.answer().isAtRest)
@@ -214,9 +220,9 @@ test("what the page no longer holds when it speaks is not waited for: a question
 
 test("what is taken back to its default by hand is not kept", () => {
   const picture = new Simulation("seed=1&layer=2")
-  picture.tell({ type: "address", query: "seed=1", before: "layer=2&seed=1" })
+  picture.tell(address("layer=2&seed=1", "seed=1"))
   assert.deepEqual(picture.questions, ["seed=1"])
-  picture.tell({ type: "address", query: "seed=2", before: "seed=1" })
+  picture.tell(address("seed=1", "seed=2"))
   assert.deepEqual(picture.questions, ["seed=2"], "though the page still says layer=2")
 })
 
