@@ -10,7 +10,7 @@
 import { picture, wordsAlone } from "./ask.js"
 import { isSame } from "./follow_queries.js"
 import { initial, isAtRest, next } from "./follow_states.js"
-import { isRunning, isTidied, pageHasSpoken } from "./page.js"
+import { isByPage, isRunning, isTidied, pageHasSpoken } from "./page.js"
 import { decode } from "./paint.js"
 import { sayInPanel, sayOnPage, wanted } from "./words.js"
 
@@ -95,7 +95,8 @@ class Follower {
       if (location.pathname !== path || location.search === search) return
       const [query, before] = [location.search, search].map(text => text.slice(1))
       search = location.search
-      if (this.component.data.early) this.dispatch({ type: "address", query, before, isTidied: isTidied() })
+      const event = { type: /** @type {const} */ ("address"), query, isTidied: isTidied() }
+      if (this.component.data.early) this.dispatch(isByPage() ? event : { ...event, before })
     }
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }

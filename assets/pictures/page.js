@@ -4,16 +4,22 @@
    address after it was run; nothing more will be said of that change. */
 
 let hasActed = true // somebody has done something in this window since the page last spoke
+let hasRun = false // the page has been run since then, or is being run, and has not spoken yet
 
 for (const type of ["pointerdown", "pointerup", "keydown", "input", "change", "click", "popstate"]) {
-  globalThis.addEventListener?.(type, () => (hasActed = true), { capture: true, passive: true })
+  globalThis.addEventListener?.(type, () => { hasActed = true; hasRun = isRunning() }, { capture: true, passive: true })
 }
+if (globalThis.MutationObserver) new MutationObserver(() => (hasRun ||= isRunning()))
+  .observe(document.documentElement, { subtree: true, attributeFilter: ["data-test-script-state"] })
 
 /** A picture has been told what the page says. */
-export const pageHasSpoken = () => (hasActed = false)
+export const pageHasSpoken = () => { hasActed = hasRun = false }
 
 /** Whether the address changes by itself. */
 export const isTidied = () => !hasActed
+
+/** Whether the page changes the address: what it says next is all that it holds. Else a control does, or Back. */
+export const isByPage = () => hasRun
 
 /** Whether the page is being run. */
 export const isRunning = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "running"
