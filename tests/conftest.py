@@ -1,5 +1,8 @@
 """What all tests share."""
 
+import tfm_ui  # noqa: F401  (before torch, whose threads it counts)
+
+# isort: split
 import asyncio
 import gc
 import logging
@@ -30,7 +33,6 @@ for profile, examples in {"fast": 10, "usual": 20, "all": 100}.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile("usual")
 lenses()  # fills the registry of pictures
-torch.set_num_threads(1)  # as on the server: the last digit depends on it
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-import torch
 
 from tests.record.addresses import FOLDER, Link, recorded_links
 from tests.record.content import content_of, in_no_panel
@@ -19,7 +18,6 @@ every_link = pytest.mark.parametrize("link", EVERY, ids=lambda link: str(link.fi
 
 @every_link
 def test_a_link_shows_what_its_file_says(link: Link):
-    torch.set_num_threads(1)
     if lines := changed(link, content_of(link)):
         more = f"\n... and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
         pytest.fail(f"{link.address}\n" + "\n".join(lines[:MOST_LINES]) + more, pytrace=False)

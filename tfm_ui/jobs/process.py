@@ -1,6 +1,5 @@
 """The worker process as the server sees it: starts the process, sends it messages and reads its answers."""
 
-import os
 import pickle
 import subprocess
 import sys
@@ -37,7 +36,6 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},  # a job may set another number
         )
         self.pid = self._process.pid
         self._listener = threading.Thread(target=self._listen, daemon=True)

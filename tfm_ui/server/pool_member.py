@@ -16,9 +16,9 @@ from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
 
 ROOT = Path(__file__).parents[2]
 PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
-# There is a worker for each core, so each needs a single thread for a matrix; and few of glibc's arenas, because each
-# arena keeps freed memory of its threads, which the others cannot use.
-FEW = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+# There is a worker for each core, so each needs a single thread for a matrix of NumPy's, too; and few of glibc's
+# arenas, because each arena keeps freed memory of its threads, which the others cannot use.
+FEW = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 AGAIN = 1.0  # seconds between two attempts to start a worker that cannot be started
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,6 @@ from multiprocessing.managers import BaseManager, BaseProxy
 from multiprocessing.util import get_temp_dir
 from typing import Any
 
-import torch
-
 from tfm_ui.server import logs
 from tfm_ui.visitors.compute_limiter import VisitorGone
 from tfm_ui.visitors.turn import SlowLaneNeeded
@@ -114,7 +112,6 @@ WorkerManager.register("desk", Desk, DeskProxy)
 def begin() -> None:
     """Called in a new worker process before its first question."""
     logs.set_up()
-    torch.set_num_threads(1)  # there is a worker for each core
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
 

@@ -3,7 +3,6 @@
 import gc
 
 import streamlit as st
-import torch
 
 from tfm_core.allocator import give_back
 from tfm_ui.live.passes import run
@@ -22,7 +21,6 @@ def preload() -> None:
 
 def _run_first() -> None:
     """Run the default model before the first visitor: the first pass of a process takes ten times as long as others."""
-    torch.set_num_threads(1)  # two threads become very slow when another process uses the processor
     run(ModelState(seed=0))  # the slow first pass, so that the badge shows the time of an ordinary one
     run(ModelState())
     run(ModelState(weights=lab_gpt.NAME, text=lab_gpt.PROSE))  # what Home opens on
