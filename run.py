@@ -206,10 +206,12 @@ def test(arguments: list[str], checks: Sequence[list[str]]) -> int:
     try:
         checked = [beside.submit(call, *check, whole=True) for check in checks]
         tests = call("pytest", *WORKERS, *arguments)
-        codes = [*(check.result() for check in checked), tests]
+        codes = {" ".join(check): done.result() for check, done in zip(checks, checked, strict=True)}
     finally:
         beside.shutdown(cancel_futures=True)
-    return next((code for code in codes if code), 0)
+    failed = [check for check, code in codes.items() if code]
+    print(*(f"FAILED above: {check}" for check in failed), sep="\n", end="\n" if failed else "", flush=True)
+    return next(filter(None, [*codes.values(), tests]), 0)
 
 
 def call(*command: str, whole: bool = False) -> int:

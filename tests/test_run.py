@@ -128,6 +128,7 @@ def test_the_first_failure_gives_the_exit_code_after_all_has_run(tools, capfd, f
     said = capfd.readouterr().out
     for name in failing.keys() - {"pytest"}:
         assert f"all of {name}\nFAILED with exit code {failing[name]}." in said
+    assert said.endswith("".join(f"FAILED above: {name}\n" for name in sorted(failing.keys() - {"pytest"})))
 
 
 SERVER = """

@@ -32,8 +32,7 @@ test("what the page says is asked for, drawn, and the picture is at rest", () =>
 
 test("the newest question wins, and answers to older ones are not drawn", () => {
   const picture = new Simulation()
-  const first = picture.page("head=2").state.asked
-  const second = picture.page("head=3").state.asked
+  const [first, second] = ["head=2", "head=3"].map(query => picture.page(query).state.asked)
   picture.answer({ number: first, query: "head=2" })
   assert.deepEqual(picture.drawn, [""])
   picture.answer({ number: second })
