@@ -14,24 +14,30 @@ export function clouded(data, layout, hidden) {
     if (trace.mode !== "markers" || trace.meta === "gap") return trace
     const x = decoded(trace.x), y = decoded(trace.y)
     if (x.length <= MOST) return trace
-    const names = [trace.xaxis, trace.yaxis].map(name => name.replace(/^[xy]/, (/** @type {string} */ letter) => `${letter}axis`))
-    const [horizontal, vertical] = names.map(name => layout[name])
+    const { xaxis = "x", yaxis = "y" } = trace
+    const [horizontal, vertical] = [xaxis, yaxis].map(name => layout[name.replace(/^[xy]/, "$&axis")])
     if (!hidden.has(trace.name)) images.push({
       source: cloud(x, y, horizontal, vertical, layout, trace.marker),
-      xref: `${trace.xaxis} domain`, yref: `${trace.yaxis} domain`, x: 0, y: 1, sizex: 1, sizey: 1, sizing: "stretch", layer: "above",
+      xref: `${xaxis} domain`, yref: `${yaxis} domain`, x: 0, y: 1, sizex: 1, sizey: 1, sizing: "stretch", layer: "above",
     })
     return { ...trace, marker: { ...trace.marker, maxdisplayed: 1, opacity: 0 } }
   })
   return { data: after, layout: { ...layout, images } }
 }
 
-/** A typed array of Plotly's JSON.
- * @param {any} part */
-export const decoded = part => part?.dtype === "f8"
-  ? new Float64Array(Uint8Array.from(atob(part.bdata), sign => sign.charCodeAt(0)).buffer)
-  : part ?? []
+const TYPES = { // the kinds of arrays in Plotly's JSON
+  i1: Int8Array, i2: Int16Array, i4: Int32Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array,
+}
 
-/** @param {Float64Array} x @param {Float64Array} y @param {any} horizontal @param {any} vertical
+/** The numbers of a trace: a list, or a typed array of Plotly's JSON.
+ * @param {number[] | { dtype: keyof typeof TYPES, bdata: string } | undefined} part
+ * @returns {ArrayLike<number>} */
+export function decoded(part) {
+  if (!part || Array.isArray(part)) return part ?? []
+  return new TYPES[part.dtype](Uint8Array.from(atob(part.bdata), sign => sign.charCodeAt(0)).buffer)
+}
+
+/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {any} horizontal @param {any} vertical
  * @param {{ width: number, height: number }} size of the whole figure @param {any} marker */
 function cloud(x, y, horizontal, vertical, { width, height }, { color, size, opacity }) {
   const canvas = document.createElement("canvas"), context = contextOf(canvas), scale = devicePixelRatio

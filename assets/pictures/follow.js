@@ -8,6 +8,7 @@
    the picture's place says so. follow_states.js decides which question is asked when. */
 
 import { picture, wordsAlone } from "./ask.js"
+import { inWords } from "./faults.js"
 import { isSame } from "./follow_queries.js"
 import { initial, isAtRest, next } from "./follow_states.js"
 import { isByPage, isRunning, isTidied, pageHasSpoken } from "./page.js"
@@ -101,10 +102,6 @@ class Follower {
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }
 
-  get shown() {
-    return this.state.shown
-  }
-
   /** @param {FollowEvent} event */
   dispatch(event) {
     const [state, effects] = next(this.state, event)
@@ -121,7 +118,7 @@ class Follower {
       try {
         this.carryOut(this.effects[0])
       } catch (error) {
-        reportError(error)
+        this.explain(inWords(error), true)
       }
       this.effects.shift()
     }
@@ -218,7 +215,7 @@ class Follower {
   settling = promise => {
     this.waits++
     this.mark()
-    promise.catch(error => this.explain(error.message)).finally(() => {
+    promise.catch(error => this.explain(inWords(error), true)).finally(() => {
       this.waits--
       this.mark()
     })

@@ -44,7 +44,7 @@ const load = () => new Promise((resolve, reject) => {
   }
   script.onerror = () => {
     loading = undefined // the next chart asks again
-    reject(new Error("The script that draws charts was not reached."))
+    reject(new Error("The script that draws charts was not reached.", { cause: "network" }))
   }
   document.head.append(script)
 })

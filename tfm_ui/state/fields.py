@@ -205,7 +205,7 @@ Limits = Mapping[str, Mapping[str, Any]]
 
 
 def controls_of(state: type[State], limits: Limits | None = None) -> dict[str, tuple[Field, Any]]:
-    """Field name -> (its control, its default).
+    """Field name -> (its control, its default, which is among the control's values).
 
     Args:
         state: a dataclass of controls.
@@ -213,5 +213,12 @@ def controls_of(state: type[State], limits: Limits | None = None) -> dict[str, t
     """
     controls = {field.name: (field.metadata["control"], field.default) for field in dataclasses.fields(state)}
     for name, narrower in (limits or {}).items():
-        controls[name] = (dataclasses.replace(controls[name][0], **narrower), controls[name][1])
+        controls[name] = _narrowed(*controls[name], narrower)
     return controls
+
+
+def _narrowed(field: Any, default: Any, narrower: Mapping[str, Any]) -> tuple[Field, Any]:
+    """The control with fewer values, and the one of them that is nearest to its default, else the first."""
+    narrowed = dataclasses.replace(field, **narrower)
+    first = narrowed.options[0] if isinstance(narrowed, Choice) else default
+    return narrowed, narrowed.read(str(default), first)[0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
-from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
+from tfm_ui.state.fields import Limits, State, Text, controls_of
 
 Query = Mapping[str, Sequence[str]]  # parameter of a link -> all its values, as text
 S = TypeVar("S", bound=State)
@@ -45,7 +45,7 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
     corrections = []
     for name, (field, default) in controls_of(state, limits).items():
         if given := query.get(prefix + name):
-            value, reason = _read_value(field, given[-1], default)
+            value, reason = field.read(given[-1], default)
             if len(given) > 1:
                 reason = reason or "of several values the last one counts"
             elif as_text(value) != given[-1]:  # such as 12.0 or FALSE, which Streamlit would read differently
@@ -59,17 +59,11 @@ def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = 
     """The state that a link stands for, after its corrections."""
     corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
     values = {
-        name: corrections.get(prefix + name, _read_value(field, query[prefix + name][-1], default)[0])
+        name: corrections.get(prefix + name, field.read(query[prefix + name][-1], default)[0])
         for name, (field, default) in controls_of(state, limits).items()
         if query.get(prefix + name)
     }
     return state(**values)
-
-
-def _read_value(field: Field, raw: str, default: Any) -> tuple[Any, str]:
-    """The field's value and the reason, see `Field.read`. The default is first brought within the field's limits."""
-    possible, _ = field.read(as_text(default), default)
-    return field.read(raw, possible)
 
 
 def as_text(value: Any) -> str:
