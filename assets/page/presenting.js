@@ -46,12 +46,12 @@ function walk(what, far) {
     number = what === "lens" || far > 0 ? 1 : data.questions[next]
     lens = next
   }
-  ask(lens, number)
+  ask({ lens, number, sets_up: what === "question" })
 }
 
-/** @param {string} lens @param {number} number @param {number} [tries] */
-function ask(lens, number, tries = 0) {
-  target = { lens, number, step: ++step }
+/** @param {Omit<PresentingTarget, "step">} wanted @param {number} [tries] */
+function ask(wanted, tries = 0) {
+  target = { ...wanted, step: ++step }
   say?.(target)
   clearTimeout(waiting)
   if (tries < TRIES) waiting = setTimeout(() => { look(tries, 0) }, LOOK)
@@ -64,7 +64,7 @@ function ask(lens, number, tries = 0) {
 function look(tries, rested) {
   if (!target || !isPresenting() || isShown(target)) return
   const rests = document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
-  if (rests && rested + 1 === LOOKS) return ask(target.lens, target.number, tries + 1)
+  if (rests && rested + 1 === LOOKS) return ask(target, tries + 1)
   waiting = setTimeout(() => { look(tries, rests ? rested + 1 : 0) }, LOOK)
 }
 

@@ -29,5 +29,6 @@ interface PresentingData {
 interface PresentingTarget {
   lens: string
   number: number // of the question, counted from 1
+  sets_up: boolean // whether the question's model is wanted, too: whoever walks through lenses keeps theirs
   step: number
 }

@@ -56,8 +56,8 @@ def presenting_keys(
         taken: the number of the last step that was taken.
 
     Returns:
-        "lens" and "number", the question that the keys have asked for last, and "step", which counts the steps; empty
-        if they asked for none on this page.
+        "lens" and "number", the question that the keys have asked for last, "sets_up", whether they walked through
+        questions, not through lenses, and "step", which counts the steps; empty if they asked for none on this page.
     """
     data = {
         "steps": dict(steps),

@@ -177,15 +177,20 @@ def apply_requested() -> None:
     The callback does not set them itself: if a callback ends with a rerun, Streamlit does not send the browser the
     values that the callback has set.
     """
-    requested = st.session_state.get(REQUESTED, {})
+    requested, kept = st.session_state.get(REQUESTED, {}), st.session_state.setdefault(KEPT, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
-    held = {prefix + name: controls_of(state)[name][1] for prefix, state in known.items() for name in held_by(state)}
+    at_first = {key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()}
+    held = {prefix + name for prefix, state in known.items() for name in held_by(state)}
+    # Streamlit writes into the address what it holds of a control, but not of one that was never drawn.
+    in_address = {key for key in requested if key in held or key not in st.session_state}
     for key, value in requested.items():
         if key not in held:
             st.session_state[key] = value
-        elif value == held[key] and key in st.query_params:
+            continue
+        kept[key] = value  # what was there before must not come back (`_come_back`)
+        if value == at_first[key] and key in st.query_params:
             del st.query_params[key]
-    changed = {key: as_text(value) for key, value in requested.items() if key in held and value != held[key]}
+    changed = {key: as_text(requested[key]) for key in in_address if requested[key] != at_first.get(key)}
     if changed:
         st.query_params.update(changed)  # in one call: each call changes the address
     st.session_state.pop(REQUESTED, None)  # last, because another act may end the run at any of these

@@ -73,6 +73,11 @@ def set_up(lens: Lens, question: Question) -> None:
     controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
 
 
+def set_up_model(question: Question) -> None:
+    """Set the model alone as the question wants it, from the next run on."""
+    controls.set_parameters(_defaults(ModelState, "", question.model))
+
+
 def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> None:
     """Show another view. Only to be called in a callback.
 
