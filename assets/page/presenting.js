@@ -135,6 +135,6 @@ export default function (component) {
   if (button) button.onclick = () => edit()
   // What was asked for while one page gave way to another was said to nobody, or to the page that left. It is another step, as
   // the server may have taken this one by now and would stay at the page that left.
-  if (isNew && target && data.taken !== step) ask(target.lens, target.number)
+  if (isNew && target && data.taken !== step) ask(target)
   return () => { if (say === tell) say = undefined }
 }

@@ -102,6 +102,8 @@ class Follower {
     globalThis.navigation?.addEventListener("currententrychange", moved) // where a browser has no `navigation`, the picture follows with the page
   }
 
+  get shown() { return this.state.shown } // for tests
+
   /** @param {FollowEvent} event */
   dispatch(event) {
     const [state, effects] = next(this.state, event)

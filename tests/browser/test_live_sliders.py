@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import NO_MOTION, Visitor
 
 TOKENS, LAYERS, HEADS, WIDTH = "seq_len", "num_layers", "num_heads", "d_model"
 # Whether all pictures of the page that follow sliders are drawn with a value of the link.
@@ -79,7 +79,7 @@ def test_by_touch_and_by_key(visit):
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
     visitor.page.locator(f".st-key-{LAYERS} input").scroll_into_view_if_needed()
     expect(visitor.page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
-    visitor.page.wait_for_function("() => document.getAnimations().every(({ playState }) => playState !== 'running')")
+    visitor.page.wait_for_function(NO_MOTION)
     touch, sent = visitor.page.context.new_cdp_session(visitor.page), visitor.messages_sent
 
     def finger(kind: str, *steps: int) -> None:

@@ -49,6 +49,10 @@ def clipped(visitor: Visitor) -> list[str]:
 CUT = (
     "all => all.filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.outerHTML)"  # what is higher than its room
 )
+# Controls that are on screen nowhere; of tabs that scroll, the active one must be in sight.
+OUTSIDE = """all => all.map(e => [e.innerText || e.ariaLabel, e.getBoundingClientRect()])
+  .filter(([, box]) => box.width && (box.left < 0 || box.right > innerWidth + 1)).map(([name]) => name)"""
+ACTIVE = ".st-key-tabs button[kind=primary], .st-key-lens_links a[aria-current=page]"
 # The tabs that lie below the bar that stands right of them.
 COVERED = """() => {
   const bar = document.querySelector(".st-key-present_bar").getBoundingClientRect()
@@ -126,6 +130,8 @@ def fits_a_small_window(visitor: Visitor, view: str) -> None:
     else:  # controls stand below each other there
         assert scrolled(visitor) == [], view
         assert visitor.page.locator(".st-key-knobs").evaluate_all(CUT) == [], view
+        assert visitor.page.locator(".st-key-knobs").locator("button, input").evaluate_all(OUTSIDE) == [], view
+        assert visitor.page.locator(ACTIVE).evaluate_all(OUTSIDE) == [], view
 
 
 def fills_a_hall(visitor: Visitor, view: str) -> None:
