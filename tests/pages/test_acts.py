@@ -213,3 +213,14 @@ def test_a_question_that_there_is_none_of_becomes_the_nearest(asked, taken):
     assert app.query_params["heads_question"] == taken
     assert "from 1 to 10" in app.warning[0].value
     assert f'data-number="{taken}"' in text_on(app)
+
+
+def test_a_number_that_was_predicted_is_answered_when_it_is_entered_and_written_as_numbers_are():
+    app = go_to(new_app(masks_view="leaks"), "masks")
+    app.session_state["_answer"] = True  # the popover is open
+    app.run()
+    (guess,) = [box for box in app.number_input if box.key.startswith("_prediction_")]
+    guess.set_value(32768.0).run()
+    assert not app.exception
+    assert "You predicted 32,768." in text_on(app)
+    assert "Show the answer" not in [button.label for button in app.button]

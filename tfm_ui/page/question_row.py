@@ -3,7 +3,6 @@
 The row has the same height whatever it says, so that the picture below it stays where it is.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from html import escape
 
@@ -148,7 +147,7 @@ def _answer(lens: Lens, now: Question, model: ModelState, state: LensState) -> N
     """The answer; before it the reader's prediction, if the question asks for one."""
     which = f"{lens.name}_{lens.questions.index(now)}"
     if now.predict:
-        predicted = _prediction(now.predict, f"_prediction_{which}")
+        predicted = _prediction(now.predict, which)
         if st.session_state.get(ASKED_FOR) != which:
             st.button("Show the answer", on_click=_show, args=(which,), type="primary", key="_show_answer")
             return
@@ -163,12 +162,23 @@ def _show(which: str) -> None:
     st.session_state[ASKED_FOR] = which
 
 
-def _prediction(prediction: Prediction, key: str) -> float | str | None:
-    options: Sequence[str] = prediction.options
+def _prediction(prediction: Prediction, which: str) -> float | str | None:
+    options, key = prediction.options, f"_prediction_{which}"
     if options:
         return st.pills(prediction.ask, options, key=key)
-    return st.number_input(prediction.ask, value=None, placeholder="your guess", key=key, width=200)
+    return st.number_input(
+        prediction.ask,
+        value=None,
+        format="%g",
+        key=key,
+        on_change=_show,  # the key Enter, which ends the entry, answers
+        args=(which,),
+        placeholder="your guess",
+        width=200,
+    )
 
 
 def _said(value: float | str, prediction: Prediction) -> str:
-    return value if isinstance(value, str) else f"{value:,.4g}{prediction.unit}".replace("-", "−")
+    if isinstance(value, str):
+        return value
+    return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{prediction.unit}".replace("-", "−")
