@@ -215,6 +215,13 @@ def test_a_question_that_there_is_none_of_becomes_the_nearest(asked, taken):
     assert f'data-number="{taken}"' in text_on(app)
 
 
+def test_who_predicts_nothing_asks_for_the_answer():
+    app = go_to(new_app(masks_view="leaks"), "masks")
+    app.session_state["_answer"] = True  # the popover is open
+    widget(app.run(), "_show_answer").click().run()
+    assert "You predicted nothing." in text_on(app)
+
+
 def test_a_number_that_was_predicted_is_answered_when_it_is_entered_and_written_as_numbers_are():
     app = go_to(new_app(masks_view="leaks"), "masks")
     app.session_state["_answer"] = True  # the popover is open
