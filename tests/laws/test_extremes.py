@@ -36,7 +36,7 @@ ROWS, MOST = 6, 40  # links of each view, the second with --all
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
 
 
-@pytest.mark.parametrize("state", {each.state for each in lenses()}, ids=lambda state: state.__name__)
+@pytest.mark.parametrize("state", dict.fromkeys(each.state for each in lenses()), ids=lambda state: state.__name__)
 def test_each_default_is_possible_in_every_model(state):
     axes = {name: CORNERS[name] for name in ("num_layers", "num_heads", "d_model", "architecture", "positional")}
     for values in product(*axes.values()):
