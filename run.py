@@ -209,8 +209,8 @@ def test(arguments: list[str], checks: Sequence[list[str]]) -> int:
         codes = {" ".join(check): done.result() for check, done in zip(checks, checked, strict=True)}
     finally:
         beside.shutdown(cancel_futures=True)
-    failed = [check for check, code in codes.items() if code]
-    print(*(f"FAILED above: {check}" for check in failed), sep="\n", end="\n" if failed else "", flush=True)
+    for check in (check for check, code in codes.items() if code):
+        print(f"FAILED above: {check}", flush=True)
     return next(filter(None, [*codes.values(), tests]), 0)
 
 

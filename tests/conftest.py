@@ -1,6 +1,7 @@
 """What all tests share."""
 
-import tfm_ui  # noqa: F401  (before torch, whose threads it counts)
+# Before torch, which looks when it is loaded how many threads the app allows (tfm_ui/__init__.py).
+from tfm_ui.lenses import lenses
 
 # isort: split
 import asyncio
@@ -20,7 +21,6 @@ from streamlit.components.v2 import manifest_scanner
 from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_core.training.store import STORE
-from tfm_ui.lenses import lenses
 
 _runs = TemporaryDirectory()  # what tests train is theirs alone, here and in the apps that they start
 os.environ["ATTENTION_LAB_RUNS"] = _runs.name

@@ -177,7 +177,9 @@ def apply_requested() -> None:
     The callback does not set them itself: if a callback ends with a rerun, Streamlit does not send the browser the
     values that the callback has set.
     """
-    requested, kept = st.session_state.get(REQUESTED, {}), st.session_state.setdefault(KEPT, {})
+    if not (requested := st.session_state.get(REQUESTED)):
+        return
+    kept = st.session_state.setdefault(KEPT, {})
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
     at_first = {key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()}
     held = {prefix + name for prefix, state in known.items() for name in held_by(state)}

@@ -69,12 +69,7 @@ def ask(lens: Lens, question: Question) -> None:
 
 def set_up(lens: Lens, question: Question) -> None:
     """Set the model and the lens's controls as the question wants them, from the next run on."""
-    controls.set_parameters(_defaults(ModelState, "", question.model) | set_up_of(lens, question))
-
-
-def set_up_model(question: Question) -> None:
-    """Set the model alone as the question wants it, from the next run on."""
-    controls.set_parameters(_defaults(ModelState, "", question.model))
+    controls.set_parameters(model_of(question) | set_up_of(lens, question))
 
 
 def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> None:
@@ -101,6 +96,11 @@ def follow_link(lens: Lens) -> None:
         view = lens.questions[number - 1].view(lens.state)
         if view != controls.defaults(lens.state, lens.prefix)[at]:
             st.query_params[at] = view
+
+
+def model_of(question: Question) -> dict[str, object]:
+    """Parameter -> value, for all controls of the model."""
+    return _defaults(ModelState, "", question.model)
 
 
 def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
