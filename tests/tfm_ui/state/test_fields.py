@@ -136,3 +136,13 @@ def test_of_a_repeated_parameter_the_last_counts_and_that_is_said():
 @pytest.mark.parametrize(("raw", "value"), [("9" * 5000, 256), ("1e400", 256), ("-1e400", 32), ("100", 96)])
 def test_of_numbers_beyond_all_options_the_outermost_is_the_nearest(raw, value):
     assert Choice("d_model", (256, 32, 96)).read(raw, 32)[0] == value
+
+
+def test_a_control_of_fewer_values_begins_with_the_nearest_of_them():
+    def at_first(name: str, **narrower) -> object:
+        return controls_of(ModelState, {name: narrower})[name][1]
+
+    assert at_first("d_model", options=(64, 96)) == 64
+    assert at_first("num_layers", high=1) == 1
+    assert at_first("positional", options=("alibi", "rope")) == "alibi"
+    assert at_first("positional", options=("alibi", "sinusoidal")) == "sinusoidal"

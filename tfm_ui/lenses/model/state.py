@@ -156,7 +156,6 @@ class ModelLensState(LensState):
             "head": {"high": model.num_heads},
             "unit": {"high": model.config.feed_forward_dim},
             "token": {"high": max(2, *(len(text.pieces) for text in _texts(model)))},  # 2 is the default
-            "reach_seeds": {"options": tuple(number for number in DRAWS if number <= most_draws(model))},
         }
 
     @staticmethod

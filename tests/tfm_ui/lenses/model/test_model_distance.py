@@ -16,7 +16,7 @@ from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_ui.lenses.model.distance import networks, steps
 from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
-from tfm_ui.lenses.model.distance.numbers import reach
+from tfm_ui.lenses.model.distance.numbers import draws_of, reach
 from tfm_ui.lenses.model.distance.panels import blocks
 from tfm_ui.lenses.model.distance.paths import paths
 from tfm_ui.lenses.model.distance.questions import QUESTIONS
@@ -198,8 +198,9 @@ def test_what_the_questions_take_for_granted():
 
 def test_large_models_get_fewer_draws():
     large = ModelState(d_model=256, num_layers=8, d_ff=1024)
-    assert ModelLensState.limits(ModelState())["reach_seeds"]["options"] == (3, 5, 10, 20)
-    assert ModelLensState.limits(large)["reach_seeds"]["options"] == (3,)
+    most = ModelLensState(reach_seeds=20)
+    assert (draws_of(ModelState(), most), draws_of(large, most)) == (20, 3)
+    assert "reach_seeds" not in ModelLensState.limits(large)  # what is asked for stays in the link
     assert reach(large, ModelLensState(view="distance")).seeds == 3
 
 
