@@ -134,7 +134,7 @@ class Follower {
       this.drawn({ ...content, late: effect.late })
       if (!content.words) return
       sayInPanel(content.words, this.root)
-      sayOnPage(content.words, content.question ?? 0, [...followers].map(({ root }) => root))
+      sayOnPage(content.words, content.question ?? 0, () => connected().map(({ root }) => root))
     }
     else if (effect.type === "redraw") this.drawn(this.last)
     else if (effect.type === "explain") this.explain(effect.words, effect.instead)

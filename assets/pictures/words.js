@@ -3,7 +3,13 @@
 
    What belongs to a panel with a picture is put there when that picture is drawn, everything else with the first of them. If
    the page is run meanwhile and writes what held before, the newer words are put back. A page that has caught up with the
-   link says the same, so then nothing is left to do. Screen readers hear the main sentence, at rest. */
+   link says the same, so then nothing is left to do. Screen readers hear the main sentence, at rest.
+
+   A picture of the view before is on the page until the run that replaces it has ended, and may speak meanwhile: of a link
+   that this page never has. So once all pictures rest, words that are still ahead are replaced by the page's own. */
+
+import { wordsAlone } from "./ask.js"
+import { isRunning } from "./page.js"
 
 const PANEL = '[class*="st-key-panel_"]'
 /** @type {Record<string, string | undefined>} */
@@ -15,6 +21,8 @@ let page
 /** @type {Map<string, { query: string, spoken: Spoken }>} what is on screen and the page does not know of, by place */
 const ahead = new Map()
 const newer = new MutationObserver(putBack)
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let looking // runs while words are ahead of the page
 let spokenNumber = 0 // of the question whose words were put on the page last
 
 /** The names of the words that shall travel with pictures of this query: of the page, and of an answer that is open. None where
@@ -27,11 +35,13 @@ export function wanted(query) {
 }
 
 /** A picture has been drawn: what stands in no panel with a picture follows the first picture of each question.
- * @param {Words} words @param {number} number of the question that they answer @param {Iterable<Element>} pictures of the page */
+ * @param {Words} words @param {number} number of the question that they answer
+ * @param {() => HTMLElement[]} pictures that are on the page at the time */
 export function sayOnPage(words, number, pictures) {
+  void endAtRest(pictures)
   if (number <= spokenNumber) return
   spokenNumber = number
-  const panels = [...pictures].map(panelOf).filter(panel => panel !== null) // a picture may stand in none
+  const panels = pictures().map(panelOf).filter(panel => panel !== null) // a picture may stand in none
   say(words, element => !panels.some(panel => panel.contains(element)))
 }
 
@@ -40,6 +50,20 @@ export function sayOnPage(words, number, pictures) {
 export function sayInPanel(words, picture) {
   const panel = panelOf(picture)
   if (panel) say(words, element => element.closest(PANEL) === panel)
+}
+
+/** While words are ahead of the page, look whether it stands still: then the page's own words are put there.
+ * @param {() => HTMLElement[]} pictures */
+async function endAtRest(pictures) {
+  clearTimeout(looking)
+  if (!ahead.size || !page) return
+  looking = setTimeout(endAtRest, REST, pictures)
+  if (isRunning() || pictures().some(({ dataset }) => dataset.settled !== page?.query)) return
+  const { query } = page, answer = await wordsAlone(query, wanted(query))
+  if (page?.query !== query || !("words" in answer) || !answer.words || Number(answer.question) < spokenNumber) return
+  say(answer.words, () => true)
+  ahead.clear() // a place of which they know nothing holds what the page wrote
+  mark()
 }
 
 /** @param {Element} picture behind a shadow root, or not */

@@ -14,6 +14,16 @@ BEHIND = "() => document.documentElement.hasAttribute('data-behind')"
 HEARD = """() => [...document.querySelectorAll("*")]
   .map(element => element.shadowRoot?.querySelector("p[role=status]:not(.problem)")).find(Boolean)?.textContent"""
 
+# What a picture does when an answer comes for a link that is no longer the page's.
+SPEAK_OF_ANOTHER_LINK = """() => {
+  const panel = document.querySelector(".st-key-stage [data-words=said_grid]").closest("[class*=st-key-panel_]")
+  const inside = [...panel.querySelectorAll("*")].map(element => element.shadowRoot?.querySelector("[data-picture]"))
+  const picture = inside.find(Boolean)
+  const words = { query: "seed=999", places: { said_grid: { text: ["Words of the view before."] } } }
+  picture._follow.carryOut({ type: "draw", content: { ...picture._follow.last, words, question: 0 }, late: false })
+  picture._follow.mark()
+}"""
+
 
 @pytest.fixture(scope="module")
 def resting() -> Iterator[str]:
@@ -74,6 +84,15 @@ def words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor)
     assert visitor.page.evaluate(BEHIND)
     visitor.page.evaluate("document.querySelector('.st-key-stage .said').textContent = 'what held before'")
     expect(visitor.page.locator(".st-key-stage .said").first).to_have_text(newer)
+
+
+def words_of_a_view_that_is_left_give_way_to_the_page_s_own(visitor) -> None:
+    visitor.back_to("/heads?weights=random")
+    of_the_page = said(visitor)
+    visitor.page.evaluate(SPEAK_OF_ANOTHER_LINK)
+    assert said(visitor) == "Words of the view before."
+    visitor.wait()
+    assert said(visitor) == of_the_page
 
 
 def an_open_answer_follows_and_a_screen_reader_hears_the_words_once_at_rest(visitor) -> None:
@@ -141,6 +160,7 @@ def test_words_follow_a_row_of_acts_and_the_page_is_run_once_at_its_end(visit, r
         words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun, path)
     acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun)
     words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor)
+    words_of_a_view_that_is_left_give_way_to_the_page_s_own(visitor)
     a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor)
     a_button_runs_the_page_at_once_with_all_that_was_moved(visitor)
     an_open_answer_follows_and_a_screen_reader_hears_the_words_once_at_rest(visitor)
