@@ -257,17 +257,22 @@ def test_a_link_that_is_corrected_moves_nothing_when_its_notice_goes(visit):
     [
         ("/masks", [(1440, 900), (1100, 800), (1024, 768), (720, 450), (641, 800), (390, 844), (360, 740)]),
         ("/masks?present=true", [(1920, 1080), (1024, 768), (900, 800)]),
+        ("/heads?text=words+of+my+own", [(1440, 900), (1100, 800), (1024, 768), (641, 800), (390, 844), (360, 740)]),
     ],
-    ids=["page", "presenting"],
+    ids=["page", "presenting", "with a way back to the reader's own text"],
 )
 def test_the_row_has_room_for_each_question_and_one_height_for_all(visit, path, sizes):
     visitor = visit(path)
+    if "text=" in path:
+        visitor.press("Next question")  # which brings a text
+        visitor.wait()
+        expect(visitor.page.locator(".st-key-_mine")).to_be_visible()
     asks = [explained(question.ask) for lens in lenses() for question in lens.questions]
     for width, height in sizes:
         visitor.resize(width, height=height)
         rows = visitor.page.evaluate(ROWS, asks)
         assert len({(row["stage"], row["height"]) for row in rows}) == 1
-        assert [ask for ask, row in zip(asks, rows, strict=True) if min(row["above"], row["below"]) < 0] == []
+        assert [ask for ask, row in zip(asks, rows, strict=True) if min(row["above"], row["below"]) < 0] == [], width
 
 
 def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit):
@@ -275,7 +280,7 @@ def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit)
     page, asks = visitor.page, visitor.page.locator(".ask")
     visitor.press("Next question")
     visitor.wait()
-    expect(page).to_have_url(re.compile("attention_question=10"))
+    expect(page).to_have_url(re.compile("attention_question=a-leak"))
     question, back = asks.inner_text(), page.locator(".st-key-_set_up button").first
     expect(back).to_be_disabled()
     page.locator(".st-key-knobs input").first.focus()

@@ -1,5 +1,6 @@
 """Questions of all lenses: each is a state that a link can hold, no two are the same, and each is answered."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,18 +15,22 @@ from tfm_ui.lenses.heads.questions import QUESTIONS as HEADS
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.profiling.questions import QUESTIONS as PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.question_numbers import NAMES
 from tfm_ui.page.questions import MOST_CHARS, asked, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
 
 QUESTIONS = [(lens, question) for lens in lenses() for question in lens.questions]
-NAMES = [f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
+NAMES_OF_QUESTIONS = [f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
+OF_NO_MODEL = {
+    "training": ("learn", "decode", "classify", "compare", "lengths")
+}  # their questions name their own tasks
 OTHER = {"text": "to be or not to be", "num_heads": 8, "num_layers": 3, "d_model": 64, "seed": 3, "positional": "rope"}
 QUICK = {"distance": {"reach_seeds": 3}}  # as few draws as can be chosen
 
 
-@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES)
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
     model = ModelState(**question.model)
     for state, prefix, limits in (
@@ -39,7 +44,7 @@ def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
     assert len(question.ask) <= MOST_CHARS
 
 
-@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES)
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_question_is_answered_by_what_is_on_screen(lens, question):
     """As it was recorded; tests/record/test_links.py says that it is what is answered today."""
     link = next(link for link in recorded_links() if (link.lens, link.question) == (lens.name, question.name))
@@ -48,7 +53,7 @@ def test_a_question_is_answered_by_what_is_on_screen(lens, question):
     is_answered(question, said["answer"], said.get("predict", {}).get("measured"))
 
 
-@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES)
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_question_is_answered_of_another_model_too(lens, question):
     model, page = (
         ModelState(**{**question.model, **OTHER}),
@@ -82,9 +87,68 @@ def test_no_two_questions_are_the_same(lens):
     assert len({question.name for question in lens.questions}) == len(lens.questions)
 
 
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_a_question_has_a_name_in_links_and_every_number_of_earlier_days_stands_for_one(lens):
+    names = [question.link for question in lens.questions]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]{2,39}", name) for name in names)
+    assert set(NAMES.get(lens.name, "").split()) <= set(names)
+
+
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
+def test_a_text_is_true_of_its_set_up_and_not_where_something_differs_that_it_speaks_of(lens, question):
+    model, state = ModelState(**question.model), lens.state(**question.page)
+    assert question.is_true(model, state)
+    assert set(question.moves) <= {*question.model, *question.page}
+    fields, of_model = controls_of(lens.state), controls_of(ModelState)
+    for name in question.speaks_of:
+        at = state if name in fields else model
+        (_, default), now = (fields if at is state else of_model)[name], getattr(at, name)
+        changed = replace(at, **{name: another(now, default)})
+        assert not (question.is_true(model, changed) if at is state else question.is_true(changed, state)), name
+    for name in {*question.moves} - {"changes"}:
+        at = state if name in fields else model
+        changed = replace(at, **{name: another(getattr(at, name), None)})
+        assert question.is_true(model, changed) if at is state else question.is_true(changed, state), name
+
+
+def another(value, default):
+    """Another value; whether it is one that a control has does not matter."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int | float) else f"another {value}"
+
+
+# A word of a question's text -> the field that it speaks of.
+SPOKEN_OF = {
+    "Lab GPT": "weights",
+    "[Tt]rained (to|on letters)": "weights",
+    "Random weights|[Nn]obody has trained": "weights",
+    "Causal is off": "causal",
+    "Positions are off": "positional",
+    "ALiBi lowers": "positional",
+    "[Pp]ost-norm": "norm|shape",
+    "learning rate of": "rate",
+    "[Dd]ropout of": "dropout|depth_dropout",
+}
+
+
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
+def test_what_a_text_names_it_takes_for_granted(lens, question):
+    if question.view(lens.state) in OF_NO_MODEL.get(lens.name, ()):
+        return
+    for words, fields in SPOKEN_OF.items():
+        if re.search(words, question.ask):
+            assert question.speaks_of & {*fields.split("|")}, words
+    read = ModelState(**question.model).text.split()
+    quoted = {word.strip() for word in re.findall("“(.+?)”", question.ask)}
+    if quoted & {*read}:
+        assert "text" in question.speaks_of
+
+
 def test_a_set_up_is_left_as_soon_as_one_value_differs():
     assert HEADS[0].holds(ModelState(), HeadsState())
-    assert HEADS[0].holds(ModelState(), HeadsState(question=3))
+    assert HEADS[0].holds(ModelState(), HeadsState(question="looking-ahead"))
     for name, (_, default) in controls_of(ModelState).items():
         other = not default if isinstance(default, bool) else type(default)(f"1{default}")
         assert not HEADS[0].holds(ModelState(**{name: other}), HeadsState())
@@ -100,11 +164,11 @@ def test_a_view_that_is_opened_asks_its_first_question_and_a_link_any_of_its_oth
     for view in ("steps", "arcs", "dictionary"):
         of_view = [question for question in ATTENTION if question.view(AttentionState) == view]
         assert asked(ATTENTION, AttentionState(view=view)) is of_view[0]
-        second = AttentionState(view=view, question=ATTENTION.index(of_view[1]) + 1)
+        second = AttentionState(view=view, question=of_view[1].link)
         assert asked(ATTENTION, second) is of_view[1]
         assert asked(ATTENTION, replace(second, head=2)) is of_view[1]
-        assert asked(ATTENTION, AttentionState(view=view, question=99)) is of_view[0]
-    assert asked(ATTENTION, AttentionState(view="arcs", question=1)).view(AttentionState) == "arcs"
+        assert asked(ATTENTION, AttentionState(view=view, question="of-no-name")) is of_view[0]
+    assert asked(ATTENTION, AttentionState(view="arcs", question="step-by-step")).view(AttentionState) == "arcs"
 
 
 def test_questions_are_walked_round_and_round():

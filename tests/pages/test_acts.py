@@ -7,6 +7,7 @@ import pytest
 from tests.opening import PAGES, go_to, new_app
 from tests.pages.asking import pick
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
+from tfm_ui.lenses import lens as lens_of
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads import questions as heads
 from tfm_ui.lenses.heads.state import HeadsState
@@ -38,12 +39,12 @@ def in_address(app, kind, prefix):
 @pytest.mark.parametrize(("page", "these"), [(HOME, home.QUESTIONS), (HEADS, heads.QUESTIONS)])
 def test_every_question_can_be_asked_and_sets_the_page_up(page, these):
     app = start(page, seed="99", heads_head="3")
-    for number, question in enumerate(these, 1):
+    for question in these:
         pick(app, question.name)
         if not widget(app, "_set_up").disabled:  # it was asked already, of another set-up; this brings its own
             widget(app, "_set_up").click().run()
         assert held(app)[0] == ModelState(**question.model)
-        assert held(app)[1] == HeadsState(**question.page, **({"question": number} if page == HEADS else {}))
+        assert held(app)[1] == HeadsState(**question.page, **({"question": question.link} if page == HEADS else {}))
         assert escape(question.ask) in text_on(app)
 
 
@@ -53,7 +54,7 @@ def test_a_question_stays_when_a_control_moves_and_says_that_its_set_up_was_left
     assert widget(app, "_set_up").disabled
     widget(app, "heads_head").set_value(2).run()
     assert escape(question.ask) in text_on(app)
-    assert (widget(app, "_set_up").disabled, widget(app, "_set_up").label) == (False, "Set up again")
+    assert (widget(app, "_set_up").disabled, widget(app, "_set_up").label) == (False, "Set up")
     widget(app, "_set_up").click().run()
     assert app.session_state["heads_head"] == 1
     assert (widget(app, "_set_up").disabled, widget(app, "_set_up").label) == (True, "As set up")
@@ -186,33 +187,75 @@ def test_without_a_text_the_answer_asks_for_one(lens):
         app.run()
         assert not app.exception
         said = [html.proto.body for html in app.get("html") if 'class="said"' in html.proto.body]
-        assert any("Type at least one word" in body for body in said) == uses_model
+        is_asked = widget(app, "_set_up").label != "Set up this question"
+        assert any("Type at least one word" in body for body in said) == (uses_model and is_asked)
+        assert ("Type at least one word" in "".join(info.value for info in app.info)) == uses_model
 
 
 @pytest.mark.parametrize(
-    ("page", "number", "view"),
-    [("attention", "15", "dictionary"), ("masks", "15", "conventions"), ("attention", "1", None), ("heads", "3", None)],
+    ("page", "name", "view"),
+    [
+        ("attention", "a-blend", "dictionary"),
+        ("masks", "one-row-per-sentence", "conventions"),
+        ("attention", "step-by-step", None),
+        ("heads", "looking-ahead", None),
+    ],
 )
-def test_a_link_that_names_only_a_question_opens_its_view(page, number, view):
-    app = start(page, **{f"{page}_question": number})
-    assert f'data-number="{number}"' in text_on(app)
-    assert app.query_params.get(f"{page}_view") == view
+def test_a_link_that_names_only_a_question_opens_its_view_and_a_number_of_earlier_days_is_a_name(page, name, view):
+    number = str([question.link for question in lens_of(page).questions].index(name) + 1)
+    for asked in (name, number):
+        app = start(page, **{f"{page}_question": asked})
+        assert f'data-number="{number}"' in text_on(app)
+        assert app.query_params.get(f"{page}_view") == view
+        assert app.query_params[f"{page}_question"] == name
+        assert not app.warning
 
 
 def test_a_tab_forgets_the_question_of_the_view_before():
-    app = start("attention", attention_question="2", seed="8")
+    app = start("attention", attention_question="not-scaled", seed="8")
     widget(app, "_view_dictionary").click().run()
     assert "attention_question" not in app.query_params
     widget(app, "_view_steps").click().run()
     assert not {"attention_question", "attention_view"} & set(app.query_params)
 
 
-@pytest.mark.parametrize(("asked", "taken"), [("999", "10"), ("-1", "1"), ("abc", "1"), ("2.4", "2")])
-def test_a_question_that_there_is_none_of_becomes_the_nearest(asked, taken):
+@pytest.mark.parametrize("asked", ["999", "-1", "abc", "2.4", "rollout"])
+def test_instead_of_a_question_that_there_is_none_of_the_first_is_asked(asked):
     app = start(heads_question=asked)
-    assert app.query_params["heads_question"] == taken
-    assert "from 1 to 10" in app.warning[0].value
-    assert f'data-number="{taken}"' in text_on(app)
+    assert "heads_question" not in app.query_params
+    assert "there is no question of this name" in app.warning[0].value
+    assert 'data-number="1"' in text_on(app)
+
+
+def test_a_question_whose_text_is_not_true_of_the_screen_offers_to_be_set_up_and_is_not_asked():
+    app = start("attention", attention_question="looks-here-takes-there", seed="3")
+    question = lens_of("attention").questions[5]
+    assert escape(question.ask) not in text_on(app)
+    assert f"<b>{question.name}</b> asks about other settings than these." in text_on(app)
+    assert widget(app, "_set_up").label == "Set up this question"
+    widget(app, "_set_up").click().run()
+    assert escape(question.ask) in text_on(app)
+    assert (widget(app, "_set_up").label, app.session_state["seed"]) == ("As set up", ModelState().seed)
+
+
+def test_a_text_that_gave_way_to_a_question_comes_back():
+    app = start("heads", text="a text of my own", num_heads="8")
+    pick(app, "The first token")
+    assert app.query_params["weights"] == "lab-gpt"
+    assert widget(app, "_mine").label == "Back to my text"
+    pick(app, "Who saw whom?")  # brings another text: the reader's own is still kept
+    widget(app, "_mine").click().run()
+    assert (app.session_state["text"], app.session_state["num_heads"]) == ("a text of my own", 8)
+    assert not [button for button in app.button if button.key == "_mine"]
+
+
+def test_nothing_of_the_readers_gives_way_to_a_question_when_all_was_the_apps_own():
+    app = start("heads")
+    for name in ("The first token", "Who saw whom?", "The token before"):
+        pick(app, name)
+        assert not [button for button in app.button if button.key == "_mine"]
+    widget(app, "text").set_value("a text of my own").run()
+    assert not [button for button in app.button if button.key == "_mine"]
 
 
 def test_who_predicts_nothing_asks_for_the_answer():

@@ -36,7 +36,7 @@ def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_ot
     link = {"attention_heads": "2 3", "attention_tokens": "q3 q5", "attention_mass": "70", "attention_hide": "first"}
     data = picture(arcs(**link))
     local = {name: int(value) if value.isdigit() else value for name, value in link.items()}
-    assert data["local"] == {**local, "attention_question": 0}
+    assert data["local"] == {**local, "attention_question": ""}
     assert data["query"] == picture(arcs())["query"]
 
 

@@ -75,9 +75,8 @@ def read(link: Link) -> Asked:
 
 def _corrections(lens: Lens, model: ModelState, link: Link) -> list[Correction]:
     """What tfm_ui/page/controls.py and tfm_ui/page/lens_page.py correct in a link."""
-    limits = {**lens.state.limits(model), "question": {"low": 1, "high": len(lens.questions)}}
     query = parse_qs(link.query, keep_blank_values=True)
-    return [*read_link(ModelState, "", query), *read_link(lens.state, lens.prefix, query, limits)]
+    return [*read_link(ModelState, "", query), *read_link(lens.state, lens.prefix, query, lens.limits(model))]
 
 
 def _question(lens: Lens, link: Link, model: ModelState, state: LensState) -> Record:

@@ -42,8 +42,12 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
         query = {name: st.query_params.get_all(name) for name in st.query_params}
         corrections = read_link(state, prefix, query, limits)
         for correction in corrections:
-            notify(str(correction))
-            st.query_params[correction.name] = as_text(correction.value)
+            if correction.reason:
+                notify(str(correction))
+            if correction.value == "":
+                del st.query_params[correction.name]
+            else:
+                st.query_params[correction.name] = as_text(correction.value)
         known[prefix] = state  # only now: another act may end the run at any of these, and then the next run corrects
         if corrections:
             st.rerun()  # with the corrected link: Streamlit takes the values and shows them in the address bar

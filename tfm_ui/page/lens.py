@@ -7,10 +7,11 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.pictures.registry import Picture
-from tfm_ui.state.fields import controls_of
+from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -104,6 +105,10 @@ class Lens:
     def prefix(self) -> str:
         """The prefix of the lens's parameters in a link."""
         return f"{self.name}_"
+
+    def limits(self, model: ModelState) -> Limits:
+        """Field name -> attributes of its control that are narrower in a link: by this model, and by the questions."""
+        return {**self.state.limits(model), "question": names_in_links(self.name, self.questions)}
 
     def page(self, *, default: bool = False) -> Page:
         """The lens's page, for the router."""

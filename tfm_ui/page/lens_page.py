@@ -19,9 +19,8 @@ from tfm_ui.state.model_state import ModelState
 def show(lens: Lens) -> None:
     """Draw the lens's page."""
     model = frame.model()
-    limits = {**lens.state.limits(model), "question": {"low": 1, "high": len(lens.questions)}}
-    controls.open_link(lens.state, lens.prefix, limits)
-    question_row.follow_link(lens)
+    controls.open_link(lens.state, lens.prefix, lens.limits(model))
+    question_row.follow_link(lens, model)
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))

@@ -31,7 +31,7 @@ KEYS = (
     Key(("l",), "next lens", ("lens", 1)),
     Key(("k",), "lens before", ("lens", -1)),
     Key(("a",), "answer", button="_answer"),
-    Key(("s",), "back to the question’s set-up", button="_set_up"),
+    Key(("s",), "set the question up", button="_set_up"),
     Key(("d",), "scroll down", scrolls=1),
     Key(("u",), "scroll up", scrolls=-1),
     Key((TEXT,), "edit the text"),

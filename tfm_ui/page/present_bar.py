@@ -59,7 +59,7 @@ def _walk(lenses: Sequence[Lens], lens: Lens, target: Mapping[str, Any]) -> None
         st.rerun()
     page, parameters = _way_to(lenses, wanted, target["number"])
     if target["sets_up"]:
-        controls.set_parameters(question_row.model_of(wanted.questions[target["number"] - 1]))
+        controls.set_parameters(question_row.model_to_bring(wanted.questions[target["number"] - 1]))
     st.session_state[TAKEN] = target["step"]
     st.switch_page(page, query_params=parameters)
 

@@ -1,6 +1,7 @@
-"""The row of the question: its number, the question, the way back to its set-up, and the answer on request.
+"""The row of the question: its number, the question, the way to its set-up, and the answer on request.
 
-The row has the same height whatever it says, so that the picture below it stays where it is.
+A question is only asked where its text is true of what is on screen; elsewhere the row offers to set it up. It has the
+same height whatever it says, so that the picture below it stays where it is.
 """
 
 from functools import partial
@@ -8,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.page import controls
+from tfm_ui.page import controls, mine
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
 from tfm_ui.page.questions import Prediction, Question, asked, first_of, neighbour
@@ -39,26 +40,47 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         # Where keys walk on from, and the last of their steps that led here.
         taken = st.session_state.get(TAKEN, 0)
         at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}" data-taken="{taken}"'
-        st.html(f'<p class="ask" {at}>{explained(now.ask)}</p>')
+        is_true = now.is_true(model, state)
+        text = explained(now.ask) if is_true else f"<b>{escape(now.name)}</b> asks about other settings than these."
+        st.html(f'<p class="ask" {at}>{text}</p>')
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
-            left = not now.holds(model, state)
-            about = "Set the model and the controls as the question takes them for granted."
-            st.button(
-                "Set up again" if left else "As set up",
-                icon=":material/undo:" if left else ":material/check:",
-                disabled=not left,
-                help=about if left else None,
-                on_click=partial(ask, lens, now),
-                type="tertiary",
-                key="_set_up",
+            _back_to_mine(mine.given_way(model))
+            _set_up(lens, now, is_true, now.holds(model, state))
+            popover = st.popover(
+                "Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer", disabled=not is_true
             )
-            popover = st.popover("Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer")
-            if popover.open:
+            if popover.open and is_true:
                 with popover.container(key="answer"):
                     if unanswerable:
                         st.html(f'<p class="said">{escape(unanswerable)}</p>')
                     else:
                         _answer(lens, now, model, state)
+
+
+def _set_up(lens: Lens, now: Question, is_true: bool, holds: bool) -> None:
+    about = "Set the model and the controls as the question takes them for granted."
+    st.button(
+        "As set up" if holds else "Set up" if is_true else "Set up this question",
+        icon=":material/check:" if holds else ":material/tune:",
+        disabled=holds,
+        help=None if holds else about,
+        on_click=partial(ask, lens, now),
+        type="tertiary" if is_true else "primary",
+        key="_set_up",
+    )
+
+
+def _back_to_mine(gave_way: str) -> None:
+    """The way back to what of the reader's has given way to the question's; nothing where nothing has."""
+    if gave_way:
+        st.button(
+            "Back to mine" if " and " in gave_way else f"Back to my {gave_way}",
+            icon=":material/undo:",
+            help=f"The question has brought its own {gave_way}. Yours is kept: this brings it back.",
+            on_click=mine.come_back,
+            type="tertiary",
+            key="_mine",
+        )
 
 
 def ask(lens: Lens, question: Question) -> None:
@@ -69,7 +91,7 @@ def ask(lens: Lens, question: Question) -> None:
 
 def set_up(lens: Lens, question: Question) -> None:
     """Set the model and the lens's controls as the question wants them, from the next run on."""
-    controls.set_parameters(model_of(question) | set_up_of(lens, question))
+    controls.set_parameters(model_to_bring(question) | set_up_of(lens, question))
 
 
 def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> None:
@@ -82,30 +104,33 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
     if asked(lens.questions, state, model).holds(model, state):
         ask(lens, first)
     else:
-        controls.change(lens.prefix, view=view, question=0)
+        controls.change(lens.prefix, view=view, question="")
 
 
-def follow_link(lens: Lens) -> None:
+def follow_link(lens: Lens, model: ModelState) -> None:
     """Open the view of the question that a link names, if it names no view.
 
     Back may bring an address that was never corrected, as the run that found it bad had been ended.
     """
     at = f"{lens.prefix}view"
-    number = controls.current(lens.state, lens.prefix, {"question": {"low": 1, "high": len(lens.questions)}}).question
-    if number and len(lens.views) > 1 and at not in st.query_params:
-        view = lens.questions[number - 1].view(lens.state)
-        if view != controls.defaults(lens.state, lens.prefix)[at]:
-            st.query_params[at] = view
+    name = controls.current(lens.state, lens.prefix, lens.limits(model)).question
+    if len(lens.views) > 1 and at not in st.query_params:
+        for question in lens.questions:
+            view = question.view(lens.state)
+            if question.link == name and view != controls.defaults(lens.state, lens.prefix)[at]:
+                st.query_params[at] = view
 
 
-def model_of(question: Question) -> dict[str, object]:
-    """Parameter -> value, for all controls of the model."""
-    return _defaults(ModelState, "", question.model)
+def model_to_bring(question: Question) -> dict[str, object]:
+    """Parameter -> value, for all controls of the model; what is the reader's own is kept. Only for a callback."""
+    bringing = _defaults(ModelState, "", question.model)
+    mine.keep(bringing)
+    return bringing
 
 
 def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
     """Parameter -> value, for all controls of the lens; the model's are not among them."""
-    page = {**question.page, "question": lens.questions.index(question) + 1}
+    page = {**question.page, "question": question.link}
     return _defaults(lens.state, lens.prefix, page)
 
 

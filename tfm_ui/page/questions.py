@@ -4,10 +4,12 @@ A question lists what differs from the defaults; every other control goes back t
 questions.py. The answer is computed from what is on screen, so it stays true when the reader has moved a control.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from tfm_ui.page.question_names import name_in_links
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -55,9 +57,19 @@ class Prediction:
     unit: str = ""
 
 
+def _anyhow(model: ModelState, page: Any) -> bool:
+    return True
+
+
+MODEL = frozenset(controls_of(ModelState))  # all fields of the model
+
+
 @dataclass(frozen=True)
 class Question:
     """A question.
+
+    What its text says is true as long as the fields that it sets, and those that are `given`, have the values of its
+    set-up; of those that it sets, the reader may change what `moves`.
 
     Attributes:
         name: two or three words, for the list of questions.
@@ -67,6 +79,11 @@ class Question:
         predict: what the reader can predict first.
         model: field -> value, of the model's state.
         page: field -> value, of the lens's state.
+        moves: names of fields that it sets and that its text leaves to the reader.
+        given: names of fields that it leaves at their defaults and that its text speaks of. A name that the lens and
+            the model have is the lens's.
+        only: what else must be so for the text to be true.
+        link: its name in links. It is made from the first title, and is given where the title has been changed since.
     """
 
     name: str
@@ -75,6 +92,28 @@ class Question:
     predict: Prediction | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
     page: Mapping[str, Any] = field(default_factory=dict)
+    moves: Collection[str] = ()
+    given: Collection[str] = ()
+    only: Callable[[ModelState, Any], bool] = _anyhow
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.link:
+            object.__setattr__(self, "link", name_in_links(self.name))
+
+    @property
+    def speaks_of(self) -> set[str]:
+        """The names of the fields whose values its text takes for granted; the view is another matter."""
+        return {*self.model, *self.page, *self.given} - {*self.moves, "view"}
+
+    def is_true(self, model: ModelState, page: LensState) -> bool:
+        """Whether what its text says is true of this model and these controls."""
+        of_page, of_model = controls_of(type(page)), controls_of(ModelState)
+        for name in self.speaks_of:
+            state, set_up, fields = (page, self.page, of_page) if name in of_page else (model, self.model, of_model)
+            if getattr(state, name) != (set_up[name] if name in set_up else fields[name][1]):
+                return False
+        return self.only(model, page)
 
     def holds(self, model: ModelState, page: LensState) -> bool:
         """Whether the model's and the lens's state are those of this question."""
@@ -90,22 +129,24 @@ MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px w
 
 
 def asked(questions: Sequence[Question], page: LensState, model: ModelState | None = None) -> Question:
-    """The question that is on screen: the one that the link names, or else the first one of the visible view."""
-    number, view = page.question, getattr(page, "view", "")
+    """The question that is on screen: the one that the link names, or else one of the visible view (`first_of`)."""
+    view = getattr(page, "view", "")
     of_view = [question for question in questions if question.view(type(page)) == view]
-    named = questions[number - 1] if 0 < number <= len(questions) else None
-    return named if named and (named in of_view or not of_view) else first_of(of_view or questions, model)
+    named = next((question for question in questions if question.link == page.question), None)
+    return named if named and (named in of_view or not of_view) else first_of(of_view or questions, model, page)
 
 
-def first_of(questions: Sequence[Question], model: ModelState | None) -> Question:
-    """The first question that is asked of a model with such weights; without one the first of all.
+def first_of(questions: Sequence[Question], model: ModelState | None, page: LensState | None = None) -> Question:
+    """The first question whose text is true of this model and this page, and that is asked of such weights.
 
-    Weights are random, Lab GPT's, or trained on a task, whichever.
+    Without one, the first that is asked of such weights; without one, the first of all. Weights are random, Lab GPT's,
+    or trained on a task, whichever.
     """
     if not model:
         return questions[0]
-    fitting = (question for question in questions if _kind(ModelState(**question.model)) == _kind(model))
-    return next(fitting, questions[0])
+    fitting = [question for question in questions if _kind(ModelState(**question.model)) == _kind(model)]
+    true = (question for question in fitting if page and question.is_true(model, page))
+    return next(true, next(iter(fitting), questions[0]))
 
 
 def _kind(model: ModelState) -> tuple[bool, bool]:

@@ -179,6 +179,26 @@ class Flag:
         return words.get(raw.lower(), default), "" if raw.lower() in words else "it can be true or false"
 
 
+@dataclass(frozen=True)
+class Name:
+    """The name of one of many things, such as a question; "" stands for none of them.
+
+    Attributes:
+        names: all that there are; without any, every name is taken as it is.
+        older: what links of earlier days may call one of them -> its name. Such a link is understood without a word.
+    """
+
+    label: str
+    names: tuple[str, ...] = ()
+    older: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The name, whatever a link of earlier days calls it."""
+        name = self.older.get(raw, raw)
+        known = not self.names or name in ("", *self.names)
+        return (name, "") if known else (default, f"there is no {self.label.lower()} of this name")
+
+
 def control(field: Field, *, default: Any, held: bool = False, local: bool = False) -> Any:
     """A dataclass field that is a control.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tfm_ui.state.fields import Limits, Whole, control
+from tfm_ui.state.fields import Limits, Name, control
 from tfm_ui.state.model_state import ModelState
 
 
@@ -12,13 +12,13 @@ class LensState:
     """The base class of a lens's state; a lens without controls uses it as it is.
 
     Attributes:
-        question: the number of the question on screen, from 1; 0 stands for the first question of the visible view.
+        question: the name of the question on screen, as links have it; "" is the first question of the visible view.
         NOT_SET_UP: the names of fields that no question sets: they say what is on screen, not how it is made.
     """
 
     NOT_SET_UP: ClassVar[frozenset[str]] = frozenset({"question"})
 
-    question: int = control(Whole("Question", 0, 99), default=0, held=True, local=True)
+    question: str = control(Name("Question"), default="", held=True, local=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

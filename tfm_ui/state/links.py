@@ -19,7 +19,10 @@ TEXT_CHARS = 1500
 
 @dataclass(frozen=True)
 class Correction:
-    """A value of a link that had to be changed: what the link asked for, the new value, and the reason."""
+    """A value of a link that had to be changed: what the link asked for, the new value, and the reason.
+
+    Without a reason nothing was wrong: links wrote the value in another way once.
+    """
 
     name: str
     asked: str
@@ -48,6 +51,8 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
             value, reason = field.read(given[-1], default)
             if len(given) > 1:
                 reason = reason or "of several values the last one counts"
+            elif given[-1] in getattr(field, "older", ()):
+                corrections.append(Correction(prefix + name, given[-1], value, ""))
             elif as_text(value) != given[-1]:  # such as 12.0 or FALSE, which Streamlit would read differently
                 reason = reason or "there is a plainer way to write it"
             if reason:

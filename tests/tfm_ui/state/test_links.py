@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.change.changes import Changes
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.state.fields import Choice, Flag, Number, Whole, controls_of
+from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors
 from tfm_ui.state.model_state import CHARS, ModelState
@@ -61,6 +62,8 @@ def _longest(field, default, *, trained=False):
         case Vectors():
             vector = ",".join(f"{low + 0.01:g}" for low, _ in field.ranges)
             options = (" ".join([vector] * field.most),)
+        case Name():
+            options = (max((question.link for lens in lenses() for question in lens.questions), key=len),)
         case RunName():
             options = (LONGEST_NAME,) if trained else (default,)
         case Changes():
@@ -103,7 +106,7 @@ def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_the
 def test_whatever_else_is_set_texts_have_the_same_room():
     states = _all_at_their_longest(HeadsState, "heads_")  # not so where a link may hold lists and changes
     alone = ModelState(text="🦊" * CHARS, target="🦊" * CHARS)
-    assert len(share_link(BASE, *states)) <= LINK_CHARS - 180  # for the fields of lenses to come
+    assert len(share_link(BASE, *states)) <= LINK_CHARS - 150  # for the fields of lenses to come
     assert cuts(BASE, *states) == cuts(BASE, (alone, ""))
     assert len(cuts("https://" + "x" * 700, *states)["text"].part) < len(cuts(BASE, *states)["text"].part)
 

@@ -7,7 +7,7 @@ from tfm_ui.lenses.attention import answers
 from tfm_ui.lenses.attention import answers_experiments as experiments
 from tfm_ui.lenses.attention.change import copying
 from tfm_ui.live import lab_heads
-from tfm_ui.page.questions import Computed, Prediction, Question
+from tfm_ui.page.questions import MODEL, Computed, Prediction, Question
 from tfm_ui.state import lab_gpt
 
 QUESTIONS = (
@@ -23,6 +23,7 @@ QUESTIONS = (
         answers.without_division,
         model={"d_model": 256, "num_heads": 1},
         page={"scaled": False},
+        given=MODEL,
     ),
     Question(
         "Half of the weight",
@@ -33,6 +34,8 @@ QUESTIONS = (
             ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"
         ),
         page={"view": "arcs", "mass": 50},
+        moves=("mass",),
+        given=MODEL | {"layer", "hide"},
     ),
     Question(
         "Rollout",
@@ -40,6 +43,7 @@ QUESTIONS = (
         "the formula makes it so?",
         answers.rollout,
         page={"view": "arcs", "lines": "rollout", "layer": 2},
+        given=MODEL,
     ),
     Question(
         "Lines on prose",
@@ -51,12 +55,15 @@ QUESTIONS = (
         ),
         model=lab_gpt.ON_PROSE,
         page={"view": "arcs", "layer": 2, "mass": 50},
+        moves=("text",),
     ),
     Question(
         "Looks here, takes there",
         "“was” looks most at “it”, and yet takes most from itself. Which of the two maps says what this head does?",
         answers.looks_and_takes,
         page={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
+        moves=("query", "key"),
+        given=MODEL,
     ),
     Question(
         "A sink",
@@ -65,6 +72,7 @@ QUESTIONS = (
         answers.a_sink,
         model={"num_heads": 16, "seed": 2},
         page={"view": "contribution", "layer": 2, "head": 5},
+        given=MODEL,
     ),
     Question(
         "Looks and takes, trained",
@@ -73,6 +81,7 @@ QUESTIONS = (
         answers.looks_and_takes,
         model=lab_gpt.ON_PROSE,
         page={"view": "contribution", "layer": 3, "query": 10, "key": 1},
+        moves=("text", "layer", "query", "key"),
     ),
     Question(
         "One weight",
@@ -81,12 +90,16 @@ QUESTIONS = (
         answers.after_a_change,
         Prediction(ask="How many of the tokens have moved at the end?", measured=answers.tokens_moved),
         page={"view": "change"},
+        given=MODEL | {"changes"},
     ),
     Question(
         "A leak",
         "“sat” was made to look at “it”, five tokens ahead. Drag the weight down to 0: when does the leak end?",
         answers.a_leak,
         page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
+        moves=("changes", "query", "key"),
+        given=MODEL,
+        only=lambda model, page: page.changes.startswith("weight 1.1 3>8"),
     ),
     Question(
         "Silence what was learned",
@@ -96,6 +109,7 @@ QUESTIONS = (
         Prediction(ask="How many are right in B?", measured=answers.right_in_b),
         model={"weights": "induction"},
         page={"view": "change", "layer": 2, "changes": "silence 2.1"},
+        moves=("layer",),
     ),
     Question(
         "Silence the copy",
@@ -110,6 +124,7 @@ QUESTIONS = (
             head=lambda: lab_heads.copying_heads()[0][1],
             changes=lab_heads.silenced,
         ),
+        moves=("layer", "head"),
     ),
     Question(
         "Why √dₖ",
@@ -126,6 +141,8 @@ QUESTIONS = (
         experiments.own_scores,
         model={"d_model": 256, "num_heads": 1},
         page={"view": "scale"},
+        moves=("d_model",),
+        given=("weights",),
     ),
     Question(
         "A blend",
@@ -135,6 +152,7 @@ QUESTIONS = (
             ask="What is the answer, between the smallest and the largest value?", measured=experiments.answer_of
         ),
         page={"view": "dictionary"},
+        only=lambda model, page: len(page.entries.split()) == 4,
     ),
     Question(
         "Longer keys win",
@@ -149,5 +167,7 @@ QUESTIONS = (
         "becomes of it at temperature 1?",
         experiments.near_a_look_up,
         page={"view": "dictionary", "temperature": 0.1},
+        moves=("temperature",),
+        given=("entries", "ask"),
     ),
 )

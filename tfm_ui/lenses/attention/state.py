@@ -71,7 +71,7 @@ class AttentionState(LensState):
         default="heads",
     )
     heads: str = control(Numbers("Heads shown", 16), default="", held=True, local=True)
-    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 200), default="", held=True, local=True)
+    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 170), default="", held=True, local=True)
     mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
     hide: str = control(
         Choice("Tokens hidden", ("padding", "first", "padding and first", "none")),

@@ -10,6 +10,7 @@ QUESTIONS = (
         "First row",
         "The first row of every head is 1.00 and nothing else. Why could no training change that?",
         answers.first_row,
+        given=("architecture", "causal"),
     ),
     Question(
         "Who saw whom?",
@@ -22,6 +23,7 @@ QUESTIONS = (
             "positional": "none",
             "causal": False,
         },
+        given=("architecture", "tokenizer"),
     ),
     Question(
         "Looking ahead",
@@ -34,6 +36,7 @@ QUESTIONS = (
             unit="%",
         ),
         model={"causal": False},
+        given=("architecture",),
     ),
     Question(
         "Many heads",
@@ -41,6 +44,7 @@ QUESTIONS = (
         "the bluntest.",
         answers.sharpest_and_bluntest,
         model={"num_heads": 16},
+        given=("d_model",),
     ),
     Question(
         "A long text",
@@ -48,6 +52,7 @@ QUESTIONS = (
         "short-sighted, and which looks furthest?",
         answers.sight,
         model={"text": "@alice", "seq_len": 512, "num_layers": 4, "num_heads": 8, "positional": "alibi"},
+        moves=("text", "seq_len", "num_layers", "num_heads"),
     ),
     Question(
         "Two texts",
@@ -55,6 +60,7 @@ QUESTIONS = (
         answers.two_texts,
         model={"architecture": "encoder-decoder"},
         page={"kind": "cross"},
+        given=("text", "target"),
     ),
     Question(
         "A head with a job",
@@ -64,6 +70,7 @@ QUESTIONS = (
         Prediction(ask="In which layer is it?", measured=answers.best_layer, options=("layer 1", "layer 2", "none")),
         model={"weights": "induction"},
         page={"layer": 2},
+        moves=("layer",),
     ),
     Question(
         "The token before",
@@ -75,6 +82,7 @@ QUESTIONS = (
         page=Computed(
             layer=lambda: lab_heads.previous_token_head()[0], head=lambda: lab_heads.previous_token_head()[1]
         ),
+        moves=("text",),
     ),
     Question(
         "The first token",
@@ -83,6 +91,7 @@ QUESTIONS = (
         prose.looks_at_first,
         Prediction(ask="In how many heads?", measured=prose.heads_on_first),
         model=lab_gpt.ON_PROSE,
+        moves=("text",),
     ),
     Question(
         "What came last time",

@@ -1,7 +1,7 @@
 """Questions of Home. tests/tfm_ui/lenses/home/test_questions_home.py checks what they say."""
 
 from tfm_ui.lenses.home import answers
-from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.state import lab_gpt
 
 OPENS_WITH = lab_gpt.ON_PROSE
@@ -14,6 +14,7 @@ QUESTIONS = (
         answers.what_it_has_read,
         Prediction(ask="How sure is it, in percent?", measured=answers.percent_of_likeliest, unit="%"),
         model=OPENS_WITH,
+        moves=("text",),
     ),
     Question(
         "A trained model",
@@ -28,6 +29,7 @@ QUESTIONS = (
         "come from?",
         answers.what_it_says,
         Prediction(ask="Will it say the last word again?", measured=answers.says_it_again, options=("yes", "no")),
+        given=("weights",),
     ),
     Question(
         "Much larger",
@@ -35,6 +37,7 @@ QUESTIONS = (
         "not bring?",
         answers.where_parameters_are,
         model={"num_layers": 8, "num_heads": 16, "d_model": 256},
+        given=MODEL,
     ),
     Question(
         "Another seed",
@@ -42,5 +45,6 @@ QUESTIONS = (
         "and what kept it?",
         answers.what_a_seed_changes,
         model={"seed": 2},
+        given=MODEL,
     ),
 )

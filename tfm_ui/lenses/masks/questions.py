@@ -4,7 +4,7 @@ What they take for granted, and their answers, are checked in tests/tfm_ui/lense
 """
 
 from tfm_ui.lenses.masks import answers, prose
-from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.state import lab_gpt
 
 QUESTIONS = (
@@ -14,6 +14,7 @@ QUESTIONS = (
         "that they would have got?",
         answers.hidden_columns,
         Prediction(ask="How many columns does no row see?", measured=answers.columns_hidden),
+        given=MODEL | {"texts", "item", "mask", "paint"},
     ),
     Question(
         "Sliding window",
@@ -22,6 +23,7 @@ QUESTIONS = (
         answers.heard_of,
         Prediction(ask="Of how many words?", measured=answers.heard_of_after_all_layers),
         page={"mask": "window 3", "item": 1},
+        given=("text", "seq_len", "num_layers", "causal", "tokenizer", "paint"),
     ),
     Question(
         "Longformer",
@@ -30,6 +32,7 @@ QUESTIONS = (
         answers.layers_needed,
         model={"causal": False},
         page={"mask": "window 3 or global 1", "item": 1},
+        given=("text", "tokenizer", "paint"),
     ),
     Question(
         "Packed documents",
@@ -37,6 +40,7 @@ QUESTIONS = (
         "before it: which weights move?",
         answers.one_cell,
         page={"mask": "documents 4 3", "item": 1},
+        given=("text", "seq_len", "tokenizer", "causal"),
     ),
     Question(
         "Trained to see all",
@@ -46,6 +50,7 @@ QUESTIONS = (
         Prediction(ask="How many of the ten are still right?", measured=answers.right_under_mask),
         model={"weights": "reverse"},
         page={"mask": "causal and padding", "item": 1},
+        given=("paint",),
     ),
     Question(
         "A window on prose",
@@ -55,6 +60,8 @@ QUESTIONS = (
         Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_PROSE,
         page={"mask": "window 2", "item": 1},
+        moves=("text",),
+        given=("paint",),
     ),
     Question(
         "A window on names",
@@ -64,6 +71,7 @@ QUESTIONS = (
         Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_NAMES,
         page={"mask": "window 4", "item": 1},
+        given=("paint",),
     ),
     Question(
         "No leak",
@@ -72,6 +80,7 @@ QUESTIONS = (
         answers.leaks,
         Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
         page={"view": "leaks", "item": 1},
+        moves=("item",),
     ),
     Question(
         "Leaky by one",
@@ -80,6 +89,7 @@ QUESTIONS = (
         answers.how_far_ahead,
         model={"causal": False},
         page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
+        given=("num_layers", "paint"),
     ),
     Question(
         "Through the window",
@@ -89,6 +99,7 @@ QUESTIONS = (
         Prediction(ask="After which layer?", measured=answers.layer_of_arrival),
         model={"causal": False, "seq_len": 8, "num_layers": 8},
         page={"view": "leaks", "mask": "window 2", "item": 1},
+        given=("paint",),
     ),
     Question(
         "One cell too many",
@@ -97,6 +108,7 @@ QUESTIONS = (
         answers.leaks,
         Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
         page={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
+        given=("causal", "num_layers"),
     ),
     Question(
         "Padding on the right",
@@ -104,6 +116,7 @@ QUESTIONS = (
         "same in all three runs?",
         answers.pads_unhidden,
         page={"view": "padding"},
+        given=("text", "seq_len", "texts", "causal", "mask", "pad_side", "paint"),
     ),
     Question(
         "Without the mask",
@@ -112,6 +125,7 @@ QUESTIONS = (
         answers.pads_unhidden,
         model={"causal": False},
         page={"view": "padding"},
+        given=MODEL | {"texts", "mask", "pad_side", "paint"},
     ),
     Question(
         "One NaN",
@@ -119,6 +133,7 @@ QUESTIONS = (
         "0 × NaN?",
         answers.nan,
         page={"view": "padding", "mask": "cross"},
+        given=("text", "seq_len", "texts", "pad_side"),
     ),
     Question(
         "One row per sentence",
@@ -126,6 +141,7 @@ QUESTIONS = (
         answers.can_it_be_said,
         Prediction(ask="How many cells of the whole batch can it not say?", measured=answers.cells_lost),
         page={"view": "conventions"},
+        given=("convention",),
     ),
     Question(
         "Which way round?",

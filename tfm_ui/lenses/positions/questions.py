@@ -11,6 +11,7 @@ QUESTIONS = (
         "Two ways",
         "Both sides are made of the same 32 wavelengths. What is added on one side, and what is turned on the other?",
         answers.what_they_do,
+        given=("a", "b", "width"),
     ),
     Question(
         "Slopes and buckets",
@@ -18,6 +19,7 @@ QUESTIONS = (
         "the same to T5, and to ALiBi?",
         answers.far_away,
         page={"a": "alibi", "b": "t5", "length": 160},
+        moves=("length",),
     ),
     Question(
         "The largest",
@@ -25,12 +27,15 @@ QUESTIONS = (
         "is a wave longer than the text?",
         answers.longer_than_the_text,
         page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
+        moves=("dims",),
+        given=("a",),
     ),
     Question(
         "Diagonals",
         "Each cell compares two positions. Where do you see equal colours along a diagonal, and what does that say?",
         answers.alike,
         page={"view": "why"},
+        given=("claim",),
     ),
     Question(
         "One clock",
@@ -39,6 +44,8 @@ QUESTIONS = (
         answers.nearest_positions,
         Prediction(ask="How far apart are the two nearest positions?", measured=answers.smallest_distance),
         page={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
+        moves=("width",),
+        given=("a", "base", "length"),
     ),
     Question(
         "Distance alone",
@@ -46,6 +53,7 @@ QUESTIONS = (
         "words back” easier to learn?",
         answers.one_score,
         page={"view": "why", "claim": "turned scores"},
+        given=("a", "b"),
     ),
     Question(
         "Same head, other positions",
@@ -61,6 +69,8 @@ QUESTIONS = (
         answers.order_matters,
         model={"positional": "none", "causal": False},
         page={"view": "model", "a": "none", "b": "sinusoidal"},
+        moves=("b",),
+        given=("weights",),
     ),
     Question(
         "Learned by place",
@@ -77,6 +87,7 @@ QUESTIONS = (
         "past the end?",
         answers.unseen,
         page={"view": "beyond"},
+        given=("max_len", "length"),
     ),
     Question(
         "Past the end",
@@ -111,5 +122,6 @@ QUESTIONS = (
         answers.own_parameters,
         Prediction(ask="How many parameters has the learned table?", measured=answers.learned_parameters),
         page={"view": "table", "a": "learned", "b": "t5"},
+        moves=("a", "b"),
     ),
 )

@@ -18,6 +18,7 @@ QUESTIONS = (
             measured=answers.growth_of_cost,
             unit="×",
         ),
+        given=("sizes", "targets"),
     ),
     Question(
         "With or without weights",
@@ -44,6 +45,7 @@ QUESTIONS = (
             "embedding": True,
             "vocabulary": 1000,
         },
+        given=("targets", "d_ff", "positional", "architecture"),
     ),
     Question(
         "The same twice",
@@ -51,6 +53,7 @@ QUESTIONS = (
         "say?",
         answers.the_same_twice,
         page={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
+        given=("targets",),
     ),
     Question(
         "Four times the length",
@@ -78,6 +81,8 @@ QUESTIONS = (
         answers_views.overtaken,
         model={"d_model": 64, "d_ff": 256},
         page={"view": "length", "longest": 1024},
+        moves=("longest",),
+        given=("target",),
     ),
     Question(
         "Where most of it is",
@@ -96,6 +101,7 @@ QUESTIONS = (
         "Softmax and norms count no FLOPs at all. Which share of the time do they take at 200 tokens?",
         answers_views.free_in_flops,
         page={"view": "parts", "row": 5},
+        given=("sizes", "targets"),
     ),
     Question(
         "Under one roof",
@@ -107,6 +113,7 @@ QUESTIONS = (
             measured=answers_views.fewest_per_byte,
         ),
         page={"view": "roofline"},
+        given=("sizes", "targets", "batch", "d_ff", "norm", "activation", "architecture"),
     ),
     Question(
         "One sequence",
@@ -114,5 +121,6 @@ QUESTIONS = (
         "operations for each byte change most?",
         answers_views.one_sequence,
         page={"view": "roofline", "batch": 1},
+        given=("sizes",),
     ),
 )

@@ -87,6 +87,7 @@ QUESTIONS: tuple[Question, ...] = (
         Prediction(ask="How many bytes does a token add?", measured=per_token, unit=" bytes"),
         model={"weights": "lab-gpt", "text": PROMPT},
         page={"view": "kept", "method": "greedy"},
+        moves=("text", "weights", "method"),
     ),
     Question(
         "The same text",
@@ -94,6 +95,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_is_read,
         model={"weights": "lab-gpt", "text": PROMPT},
         page={"view": "kept", "steps": 100},
+        moves=("text", "weights", "steps"),
     ),
     Question(
         "A long text",
@@ -102,6 +104,7 @@ QUESTIONS: tuple[Question, ...] = (
         Prediction(ask="How many times as many?", measured=times_less, unit="×"),
         model={"weights": "lab-gpt", "text": PROMPT},
         page={"view": "kept", "layer": 4},
+        moves=("text", "layer"),
     ),
     Question(
         "A full context",

@@ -60,9 +60,11 @@ QUESTIONS = [
     Question(
         "Jobs", "Play it. Which head looks at the token before the last, and which at the first token?", jobs,
         model=LAB, page={"view": "look"},
+        moves=("text",),
     ),
     Question(
         "Looked up", "The names come a second time. Which head looks at what followed the last time?", first_time,
         model=REPEATED, page={"view": "look", "method": "greedy", "steps": 12},
+        moves=("method", "steps"),
     ),
 ]  # fmt: skip

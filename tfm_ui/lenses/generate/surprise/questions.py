@@ -138,6 +138,7 @@ QUESTIONS: tuple[Question, ...] = (
         Prediction(ask="Which one?", measured=which_is_higher, options=("A", "B", "neither")),
         model={**LAB, "text": PLAIN},
         page={"view": "surprise", "other": SHUFFLED},
+        given=("against",),
     ),
     Question(
         "Before training",
@@ -145,6 +146,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_was_learned,
         model={**LAB, "text": TEXT},
         page={"view": "surprise", "against": "random weights"},
+        moves=("text",),
     ),
     Question(
         "A short memory",

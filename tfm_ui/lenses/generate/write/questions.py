@@ -112,21 +112,28 @@ def branch(model: ModelState, state: GenerateState) -> str:
 
 
 QUESTIONS = [
-    Question("The draw", "How was the first token chosen? Step back to it, and look at the draw.", chosen, model=LAB),
+    Question(
+        "The draw", "How was the first token chosen? Step back to it, and look at the draw.", chosen,
+        model=LAB, moves=("text",), given=("method",),
+    ),
     Question(
         "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
         model=LAB, page={"method": "greedy", "steps": 120},
+        moves=("text", "weights", "steps"),
     ),
     Question(
         "Temperature", "Drag the temperature from 0.3 to 2. What becomes of the text, and of the bars?", hotter,
         model=LAB, page={"temperature": 1.5, "top_k": 0},
+        moves=("text", "weights", "temperature", "top_k"), given=("method",),
     ),
     Question(
         "top-p", "top-p leaves the likeliest tokens that have 90% together. How many are those?", cuts,
         model=LAB, page={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
+        moves=("text", "weights", "temperature"), given=("method",),
     ),
     Question(
         "Another way", "At the third step “ whale” was put. How does the text go on, with it and without?", branch,
         model=LAB, page={"forced": "3.929"},
+        moves=("text",),
     ),
 ]  # fmt: skip

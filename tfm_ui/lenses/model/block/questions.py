@@ -110,6 +110,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_the_norm_takes,
         Prediction(ask="How long is a vector after the norm, on average?", measured=length_of_normalised),
         page={"view": "block"},
+        given=("step",),
     ),
     Question(
         "Old and new",
@@ -130,5 +131,6 @@ QUESTIONS: tuple[Question, ...] = (
         which_grows,
         model={"norm": "post"},
         page={"view": "block", "layer": 2},
+        moves=("norm",),
     ),
 )

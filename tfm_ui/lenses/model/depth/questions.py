@@ -73,6 +73,7 @@ QUESTIONS: tuple[Question, ...] = (
             options=("pre-norm", "post-norm", "no residuals", "no norm"),
         ),
         page={"view": "depth"},
+        given=("depth",),
     ),
     Question(
         "All the same",
@@ -93,5 +94,6 @@ QUESTIONS: tuple[Question, ...] = (
         training_or_evaluation,
         Prediction(ask=f"In how many of {DRAWS} draws?", measured=other_key),
         page={"view": "depth", "layer": 2, "depth_dropout": 0.3},
+        moves=("layer",),
     ),
 )

@@ -169,6 +169,7 @@ QUESTIONS = (
         where_things_enter,
         model={"architecture": "encoder-decoder", "norm": "post"},
         page={"view": "diagram", "block": "cross_attention", "stack": "decoder"},
+        moves=("block", "stack"),
     ),
     Question(
         "One word’s way",
@@ -176,5 +177,7 @@ QUESTIONS = (
         what_changed_it_most,
         model={"num_layers": 8, "positional": "rope"},
         page={"view": "diagram", "token": 3, "all_layers": True},
+        moves=("positional", "token", "all_layers"),
+        given=("text", "seq_len", "tokenizer"),
     ),
 )

@@ -87,6 +87,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_arrives,
         Prediction(ask="In which does it change least?", measured=flattest, options=NAMES),
         page={"view": "distance"},
+        given=("reach_length",),
     ),
     Question(
         "A wide convolution",
@@ -95,6 +96,7 @@ QUESTIONS: tuple[Question, ...] = (
         how_far_convolution_sees,
         Prediction(ask="From how many tokens back?", measured=furthest_of_convolution),
         page={"view": "distance", "reach_kernel": 17},
+        given=("reach_length",),
     ),
     Question(
         "torch’s first weights",

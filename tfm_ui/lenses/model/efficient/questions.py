@@ -107,6 +107,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Drag the step to its end. How can softmax be computed without ever having a whole row of scores?",
         what_the_kernel_holds,
         page={"view": "efficient", "tile": 3, "tile_step": 6},
+        moves=("tile", "tile_step"),
     ),
     Question(
         "Linear or not",
@@ -114,6 +115,7 @@ QUESTIONS: tuple[Question, ...] = (
         where_linear_pays,
         model={"text": "@alice", "seq_len": 64, "causal": True},
         page={"view": "efficient"},
+        given=("d_model", "num_heads"),
     ),
     Question(
         "The implied matrix",
@@ -121,5 +123,6 @@ QUESTIONS: tuple[Question, ...] = (
         what_linear_attention_sees,
         model={"positional": "sinusoidal"},
         page={"view": "efficient", "layer": 2, "head": 2},
+        moves=("layer", "head"),
     ),
 )

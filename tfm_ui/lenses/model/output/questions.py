@@ -145,6 +145,7 @@ QUESTIONS: tuple[Question, ...] = (
         how_sure,
         Prediction(ask="How many even shares does the likeliest get?", measured=times_even, unit="×"),
         page={"view": "output"},
+        given=("weights",),
     ),
     Question(
         "A low temperature",
@@ -161,6 +162,8 @@ QUESTIONS: tuple[Question, ...] = (
         Prediction(ask="At how many positions is it the likeliest?", measured=repeats_tied),
         model={"d_model": 128},
         page={"view": "output", "token": 4},
+        moves=("token",),
+        given=("weights", "tied"),
     ),
     Question(
         "After each layer",
@@ -168,6 +171,7 @@ QUESTIONS: tuple[Question, ...] = (
         which_layer_decides,
         model={"num_layers": 6},
         page={"view": "output", "tied": False},
+        given=("weights",),
     ),
     Question(
         "A model that knows",
@@ -194,5 +198,6 @@ QUESTIONS: tuple[Question, ...] = (
         how_sure_along,
         model=lab_gpt.ON_ADDRESS,
         page={"view": "output", "token": 1},
+        moves=("text", "token"),
     ),
 )

@@ -47,7 +47,7 @@ def _draw_ways_into_views() -> None:
         st.html('<p class="side">Try</p>', width="content")
         for label, fields in TRY.items():
             key = f"_try_{fields['view']}_{fields['a']}"
-            st.button(label, on_click=controls.change, args=(PREFIX,), kwargs=fields | {"question": 0}, key=key)
+            st.button(label, on_click=controls.change, args=(PREFIX,), kwargs=fields | {"question": ""}, key=key)
 
 
 VIEW = View(title="All schemes", blocks=blocks, controls=("a", "b"), line="line_positions")

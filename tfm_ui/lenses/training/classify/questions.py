@@ -9,12 +9,14 @@ QUESTIONS = (
         "Three authors: is the transformer ahead of a bag of words, which knows no order?",
         answers.who_is_ahead,
         page={"view": "classify"},
+        given=("labelled",),
     ),
     Question(
         "For longer",
         "Twice the steps: press Train. Does the held-out loss fall with the training loss?",
         answers.does_it_overfit,
         page={"view": "classify", "steps": 400},
+        given=("labelled",),
     ),
     Question(
         "Textbook",

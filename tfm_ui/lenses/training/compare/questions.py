@@ -50,6 +50,7 @@ QUESTIONS = (
         "positions does it take?",
         which_positions,
         page={"view": "compare"},
+        given=("task",),
     ),
     Question(
         "Is attention ahead?",

@@ -58,6 +58,8 @@ QUESTIONS = (
         "the second?",
         where_it_looks,
         page={"view": "decode", "written": 0},
+        moves=("written",),
+        given=("pair", "source"),
     ),
     Question(
         "Sort, written",
@@ -65,11 +67,13 @@ QUESTIONS = (
         where_it_looks,
         Prediction(ask="How many of the ten tokens will be right?", measured=rights),
         page={"view": "decode", "pair": "sort-decoder"},
+        given=("source",),
     ),
     Question(
         "The same number twice",
         "The source has 7 three times. At which step is the decoder least sure of what comes next?",
         how_sure,
         page={"view": "decode", "pair": "sort-decoder", "source": "7 3 7 31 0 7 12 5 28 19", "written": 4},
+        moves=("written",),
     ),
 )

@@ -10,6 +10,7 @@ QUESTIONS = (
         "right then?",
         answers.when_it_formed,
         Prediction(ask="At which step does the head’s weight rise most?", measured=answers.step_of_the_rise),
+        given=("task",),
     ),
     Question(
         "Majority",
@@ -28,6 +29,20 @@ QUESTIONS = (
         "Nearly all answers become right. Can you read in the maps how it is done?",
         answers.is_it_readable,
         page={"task": "brackets"},
+        given=(
+            "layers",
+            "heads",
+            "width",
+            "positional",
+            "norm",
+            "rate",
+            "warmup",
+            "batch",
+            "dropout",
+            "decay",
+            "steps",
+            "seed",
+        ),
     ),
     Question(
         "Too fast",
