@@ -309,10 +309,11 @@ def test_what_is_computed_leaves_the_old_picture_and_its_titles_in_sight(visit):
     visitor.wait()
 
 
-def test_an_answer_waits_until_it_is_asked_for_and_stands_beside_the_prediction(visit):
-    visitor = visit("/masks?masks_view=leaks")
-    before = top(visitor)
-    visitor.press("Answer")
+def test_an_answer_waits_until_it_is_asked_for_beside_the_prediction_and_covers_no_picture(visit):
+    visitor = visit("/masks?masks_question=no-leak")
+    picture = visitor.page.locator(".st-key-panel_masks_leaks canvas").first
+    expect(picture).to_be_hidden()
+    visitor.press("Predict")
     box = visitor.page.locator(".st-key-answer")
     box.wait_for()
     assert box.locator(".said").count() == 0
@@ -321,4 +322,8 @@ def test_an_answer_waits_until_it_is_asked_for_and_stands_beside_the_prediction(
     box.locator("input").press("Enter")
     expect(box.locator(".measured")).to_contain_text("You predicted 7. Here it is")
     assert box.locator(".said").inner_text().endswith(".")
-    assert top(visitor) == pytest.approx(before, abs=0.5)
+    expect(picture).to_be_visible()
+    visitor.wait()
+    strip, stage = (visitor.page.locator(place).bounding_box() for place in (".st-key-answer", ".st-key-stage"))
+    assert strip["y"] + strip["height"] <= stage["y"]
+    assert picture.evaluate("canvas => canvas.getBoundingClientRect().bottom <= innerHeight")  # it has become lower

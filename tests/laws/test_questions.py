@@ -1,5 +1,6 @@
 """Questions of all lenses: each is a state that a link can hold, no two are the same, and each is answered."""
 
+import fnmatch
 import re
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from tfm_ui.page.questions import MOST_CHARS, asked, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 QUESTIONS = [(lens, question) for lens in lenses() for question in lens.questions]
 NAMES_OF_QUESTIONS = [f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
@@ -69,6 +71,25 @@ def is_answered(question, answer, measured):
     assert len(answer) < 700
     if predict := question.predict:
         assert measured in predict.options if predict.options else isinstance(measured, int | float)
+
+
+PREDICTED = [(lens, question) for lens, question in QUESTIONS if question.predict]
+
+
+@pytest.mark.parametrize(("lens", "question"), PREDICTED, ids=lambda each: each.name)
+def test_what_is_predicted_is_said_nowhere_but_behind_the_veil(lens, question):
+    """A number of three digits or more is looked for in all that the page says; shorter ones stand for other things."""
+    recorded = read(next(link for link in recorded_links() if (link.lens, link.question) == (lens.name, question.name)))
+    panels, measured = recorded["panels"], recorded["question"]["predict"]["measured"]
+    hides = [name.partition(".")[0] for name in question.predict.hides if name != "notes"]
+    hidden = {key for name in hides for key in fnmatch.filter(panels, name)}
+    assert len(hidden) >= len(hides)
+    if isinstance(measured, str) or len(re.sub(r"\D", "", f"{measured:.3g}").strip("0")) < 3:
+        return
+    written = {f"{measured:.4g}", f"{measured:.3g}", f"{measured:,.0f}", f"{measured:.1f}", formats.number(measured)}
+    for key in panels.keys() - hidden:
+        said = " ".join([panels[key]["sentence"], *panels[key].get("laws", ())])
+        assert not {*re.findall(r"[\d,.]*\d", said)} & {number for number in written if len(number) > 2}, key
 
 
 @pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)

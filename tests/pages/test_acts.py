@@ -183,8 +183,8 @@ def test_without_a_text_the_answer_asks_for_one(lens):
     for view in lens.views if len(lens.views) > 1 else [""]:
         uses_model = not view or lens.views[view].uses_model
         app = go_to(new_app(text=" ", **({lens.prefix + "view": view} if view else {})), lens.name)
-        app.session_state["_answer"] = True  # the popover is open
-        app.run()
+        if not widget(app.run(), "_answer").disabled:
+            widget(app, "_answer").click().run()
         assert not app.exception
         said = [html.proto.body for html in app.get("html") if 'class="said"' in html.proto.body]
         is_asked = widget(app, "_set_up").label != "Set up this question"
@@ -259,16 +259,33 @@ def test_nothing_of_the_readers_gives_way_to_a_question_when_all_was_the_apps_ow
 
 
 def test_who_predicts_nothing_asks_for_the_answer():
-    app = go_to(new_app(masks_view="leaks"), "masks")
-    app.session_state["_answer"] = True  # the popover is open
-    widget(app.run(), "_show_answer").click().run()
-    assert "You predicted nothing." in text_on(app)
+    app = start("masks", masks_question="no-leak")
+    assert ".st-key-panel_masks_leaks > :not(:first-child) { visibility: hidden; }" in text_on(app)
+    assert widget(app, "_answer").label == "Predict"
+    widget(app, "_answer").click().run()
+    widget(app, "_show_answer").click().run()
+    assert "Nothing was predicted." in text_on(app)
+    assert 'class="veil"' not in text_on(app)
+    widget(app, "_answer").click().run()
+    assert "Nothing was predicted." not in text_on(app)
+    assert widget(app, "_answer").label == "Answer"
+
+
+def test_a_question_that_nobody_has_asked_asks_for_no_prediction_and_hides_nothing():
+    app = start("masks", masks_view="leaks")
+    assert 'class="veil"' not in text_on(app)
+    assert widget(app, "_answer").label == "Answer"
+    widget(app, "_answer").click().run()
+    assert 'data-words="answer"' in text_on(app)
+    app = start("masks")
+    widget(app, "_view_leaks").click().run()  # a tab brings its question, and does not ask it
+    assert "masks_question" not in app.query_params
+    assert 'class="veil"' not in text_on(app)
 
 
 def test_a_number_that_was_predicted_is_answered_when_it_is_entered_and_written_as_numbers_are():
-    app = go_to(new_app(masks_view="leaks"), "masks")
-    app.session_state["_answer"] = True  # the popover is open
-    app.run()
+    app = start("masks", masks_question="no-leak")
+    widget(app, "_answer").click().run()
     (guess,) = [box for box in app.number_input if box.key.startswith("_prediction_")]
     guess.set_value(32768.0).run()
     assert not app.exception

@@ -10,15 +10,14 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.page import controls, mine
+from tfm_ui.page.answer import Strip
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
-from tfm_ui.page.questions import Prediction, Question, asked, first_of, neighbour
+from tfm_ui.page.questions import Question, asked, first_of, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import explained
-
-ASKED_FOR = "_answer_of"  # key of the session state: the question whose answer the reader has asked for
 
 
 def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = "") -> None:
@@ -46,15 +45,10 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             _back_to_mine(mine.given_way(model))
             _set_up(lens, now, is_true, now.holds(model, state))
-            popover = st.popover(
-                "Answer", icon=":material/lightbulb:", on_change="rerun", key="_answer", disabled=not is_true
-            )
-            if popover.open and is_true:
-                with popover.container(key="answer"):
-                    if unanswerable:
-                        st.html(f'<p class="said">{escape(unanswerable)}</p>')
-                    else:
-                        _answer(lens, now, model, state)
+            strip = Strip(lens, now, model, state)
+            strip.button(disabled=not is_true)
+    if is_true:
+        strip.draw(unanswerable)
 
 
 def _set_up(lens: Lens, now: Question, is_true: bool, holds: bool) -> None:
@@ -102,7 +96,8 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
     """
     first = first_of([question for question in lens.questions if question.view(lens.state) == view], model)
     if asked(lens.questions, state, model).holds(model, state):
-        ask(lens, first)
+        controls.set_parameters(model_to_bring(first) | set_up_of(lens, first) | {f"{lens.prefix}question": ""})
+        st.rerun()  # the whole page, as `ask` does
     else:
         controls.change(lens.prefix, view=view, question="")
 
@@ -166,44 +161,3 @@ def _list(lens: Lens, now: Question) -> None:
         type="tertiary",
         key="_questions",
     )
-
-
-def _answer(lens: Lens, now: Question, model: ModelState, state: LensState) -> None:
-    """The answer; before it the reader's prediction, if the question asks for one."""
-    which = f"{lens.name}_{lens.questions.index(now)}"
-    if now.predict:
-        predicted = _prediction(now.predict, which)
-        if st.session_state.get(ASKED_FOR) != which:
-            st.button("Show the answer", on_click=_show, args=(which,), type="primary", key="_show_answer")
-            return
-        measured = now.predict.measured(model, state)
-        said = "nothing" if predicted is None else _said(predicted, now.predict)
-        yours = f"You predicted {said}."
-        st.html(f'<p class="measured">{escape(yours)} Here it is <b>{escape(_said(measured, now.predict))}</b>.</p>')
-    st.html(f'<p class="said" data-words="answer">{explained(now.answer(model, state))}</p>')
-
-
-def _show(which: str) -> None:
-    st.session_state[ASKED_FOR] = which
-
-
-def _prediction(prediction: Prediction, which: str) -> float | str | None:
-    options, key = prediction.options, f"_prediction_{which}"
-    if options:
-        return st.pills(prediction.ask, options, key=key)
-    return st.number_input(
-        prediction.ask,
-        value=None,
-        format="%g",
-        key=key,
-        on_change=_show,  # the key Enter, which ends the entry, answers
-        args=(which,),
-        placeholder="your guess",
-        width=200,
-    )
-
-
-def _said(value: float | str, prediction: Prediction) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{prediction.unit}".replace("-", "−")

@@ -49,12 +49,16 @@ class Prediction:
         measured: what the prediction is compared with, computed from the data on screen: a number, or one of `options`.
         options: what the reader chooses from; if there are none, the reader types a number.
         unit: what follows the number, such as "%".
+        hides: what gives it away until the reader has predicted: the keys of panels, a "*" at the end for any ending;
+            of a panel whose picture does not, its key and ".words", for its sentence, its laws and how it is read;
+            "notes" for all plain notes.
     """
 
     ask: str
     measured: Callable[[ModelState, Any], float | str]
     options: Sequence[str] = ()
     unit: str = ""
+    hides: Collection[str] = ()
 
 
 def _anyhow(model: ModelState, page: Any) -> bool:

@@ -14,6 +14,7 @@ from tfm_ui.live.learned import UNKNOWN, in_words
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
+MOST = 90  # percent of each row
 NEARLY_ALL = 0.98  # of a row's weight
 
 
@@ -67,11 +68,18 @@ def lines_of_a_share(model: ModelState, state: AttentionState) -> str:
     if not all_lines:
         return "No line is drawn here: no token may look at another."
     where = "heads" if shown.how == "heads" else "rows"
+    for_most, _ = counted_lines(shown, MOST)
+    more = f"; for {MOST}% it takes {formats.count(for_most)}, {formats.percent(for_most / all_lines)}"
     return (
         f"{formats.count(needed)} of {formats.count(all_lines)} lines, {formats.percent(needed / all_lines)}, carry "
-        f"{state.mass}% of the weight of each row, over all {where}. The others share the rest: most weights are "
-        "small, and drawing them too says little about where this layer looks."
+        f"{state.mass}% of the weight of each row, over all {where}{more if state.mass != MOST else ''}. Most weights "
+        "are small, and drawing them too says little about where this layer looks."
     )
+
+
+def share_for_most(model: ModelState, state: AttentionState) -> float:
+    """The share of the lines that carry 90 % of each row, in percent, whatever share is chosen."""
+    return share_of_lines(model, replace(state, mass=MOST))
 
 
 def share_of_lines(model: ModelState, state: AttentionState) -> float:

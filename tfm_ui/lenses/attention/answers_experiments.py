@@ -62,11 +62,6 @@ def blend(model: ModelState, state: AttentionState) -> str:
     )
 
 
-def answer_of(model: ModelState, state: AttentionState) -> float:
-    """The blended value."""
-    return look_up(state).answer
-
-
 def longer_keys(model: ModelState, state: AttentionState) -> str:
     """Whether the nearest key wins, and if not, why."""
     shown = look_up(state)

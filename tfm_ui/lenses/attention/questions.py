@@ -30,9 +30,7 @@ QUESTIONS = (
         "Less than a third of the lines carry half of each row’s weight. Raise the share to 90%: how many does that "
         "take?",
         answers.lines_of_a_share,
-        Prediction(
-            ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"
-        ),
+        Prediction(ask="Which share of all lines carries 90%, in percent?", measured=answers.share_for_most, unit="%"),
         page={"view": "arcs", "mass": 50},
         moves=("mass",),
         given=MODEL | {"layer", "hide"},
@@ -51,7 +49,10 @@ QUESTIONS = (
         "they lead?",
         answers.lines_of_a_share,
         Prediction(
-            ask="Which share of all lines do you expect, in percent?", measured=answers.share_of_lines, unit="%"
+            ask="Which share of all lines do you expect, in percent?",
+            measured=answers.share_of_lines,
+            unit="%",
+            hides=("arcs",),
         ),
         model=lab_gpt.ON_PROSE,
         page={"view": "arcs", "layer": 2, "mass": 50},
@@ -88,7 +89,9 @@ QUESTIONS = (
         "One weight of layer 1 was changed: “mat” looks at “cat” with 0.90. Why do tokens after “mat” move too, and "
         "none before it?",
         answers.after_a_change,
-        Prediction(ask="How many of the tokens have moved at the end?", measured=answers.tokens_moved),
+        Prediction(
+            ask="How many of the tokens have moved at the end?", measured=answers.tokens_moved, hides=("change_stream",)
+        ),
         page={"view": "change"},
         given=MODEL | {"changes"},
     ),
@@ -106,7 +109,7 @@ QUESTIONS = (
         "Trained on letters that repeat, and in B the head of layer 2 is silenced. How many of the answers are still "
         "right?",
         answers.answers_lost,
-        Prediction(ask="How many are right in B?", measured=answers.right_in_b),
+        Prediction(ask="How many are right in B?", measured=answers.right_in_b, hides=("change_output",)),
         model={"weights": "induction"},
         page={"view": "change", "layer": 2, "changes": "silence 2.1"},
         moves=("layer",),
@@ -116,7 +119,12 @@ QUESTIONS = (
         "Two invented names, each twice, the last broken off. In B the heads of Lab GPT that copy best are silent: "
         "does it still know how the name goes on?",
         copying.what_is_copied,
-        Prediction(ask="Which probability has it in B, in percent?", measured=copying.percent_in_b, unit="%"),
+        Prediction(
+            ask="Which probability has it in B, in percent?",
+            measured=copying.percent_in_b,
+            unit="%",
+            hides=("change_output",),
+        ),
         model=lab_gpt.ON_NAMES,
         page=Computed(
             view="change",
@@ -131,7 +139,7 @@ QUESTIONS = (
         "Wider vectors have larger dot products. From which dₖ on does the softmax without √dₖ leave half of the "
         "draws under a tenth of the gradient 1/4?",
         experiments.vanishing_gradient,
-        Prediction(ask="From which dₖ on?", measured=experiments.first_width),
+        Prediction(ask="From which dₖ on?", measured=experiments.first_width, hides=("scale",)),
         page={"view": "scale"},
     ),
     Question(
@@ -148,9 +156,6 @@ QUESTIONS = (
         "A blend",
         "The query asks four keys at once. Which part of the answer comes from which of them? Drag the query and see.",
         experiments.blend,
-        Prediction(
-            ask="What is the answer, between the smallest and the largest value?", measured=experiments.answer_of
-        ),
         page={"view": "dictionary"},
         only=lambda model, page: len(page.entries.split()) == 4,
     ),

@@ -12,7 +12,7 @@ QUESTIONS = (
         "Lab GPT has read novels and presidents’ addresses. Which token will it say next, and how sure is it? Then end "
         "the sentence otherwise.",
         answers.what_it_has_read,
-        Prediction(ask="How sure is it, in percent?", measured=answers.percent_of_likeliest, unit="%"),
+        Prediction(ask="How sure is it, in percent?", measured=answers.percent_of_likeliest, unit="%", hides=("next",)),
         model=OPENS_WITH,
         moves=("text",),
     ),
@@ -28,7 +28,12 @@ QUESTIONS = (
         "A model that nobody has trained. Type another sentence: will it say the last word again, and where could that "
         "come from?",
         answers.what_it_says,
-        Prediction(ask="Will it say the last word again?", measured=answers.says_it_again, options=("yes", "no")),
+        Prediction(
+            ask="Will it say the last word again?",
+            measured=answers.says_it_again,
+            options=("yes", "no"),
+            hides=("next",),
+        ),
         given=("weights",),
     ),
     Question(

@@ -78,7 +78,11 @@ QUESTIONS = (
         "Each row changes one token and measures which outputs move. Is there a cell that moved though the masks "
         "promise that it cannot?",
         answers.leaks,
-        Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
+        Prediction(
+            ask="How many pairs leak?",
+            measured=answers.count_of_leaks,
+            hides=("masks_leaks", "masks_leaks_distance", "masks_leaks_layers"),
+        ),
         page={"view": "leaks", "item": 1},
         moves=("item",),
     ),
@@ -96,7 +100,11 @@ QUESTIONS = (
         "A window of 2 lets each token see itself and one neighbour on each side. After which layer has the first of "
         "eight words reached the last?",
         answers.first_to_last,
-        Prediction(ask="After which layer?", measured=answers.layer_of_arrival),
+        Prediction(
+            ask="After which layer?",
+            measured=answers.layer_of_arrival,
+            hides=("masks_leaks_distance", "masks_leaks_layers"),
+        ),
         model={"causal": False, "seq_len": 8, "num_layers": 8},
         page={"view": "leaks", "mask": "window 2", "item": 1},
         given=("paint",),
@@ -106,7 +114,11 @@ QUESTIONS = (
         "A causal mask, and one cell painted by hand: token 2 may look at token 9. Through two layers, how many pairs "
         "leak?",
         answers.leaks,
-        Prediction(ask="How many pairs leak?", measured=answers.count_of_leaks),
+        Prediction(
+            ask="How many pairs leak?",
+            measured=answers.count_of_leaks,
+            hides=("masks_leaks", "masks_leaks_distance", "masks_leaks_layers"),
+        ),
         page={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
         given=("causal", "num_layers"),
     ),
@@ -139,7 +151,11 @@ QUESTIONS = (
         "One row per sentence",
         "This call takes one row for each sentence. Which cells of our mask can it not say?",
         answers.can_it_be_said,
-        Prediction(ask="How many cells of the whole batch can it not say?", measured=answers.cells_lost),
+        Prediction(
+            ask="How many cells of the whole batch can it not say?",
+            measured=answers.cells_lost,
+            hides=("conventions", "masks_handed", "masks_foreign.words"),
+        ),
         page={"view": "conventions"},
         given=("convention",),
     ),

@@ -42,7 +42,11 @@ QUESTIONS = (
         "Two dimensions are one wave: positions 0 and 44 lie only 0.02 apart. How wide must vectors be until any "
         "two of 64 positions lie 1 or more apart?",
         answers.nearest_positions,
-        Prediction(ask="How far apart are the two nearest positions?", measured=answers.smallest_distance),
+        Prediction(
+            ask="How far apart are the two nearest positions?",
+            measured=answers.smallest_distance,
+            hides=("positions_unique",),
+        ),
         page={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
         moves=("width",),
         given=("a", "base", "length"),
@@ -120,7 +124,11 @@ QUESTIONS = (
         "Two of the schemes have parameters of their own. How many numbers would a training have to find for the "
         "learned table?",
         answers.own_parameters,
-        Prediction(ask="How many parameters has the learned table?", measured=answers.learned_parameters),
+        Prediction(
+            ask="How many parameters has the learned table?",
+            measured=answers.learned_parameters,
+            hides=("positions_table",),
+        ),
         page={"view": "table", "a": "learned", "b": "t5"},
         moves=("a", "b"),
     ),

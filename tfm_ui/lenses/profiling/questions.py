@@ -17,6 +17,7 @@ QUESTIONS = (
             ask="How many times as much does the dearest of them cost as the cheapest?",
             measured=answers.growth_of_cost,
             unit="×",
+            hides=("profiling_parameters", "profiling_table"),
         ),
         given=("sizes", "targets"),
     ),
@@ -93,6 +94,7 @@ QUESTIONS = (
             ask="Which part has most parameters?",
             measured=answers_views.largest_part,
             options=answers_views.NAMED_PARTS,
+            hides=("profiling_parts_parameters",),
         ),
         page={"view": "parts"},
     ),
@@ -111,6 +113,7 @@ QUESTIONS = (
         Prediction(
             ask="How many operations does the row with the fewest do for each byte?",
             measured=answers_views.fewest_per_byte,
+            hides=("profiling_roofline",),
         ),
         page={"view": "roofline"},
         given=("sizes", "targets", "batch", "d_ff", "norm", "activation", "architecture"),

@@ -108,7 +108,11 @@ QUESTIONS: tuple[Question, ...] = (
         "What norms take",
         "The norm treats each token alone. What do all rows have in common after it, and what has it taken away?",
         what_the_norm_takes,
-        Prediction(ask="How long is a vector after the norm, on average?", measured=length_of_normalised),
+        Prediction(
+            ask="How long is a vector after the norm, on average?",
+            measured=length_of_normalised,
+            hides=("model_block_lengths", "model_block_moments"),
+        ),
         page={"view": "block"},
         given=("step",),
     ),

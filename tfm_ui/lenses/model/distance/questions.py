@@ -85,7 +85,12 @@ QUESTIONS: tuple[Question, ...] = (
         "Five untrained networks, as many parameters, 48 tokens. In which does the gradient change least with the "
         "distance?",
         what_arrives,
-        Prediction(ask="In which does it change least?", measured=flattest, options=NAMES),
+        Prediction(
+            ask="In which does it change least?",
+            measured=flattest,
+            options=NAMES,
+            hides=("model_distance", "model_distance_paths"),
+        ),
         page={"view": "distance"},
         given=("reach_length",),
     ),
@@ -94,7 +99,11 @@ QUESTIONS: tuple[Question, ...] = (
         "Now each convolution sees 17 tokens instead of 3. From how many tokens back does anything reach the last "
         "output?",
         how_far_convolution_sees,
-        Prediction(ask="From how many tokens back?", measured=furthest_of_convolution),
+        Prediction(
+            ask="From how many tokens back?",
+            measured=furthest_of_convolution,
+            hides=("model_distance", "model_distance_paths"),
+        ),
         page={"view": "distance", "reach_kernel": 17},
         given=("reach_length",),
     ),

@@ -99,7 +99,12 @@ QUESTIONS: tuple[Question, ...] = (
         "Who sees less",
         "The same weights, five attentions. How many of the pairs does a window of √n tokens leave?",
         who_sees_less,
-        Prediction(ask="What share of the visible pairs does the window leave?", measured=share_of_window, unit="%"),
+        Prediction(
+            ask="What share of the visible pairs does the window leave?",
+            measured=share_of_window,
+            unit="%",
+            hides=("model_efficient",),
+        ),
         page={"view": "efficient"},
     ),
     Question(

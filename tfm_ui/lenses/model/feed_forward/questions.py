@@ -55,7 +55,12 @@ QUESTIONS: tuple[Question, ...] = (
         "How many zeros",
         "Every token has d_ff hidden units in each layer. What share of them does ReLU make exactly 0?",
         what_relu_drops,
-        Prediction(ask="What share of the hidden units is 0 with ReLU?", measured=zeros_of_relu, unit="%"),
+        Prediction(
+            ask="What share of the hidden units is 0 with ReLU?",
+            measured=zeros_of_relu,
+            unit="%",
+            hides=("model_hidden", "model_activations"),
+        ),
         page={"view": "feed_forward"},
     ),
     Question(

@@ -143,7 +143,9 @@ QUESTIONS: tuple[Question, ...] = (
         "The likeliest token",
         "Random weights rate all 4,096 tokens. How many even shares does the likeliest get, and is it a prediction?",
         how_sure,
-        Prediction(ask="How many even shares does the likeliest get?", measured=times_even, unit="×"),
+        Prediction(
+            ask="How many even shares does the likeliest get?", measured=times_even, unit="×", hides=("model_output",)
+        ),
         page={"view": "output"},
         given=("weights",),
     ),
@@ -151,7 +153,9 @@ QUESTIONS: tuple[Question, ...] = (
         "A low temperature",
         "The logits are divided by 0.3. Which tokens gain and which lose, and does their order change?",
         what_temperature_does,
-        Prediction(ask="Does the order change?", measured=order_changes, options=("yes", "no")),
+        Prediction(
+            ask="Does the order change?", measured=order_changes, options=("yes", "no"), hides=("model_output.words",)
+        ),
         page={"view": "output", "temperature": 0.3},
     ),
     Question(
@@ -178,7 +182,12 @@ QUESTIONS: tuple[Question, ...] = (
         "Trained to reverse ten digits, and asked for the first answer. Which digit must it be, and how sure is the "
         "model?",
         what_it_knows,
-        Prediction(ask="Which probability, in percent, has the likeliest?", measured=percent_of_likeliest, unit="%"),
+        Prediction(
+            ask="Which probability, in percent, has the likeliest?",
+            measured=percent_of_likeliest,
+            unit="%",
+            hides=("model_output", "model_output_at", "model_output_lens"),
+        ),
         model={"weights": "reverse"},
         page={"view": "output", "token": 1},
     ),
@@ -187,7 +196,11 @@ QUESTIONS: tuple[Question, ...] = (
         "Lab GPT at the last token, read out after each layer. From which layer on is the token that it says in the "
         "end the likeliest?",
         where_it_settles,
-        Prediction(ask="From which layer on? 0 is the embedding.", measured=layer_of_settling),
+        Prediction(
+            ask="From which layer on? 0 is the embedding.",
+            measured=layer_of_settling,
+            hides=("model_output_at", "model_output_lens"),
+        ),
         model=lab_gpt.ON_PROSE,
         page=Computed(view="output", token=lambda: len(lab_prompt(lab_gpt.PROSE).pieces)),
     ),

@@ -28,7 +28,12 @@ QUESTIONS = (
         "Random labels",
         "The labels are drawn at random. Where do loss and right answers end, and why?",
         answers.ends_at_chance,
-        Prediction(ask="How many held-out labels are right?", measured=answers.share_at_the_end, unit="%"),
+        Prediction(
+            ask="How many held-out labels are right?",
+            measured=answers.share_at_the_end,
+            unit="%",
+            hides=("training_classify_*", "notes"),
+        ),
         page={"view": "classify", "labelled": "textbook-random"},
     ),
     Question(

@@ -56,7 +56,7 @@ QUESTIONS = (
         "Is attention ahead?",
         "Transformers are not better at everything. Are twelve brackets balanced: who learns it best?",
         who_is_ahead,
-        Prediction(ask="Who is ahead?", measured=verdict, options=VERDICTS),
+        Prediction(ask="Who is ahead?", measured=verdict, options=VERDICTS, hides=("training_compare",)),
         page={"view": "compare", "task": "brackets"},
     ),
     Question(

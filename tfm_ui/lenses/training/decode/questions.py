@@ -65,7 +65,11 @@ QUESTIONS = (
         "Sort, written",
         "Now the numbers are written in order. Which shape do the largest weights have, and is every row right?",
         where_it_looks,
-        Prediction(ask="How many of the ten tokens will be right?", measured=rights),
+        Prediction(
+            ask="How many of the ten tokens will be right?",
+            measured=rights,
+            hides=("training_decode.words", "training_decode_next"),
+        ),
         page={"view": "decode", "pair": "sort-decoder"},
         given=("source",),
     ),

@@ -9,7 +9,11 @@ QUESTIONS = (
         "Drag the slider from the left: at which step does the head find the anti-diagonal, and do answers become "
         "right then?",
         answers.when_it_formed,
-        Prediction(ask="At which step does the head’s weight rise most?", measured=answers.step_of_the_rise),
+        Prediction(
+            ask="At which step does the head’s weight rise most?",
+            measured=answers.step_of_the_rise,
+            hides=("training_learn.words",),
+        ),
         given=("task",),
     ),
     Question(

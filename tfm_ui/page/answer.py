@@ -1,0 +1,132 @@
+"""The strip below the question: the reader's prediction, then the answer. It covers no picture.
+
+Where a question that is asked by its name has a prediction, what would give it away is veiled until the reader has
+answered, or has asked for the answer without a guess. A question that is on screen only because it is the first of its
+view asks for no prediction: nobody has asked it yet.
+"""
+
+from collections.abc import Iterator, Mapping
+from html import escape
+
+import streamlit as st
+
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import explained
+
+# Keys of the session state: the question whose strip is open; the questions whose prediction is over -> the guess.
+OPEN, SEEN = "_answer_open", "_predicted"
+VEIL = "Hidden until you have predicted, or have asked for the answer."
+
+
+class Strip:
+    """The strip of one question.
+
+    Args:
+        lens: whose question it is.
+        question: the question on screen.
+        model: the model, for the answer.
+        state: the lens's controls.
+    """
+
+    def __init__(self, lens: Lens, question: Question, model: ModelState, state: LensState) -> None:
+        self._which = f"{lens.name} {question.link}"
+        self._question, self._model, self._state = question, model, state
+        is_asked = state.question == question.link
+        self._waits_for = question.predict if is_asked and self._which not in _seen() else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the reader has opened it."""
+        return bool(st.session_state.get(OPEN) == self._which)
+
+    def button(self, *, disabled: bool) -> None:
+        """Draw the button that opens and closes it."""
+        label = "Hide" if self.is_open else "Predict" if self._waits_for else "Answer"
+        st.button(label, icon=":material/lightbulb:", on_click=self._turn, disabled=disabled, key="_answer")
+
+    def draw(self, unanswerable: str = "") -> None:
+        """Draw it, if it is open, and the veil, if a prediction is waited for.
+
+        Args:
+            unanswerable: why nothing can be measured now, which then stands in the place of the answer.
+        """
+        if self._waits_for and not unanswerable:
+            # Not of a style alone: such an element would stay when it is no longer drawn.
+            st.html(f'<div class="veil"><style>{"".join(_veil(self._waits_for))}</style></div>')
+        if self.is_open:
+            with st.container(key="answer"):
+                if unanswerable:
+                    st.html(f'<p class="said">{escape(unanswerable)}</p>')
+                elif self._waits_for:
+                    self._predict(self._waits_for)
+                else:
+                    self._answer()
+
+    def _turn(self) -> None:
+        st.session_state[OPEN] = "" if self.is_open else self._which
+
+    def _see(self) -> None:
+        st.session_state[SEEN] = {**_seen(), self._which: st.session_state.get(self._guess)}
+
+    @property
+    def _guess(self) -> str:
+        """The key of the control that takes the reader's guess."""
+        return f"_prediction_{self._which}"
+
+    def _predict(self, prediction: Prediction) -> None:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="predicting"):
+            if prediction.options:
+                st.pills(prediction.ask, prediction.options, key=self._guess)
+            else:
+                st.number_input(
+                    prediction.ask,
+                    value=None,
+                    format="%g",
+                    key=self._guess,
+                    on_change=self._see,  # the key Enter, which ends the entry, answers
+                    placeholder=f"your guess{', in ' + prediction.unit.strip() if prediction.unit else ''}",
+                    width=220,
+                )
+            st.button("Show the answer", on_click=self._see, type="primary", key="_show_answer")
+
+    def _answer(self) -> None:
+        prediction = self._question.predict
+        if prediction and self._which in _seen():
+            guess = _seen()[self._which]
+            said = "Nothing was predicted." if guess is None else f"You predicted {_said(guess, prediction)}."
+            here = _said(prediction.measured(self._model, self._state), prediction)
+            st.html(f'<p class="measured">{escape(said)} Here it is <b>{escape(here)}</b>.</p>')
+        answer = explained(self._question.answer(self._model, self._state))
+        st.html(f'<p class="said" data-words="answer">{answer}</p>')
+
+
+def _seen() -> Mapping[str, float | str | None]:
+    seen: Mapping[str, float | str | None] = st.session_state.get(SEEN, {})
+    return seen
+
+
+def _said(value: float | str, prediction: Prediction) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{prediction.unit}".replace("-", "−")
+
+
+def _veil(prediction: Prediction) -> Iterator[str]:
+    """Rules of style that hide what gives a prediction away, and say so in its place."""
+    for name in prediction.hides:
+        panel, _, part = name.partition(".")
+        if name == "notes":
+            yield ".note { visibility: hidden; }"
+            continue
+        if part == "words":
+            place, top = f".st-key-words_{panel}", "0"
+            yield f"{place} > * {{ visibility: hidden; }}"
+        else:
+            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
+            top = "3.5rem"
+            yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
+        yield f"{place} {{ position: relative; }}"
+        yield f"{place}::after {{ content: '{VEIL}'; position: absolute; inset: {top} auto auto 1rem; opacity: .8; }}"
