@@ -17,6 +17,6 @@ os.environ.setdefault("ATTENTION_LAB_WORKERS", "1")
 
 if __name__ != "__mp_main__":  # worker processes import this file under that name, and serve nobody
     import app as lab
-    from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
+    from tfm_ui.server.asgi import ROUTES, lifespan
 
-    app = st.App(lab.__file__, routes=ROUTES, middleware=MIDDLEWARE, lifespan=lifespan)
+    app = st.App(lab.__file__, routes=ROUTES, middleware=lab.middleware, lifespan=lifespan)

@@ -1,0 +1,72 @@
+"""What a link says of itself to messengers and slides, in the document that Streamlit sends for it.
+
+Streamlit sends one document for every link, which names Streamlit. Who only reads documents, and runs no script, learns
+here what the link shows.
+"""
+
+from collections.abc import Callable, Sequence
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TITLE = b"<title>Streamlit</title>"
+
+
+class LinkPreview:
+    """Middleware that writes the preview of a link into the document that Streamlit sends for it.
+
+    Args:
+        app: what is served.
+        pages: the addresses of pages below the root; the first of them is also the root's.
+        tags: the page and the query of a link -> what stands in the document's head in place of its title.
+    """
+
+    def __init__(self, app: ASGIApp, pages: Sequence[str], tags: Callable[[str, str], bytes]) -> None:
+        self.app, self.pages, self.tags = app, pages, tags
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Only documents of pages are changed; they are sent as they are, not compressed: they are small."""
+        last = scope.get("path", "").rpartition("/")[2]  # the start and the end of the server have no path
+        page = last if last in self.pages else self.pages[0]
+        if not _is_document(scope, last in ("", *self.pages)):
+            return await self.app(scope, receive, send)
+        headers = MutableHeaders(scope=scope)
+        for name in ("accept-encoding", "if-none-match", "if-modified-since"):
+            del headers[name]
+        start: Message = {}
+        body = b""
+
+        async def with_preview(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                start = message
+            elif message["type"] == "http.response.body" and _is_html(start):
+                body += message.get("body", b"")
+                if not message.get("more_body"):
+                    await send_changed()
+            else:
+                if start:
+                    await send(start)
+                    start = {}
+                await send(message)
+
+        async def send_changed() -> None:
+            query = scope["query_string"].decode("latin-1")
+            whole = body.replace(TITLE, self.tags(page, query), 1) if TITLE in body else body
+            changed = MutableHeaders(scope=start)
+            changed["Content-Length"] = str(len(whole))
+            for name in ("etag", "last-modified", "accept-ranges"):  # of the file, which says nothing of this link
+                del changed[name]
+            await send(start)
+            await send({"type": "http.response.body", "body": whole})
+
+        await self.app(scope, receive, with_preview)
+
+
+def _is_document(scope: Scope, is_page: bool) -> bool:
+    return is_page and scope["type"] == "http" and scope["method"] == "GET" and "_stcore" not in scope["path"]
+
+
+def _is_html(start: Message) -> bool:
+    kind = Headers(raw=start["headers"]).get("content-type", "") if start else ""
+    return kind.startswith("text/html") and bool(start["status"] == 200)
