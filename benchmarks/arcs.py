@@ -86,7 +86,7 @@ def main(sizes: Sequence[int] = SIZES) -> Figures:
         more: dict[str, Any] = {"num_layers": LAYERS, "num_heads": HEADS, "causal": True}
         state = ModelState(**parameters(tokens, **more))
         lens = AttentionState(view="arcs")
-        page = Drawing("arcs", ((state, ""), (lens, "attention_"))).page("Arcs", "", "light")
+        page = Drawing("arcs", ((state, ""), (lens, "attention_"))).page("Arcs", "", "light", "")
         ours = replace(visit_arcs(tokens, more), file=visit_file(page).first)
         weights, pieces = recorded(state)
         attention = [layer[None] for layer in torch.from_numpy(weights)]

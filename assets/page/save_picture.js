@@ -1,5 +1,5 @@
 /* A button of a panel that lets its picture save itself; the file's ending says as what. */
-/** @param {{ data: { panel: string, file: string, label: string, words: FileWords }, parentElement: HTMLElement }} component */
+/** @param {{ data: { panel: string, file: string, label: string }, parentElement: HTMLElement }} component */
 export default function ({ data, parentElement }) {
   const button = parentElement.querySelector("button")
   button.textContent = data.label
@@ -7,7 +7,7 @@ export default function ({ data, parentElement }) {
     const panel = document.querySelector(`.st-key-panel_${data.panel}`)
     for (const host of panel.querySelectorAll("*")) {
       const picture = /** @type {PictureRoot | null | undefined} */ (host.shadowRoot?.querySelector("[data-picture]"))
-      picture?.savePicture?.(data.file, { ...data.words, link: location.href })
+      picture?.savePicture?.(data.file)
     }
   }
 }

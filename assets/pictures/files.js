@@ -18,7 +18,9 @@ export const densityFor = width => Math.max(Math.ceil(devicePixelRatio), Math.ce
 /** The words around a picture of this size.
  * @param {HTMLElement} root @param {{ width: number, height: number }} picture
  * @param {FileWords & { foot?: string }} words @returns {Frame} */
-export function frameOf(root, { width, height }, { title = "", caption = "", link = location.href, foot = "" }) {
+export function frameOf(root, { width, height }, words) {
+  const around = wordsAround(root), { title = around.title, caption = around.caption, link = location.href, foot = "" } = words
+  const { weights = around.weights } = words
   const style = getComputedStyle(root), family = style.fontFamily, pen = contextOf(new OffscreenCanvas(1, 1))
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, edge = FILE_EDGE * rem
   /** @param {string} name */
@@ -39,9 +41,24 @@ export function frameOf(root, { width, height }, { title = "", caption = "", lin
   const top = title ? y + 10 * rem : edge
   y = top + height + 12 * rem
   if (caption) write(caption, " ", 15, 400, ink)
-  if (foot) write(foot, " · ", 13, 400, muted)
-  if (link.startsWith("http")) write(link, "\n", 13, 400, muted)
+  const source = [weights, foot].filter(Boolean).join(" · ")
+  if (source) write(source, " · ", 13, 400, muted)
+  if (link.startsWith("http")) write(link, "", 13, 400, muted) // whole, or it could not be followed
   return { width: width + 2 * edge, height: y + edge - 8 * rem, edge, top, lines, paper: colour("--st-background-color"), family }
+}
+
+/** What the page says of a picture: its panel's title and sentence, and which weights the page shows; nothing where it stands
+ * alone. @param {HTMLElement} root */
+function wordsAround(root) {
+  const inside = root.getRootNode(), panel = (inside instanceof ShadowRoot ? inside.host : root).closest('[class*="st-key-panel_"]')
+  /** @param {ParentNode | null | undefined} where @param {string} place */
+  const said = (where, place) => {
+    const words = /** @type {Element | undefined} */ (where?.querySelector(place)?.cloneNode(true))
+    for (const about of words?.querySelectorAll(".about") ?? []) about.remove() // the explanations of single words
+    return words?.textContent?.trim() ?? ""
+  }
+  const weights = panel ? said(document, ".st-key-_facts button p") || said(document, ".badge") : ""
+  return { title: said(panel, "[data-words^=title_]"), caption: said(panel, "[data-words^=said_]"), weights }
 }
 
 /** A text that is too long for its line ends in an ellipsis.

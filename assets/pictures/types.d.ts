@@ -62,6 +62,7 @@ interface Room {
 interface FileWords {
   title?: string
   caption?: string
+  weights?: string // which weights it shows
   link?: string
 }
 

@@ -53,7 +53,7 @@ window.another = (html, data) => {
   const [header, numbers] = decode(Uint8Array.from(atob(data), sign => sign.charCodeAt(0)))
   const root = document.querySelector("[data-picture]")
   leave = draw({ header, numbers, root, setTriggerValue: nothing, ...alone, local: {} })
-  document.querySelector("footer").textContent = header.foot ?? ""
+  document.querySelector("#foot").textContent = header.foot ?? ""
 }
 </script>
 </html>

@@ -7,11 +7,12 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.page import controls
+from tfm_ui.page.header import label
 from tfm_ui.pictures.canvas import standalone
 from tfm_ui.pictures.figures import in_mode
 from tfm_ui.pictures.registry import States, figure_of, made, query_of, registered
 from tfm_ui.state.fields import local_to
-from tfm_ui.state.links import TEXT_CHARS
+from tfm_ui.state.links import TEXT_CHARS, share_link
 from tfm_ui.state.model_state import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
@@ -77,9 +78,13 @@ class Drawing:
         """Parameters of the model on which the picture does not depend; in a link they have no prefix."""
         return sorted(registered(self.name).ignored)
 
-    def page(self, title: str, sentence: str, mode: Mode) -> str:
-        """The picture as a complete HTML page, for a download."""
-        return standalone(registered(self.name).canvas, made(self.name, self.query), title, sentence, mode)
+    def page(self, title: str, sentence: str, mode: Mode, base: str) -> str:
+        """The picture as a complete HTML page, for a download; `base` is the address of the page that shows it."""
+        weights = "" if "weights" in self.ignored else f"{label(self.states[0][0])}."
+        link = share_link(base, *self.states)
+        return standalone(
+            registered(self.name).canvas, made(self.name, self.query), title, sentence, mode, weights, link
+        )
 
     @property
     def saves(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from tfm_ui.page import share
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.present import presenting
 from tfm_ui.page.save_picture import save_picture
@@ -173,8 +174,8 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
     name = f"attention-lab-{key}"
     files = {"CSV": ("the numbers", lambda: csv_of(result.table()), "text/csv"), **panel.files}
     if drawing:
-        page = partial(drawing.page, panel.title, result.sentence(), scheme)
-        files["HTML"] = ("the picture, live, as a page", page, "text/html")
+        page = partial(drawing.page, panel.title, result.sentence(), scheme, share.address())
+        files["HTML"] = ("the picture as a page, with its numbers", page, "text/html")
     if has_figure := drawing is not None and drawing.has_figure:
         figure = partial(drawing.figure, panel.title, result.sentence(), scheme)
         files["JSON"] = ("the figure, for Plotly", figure, "application/json")

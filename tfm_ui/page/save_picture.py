@@ -12,22 +12,15 @@ _component = st.components.v2.component(
 )
 
 
-def save_picture(panel: str, kind: str, file_name: str, title: str = "", caption: str = "") -> None:
+def save_picture(panel: str, kind: str, file_name: str) -> None:
     """Draw the button that saves the picture of the panel with this key.
 
-    The browser adds the page's address to the words in the file.
+    The browser adds what the page says by then: the panel's title and sentence, which weights, and the address.
 
     Args:
         panel: the panel's key.
         kind: the kind of file, such as "PNG".
         file_name: its name, which ends in the kind.
-        title: stands above the picture in the file.
-        caption: stands below the picture in the file.
     """
-    data = {
-        "panel": panel,
-        "file": file_name,
-        "label": f"{kind}: the picture, for slides",
-        "words": {"title": title, "caption": caption},
-    }
+    data = {"panel": panel, "file": file_name, "label": f"{kind}: the picture, for slides"}
     _component(key=f"{kind.lower()}_{panel}", data=data)

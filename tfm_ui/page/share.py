@@ -51,3 +51,8 @@ def qr_code(link: str) -> str:
     code = segno.make_qr(link, error="L", boost_error=False)
     svg = code.svg_data_uri(border=4, dark="#000000", light="#ffffff", omitsize=True)
     return f'<img src="{escape(svg)}" alt="QR code of the link to this page">'
+
+
+def address() -> str:
+    """The address of this page, without parameters."""
+    return (st.context.url or "").split("?")[0]

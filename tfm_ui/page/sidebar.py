@@ -119,14 +119,14 @@ def tools() -> None:
     )
     row.button("Reset", icon=":material/restart_alt:", width="stretch", on_click=controls.reset_all, key="_reset")
     states = controls.states()
-    cut = cuts(address(), *states).values()
+    cut = cuts(share.address(), *states).values()
     with st.sidebar.container(key="carried"):
         for text in cut:
             _about_link(text)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
         left_out = " and ".join(f"“{text.label}”" for text in cut)
         without = f"The link brings back all but the end of {left_out}." if cut else ""
-        link = share_link(address(), *states, always=opening.named_in(states))
+        link = share_link(share.address(), *states, always=opening.named_in(states))
         share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
             about = "Show the picture to an audience: large, with keys."
@@ -138,7 +138,7 @@ def tools() -> None:
                 type="tertiary",
                 key="_present",
             )
-    shown = link.removeprefix(address()) + ("&present=true" if presenting() else "")
+    shown = link.removeprefix(share.address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
     tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
 
@@ -153,8 +153,3 @@ def _about_link(cut: Cut) -> None:
     part, whole = formats.count(len(cut.part)), formats.count(len(cut.whole))
     note = f"Links, and the address bar, carry the first {part} of the {whole} characters of “{cut.label}”."
     st.html(f'<p class="note">{escape(note)}</p>')
-
-
-def address() -> str:
-    """The address of this page, without parameters."""
-    return (st.context.url or "").split("?")[0]

@@ -131,8 +131,20 @@ def bundle(script: str) -> str:
     return "\n".join(texts.values())
 
 
-def standalone(kind: Canvas, data: bytes, title: str, caption: str, mode: Mode) -> str:
-    """The picture as a complete HTML page that needs no server and no network. Hovering and zooming work."""
+def standalone(
+    kind: Canvas, data: bytes, title: str, caption: str, mode: Mode, source: str = "", link: str = ""
+) -> str:
+    """The picture as a complete HTML page that needs no server and no network. Hovering and zooming work.
+
+    Args:
+        kind: what draws it.
+        data: its numbers.
+        title: the page's title and heading.
+        caption: stands below the picture.
+        mode: the colour scheme.
+        source: which weights it shows.
+        link: brings it back.
+    """
     variables = {
         "background-color": colours.PAPER[mode],
         "secondary-background-color": colours.SURFACE[mode],
@@ -152,7 +164,7 @@ body > p, footer {{ max-width: 80ch; line-height: 1.4; overflow-wrap: anywhere }
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
-<footer></footer>
+<footer>{escape(source)} <a href="{escape(link)}">{escape(link)}</a> <span id="foot"></span></footer>
 {f"<script>{_read(kind.library)}</script>" if kind.library else ""}
 <script type="module">
 {bundle(f"{kind.path}.js")}
@@ -163,7 +175,7 @@ const nothing = () => {{}}
 const alone = {{ alone: true, local: {{}}, preview: nothing, commit: nothing, retract: nothing, settling: nothing }}
 const root = document.querySelector("[data-picture]")
 draw({{ header, numbers, root, setTriggerValue: nothing, ...alone }})
-document.querySelector("footer").textContent = header.foot ?? ""
+document.querySelector("#foot").textContent = header.foot ?? ""
 </script>
 </html>
 """

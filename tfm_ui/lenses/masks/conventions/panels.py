@@ -12,7 +12,7 @@ from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask, Pasted, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.page import controls, controls_line, sidebar
+from tfm_ui.page import controls, controls_line, share
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
@@ -128,7 +128,7 @@ def _what_the_link_holds(state: MasksState, *, drawn: bool = True) -> None:
     """What of a pasted or uploaded mask a link does not carry."""
     if drawn and not state.pasted.strip():
         st.caption("Uploads are not in the link, until they are used as the mask.")
-    elif PREFIX + "pasted" in cuts(sidebar.address(), *controls.states()):
+    elif PREFIX + "pasted" in cuts(share.address(), *controls.states()):
         st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
 
 
