@@ -31,7 +31,7 @@ const button = (format, icon) => ({
 
 /** Save the chart as it stands here, with its words around it.
  * @param {PictureRoot} root @param {PlotElement} plot @param {string} name its ending says which kind of file
- * @param {FileWords & { foot?: string }} words */
+ * @param {FileWords} words */
 export async function saveChart(root, plot, name, words) {
   const { data, layout } = plot, { width, height } = layout, format = name.split(".").at(-1)
   const frame = frameOf(root, { width, height }, words), scale = densityFor(width)
@@ -47,8 +47,8 @@ export async function saveChart(root, plot, name, words) {
  * @param {string} href @param {import("./files.js").Frame} frame */
 function asSvg(href, { width, height, edge, top, lines, paper, family }) {
   const inner = decodeURIComponent(href.slice(href.indexOf(",") + 1)).replace("<svg", `<svg x="${edge}" y="${top}"`)
-  const texts = lines.map(({ text, y, size, weight, colour }) =>
-    `<text x="${edge}" y="${y}" dominant-baseline="central" font-size="${size}" font-weight="${weight}" fill="${colour}">${escaped(text)}</text>`)
+  const texts = lines.map(({ text, x = 0, y, size, weight, colour }) =>
+    `<text x="${edge + x}" y="${y}" dominant-baseline="central" font-size="${size}" font-weight="${weight}" fill="${colour}">${escaped(text)}</text>`)
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
     `<rect width="100%" height="100%" fill="${paper}"/><g font-family="${escaped(family)}">${texts.join("")}</g>${inner}</svg>`
   return `data:image/svg+xml,${encodeURIComponent(svg)}`

@@ -7,8 +7,9 @@ import { contextOf, packed } from "./paint.js"
 const FILE_WIDTH = 1600 // a file has at least so many pixels across
 const FILE_EDGE = 20 // around the picture, in pixels at a root font of 16
 
-/** @typedef {{ text: string, y: number, size: number, weight: number, colour: string }} FileLine a line of words, and where its
- * middle is @typedef {{ width: number, height: number, edge: number, top: number, lines: FileLine[], paper: string, family: string }} Frame
+/** @typedef {{ text: string, x?: number, y: number, size: number, weight: number, colour: string }} FileLine a line of words,
+ * where its middle is, and how far to the right of the picture's edge it begins
+ * @typedef {{ width: number, height: number, edge: number, top: number, lines: FileLine[], paper: string, family: string }} Frame
  * what stands around a picture, in CSS pixels; the picture begins at (edge, top) */
 
 /** How many pixels a file needs to one CSS pixel of a picture of this width.
@@ -17,7 +18,7 @@ export const densityFor = width => Math.max(Math.ceil(devicePixelRatio), Math.ce
 
 /** The words around a picture of this size.
  * @param {HTMLElement} root @param {{ width: number, height: number }} picture
- * @param {FileWords & { foot?: string }} words @returns {Frame} */
+ * @param {FileWords} words @returns {Frame} */
 export function frameOf(root, { width, height }, words) {
   const around = wordsAround(root), { title = around.title, caption = around.caption, link = location.href, foot = "" } = words
   const { weights = around.weights } = words
@@ -40,6 +41,15 @@ export function frameOf(root, { width, height }, words) {
   if (title) write(title, " ", 22, 600, ink)
   const top = title ? y + 10 * rem : edge
   y = top + height + 12 * rem
+  let x = 0
+  pen.font = `600 ${14 * rem}px ${family}`
+  for (const { name, colour } of words.legend ?? []) {
+    const text = `■ ${name}`, across = pen.measureText(text).width + 16 * rem
+    if (x && x + across > width) { x = 0; y += 20 * rem }
+    lines.push({ text, x, y: y + 8 * rem, size: 14 * rem, weight: 600, colour })
+    x += across
+  }
+  if (x) y += 24 * rem
   if (caption) write(caption, " ", 15, 400, ink)
   const source = [weights, foot].filter(Boolean).join(" · ")
   if (source) write(source, " · ", 13, 400, muted)
@@ -82,10 +92,10 @@ export function asPng(picture, size, { width, height, edge, top, lines, paper, f
   context.fillRect(0, 0, width, height)
   if (size.width && size.height) context.drawImage(picture, edge, top, size.width, size.height)
   context.textBaseline = "middle"
-  for (const { text, y, size, weight, colour } of lines) {
+  for (const { text, x = 0, y, size, weight, colour } of lines) {
     context.font = `${weight} ${size}px ${family}`
     context.fillStyle = colour
-    context.fillText(text, edge, y)
+    context.fillText(text, edge + x, y)
   }
   return file.toDataURL()
 }

@@ -63,6 +63,8 @@ interface FileWords {
   title?: string
   caption?: string
   weights?: string // which weights it shows
+  legend?: { name: string, colour: string }[] // of colours that stand for names, where the picture itself has none
+  foot?: string // what else its numbers come from
   link?: string
 }
 

@@ -12,6 +12,7 @@ from tfm_ui.pictures.registry import PICTURES
 
 WIDE = 1600
 LINK = "http://127.0.0.1:8501/attention?text=" + "the+cat+sat+" * 60
+NAMED = {"arcs": "■ head 1", "heads": "weights from 0, light"}  # what colours stand for, where the picture does not say
 CAPTION = "What it comes to, in a sentence of some length. " * 6
 WORDS = {"title": "A title of this picture", "caption": CAPTION, "link": LINK}
 # What is written onto canvases, and at how many pixels to one of the page.
@@ -52,6 +53,7 @@ def wide_enough_for_a_slide_and_says_what_it_is(page: Page, name: str, width: in
     assert tall > 300, (name, width)
     assert texts[WORDS["title"]] > 1, (name, width)  # drawn at the file's own density: nothing is scaled up
     assert any(text.startswith("What it comes to") for text in texts), (name, width)
+    assert any(text.startswith(NAMED.get(name, "")) for text in texts), (name, width)
     written = [text for text, _ in page.evaluate("window.written")]
     start = next(at for at, text in enumerate(written) if text.startswith("http"))
     assert "".join(written[start:]).startswith(LINK), (name, width)  # whole, in as many lines as it needs

@@ -234,6 +234,10 @@ export default function ({ header, numbers, root, local, commit }) {
   canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the tokens, Enter selects.`)
   memory.height = (/** @type {number} */ side, /** @type {number} */ i) => height({ data, window: part, layout: memory.layout }, side, i)
 
-  root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
+  root.savePicture = (name, words = {}) => {
+    look(null)
+    const legend = data.heads ? settings.maps.map(m => ({ name: `head ${m + 1}`, colour: skin.heads[m % 8] })) : []
+    save(root, name, { legend, foot: $(".foot").textContent, ...words }, { width: root.clientWidth, draw, sheet: () => canvas })
+  }
   return watch(root, draw)
 }

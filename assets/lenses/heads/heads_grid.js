@@ -206,6 +206,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   $(".chip").hidden = !header.masked
   preview(null)
   root.savePicture = (name, words = {}) =>
-    save(root, name, words, { width: cells.scrollWidth, draw, sheet: () => poster(cells, canvas, skin) })
+    save(root, name, { foot: `weights from 0, light, to ${header.topText}, dark`, ...words },
+      { width: cells.scrollWidth, draw, sheet: () => poster(cells, canvas, skin) })
   return watch(cells, draw)
 }
