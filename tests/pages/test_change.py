@@ -40,7 +40,7 @@ def test_every_kind_of_attention_and_any_text(view, kind, text):
 def test_looking_beside_writing_and_the_caveat():
     app = lens("contribution", num_heads="16", attention_head="6", attention_query="2")
     said = text_on(app)
-    assert "“cat” looks most at “the” (0.53), but takes most from “cat”" in said
+    assert "“cat” looks most at “the” (0.53), but “cat” contributes most" in said
     assert all(
         paper in said for paper in ("Jain and Wallace (2019", "Wiegreffe and Pinter (2019", "Kobayashi et al. 2020")
     )
@@ -58,7 +58,10 @@ def test_a_silenced_head_leaves_its_own_weights_and_moves_the_rest():
     assert not app.exception
     assert "attention_changes=silence+1.1" in changes(app)
     assert widget(app, "_change_silence").disabled
-    assert "No weight of layer 1, head 1 differs between A and B." in text_on(app)
+    assert (
+        "The weights of layer 1, head 1 are the same, but in B its output is 0; the effect is shown below."
+        in text_on(app)
+    )
     widget(app, "attention_layer").set_value(2).run()
     assert np.nanmax(np.abs(maps(app, "change_weights")[2])) > 1e-3
     assert "Largest difference" in text_on(app)

@@ -151,7 +151,9 @@ def _list(lens: Lens, now: Question) -> None:
     def named(number: int) -> str:
         question = these[number - 1]
         view = titles.get(question.view(lens.state), "")
-        return f"{number}  {question.name}" + (f"  ({view})" if view and len(titles) > 1 else "")
+        return f"{number}  {question.name}" + (
+            f"  ({view})" if len(titles) > 1 and view not in ("", question.name) else ""
+        )
 
     st.menu_button(
         f"{these.index(now) + 1} of {len(these)}",

@@ -174,7 +174,9 @@ def source_reading(config: TrainingConfig, typed: str) -> Reading:
     if not (why := _why_not(config, typed)):
         return _as_typed(config, typed.split())
     first = examples[0].text
-    return Reading(first, 0, f"Read is an example of the task, {_few(first.split())}: {why}.", is_asked_for=False)
+    return Reading(
+        first, 0, f"The model reads an example of its task, {_few(first.split())}: {why}.", is_asked_for=False
+    )
 
 
 def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Reading:
@@ -188,7 +190,7 @@ def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Readi
         start = examples[0].target.partition(" ")[0]
         return Reading(start, None, f"The decoder begins with {start}: {why}.", is_asked_for=False)
     of_example = examples[source.example].target
-    note = f"Read is the example’s own target, {_few(of_example.split())}: {why}."
+    note = f"The decoder reads the example’s own target, {_few(of_example.split())}: {why}."
     return Reading(of_example, source.example, note, is_asked_for=False)
 
 

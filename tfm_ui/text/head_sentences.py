@@ -108,10 +108,12 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
     if times > 1:
-        often = f"“{keys[favourite]}” gets the most weight most often, in {times} of {len(free)} rows"
-        as_often = f", as {formats.plural(others, 'other token')} {'does' if others == 1 else 'do'}" if others else ""
-        return f"No pattern stands out: {often}{as_often}."
-    return "No pattern stands out: no token gets the most weight in two rows."
+        of_rows = f"in {times} of {len(free)} rows"
+        if others:
+            ties = f"“{keys[favourite]}” and {formats.plural(others, 'other token')}"
+            return f"No clear pattern: {ties} each get the most weight {of_rows}."
+        return f"No clear pattern: “{keys[favourite]}” gets the most weight {of_rows}, more often than any other token."
+    return "No clear pattern: no token gets the most weight in two rows."
 
 
 def _steady(back: NDArray[np.intp], rows: int) -> str:

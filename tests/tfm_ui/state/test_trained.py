@@ -46,7 +46,7 @@ def test_without_tokens_of_the_task_its_first_example_is_read_and_that_is_said(n
     if example.target is not None:
         assert model.target_tokens.batch.tolist() == example.target.tolist()
         assert "“die” is none of" in model.notes["target"]
-    assert model.notes["text"].startswith("Read is an example of the task")
+    assert model.notes["text"].startswith("The model reads an example of its task")
     assert "“the” is none of" in model.notes["text"]
     assert ModelState(weights=name, text="").source_tokens == model.source_tokens
     for answer, token in zip(model.right_answers, example.answers[0].tolist(), strict=True):

@@ -120,7 +120,7 @@ QUESTIONS = (
         "does it still know how the name goes on?",
         copying.what_is_copied,
         Prediction(
-            ask="Which probability has it in B, in percent?",
+            ask="How likely is the name’s next token in B, in percent?",
             measured=copying.percent_in_b,
             unit="%",
             hides=("change_output",),
@@ -136,10 +136,10 @@ QUESTIONS = (
     ),
     Question(
         "Why √dₖ",
-        "Wider vectors have larger dot products. From which dₖ on does the softmax without √dₖ leave half of the "
-        "draws under a tenth of the gradient 1/4?",
+        "Wider vectors have larger dot products. Without √dₖ, at which width has the median largest gradient fallen "
+        "below 0.025, a tenth of 1/4?",
         experiments.vanishing_gradient,
-        Prediction(ask="From which dₖ on?", measured=experiments.first_width, hides=("scale",)),
+        Prediction(ask="At which dₖ?", measured=experiments.first_width, hides=("scale",)),
         page={"view": "scale"},
     ),
     Question(

@@ -17,7 +17,7 @@ CARDS = {  # lens -> its title, and what one understands there
     "attention": ("Attention", "How does one head get its numbers?"),
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
-    "profiling": ("Profiling", "What does all of this cost? Shares are rounded."),
+    "profiling": ("Profiling", "How many parameters does each part have?"),
     "model": ("Model", "What flows through it, what comes out, and how does it go on?"),
 }
 

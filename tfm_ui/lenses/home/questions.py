@@ -9,8 +9,8 @@ OPENS_WITH = lab_gpt.ON_PROSE
 QUESTIONS = (
     Question(
         "A language model",
-        "Lab GPT has read novels and presidents’ addresses. Which token will it say next, and how sure is it? Then end "
-        "the sentence otherwise.",
+        "Lab GPT has read novels and presidents’ addresses. Which token will it say next, and how sure is it? Then "
+        "type another sentence.",
         answers.what_it_has_read,
         Prediction(ask="How sure is it, in percent?", measured=answers.percent_of_likeliest, unit="%", hides=("next",)),
         model=OPENS_WITH,

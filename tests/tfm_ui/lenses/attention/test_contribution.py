@@ -60,15 +60,16 @@ def test_where_looking_and_writing_disagree_both_tokens_are_named():
     shown = made_up([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [1, 4, 1])
     assert shown.differing == {0: pytest.approx(12 / 19 - 6 / 19)}
     assert sentence(shown) == (
-        "In 1 of 2 rows with a favourite, another token than the one looked at most writes most. The furthest apart: "
-        "“a” looks most at “a” (0.60), but takes most from “b” (63% of the lengths; “a” 32%)."
+        "In 1 of 2 rows with a favourite, the token with the largest weight is not the one that contributes most. "
+        "The furthest apart: "
+        "“a” looks most at “a” (0.60), but “b” contributes most (63% of the lengths; “a” 32%)."
     )
-    assert shown.sentence_of(1) == "“b” looks most at “b” (0.70), which also writes most (90%)."
+    assert shown.sentence_of(1) == "“b” looks most at “b” (0.70), which also contributes most (90%)."
 
 
 def test_agreement_is_said():
     assert sentence(made_up([[0.6, 0.4], [0.2, 0.8]], [1, 1])).startswith(
-        "In all 2 rows with a favourite, the token that is looked at most also writes most."
+        "In all 2 rows with a favourite, the token with the largest weight also contributes most."
     )
 
 

@@ -148,7 +148,9 @@ class Arcs(Result):
         visible = self.visible[np.arange(len(self.queries))[:, None], lines.keys]  # (map, query, kept)
         if self.how == "rollout":  # padding, which nobody may see, and rows that see nothing keep themselves
             visible = visible | ((np.arange(len(self.queries)) >= self.read) | ~self.visible.any(-1))[:, None]
-        laws = {"masked weights are exactly 0": bool((lines.weights[~visible] <= 0).all())}
+        laws = {}
+        if not visible.all():
+            laws["masked weights are exactly 0"] = bool((lines.weights[~visible] <= 0).all())
         if sums_to_one(self.how):
             laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": lines.error < 1e-5, **laws}
         return laws

@@ -91,9 +91,9 @@ def _done(setting: Setting) -> None:
             st.html('<p class="side">as it is</p>', width="content")
         said = "; ".join(change.said(setting.names) for change in a) or "as it is"
         pin: dict[str, Any] = {"icon": ":material/keep:", "key": "_change_pin"}
-        st.button("Pin B as A", on_click=write_to_link, kwargs={"pinned": b}, disabled=a == b, **pin)
-        st.button("B back to A", on_click=write_to_link, kwargs={"changes": a}, disabled=a == b, key="_change_back")
-        st.button("A as it is", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
+        st.button("Keep B as A", on_click=write_to_link, kwargs={"pinned": b}, disabled=a == b, **pin)
+        st.button("Reset B to A", on_click=write_to_link, kwargs={"changes": a}, disabled=a == b, key="_change_back")
+        st.button("Reset A", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
         st.caption(f"**A**: {escape_markdown(said)}", width="content")
 
 

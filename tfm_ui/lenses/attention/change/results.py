@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tfm_core import encode
 from tfm_ui.lenses.attention.change.aligned import NOTHING
 from tfm_ui.lenses.attention.change.compared import Compared, compared
-from tfm_ui.lenses.attention.change.kinds import Replace
+from tfm_ui.lenses.attention.change.kinds import Replace, Silence
 from tfm_ui.lenses.attention.change.scripts import script_of
 from tfm_ui.lenses.attention.change.setting import Setting
 from tfm_ui.lenses.attention.state import AttentionState
@@ -67,7 +67,7 @@ class ChangedWeights(Changed):
         size = np.abs(np.where(both, self.compared.difference, 0))
         if not size.size or size.max() < NOTHING:
             where = f"layer {self.setting.layer}, head {self.setting.head}"
-            return f"No weight of {where} differs between A and B. {self.about_leak()}".strip()
+            return f"{self._no_weight_differs(where)} {self.about_leak()}".strip()
         most = places_of_largest(size, size=float(self.compared.weights.max()))
         query, key = divmod(most[0], size.shape[1])
         a, b = formats.weights(*self.compared.weights[:, query, key].tolist())
@@ -77,6 +77,14 @@ class ChangedWeights(Changed):
             f"with {b} instead of {a}. "
             f"{moved} of {formats.plural(int(both.any(-1).sum()), 'row')} changed. {self.about_leak()}"
         ).strip()
+
+    def _no_weight_differs(self, where: str) -> str:
+        silent = Silence(self.setting.kind, self.setting.layer, self.setting.head)
+        in_a, in_b = (silent in changes for changes in self.setting.changes)
+        if in_a != in_b:
+            side = "A" if in_a else "B"
+            return f"The weights of {where} are the same, but in {side} its output is 0; the effect is shown below."
+        return f"No weight of {where} differs between A and B."
 
     def about_leak(self) -> str:
         """Who sees whom though the mask forbids it; "" if nobody does."""

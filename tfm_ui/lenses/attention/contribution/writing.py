@@ -72,11 +72,12 @@ class HeadWriting:
             return "No row has a favourite: each looks at two tokens or more alike."
         rows = formats.plural(len(self.clear), "row") + " with a favourite"
         if not self.differing:
-            return f"In all {rows}, the token that is looked at most also writes most."
+            return f"In all {rows}, the token with the largest weight also contributes most."
         most = places_of_largest(np.array(list(self.differing.values())), size=1.0)
         row = list(self.differing)[most[0]]
         return (
-            f"In {len(self.differing)} of {rows}, another token than the one looked at most writes most. "
+            f"In {len(self.differing)} of {rows}, the token with the largest weight is not the one that contributes "
+            "most. "
             f"The furthest apart{one_of_ties(len(most), 'rows')}: {self.sentence_of(row)}"
         )
 
@@ -91,7 +92,7 @@ class HeadWriting:
             first, second = formats.percents(float(share[written]), float(share[looked]))
             ties = one_of_ties(len(places_of_largest(share)))
             return (
-                f"{name} looks most at “{self.keys[looked]}” ({weight}), but takes most from “{self.keys[written]}”"
+                f"{name} looks most at “{self.keys[looked]}” ({weight}), but “{self.keys[written]}” contributes most"
                 f"{ties} ({first} of the lengths; “{self.keys[looked]}” {second})."
             )
         if self.visible[row].sum() == 1:
@@ -99,7 +100,7 @@ class HeadWriting:
         if row not in self.clear:
             return f"{name} has no favourite: it looks at two tokens or more alike."
         most = formats.percent(float(share[looked]))
-        return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also writes most ({most})."
+        return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also contributes most ({most})."
 
     def sink(self) -> str:
         """The attention sink of this head, if it has one.

@@ -150,7 +150,7 @@ def _weight(head: HeadSteps, at: Cell) -> Derivation:
         [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
         [
             (
-                f"the same for each key, added up; subtracting the row’s largest score, {top}, changes no weight:",
+                f"The same for every key; the sum is below. (Subtracting the largest score, {top}, changes no weight.)",
                 "",
             )
         ],

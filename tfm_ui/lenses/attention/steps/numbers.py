@@ -167,8 +167,7 @@ class Steps(Result):
             if part.stop - part.start < self.sizes[axis]
         ]
         if parts:
-            said.append(f"Shown: {', '.join(parts)}. All cells are computed, but so many could not be pointed at.")
-            said.append("At an edge, arrow keys move the part that is shown.")
+            said.append(f"Shown: {', '.join(parts)}; all are computed. At an edge, the arrow keys bring the rest.")
         if not self.head.as_in_the_model:
             said.append("The switches change this attention alone: later layers get the unchanged model’s output.")
         return " ".join(said)
