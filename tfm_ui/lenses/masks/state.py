@@ -90,6 +90,8 @@ class MasksState(LensState):
     pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
     upload: str = control(UploadName("Uploaded mask"), default="", held=True)
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
+    pasted_layer: int = control(Whole("Layer of the file", 1, 64, box=True), default=1)
+    pasted_head: int = control(Whole("Head of the file", 1, 64, box=True), default=1)
     part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod

@@ -96,7 +96,9 @@ def test_what_is_said_of_a_mask(mask, said):
     ("values", "way", "said"),
     [
         ([[0, -np.inf]], ADDED, ""),
-        ([[0, -1e9]], ADDED, "−1e+09 (1 cell) is as good as −∞, and taken as hidden."),
+        ([[0, -1e9]], ADDED, "−1e+09 (1 cell) is as good as −∞, and taken as hidden, because e to its"),
+        ([[0, -1000, -745, -746]], ADDED, "−1000, −746 (2 cells) are as good as −∞"),
+        ([[0, -1000, -745, -746]], ADDED, "−745 (1 cell) is neither 0 nor −∞"),
         ([[0, 0.5, -3]], ADDED, "−3, 0.5 (2 cells) are neither 0 nor −∞: a bias, and taken as seen."),
         ([[0, np.inf]], ADDED, "∞ (1 cell) is what makes every weight of its row NaN"),
         ([[0, 0.5, 1]], ATTEND, "0.5 (1 cell) is neither 0 nor 1, and taken as 1."),
