@@ -19,6 +19,7 @@ from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 
 def masks(name):
@@ -63,6 +64,21 @@ def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
     painted = head_under_mask(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
     moved = (painted.obeyed.weights != result.obeyed.weights).any(1)
     assert np.flatnonzero(moved).tolist() == [5]
+
+
+@pytest.mark.parametrize(("layer", "paint"), [(1, "2x9.TAAAACQ"), (2, "2x9.TAAAACQ"), (1, "~s6.2"), (2, "~s6.2")])
+def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
+    states = masks("Packed documents")
+    model, state = states[0], replace(states[1], layer=layer, paint=paint)
+    free, painted = (head_under_mask(model, each) for each in (replace(state, paint=""), state))
+    moved = np.flatnonzero(np.abs(painted.obeyed.weights - free.obeyed.weights).max(1) > 1e-6)
+    said = answers.one_cell(model, state)
+    told = said.split("it moves the weights of ")[1].split(". In layer 1")[0]
+    assert told.startswith(formats.plural(len(moved), "row"))
+    assert all(f"“{painted.names[0][row]}”" in told for row in moved[:4])
+    changed = (painted.setting.composed.numpy() != painted.obeyed.mask).any(1).sum()
+    assert (len(moved) > changed) == (layer > 1)
+    assert "every digit" not in answers.one_cell(model, replace(state, paint=""))
 
 
 # leaks
@@ -168,7 +184,7 @@ def test_the_layers_until_all_have_heard_of_all():
 
 def test_paint_moves_its_own_rows():
     assert answered("Packed documents").startswith("Nothing is painted yet.")
-    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes 1 row: “mat”.")
+    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes the mask of 1 row: “mat”.")
 
 
 def test_leaks_are_counted():

@@ -40,7 +40,7 @@ def guess(table: Table) -> tuple[str, str]:
         )
     if ones.shape[0] == ones.shape[1] and len(ones) > 1:
         return _square(ones, table.kind, yes, no)
-    return _rows(ones, table.kind, yes)
+    return _rows(ones, table.kind, yes, no)
 
 
 def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
@@ -70,15 +70,21 @@ def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
 
-def _rows(ones: Mask, kind: str, yes: str) -> tuple[str, str]:
+def _rows(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
     if _of_a_cache(ones):
-        return ATTEND, f"each row has one more {yes} than the one before: a causal mask behind keys of the past"
+        return (
+            ATTEND,
+            f"each row has one more {yes} than the one before: a causal mask, with keys of the past before it",
+        )
     if _of_a_cache(~ones):
-        return IGNORE, f"each row has one {yes} fewer than the one before: a causal mask behind keys of the past"
+        return (
+            IGNORE,
+            f"each row has one {yes} fewer than the one before: a causal mask, with keys of the past before it",
+        )
     if falls:
-        return ATTEND, f"in no row stands {yes} behind what is none: padding at the end is hidden"
+        return ATTEND, f"in no row does {yes} stand after a {no}: padding at the end is hidden"
     if rises and kind == "booleans":
         return (
             IGNORE,
