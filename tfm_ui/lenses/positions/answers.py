@@ -75,7 +75,7 @@ def _about_far(scheme: Scheme, length: int, head: int) -> str:
     with torch.no_grad():
         earlier = scheme.module.bias_at(-torch.arange(length))
     assert earlier is not None
-    if len(earlier[head].unique()) == length:
+    if len(set(earlier[head].tolist())) == length:
         return f"{scheme.title}: every distance up to {length - 1} has a number of its own."
     return f"{scheme.title}: some distances up to {length - 1} have the same number."
 

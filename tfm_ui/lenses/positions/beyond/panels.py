@@ -41,9 +41,8 @@ def _vectors_panel(model: ModelState, state: PositionsState, vectors: Beyond) ->
     added = any(side.alike is not None for side in vectors.sides)
     turned = any(side.alike is None for side in vectors.sides)
     whose = " or ".join([*["the vector that is added"] * added, *["a query that is turned"] * turned])
-    alike = (
-        f" Then, how alike each vector is to the one at position {vectors.last}: their dot product." if added else ""
-    )
+    second = f"the dot product of each vector that is added with the one at position {vectors.last}"
+    alike = f" y in the second chart: {second}." if added else ""
     return Panel(
         key="positions_beyond",
         title="Vectors past max_len",
@@ -59,8 +58,8 @@ def _scores_panel(by_distance: Scores) -> Panel:
     return Panel(
         key="positions_beyond_scores",
         title="Scores past max_len",
-        how_to_read="x: how many positions the key stands before the query; shaded, distances that no text of max_len has. "
-        "y: the score of a turned query and a turned key, or the bias that is added to scores.",
+        how_to_read="x: how many positions the key stands before the query; shaded, distances that no text of max_len "
+        "has. y: the score of a turned query and a turned key, or the bias that is added to scores.",
         picture="positions_beyond_scores",
         result=by_distance,
         sources=[apply_rotary, alibi_slopes, t5_buckets],
