@@ -71,7 +71,9 @@ class MasksState(LensState):
     part: str = control(windows.field("Part of the maps", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # leaks
-    promise: str = control(Choice("Promised", PROMISES), default=AS_COMPOSED)
+    promise: str = control(
+        Choice("Allowed by", PROMISES, help="What moves although this mask forbids it is a leak."), default=AS_COMPOSED
+    )
     tries: int = control(
         Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
     )

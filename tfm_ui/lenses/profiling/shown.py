@@ -29,8 +29,8 @@ def notes(comparison: Comparison, left_out: Sequence[str] = ()) -> list[Note | N
         left_out: what was not taken of the controls, and why, in sentences.
     """
     report = comparison.report
-    missing = Note(" ".join(left_out), "warning") if left_out else None
-    return [missing, Note(comparison.kind, "plain"), Note(measure_words.facts(report), "plain") if report else None]
+    missing = [Note(" ".join(left_out), "warning")] if left_out else []
+    return [*missing, Note(comparison.kind, "plain"), Note(measure_words.facts(report), "plain") if report else None]
 
 
 def picture(view: str, canvas: Canvas, content: Callable[[Comparison], Content], *, empty: Content) -> Picture:

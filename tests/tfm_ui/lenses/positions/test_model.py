@@ -103,7 +103,7 @@ def test_the_sentences_are_computed(model):
         assert f"“{result.names[query]}” looks at “{result.names[key]}”: {a[query, key]:.4f} under alibi" in said
         rows = [q for q in range(read) if result.heads["none"].visible[q].sum() > 1]
         apart = [np.abs(a[q] - result.heads["none"].weights[q]).sum() / 2 for q in rows]
-        assert f"{100 * np.mean(apart):.2g}% under alibi" in said
+        assert f"alibi moves {100 * np.mean(apart):.2g}%" in said
         every = len(rows) == read
         which = "mean of all rows" if every else f"mean of the {len(rows)} rows of {result.where} with a choice"
         assert f"({which}" in said  # a first row that sees itself alone is left out
