@@ -92,7 +92,7 @@ LOOKS = {
         "pasted": "[[1, 0], [1, 1]]",
         "upload": "0123456789abcdef",
         "read_as": READINGS[1],
-        "part_pasted": "0,0,2,2",
+        "part_pasted", "pasted_layer", "pasted_head": "0,0,2,2",
     },
     ProfilingState: profiling_lens_fields.LOOKS,
     TrainingState: training_lens_fields.LOOKS,

@@ -62,7 +62,7 @@ def _head_alone(first: Sequence[str], rest: Rows, width: int, is_number: Callabl
         return True
     # 0, 1, 2, … may be a row of numbers, too: not where the table would be square with it
     makes_square, was_square = len(rest) == width, len(rest) + 1 == width
-    largest = max((float(word) for row in rest for word in row if re.fullmatch(r"[+-]?[\d.]+", word)), default=0)
+    largest = max((float(word) for row in rest for word in row if re.fullmatch(r"\d+(\.\d*)?", word)), default=0)
     return _counts(first) and (makes_square or (width > 2 and largest <= 1 and not was_square))
 
 
