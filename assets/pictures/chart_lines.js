@@ -21,7 +21,7 @@ export function arranged({ data, layout }, width, skin, room, hidden) {
   const height = axes.length / across * (tall + gap) - gap + legend
   const after = { ...layout, width, height, margin: { l: 0, r: 0, t: 0, b: 0, autoexpand: false } }
   const font = { ...layout.template.layout.legend.font, size: legendSize(data, width, skin) }
-  after.legend = { ...layout.template.layout.legend, font, x: 0, xref: "container", y: 0, yref: "container", yanchor: "bottom" }
+  after.legend = { ...layout.template.layout.legend, ...layout.legend, font, x: 0, xref: "container", y: 0, yref: "container", yanchor: "bottom" }
   after.annotations = [...layout.annotations]
   axes.forEach((which, i) => {
     const x0 = i % across * (each + gap), y0 = Math.floor(i / across) * (tall + gap)

@@ -19,7 +19,7 @@ def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(vis
     }""")
     visitor.page.mouse.move(x, y)
     expect(maps.locator(".tip")).to_contain_text("token 5 “the₂” → output 3 “sat”")
-    expect(maps.locator(".tip")).to_contain_text("✕ leak: not promised")
+    expect(maps.locator(".tip")).to_contain_text("✕ leak: forbidden")
     visitor.page.mouse.click(x, y)
     visitor.page.wait_for_function(
         "location.search.includes('masks_changed=5') && location.search.includes('masks_moved=3')"
@@ -28,5 +28,5 @@ def test_a_leak_is_marked_read_and_followed_and_a_painted_cell_plants_others(vis
     visitor.back_to("/masks?masks_view=leaks&masks_item=1&masks_mask=causal&masks_paint=2x9.TAAAACQ")
     expect(visitor.page.locator(PANEL)).to_contain_text("13 leaks in all")
     expect(visitor.page.locator(PANEL)).to_contain_text(
-        "✕ every output that moved was promised (13 leaks)", use_inner_text=True
+        "✕ every output that moved was allowed to (13 leaks)", use_inner_text=True
     )

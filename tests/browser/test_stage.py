@@ -15,9 +15,11 @@ from tfm_ui.text.glossary import explained
 NAMES = [each.name for each in lenses()]
 PHONE, TIGHT = (390, 844), (1024, 768)  # the latter is the smallest that a whole picture must fit
 SMALL = (PHONE, (720, 450))  # the latter is half of 1440 × 900: that window enlarged to 200 %
-WINDOWS = (TIGHT, *SMALL, (1440, 900))
+WIDE = (1920, 1080)
+WINDOWS = (TIGHT, *SMALL, (1440, 900), WIDE)
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
+SECOND_ROW = 36  # so much lower where sliders or masks have a row of their own, rather than being out of sight
 SHARE = 0.6  # of the window that the main picture has at least, while presenting
 LINES = 45  # of the smallest label, in the height of a window
 
@@ -49,6 +51,13 @@ def clipped(visitor: Visitor) -> list[str]:
 CUT = (
     "all => all.filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.outerHTML)"  # what is higher than its room
 )
+# Controls that lie outside of their row: there they have to be scrolled to, and nothing says that they are there.
+BEYOND = """all => {
+  const end = document.querySelector(".st-key-knobs").getBoundingClientRect().right + 1
+  return all.filter(e => e.getBoundingClientRect().width && e.getBoundingClientRect().right > end)
+    .map(e => e.innerText || e.ariaLabel || e.type)
+}"""
+THIN = "all => all.map(e => e.getBoundingClientRect().width).filter(width => width && width < 119.5)"  # sliders
 # Controls that are on screen nowhere; of tabs that scroll, the active one must be in sight.
 OUTSIDE = """all => all.map(e => [e.innerText || e.ariaLabel, e.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.left < 0 || box.right > innerWidth + 1)).map(([name]) => name)"""
@@ -109,11 +118,19 @@ def acts_move_nothing(visitor: Visitor, place: str, known: set[str]) -> None:
         visitor.page.keyboard.press("Escape")
 
 
+def controls_are_in_sight(visitor: Visitor, view: str) -> None:
+    """Each control of the row is there without being scrolled to, and sliders are wide enough to be moved."""
+    knobs = visitor.page.locator(".st-key-knobs")
+    assert knobs.locator("button, input, select").evaluate_all(BEYOND) == [], view
+    assert knobs.locator("input[type=range]").evaluate_all(THIN) == [], view
+
+
 def main_picture_is_whole(visitor: Visitor, view: str) -> None:
     """On the first screen, with the row of controls above it, and nothing runs out of the window."""
     width, height = (visitor.page.viewport_size[side] for side in ("width", "height"))
     box = whole_picture(visitor, height + 0.5)
-    assert box.top <= LOWEST_TOP, (view, box)
+    rows = visitor.page.locator(".st-key-knobs").evaluate_all("all => all.map(e => e.clientHeight > 50)")
+    assert box.top <= LOWEST_TOP + SECOND_ROW * any(rows), (view, box)
     assert box.top + box.height <= height + 0.5, (view, box)
     assert box.left >= 0, view
     assert box.left + box.width <= width, view
@@ -174,6 +191,8 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
         for width, height in WINDOWS if whole else (PHONE, TIGHT):
             visitor.resize(width, "dark", height=height)
             (fits_a_small_window if (width, height) in SMALL else main_picture_is_whole)(visitor, view)
+            if (width, height) not in SMALL:
+                controls_are_in_sight(visitor, view)
         assert barriers(visitor, ALL if whole else ALL_BUT_CONTRAST, EVERYWHERE if whole else MAIN) == [], view
         if request.config.getoption("all_combinations"):
             known.clear()

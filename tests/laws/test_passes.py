@@ -93,6 +93,8 @@ LOOKS = {
         "upload": "0123456789abcdef",
         "read_as": READINGS[1],
         "part_pasted": "0,0,2,2",
+        "pasted_layer": 2,
+        "pasted_head": 2,
     },
     ProfilingState: profiling_lens_fields.LOOKS,
     TrainingState: training_lens_fields.LOOKS,

@@ -129,6 +129,35 @@ def test_an_uploaded_file_is_drawn_and_used():
     np.testing.assert_array_equal(numbers[:9].reshape(3, 3) == 1, mask)
 
 
+def test_the_menu_itself_says_what_was_brought_and_uses_it():
+    app = lens(masks_pasted="101\n110\n011", causal="false", text="a b c", seq_len="3", masks_texts="")
+
+    def said() -> str:
+        """What stands in the menu, above what takes the mask."""
+        place = next(each for each in app.get("popover") if each.proto.popover.label == "Your own mask")
+        return str([getattr(each, "value", getattr(each, "body", "")) for each in place])
+
+    assert "3 × 3, square; 6 of 9 pairs kept" in said()
+    widget(app, "_masks_use_here").click().run()
+    assert "It is this lens’s mask now" in said()
+    np.testing.assert_array_equal(foreign(app), [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+    widget(app, "masks_pasted").set_value("1 0\n1").run()
+    assert "most rows have" in said()
+
+
+def test_of_a_stack_of_weights_a_layer_and_a_head_are_chosen():
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), (2, 1, 3, 4)).astype(np.float32)
+    app = lens()
+    assert "masks_pasted_head" not in [each.key for each in app.number_input]
+    app.file_uploader[0].upload("attentions.npy", npy(weights), "application/octet-stream").run()
+    widget(app, "masks_pasted_layer").set_value(2).run()
+    widget(app, "masks_pasted_head").set_value(3).run()
+    assert not app.exception
+    header, numbers = picture(app, "masks_pasted")
+    np.testing.assert_array_equal(np.frombuffer(numbers, np.float32)[:16].reshape(4, 4), weights[1, 0, 2])
+    assert "this is layer 2 of 2, head 3 of 3" in header["about"]
+
+
 def test_use_says_that_it_was_done_and_where_it_is_seen():
     app = lens(masks_pasted="101\n110\n011", causal="false", text="a b c", seq_len="3", masks_texts="")
     assert "“Use” lays it over the composed mask" in text_on(app)
@@ -146,9 +175,9 @@ def test_use_says_that_it_was_done_and_where_it_is_seen():
 @pytest.mark.rotated(
     each=1,
     file=[
-        ("mask.npz", b"PK\x03\x04", "archive"),
+        ("mask.npz", b"PK\x03\x04", "archive cannot be read"),
         ("mask.npy", b"\x93NUMPY\x01\x00", "header cannot be read"),
-        ("<b>mask</b>.csv", b"a,b\n1,2", "is “a”"),
+        ("<b>mask</b>.csv", b"a,b\n1,c", "is “c”"),
         ("mask.txt", b"", "nothing in it"),
     ],
     uploaded=[False, True],
@@ -197,4 +226,4 @@ def test_an_upload_that_is_taken_back_is_gone():
     np.testing.assert_array_equal(foreign(app), [[1, 0], [1, 1]])
     app.file_uploader[0].set_value(None).run()
     assert not app.exception
-    assert "Paste a mask above" in app.info[0].value
+    assert "paste a mask or upload one" in app.info[0].value

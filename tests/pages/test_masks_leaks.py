@@ -54,13 +54,13 @@ def test_the_view_runs(query, monkeypatch):
 def test_a_promise_and_the_replacements_are_controls():
     app = view(masks_item="1", causal="false", masks_mask="causal 1")
     assert "No leak: of 64" not in text_on(app)
-    assert "✓ every output that moved was promised" in text_on(app)
+    assert "✓ every output that moved was allowed to" in text_on(app)
     before = picture(app, "masks_leaks")[1]
     widget(app, "masks_tries").set_value(1).run()
     assert picture(app, "masks_leaks")[1] != before
     widget(app, "masks_promise").set_value("causal").run()
     assert not app.exception
-    assert "✕ every output that moved was promised (17 leaks)" in text_on(app)
+    assert "✕ every output that moved was allowed to (17 leaks)" in text_on(app)
     assert len(picture(app, "masks_leaks")[0]["crosses"]) == 17
 
 
@@ -68,7 +68,7 @@ def test_a_painted_cell_plants_a_leak():
     app = view(masks_item="1", masks_mask="causal", masks_paint="~s2.9")
     said = text_on(app)
     assert "13 leaks in all, this is the largest." in said
-    assert "The promise forbids the step in layer 1." in said
+    assert "What is allowed leaves out the step in layer 1." in said
 
 
 def test_every_menu_opens():

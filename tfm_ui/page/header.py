@@ -88,9 +88,8 @@ def badge(words: str) -> None:
 def all_facts(model: ModelState, this_pass: Pass, beside: str = "") -> dict[str, str]:
     """All facts about the model and its pass: name -> value."""
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
-    alone = model.looks_back_only and not model.is_encoder_decoder
     known = _about_weights(model) | {
-        "Architecture": "decoder-only" if alone else model.architecture,
+        "Architecture": model.architecture_name,
         "Size": f"{layers} × {heads}, d_model {model.d_model}, d_ff {formats.count(model.hidden)}",
         "Parameters": formats.count(this_pass.parameters),
         "Tokens": formats.count(model.longest),

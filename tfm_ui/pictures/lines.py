@@ -52,6 +52,8 @@ def figure(charts: Sequence[Chart], *, gap: str = "none") -> Figure:
     layout: dict[str, Any] = {"template": TEMPLATE, "meta": {"kind": "lines"}, "hovermode": "x unified"}
     layout |= {"height": 380, "margin": {"t": ABOVE, "b": BELOW}, "annotations": [], "shapes": []}
     layout["legend"] = {"x": 0, "xref": "container", "y": 0, "yref": "container", "yanchor": "bottom"}
+    if any(line.style == "dots" for chart in charts for line in chart.lines):
+        layout["legend"]["itemsizing"] = "constant"  # a dot as small as those of the chart would not be seen
     for number, drawn in enumerate(charts):
         which = str(number + 1) if number else ""
         first = next(i for i, other in enumerate(charts) if other.x == drawn.x)

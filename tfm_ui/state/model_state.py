@@ -161,6 +161,11 @@ class ModelState:
         return self.architecture == "encoder-decoder"
 
     @property
+    def architecture_name(self) -> str:
+        """What the architecture is called on every page: a single stack in which no token sees later ones is a name."""
+        return "decoder-only" if self.looks_back_only and not self.is_encoder_decoder else self.architecture
+
+    @property
     def masks_the_future(self) -> bool:
         """Whether a causal mask is passed to the model: in encoders it is a choice; decoders have their own."""
         return self.causal and self.architecture == "encoder"

@@ -68,7 +68,7 @@ def weights(*numbers: float) -> list[str]:
         texts = [f"{number:.{decimals}f}" for number in numbers]
         if len(set(texts)) == len(set(numbers)):
             break
-    return texts
+    return [tiny(number) if number and not float(text) else text for number, text in zip(numbers, texts, strict=True)]
 
 
 def superscript(number: int) -> str:

@@ -7,6 +7,9 @@ from tfm_ui.text import formats
 NEAR = 0.1  # a factor that is closer to 1 than this is written as a difference in percent
 
 
+FLOP = (("PFLOP", 1e15), ("TFLOP", 1e12), ("GFLOP", 1e9), ("MFLOP", 1e6))
+
+
 def three(value: float) -> str:
     """0.0123, 1.23, 12.3, 123, 12,300; 2×10⁻⁷."""
     if value == 0 or not math.isfinite(value):
@@ -30,6 +33,13 @@ def bytes_of(count: float) -> str:
         if count >= 2**power:
             return f"{_short(count / 2**power)} {unit}"
     return f"{count:.0f} B"
+
+
+def flop_of(low: float, high: float | None = None) -> str:
+    """54.8 MFLOP; 1.2 to 686 TFLOP, both in the unit of the larger."""
+    most = low if high is None else high
+    unit, power = next(((unit, power) for unit, power in FLOP if most >= power), FLOP[-1])
+    return f"{span(three(low / power), three(most / power))} {unit}"
 
 
 def times(value: float) -> str:

@@ -1,5 +1,7 @@
 """Answers to the questions of the Masks lens: computed from what is on screen, and true of any mask and model."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,12 +17,17 @@ from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.beside import run_beside
 from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.see.numbers import HeadUnderMask, head_under_mask
+from tfm_ui.lenses.masks.see.numbers import NAMED, NOTHING, HeadUnderMask, head_under_mask
 from tfm_ui.lenses.masks.state import MasksState, setting
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import forward
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+
+BY_ROWS = (
+    "In layer 1, a painted cell moves the weights of its own row alone, because the softmax works row by row. The "
+    "output of that row is then another vector, so from layer 2 on the weights of rows that look at it can move, too."
+)
 
 
 def hidden_columns(model: ModelState, state: MasksState) -> str:
@@ -138,17 +145,24 @@ def one_cell(model: ModelState, state: MasksState) -> str:
     """What a painted cell changes in the weights."""
     shown = head_under_mask(model, state)
     if not shown.setting.paint or not shown.setting.paintable:
-        return (
-            "Nothing is painted yet. A painted cell moves the weights of its row alone, because the softmax works row "
-            "by row: the other rows keep every digit."
-        )
-    composed = shown.setting.composed.numpy()
-    rows = [shown.names[0][at] for at in np.flatnonzero((composed != shown.obeyed.mask).any(1))]
+        return f"Nothing is painted yet. {BY_ROWS}"
+    painted = (shown.setting.composed.numpy() != shown.obeyed.mask).any(1)
+    without = head_under_mask(model, replace(state, paint="")).obeyed.weights
+    moved = (np.abs(shown.obeyed.weights - without) > NOTHING).any(1)
+    moved[len(shown.setting.queries.pieces) :] = False  # rows of padding are nobody's
     return (
-        f"The paint changes {formats.plural(len(rows), 'row')}: {formats.listed([f'“{name}”' for name in rows][:4])}. "
-        "Only their weights move in this layer, because the softmax works row by row. In later layers the change "
-        "travels on with their vectors."
+        f"The paint changes the mask of {_rows(shown, painted)}. In {shown.where}, it moves the weights of "
+        f"{_rows(shown, moved)}. {BY_ROWS}"
     )
+
+
+def _rows(shown: HeadUnderMask, which: NDArray[np.bool_]) -> str:
+    """How many rows, and their names; of many the first ones."""
+    names = [f"“{shown.names[0][at]}”" for at in np.flatnonzero(which)]
+    if not names:
+        return "no row"
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    return f"{formats.plural(len(names), 'row')}: {formats.listed([*names[:NAMED], *more])}"
 
 
 def how_far_ahead(model: ModelState, state: MasksState) -> str:

@@ -10,8 +10,8 @@ from tfm_ui.state import lab_gpt
 QUESTIONS = (
     Question(
         "Hidden columns",
-        "Five of these ten columns are grey from top to bottom. Which mask hides them, and where does the weight go "
-        "that they would have got?",
+        "Some of these columns are grey from top to bottom. Which mask hides them, and where does the weight go that "
+        "they would have got?",
         answers.hidden_columns,
         Prediction(ask="How many columns does no row see?", measured=answers.columns_hidden),
         given=MODEL | {"texts", "item", "mask", "paint"},
@@ -76,7 +76,7 @@ QUESTIONS = (
     Question(
         "No leak",
         "Each row changes one token and measures which outputs move. Is there a cell that moved though the masks "
-        "promise that it cannot?",
+        "forbid it?",
         answers.leaks,
         Prediction(
             ask="How many pairs leak?",

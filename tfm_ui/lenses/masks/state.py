@@ -71,7 +71,9 @@ class MasksState(LensState):
     part: str = control(windows.field("Part of the maps", MAX_TOKENS), default=windows.WHOLE, held=True)
 
     # leaks
-    promise: str = control(Choice("Promised", PROMISES), default=AS_COMPOSED)
+    promise: str = control(
+        Choice("Allowed by", PROMISES, help="What moves although this mask forbids it is a leak."), default=AS_COMPOSED
+    )
     tries: int = control(
         Whole("Replacements", 1, 8, box=True, help="How many other tokens stand in for each one."), default=4
     )
@@ -90,6 +92,8 @@ class MasksState(LensState):
     pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
     upload: str = control(UploadName("Uploaded mask"), default="", held=True)
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
+    pasted_layer: int = control(Whole("Layer of the file", 1, 64, box=True), default=1)
+    pasted_head: int = control(Whole("Head of the file", 1, 64, box=True), default=1)
     part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod

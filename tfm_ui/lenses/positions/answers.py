@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from tfm_core.positional.schemes import T5
 from tfm_ui.lenses.positions.beyond.scores import scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
@@ -67,15 +68,16 @@ def far_away(model: ModelState, state: PositionsState) -> str:
 
 
 def _about_far(scheme: Scheme, length: int, head: int) -> str:
+    if isinstance(scheme.module, T5):  # what is on screen may end long before its last bucket begins
+        first = scheme.module.shared_from
+        seen = "" if first < length else f" No distance on screen is as long: {length - 1} is the longest."
+        return f"{scheme.title}: from a distance of {first} tokens on, all earlier keys get the same number.{seen}"
     with torch.no_grad():
-        behind = scheme.module.bias_at(-torch.arange(length))
-    assert behind is not None
-    values = behind[head]
-    same = values == values[-1]
-    first = int(torch.nonzero(~same)[-1]) + 1 if bool((~same).any()) else 0
-    if first >= length - 1:
+        earlier = scheme.module.bias_at(-torch.arange(length))
+    assert earlier is not None
+    if len(set(earlier[head].tolist())) == length:
         return f"{scheme.title}: every distance up to {length - 1} has a number of its own."
-    return f"{scheme.title}: from a distance of {first} tokens on, all keys behind get the same number."
+    return f"{scheme.title}: some distances up to {length - 1} have the same number."
 
 
 def nearest_positions(model: ModelState, state: PositionsState) -> str:
@@ -165,8 +167,19 @@ def past_the_end(model: ModelState, state: PositionsState) -> str:
     if not result.sides:
         return "Neither A nor B makes or turns vectors, so none of them can run out."
     length = result.state.max_len
-    met = model.if_random("no training on texts of max_len would have", f"the training on {length} tokens has not")
-    return f"{result.sentence()} Shaded positions are those that {met} met."
+    met = model.if_random(
+        f"no training on texts of {length} tokens would have met", f"the training on {length} tokens has not met"
+    )
+    said = [result.sentence()]
+    if any(side.alike is not None for side in result.sides):
+        said.append(f"The shaded positions are those that {met}.")
+    turning = [side.scheme.title for side in result.sides if side.alike is None]
+    if turning:
+        said.append(
+            f"{formats.listed(turning)}: a score depends on the distance of query and key alone, so a position past "
+            f"max_len is not new; a distance of {length} or more is, and {met} it."
+        )
+    return " ".join(said)
 
 
 def unseen(model: ModelState, state: PositionsState) -> str:

@@ -39,8 +39,8 @@ QUESTIONS = (
     ),
     Question(
         "One clock",
-        "Two dimensions are one wave: positions 0 and 44 lie only 0.02 apart. How wide must vectors be until any "
-        "two of 64 positions lie 1 or more apart?",
+        "Two dimensions are one wave, so some positions nearly coincide. How wide must vectors be until any two of 64 "
+        "positions lie 1 or more apart?",
         answers.nearest_positions,
         Prediction(
             ask="How far apart are the two nearest positions?",

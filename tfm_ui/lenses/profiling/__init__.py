@@ -19,5 +19,5 @@ LENS = Lens(
     views={"compare": COMPARE, "length": LENGTH, "parts": PARTS, "roofline": ROOFLINE},
     questions=QUESTIONS,
     pictures=OF_COMPARE | OF_LENGTH | OF_PARTS | OF_ROOFLINE,
-    beside="Sidebar’s model",
+    beside="In the sidebar",
 )

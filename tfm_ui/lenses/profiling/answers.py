@@ -1,5 +1,6 @@
 """Answers to the questions of the view "compare": from what was measured, or else by formula, and they say which."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -73,7 +74,8 @@ def price_of_weights(model: ModelState, state: ProfilingState) -> str:
     fast, slow = _ends(comparison, timed)
     ratio = _time(comparison, slow, fast)
     names = [f"row {number} ({rows_of[number].target})" for number in (slow, fast)]
-    return f"{said} {MEASURED}, the slowest beside the fastest: {ratio.in_words(*names)}."
+    ends = ", the slowest beside the fastest" if ratio.differs else ", those whose medians lie furthest apart"
+    return f"{said} {MEASURED}{ends}: {ratio.in_words(*names)}."
 
 
 def growth_with_length(model: ModelState, state: ProfilingState) -> str:
@@ -85,12 +87,12 @@ def growth_with_length(model: ModelState, state: ProfilingState) -> str:
     if not grown:
         return "Each target stands here at one length only: write one configuration at two lengths."
     what = "times grow" if comparison.measured else "operations grow"
-    more = [name for name, factor in grown.items() if factor > 1.05 * length]
-    each = formats.listed([f"{name} {units.times(factor)}" for name, factor in grown.items()])
+    more = [name for name, (factor, low) in grown.items() if low > length and factor > 1.05 * length]
+    each = formats.listed([f"{name} {units.times(factor)}" for name, (factor, _) in grown.items()])
     who = (
-        f"More than the length grows the cost of {formats.listed(more)}"
+        f"{'Only ' if len(more) < len(grown) else ''}{formats.listed(more)} {_grow(more)} faster than the length"
         if more
-        else "None grows clearly more than the length"
+        else "None grows clearly faster than the length"
     )
     first = MEASURED if comparison.measured else NO_TIME
     return f"{first}: with {units.times(length)} the tokens, the {what}: {each}. {who}."
@@ -106,11 +108,14 @@ def parameters_and_time(model: ModelState, state: ProfilingState) -> str:
     more = comparison.parameters(many) / comparison.parameters(few)
     if more == 1:
         return "All these rows have equally many parameters."
-    cost = _cost(comparison, many) / _cost(comparison, few)
+    cost, low, high = _growth(comparison, few, many)
     told = f"from row {few} to row {many} the parameters grow {units.times(more)}"
     what = "the time" if comparison.measured else "the operations"
     how = "about as much" if abs(cost / more - 1) < units.NEAR else "more" if cost > more else "less"
-    return f"{_first(comparison)}: {told}, {what} {units.times(cost)}. So {what} grow{_s(what)} {how}."
+    verdict = f"So {what} grow{_s(what)} {how}."
+    if low <= more <= high and low < high:
+        verdict = "These rounds cannot show a difference between the two."
+    return f"{_first(comparison)}: {told}, {what} {units.times(cost)}. {verdict}"
 
 
 def the_same_twice(model: ModelState, state: ProfilingState) -> str:
@@ -141,16 +146,30 @@ def _alike(comparison: Comparison) -> list[int]:
     return max(([row for row, at in zip(rows, counts, strict=True) if at == count] for count in counts), key=len)
 
 
-def _grown(comparison: Comparison) -> tuple[dict[str, float], float]:
-    """Target -> its cost at the longest length over that at the shortest, of equal sizes; and the lengths' factor."""
+def _growth(comparison: Comparison, few: int, many: int) -> tuple[float, float, float]:
+    """A row's cost over another's, and the interval that holds it; of operations, which are exact, without width."""
+    if not comparison.measured:
+        exact = _cost(comparison, many) / _cost(comparison, few)
+        return exact, exact, exact
+    interval = _time(comparison, many, few).interval
+    unknown = interval.low != interval.low  # too few rounds: anything may be
+    return interval.middle, 0 if unknown else interval.low, math.inf if unknown else interval.high
+
+
+def _grown(comparison: Comparison) -> tuple[dict[str, tuple[float, float]], float]:
+    """Target -> its cost at the longest length over that at the shortest, and the low end of its interval.
+
+    Of equal sizes; and the lengths' factor.
+    """
     rows = ParametersAndCost(comparison).rows or list(comparison.numbers)
-    spans: dict[str, tuple[float, float]] = {}  # target -> the factor of its lengths, and of its cost
+    spans: dict[str, tuple[float, tuple[float, float]]] = {}  # target -> the factor of its lengths, and of its cost
     for start, end in product(rows, rows):
         short, long = _row(comparison, start), _row(comparison, end)
         if replace(short, size=replace(short.size, seq_len=long.size.seq_len)) == long:
             factor = long.size.seq_len / short.size.seq_len
-            if factor > max(1, spans.get(long.target, (1, 1))[0]):
-                spans[long.target] = factor, _cost(comparison, end) / _cost(comparison, start)
+            if factor > max(1, spans.get(long.target, (1, (1, 1)))[0]):
+                grown, low, _ = _growth(comparison, start, end)
+                spans[long.target] = factor, (grown, low)
     length = max((factor for factor, _ in spans.values()), default=1.0)
     return {target: grown for target, (factor, grown) in spans.items() if factor == length}, length
 
@@ -180,6 +199,10 @@ def _first(comparison: Comparison) -> str:
 
 def _many(factor: float, what: str) -> str:
     return units.beside(factor, f"many {what}", f"more {what}", f"fewer {what}")
+
+
+def _grow(names: Sequence[str]) -> str:
+    return "grows" if len(names) == 1 else "grow"
 
 
 def _s(what: str) -> str:

@@ -35,9 +35,17 @@ def four_times_the_length(model: ModelState, state: ProfilingState) -> str:
     tokens = f"{more} the tokens, from {formats.count(first)} to {formats.count(last)},"
     if not times.timed(FORWARD):
         return f"Nothing is measured yet. By formula, {tokens} take {operations} the operations of a forward pass."
+    blocks = dict(zip(times.lengths, times.blocks[FORWARD], strict=True))
     said = f"By formula, {tokens} take {operations} the operations. Measured: {times.growth or 'one length alone.'}"
     growth = last / first
-    near, far = sorted((growth, growth**2), key=lambda power: abs(power - growth_of_time(model, state)))
+    interval = Pace(blocks[last]).over(Pace(blocks[first])).interval
+    ends = [end for end in (interval.low, interval.middle, interval.high) if end == end]
+    nearest = {min((growth, growth**2), key=lambda power: abs(power - end)) for end in ends}
+    if len(nearest) > 1 or len(ends) < 3:
+        both = f"{units.times(growth)} or to {units.times(growth**2)}"
+        return f"{said} These rounds cannot show whether that is nearer to {both}."
+    (near,) = nearest
+    far = growth**2 if near == growth else growth
     return f"{said} That is nearer to {units.times(near)} than to {units.times(far)}."
 
 

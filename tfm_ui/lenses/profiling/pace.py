@@ -1,5 +1,6 @@
 """How two rows compare, in words: all that a page says of it follows from their ratio round by round."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from tfm_ui.text import units
 
 NO_PAIR = "too few rounds with both"
 DIFFER = ("faster", "slower")
+CLOSE = 0.05  # two figures that are closer than this need no word on why they are not the same
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,9 @@ class Pace:
 
     def over(self, other: "Pace") -> "Ratio":
         """This row's time over the other's, for the same work."""
-        return Ratio(paired(self.blocks, other.blocks).times(other.work / self.work))
+        per_work = other.work / self.work
+        medians = self.blocks.median / other.blocks.median if other.blocks.median else math.nan
+        return Ratio(paired(self.blocks, other.blocks).times(per_work), medians * per_work)
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,11 @@ class Ratio:
 
     Attributes:
         pairs: the ratio in each round.
+        of_medians: one median over the other, as a reader would compute it; NaN where that is not known.
     """
 
     pairs: Paired
+    of_medians: float = math.nan
 
     @property
     def interval(self) -> Interval:
@@ -61,9 +67,14 @@ class Ratio:
     def in_words(self, this: str, other: str, takes: str = "takes") -> str:
         """All of it as the end of a sentence: row 5 takes 4.7× as long as row 2."""
         if self.differs:
-            return f"{this} {takes} {self.factor} {other}"
+            said = f"{this} {takes} {self.factor} {other}"
+            if math.isnan(self.of_medians) or abs(self.of_medians / self.interval.middle - 1) < CLOSE:
+                return said
+            medians = units.times(self.of_medians)
+            return f"{said} (the median of {len(self.pairs.rounds)} ratios; the ratio of the medians is {medians})"
         if self.verdict == NO_DIFFERENCE:
-            return f"round by round there is {NO_DIFFERENCE} in time between {other} and {this}"
+            rounds = len(self.pairs.rounds)
+            return f"{rounds} rounds show {NO_DIFFERENCE} in time between {other} and {this}"
         return f"there are too few rounds to tell {other} and {this} apart in time"
 
 

@@ -85,11 +85,15 @@ class Rates:
 
     @property
     def leaders(self) -> str:
-        """Which row does most in a second, or which rows cannot be told apart there; of those that have a rate."""
+        """Which row does most in a second, and which rows cannot be told apart from it; of those that have a rate."""
         paces = {point.number: self.pace(point, 1) for point in self.rated}
         best = max(self.rated, key=lambda point: point.rate)
-        rows, rate = not_told_apart(best.number, paces), f"{units.three(best.rate / 1e9)} GFLOP/s"
-        return f"{listed_rows(rows).capitalize()} {'do' if len(rows) > 1 else 'does'} most in a second: {rate}"
+        rate = f"{units.three(best.rate / 1e9)} GFLOP/s"
+        others = [number for number in not_told_apart(best.number, paces) if number != best.number]
+        if not others:
+            return f"Row {best.number} does most in a second, {rate}"
+        cannot = f"{listed_rows(others)} cannot be told apart from it"
+        return f"The highest rate on screen is that of row {best.number}, {rate}; {cannot}"
 
     def pace(self, point: Point, roof: float) -> Pace:
         """What comparisons of its share of a roof need."""

@@ -11,6 +11,7 @@ from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, SIZES, ProfilingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
 HOW = ("rounds", "backward", "dtype", *(["device"] if len(DEVICES) > 1 else []), "threads", "embedding", "vocabulary")
@@ -42,12 +43,19 @@ def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> Pr
     """The rows and their targets fold away, but are always there: what is not drawn is not in the link."""
     line = controls_line.row("line_profiling")
     _draw(model, line, *first)
-    menu = line.popover("Configurations", icon=":material/list:", key="_profiling_rows").container()
+    state = controls.current(ProfilingState, PREFIX, ProfilingState.limits(model))
+    menu = line.popover(rows_label(state), icon=":material/list:", key="_profiling_rows").container()
     state = _configurations(model, menu)
     number = len(names(state.targets))
     label = names(state.targets)[0] if number == 1 else f"{number} targets"
     _targets(model, line.popover(escape_markdown(label), key="_profiling_targets").container(), state)
     return _with_button(model, line, *more, "batch")
+
+
+def rows_label(state: ProfilingState) -> str:
+    """The name of the menu of configurations: how many of its lines describe none, where the menu is closed, too."""
+    left_out = len(sizes_of(state.sizes, state.batch)[1])
+    return "Configurations" + (f", {formats.plural(left_out, 'line')} left out" if left_out else "")
 
 
 def _configurations(model: ModelState, menu: DeltaGenerator) -> ProfilingState:

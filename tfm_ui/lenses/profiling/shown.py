@@ -1,6 +1,6 @@
 """What a view shows: the rows that it asks for, with their measurement; and its pictures, made from these."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tfm_ui.lenses.profiling import measure_words, measurements
@@ -21,10 +21,16 @@ def comparison_of(model: ModelState, state: ProfilingState, view: str) -> Compar
     return Comparison.of(plan, measurements.find(plan, state.run), baseline=state.baseline, chosen=state.row)
 
 
-def notes(comparison: Comparison) -> list[Note | None]:
-    """What stands below the main picture: what the rows have in common; when, where and how they were measured."""
+def notes(comparison: Comparison, left_out: Sequence[str] = ()) -> list[Note | None]:
+    """What stands below the main picture: what was left out of the rows; what they have in common; when, where and how.
+
+    Args:
+        comparison: the rows.
+        left_out: what was not taken of the controls, and why, in sentences.
+    """
     report = comparison.report
-    return [Note(comparison.kind, "plain"), Note(measure_words.facts(report), "plain") if report else None]
+    missing = [Note(" ".join(left_out), "warning")] if left_out else []
+    return [*missing, Note(comparison.kind, "plain"), Note(measure_words.facts(report), "plain") if report else None]
 
 
 def picture(view: str, canvas: Canvas, content: Callable[[Comparison], Content], *, empty: Content) -> Picture:

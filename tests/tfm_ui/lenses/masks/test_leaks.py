@@ -83,7 +83,7 @@ def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
     assert "17 leaks in all, this is the largest." in said
     locked = MovedOutputs(measure(FREE, replace(LEAKY, changed=5, moved=3))).sentence()
     assert "Its path: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
-    assert locked.endswith("The promise forbids the steps in layer 1 and layer 2.")
+    assert locked.endswith("What is allowed leaves out the steps in layer 1 and layer 2.")
 
 
 def test_ways_through_an_encoder_and_cross_attention_are_named_too():
@@ -99,13 +99,16 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
     [
         (
             MasksState(mask="causal", item=1),
-            r"^No leak: of 55 promised pairs 55 moved; of 45 others none (by more than \d|at all)",
+            r"^No leak: all 55 allowed pairs moved; the 45 forbidden ones (moved by rounding only, at most \d|did not)",
         ),
         (
             MasksState(mask="", item=1),
-            "^No leak is possible, as everything is promised: of 100 promised pairs 100 moved",
+            "^No leak is possible, as every pair is allowed: all 100 allowed pairs moved",
         ),
-        (MasksState(mask="window 1", promise="padding", item=1), "Promised, but not moved: 90 because the mask is str"),
+        (
+            MasksState(mask="window 1", promise="padding", item=1),
+            "Allowed pairs that did not move: 90 because the mask forbids more",
+        ),
         (
             MasksState(mask="causal", item=1, changed=5, moved=2),
             "Locked: token 5 “the₂” does not move output 2 “cat”, because the masks leave no path.$",
@@ -113,7 +116,7 @@ def test_ways_through_an_encoder_and_cross_attention_are_named_too():
         (MasksState(mask="causal", item=1, changed=2, moved=2), "token 2 “cat” stays where it is, in the residual str"),
         (
             MasksState(mask="window 1", item=1, paint="~s1.2"),
-            "when token 2 “cat” changes, which the masks as composed do not promise",
+            "when token 2 “cat” changes, which the masks as composed forbid",
         ),
     ],
 )
@@ -122,14 +125,14 @@ def test_sentences(state, said):
 
 
 @pytest.mark.parametrize(
-    ("rounding", "said"), [(0.0, "none at all."), (1e-16, "none by more than 4×10⁻¹⁶, which is rounding.")]
+    ("rounding", "said"), [(0.0, "did not move at all."), (1e-16, "moved by rounding only, at most 4×10⁻¹⁶.")]
 )
 def test_what_rounding_did_is_said_whatever_the_processor_makes_of_it(rounding, said):
     measured = measure(ModelState(seq_len=2, num_layers=1), MasksState(mask="causal", item=1))
     moved = measured.influence.moved.clone()
     moved[1, :, 0] = rounding * measured.influence.largest  # the one pair not promised: a later token moves an output
     exact = replace(measured, influence=Influence(moved, measured.influence.largest))
-    assert f"; of 1 other {said}" in MovedOutputs(exact).sentence()
+    assert f"; the 1 forbidden one {said}" in MovedOutputs(exact).sentence()
 
 
 def test_a_pair_that_moves_by_rounding_alone_is_not_said_to_move():

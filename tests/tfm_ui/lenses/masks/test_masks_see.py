@@ -159,7 +159,7 @@ def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
     moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     query, key = np.unravel_index(moved.argmax(), moved.shape)
     assert f"“{result.names[0][query]}” → “{result.names[1][key]}”" in result.sentence()
-    assert f"{result.obeyed.weights[query, key]:.2f} here" in result.sentence()
+    assert f"{result.obeyed.weights[query, key]:.2f} with it" in result.sentence()
     hidden = mask_paint.packed(np.full((10, 10), mask_paint.HIDE, np.uint8))
     none = head_under_mask(ModelState(), MasksState(mask="", paint=hidden))
     assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence()

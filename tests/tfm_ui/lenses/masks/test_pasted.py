@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import zipfile
 from contextlib import suppress
 
 import numpy as np
@@ -135,9 +136,9 @@ def refusal(read, raw) -> str:
         ("[[1], [[1]]]", "lists of lists"),
         ("[[[1, 0]], [[1, 0], [1, 1]]]", "several tables"),
         ("[" * 99 + "1" + "]" * 99, "8 deep"),
-        (repr(torch.ones(2, 4, 3, 3)), "8 tables (2 × 4 × 3 × 3)"),
+        (repr(torch.ones(2, 4, 2, 3, 3)), "16 tables (2 × 4 × 2 × 3 × 3)"),
         ("1 " * 1025, "more than 1,024 entries"),
-        ("1\n" * 1025, "1,025 rows"),
+        ("1\n" * 1026, "1,026 rows"),
         ("[" + "[1]," * 1025 + "]", "more than 1,024 rows"),
         ("[" + "[1],\n" * 9000 + "]", "more than 1,024 rows"),
         ("0" * (9 * 2**20 + 1), "is the limit"),
@@ -153,8 +154,17 @@ def header(shape: str, descr: str = "'<f8'") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
-ARCHIVE = io.BytesIO()
-np.savez(ARCHIVE, a=np.ones(3))
+def archive(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as whole:
+        whole.writestr(name, data)
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +179,7 @@ np.savez(ARCHIVE, a=np.ones(3))
         (npy(np.array([[0, np.nan]])), "entry at 1, 2 is NaN"),
         (npy(np.ones((0, 3))), "nothing in it"),
         (npy(np.ones((1025, 2))), "It is 1,025 × 2"),
-        (npy(np.ones((3, 2, 2))), "3 tables"),
+        (npy(np.ones((3, 2, 2, 2, 2))), "12 tables"),
         (header("(1000000000, 1000000000)"), "1,000,000,000 × 1,000,000,000"),
         (header("(-1, 4)"), "-1 × 4"),
         (header("(2, 2)"), "shorter"),
@@ -180,12 +190,18 @@ np.savez(ARCHIVE, a=np.ones(3))
         (header("(" * 60), "header cannot be read"),
         (b"\x93NUMPY", "header cannot be read"),
         (b"\x93NUMPY\x09\x00", "header cannot be read"),
-        (ARCHIVE.getvalue(), "archive"),
+        (archive(a=np.ones(3), b=np.ones(3)), "holds 2 arrays (“a”, “b”)"),
+        (archive(a=np.array([[1, None]])), "Python objects"),
+        (archive(a=np.zeros((2000, 2000))), "more than 9,437,184 bytes"),
+        (archive(a=np.ones(3))[:-30], "archive cannot be read"),
+        (zipped("archive/data.pkl", pickle.dumps([[1]])), "archive without an array"),
+        (zipped("mask.npy", pickle.dumps([[1]])), "cannot be read"),
+        (b"PK\x03\x04", "archive cannot be read"),
         (pickle.dumps([[1]]), "pickle"),
         (b"\xff\xfe\x00\x01", "neither .npy nor text"),
         (b"1 0\x00", "zero bytes"),
         (b"0" * (9 * 2**20 + 1), "is the limit"),
-        ("id;näme\n1;2".encode(), "is “id”"),
+        ("id;näme\n1;b".encode(), "Row 1, entry 2 is “b”"),
     ],
 )  # fmt: skip
 def test_bad_files_get_a_sentence(data, said):

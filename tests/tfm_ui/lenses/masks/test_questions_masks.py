@@ -19,6 +19,7 @@ from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 
 def masks(name):
@@ -65,6 +66,21 @@ def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
     assert np.flatnonzero(moved).tolist() == [5]
 
 
+@pytest.mark.parametrize(("layer", "paint"), [(1, "2x9.TAAAACQ"), (2, "2x9.TAAAACQ"), (1, "~s6.2"), (2, "~s6.2")])
+def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
+    states = masks("Packed documents")
+    model, state = states[0], replace(states[1], layer=layer, paint=paint)
+    free, painted = (head_under_mask(model, each) for each in (replace(state, paint=""), state))
+    moved = np.flatnonzero(np.abs(painted.obeyed.weights - free.obeyed.weights).max(1) > 1e-6)
+    said = answers.one_cell(model, state)
+    told = said.split("it moves the weights of ")[1].split(". In layer 1")[0]
+    assert told.startswith(formats.plural(len(moved), "row"))
+    assert all(f"“{painted.names[0][row]}”" in told for row in moved[:4])
+    changed = (painted.setting.composed.numpy() != painted.obeyed.mask).any(1).sum()
+    assert (len(moved) > changed) == (layer > 1)
+    assert "every digit" not in answers.one_cell(model, replace(state, paint=""))
+
+
 # leaks
 
 
@@ -76,7 +92,7 @@ def test_leaky_by_one_lets_see_one_token_ahead_in_each_layer():
     result = measure(model, state)
     assert int((result.setting.mask != result.promise).sum()) == 9  # a diagonal of ten tokens
     assert int(result.leaking.sum()) == 9 + 8
-    assert "up to 9 tokens back and 2 tokens ahead of it; promised: 9 and 0." in travel.sentence()
+    assert "up to 9 tokens back and 2 tokens ahead of it; allowed: 9 and 0." in travel.sentence()
 
 
 def test_through_the_window_the_first_word_reaches_the_last_behind_layer_seven():
@@ -168,7 +184,7 @@ def test_the_layers_until_all_have_heard_of_all():
 
 def test_paint_moves_its_own_rows():
     assert answered("Packed documents").startswith("Nothing is painted yet.")
-    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes 1 row: “mat”.")
+    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes the mask of 1 row: “mat”.")
 
 
 def test_leaks_are_counted():
@@ -212,9 +228,9 @@ def test_what_a_convention_cannot_say_is_counted():
 
 def test_the_wrong_way_round_is_told_of_each_call():
     said = answered("Which way round?")
-    assert "there is no error" in said
+    assert "no error is raised" in said
     assert "the mistake gives NaN in MHA, attn_mask, MHA, attn_mask per head and MHA, key_padding_mask." in said
-    assert "there is no error" in answered("Which way round?", {"causal": False}, convention="MHA, key_padding_mask")
+    assert "no error is raised" in answered("Which way round?", {"causal": False}, convention="MHA, key_padding_mask")
 
 
 def test_trained_to_see_all_answers_that_lie_ahead_are_lost_under_the_causal_mask():

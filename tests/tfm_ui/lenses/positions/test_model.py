@@ -16,6 +16,7 @@ from tfm_ui.lenses.positions.model_runs import left_out, run_schemes
 from tfm_ui.lenses.positions.sites import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
+from tfm_ui.page.header import all_facts
 from tfm_ui.state.model_state import ModelState
 
 MODELS = [
@@ -102,7 +103,7 @@ def test_the_sentences_are_computed(model):
         assert f"“{result.names[query]}” looks at “{result.names[key]}”: {a[query, key]:.4f} under alibi" in said
         rows = [q for q in range(read) if result.heads["none"].visible[q].sum() > 1]
         apart = [np.abs(a[q] - result.heads["none"].weights[q]).sum() / 2 for q in rows]
-        assert f"{100 * np.mean(apart):.2g}% under alibi" in said
+        assert f"alibi moves {100 * np.mean(apart):.2g}%" in said
         every = len(rows) == read
         which = "mean of all rows" if every else f"mean of the {len(rows)} rows of {result.where} with a choice"
         assert f"({which}" in said  # a first row that sees itself alone is left out
@@ -221,3 +222,15 @@ def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architect
     read = {site.rpartition(".")[2] for site in trace} & others
     assert read == {site.rpartition(".")[2] for site in sites(model, name)}
     assert diagram(model, PositionsState()).table().loc[name, "enters"] == enters(name)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+def test_a_stack_has_one_name_in_the_header_and_in_the_drawing(architecture, causal):
+    model = ModelState(architecture=architecture, causal=causal)
+    titles = [*diagram(model, PositionsState()).rows][:-1]
+    named = all_facts(model, passes.run(model))["Architecture"]
+    assert [title.removesuffix(", pre-norm").lower() for title in titles] == (
+        ["encoder", "decoder"] if architecture == "encoder-decoder" else [named]
+    )
+    assert (named == "decoder-only") == (architecture == "decoder" or (causal and architecture == "encoder"))

@@ -1,9 +1,12 @@
 """The table of schemes: its counts are those of real models, and a new scheme appears by itself."""
 
+import re
+
 import pytest
+import torch
 
 from tfm_core import POSITIONAL, Positional, Transformer
-from tfm_core.positional.schemes import About
+from tfm_core.positional.schemes import T5, About
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.table.numbers import parameters, schemes_table
 from tfm_ui.state.model_state import ModelState
@@ -26,10 +29,22 @@ def test_all_that_is_known_is_there_and_the_pinned_are_marked():
     assert table["pinned as"].to_dict() == dict.fromkeys(POSITIONAL, "") | {"t5": "A", "learned": "B"}
     for name, scheme in POSITIONAL.items():
         assert table.loc[name, "source"] == scheme.about.source
-        assert scheme.about.beyond in html
+        assert name == "t5" or scheme.about.beyond in html
     assert "t5 <b>A</b>" in html
     assert "sinusoidal <i>the sidebar’s</i>" in html
     assert table["parameters"].sum() == 1024 * 32 + 32 * 4
+
+
+@pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
+def test_what_is_said_of_t5_is_what_the_stacks_of_the_model_do(architecture):
+    model = ModelState(architecture=architecture, positional="t5")
+    said = next(row.beyond for row in schemes_table(model, PositionsState()).rows if row.name == "t5")
+    built = [module for module in Transformer(model.config).modules() if isinstance(module, T5)]
+    starts = set()
+    for scheme in built:
+        buckets = scheme.buckets(-torch.arange(1000)).tolist()
+        starts.add(buckets.index(buckets[-1]))
+    assert {int(number) for number in re.findall(r"from (\d+) on", said)} == starts
 
 
 def test_a_new_scheme_appears_by_itself(monkeypatch):

@@ -105,13 +105,14 @@ def test_what_they_do_is_told_of_each_scheme():
     assert "B: alibi: a number for each distance is added" in other
 
 
-@pytest.mark.parametrize("length", [160, 64])
+@pytest.mark.parametrize("length", [160, 91, 60])
 def test_the_distance_from_which_all_keys_are_the_same_is_where_the_last_bucket_begins(length):
     (t5,) = schemes(ModelState(), PositionsState(a="t5", b="nothing", length=length))
-    buckets = t5.module.buckets(-torch.arange(length)).tolist()
+    buckets = t5.module.buckets(-torch.arange(1000)).tolist()  # far longer than what is on screen
     first = buckets.index(buckets[-1])
     said = answered("Slopes and buckets", length=length)
     assert f"B: t5: from a distance of {first} tokens on" in said
+    assert ("No distance on screen is as long" in said) == (first >= length)
     assert f"A: alibi: every distance up to {length - 1} has a number of its own" in said
     assert answered("Slopes and buckets", a="rope", b="none").startswith("Neither A nor B adds a bias")
 
@@ -153,6 +154,10 @@ def test_the_weights_are_compared_under_a_and_b():
 def test_past_the_end_a_table_refuses_and_waves_go_on():
     assert "A: learned: positions 64 to 127 are not defined." in answered("Past the end")
     assert "beyond max_len too" in answered("Past the end", a="sinusoidal")
+    turned = answered("Past the end", a="rope", b="nothing")
+    assert "a position past max_len is not new; a distance of 64 or more is" in turned
+    assert "shaded" not in turned
+    assert "dot product" not in turned
     assert answered("Past the end", a="alibi", b="t5").startswith("Neither A nor B makes or turns vectors")
 
 

@@ -131,7 +131,7 @@ def test_not_only_transformers_tells_who_grows_more_than_the_length(sizes):
     short, long = asked.rows[:4], asked.rows[4:]
     for before, after in zip(short, long, strict=True):
         assert f"{before.target} {times(flops(after) / flops(before))}" in asked.answer
-    assert asked.answer.endswith("More than the length grows the cost of with weights.")
+    assert asked.answer.endswith("Only with weights grows faster than the length.")
     asked.measure()
     assert asked.answer.startswith("Measured: with ")
     assert "one length only" in Asked("Not only transformers", sizes="128, 8, 4, 50").answer

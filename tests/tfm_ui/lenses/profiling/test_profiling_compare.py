@@ -115,9 +115,9 @@ def test_before_a_measurement_the_table_has_what_follows_from_the_configuration(
 
 def test_the_row_that_does_most_in_a_second_is_named():
     said = CostTable(comparison(FIVE, TIMES)).sentence()
-    assert "Row 3 does most in a second: 173 GFLOP/s; a large matrix product 100. The roof is what one large" in said
+    assert "Row 3 does most in a second, 173 GFLOP/s; a large matrix product 100. The roof is what one large" in said
     slower = CostTable(comparison(FIVE, [10 * x for x in TIMES])).sentence()
-    assert slower.endswith("Row 3 does most in a second: 17.3 GFLOP/s; a large matrix product 100.")
+    assert slower.endswith("Row 3 does most in a second, 17.3 GFLOP/s; a large matrix product 100.")
     unknown = comparison(FIVE, TIMES)
     unknown = replace(unknown, report=replace(unknown.report, machine=replace(MACHINE, flops_per_second=nan)))
     assert "second" not in CostTable(unknown).sentence()

@@ -5,13 +5,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.lenses.profiling.profiling_toys import blocks, comparison, plan
+from tests.tfm_ui.lenses.profiling.profiling_toys import NOISE, blocks, comparison, plan
 from tfm_core.profiling import Blocks, statistics
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
 from tfm_ui.lenses.profiling.compare.table import CostTable
 from tfm_ui.lenses.profiling.compare.times import Times
 from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING
+from tfm_ui.lenses.profiling.pace import Pace
+from tfm_ui.lenses.profiling.roofline.roofline import Roofline
+from tfm_ui.text import units
 
 FIVE = plan()
 TIMES = [0.002, 0.01, 0.045, 0.02, 0.047]
@@ -30,7 +33,27 @@ def test_one_statistic_decides_every_sentence_of_the_page(noise, factor):
         assert " 1×" not in said
     assert f"{apart}: row 2" in Ratios(compared).sentence()
     best = CostTable(compared).sentence()
-    assert ("Rows 1 and 2 do most" in best) == (apart == "no detectable difference")
+    assert ("cannot be told apart from it" in best) == (apart == "no detectable difference")
+
+
+def test_a_median_of_ratios_says_so_where_the_medians_on_screen_give_another():
+    seconds = (7.0, 2.0, 2.1, 9.0, 9.1, 9.2, 9.3, 2.2), (1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.1)
+    slow, fast = (Blocks(each, tuple(range(8))) for each in seconds)
+    ratio, medians = Pace(slow).over(Pace(fast)), slow.median / fast.median
+    assert abs(ratio.interval.middle / medians - 1) > 0.05
+    said = ratio.in_words("row 2", "row 1")
+    assert said.endswith(f"(the median of 8 ratios; the ratio of the medians is {units.times(medians)})")
+    same = Pace(blocks(2.0)).over(Pace(blocks(1.0))).in_words("row 2", "row 1")
+    assert same == "row 2 takes 2× as long as row 1"
+
+
+def test_only_what_the_rounds_tell_apart_is_said_to_lead():
+    """Three rows, of which two are alike: neither of these is said to do more, or to reach more, than the other."""
+    compared = comparison(plan(sizes="8, 2, 1, 4\n8, 2, 1, 4\n8, 2, 1, 4"), [0.01, 0.01, 0.03])
+    compared.rows[1] = replace(compared.rows[1], forward=blocks(0.01, noise=NOISE[::-1]))
+    for said in (Roofline(compared).leaders, Roofline(compared).sentence()):
+        assert "cannot be told apart" in said
+        assert "row 3 cannot" not in said
 
 
 def test_the_dots_are_what_the_interval_is_of():
@@ -84,7 +107,7 @@ def test_equal_parameters_and_unequal_times_are_told():
     assert "row 1 needs as many floating point operations as row 2." in ParametersAndCost(comparison(twice)).sentence()
     noisy = comparison(twice, [0.1, 0.1])
     noisy.rows[1] = replace(noisy.rows[1], forward=blocks(0.1, noise=(0.9, 1.2, 1.2, 0.9, 1.2, 1.2, 0.9, 1.2)))
-    assert "round by round there is no detectable difference in time between row 1 and row 2." in (
+    assert "8 rounds show no detectable difference in time between row 1 and row 2." in (
         ParametersAndCost(noisy).sentence()
     )
     assert ParametersAndCost(comparison(FIVE, TIMES)).by_powers

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from tfm_core import Transformer
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Size, costs
 from tfm_core.profiling.targets_transformer import config_of
+from tfm_ui.lenses import lens
 from tfm_ui.lenses.profiling.comparison import Comparison, line_of
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of, why_no_length, why_no_row
+from tfm_ui.lenses.profiling.row_controls import rows_label
 from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import MOST_ROWS, SIZES, ProfilingState
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
 
@@ -140,3 +143,14 @@ def test_any_text_is_read(text, targets):
     rows, problems = rows_of(ModelState(), ProfilingState(sizes=text, targets=",".join(targets)))
     assert rows or problems
     assert len(rows) <= MOST_ROWS
+
+
+@pytest.mark.parametrize("view", ["compare", "parts", "roofline"])
+def test_lines_that_describe_nothing_have_a_word_on_the_page_where_the_menu_is_closed(view):
+    state = ProfilingState(view=view, sizes="64,4,2,50\n65,4,2,50\nfoo\n128,8,4\n128,8,4,100")
+    blocks = lens("profiling").views[view].blocks(ModelState(), state)
+    said = " ".join(block.text for block in blocks if isinstance(block, Note))
+    for line in ("Line 2, “65,4,2,50”", "Line 3, “foo”", "Line 4, “128,8,4”"):
+        assert line in said
+    assert rows_label(state) == "Configurations, 3 lines left out"
+    assert rows_label(ProfilingState()) == "Configurations"

@@ -30,9 +30,8 @@ def _compared(conventions: Conventions, verified: Verified, lost: int) -> str:
         return "This mask hides everything: there is no query whose output could be compared."
     if lost:
         return (
-            f"So the call’s output is off by up to {formats.number(verified.difference)}; from ours under the mask "
-            "that "
-            f"it was told, by {formats.tiny(verified.of_said)}."
+            f"So the call’s output differs from ours by up to {formats.number(verified.difference)}, because of those "
+            f"cells: given the same reduced mask, ours differs from it by at most {formats.tiny(verified.of_said)}."
         )
     gathered = conventions.convention.compares == "head_output"
     compared = f"{'the heads’ outputs' if gathered else 'the attention’s output'} of {conventions.where}"
@@ -74,15 +73,17 @@ def slip(conventions: Conventions) -> str:
         return ""
     rows, about = int(conventions.mask.any(-1).sum()), conventions.convention.slip_about
     if verified.slipped_nan == rows:
-        return f"Handed over {about}, there is no error, and every query gets NaN."
+        return f"If it is handed over {about}, no error is raised, and every query becomes NaN."
     if verified.slipped < ROUNDING and not verified.slipped_nan:
         return (
-            f"Handed over {about}, this mask happens to do no harm: outputs move by {formats.tiny(verified.slipped)}."
+            f"If it is handed over {about}, this mask happens to do no harm: outputs move by "
+            f"{formats.tiny(verified.slipped)}."
         )
     nan = ""
     if verified.slipped_nan:
-        get = "gets" if verified.slipped_nan == 1 else "get"
-        nan = f", and {formats.count(verified.slipped_nan)} of {formats.count(rows)} queries {get} NaN"
+        become = "becomes" if verified.slipped_nan == 1 else "become"
+        nan = f" and {formats.count(verified.slipped_nan)} of {formats.count(rows)} queries {become} NaN"
     return (
-        f"Handed over {about}, there is no error, but outputs are off by up to {formats.number(verified.slipped)}{nan}."
+        f"If it is handed over {about}, no error is raised: outputs are off by up to "
+        f"{formats.number(verified.slipped)}{nan}."
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.masks.conventions.calls import Conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
+from tfm_ui.lenses.masks.conventions.table_names import CORNER
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
@@ -36,7 +37,7 @@ class OurMask(Result):
 
     def table(self) -> pd.DataFrame:
         """The chosen sentence's mask."""
-        return _frame(self.conventions.mask[self.conventions.at].numpy(), *self.conventions.names)
+        return _frame(self.conventions.mask[self.conventions.at].numpy(), *self.conventions.names, "True = may attend")
 
     def recipe(self) -> str:
         """The code to copy."""
@@ -87,17 +88,19 @@ class HandedMask(Result):
 
     def table(self) -> pd.DataFrame:
         """What of the call's mask is drawn."""
-        return _frame(self.slice()[0], *self.slice_names())
+        convention = self.conventions.convention
+        says = f"{convention.keeps} = may attend, {convention.hides} = hidden"
+        return _frame(self.slice()[0], *self.slice_names(), says)
 
     def recipe(self) -> str:
         """The code to copy."""
         return code_to_copy(self.conventions.settings, self.conventions.convention)
 
 
-def _frame(values: NDArray[Any], rows: list[str], columns: list[str]) -> pd.DataFrame:
-    """With numbers before the names, of which several may be PAD."""
+def _frame(values: NDArray[Any], rows: list[str], columns: list[str], says: str) -> pd.DataFrame:
+    """With numbers before the names, of which several may be PAD; the first cell of its file says what cells mean."""
     return pd.DataFrame(
         values,
-        index=[f"{i + 1} {name}" for i, name in enumerate(rows)],
+        index=pd.Index([f"{i + 1} {name}" for i, name in enumerate(rows)], name=f"{CORNER}: {says}"),
         columns=[f"{i + 1} {name}" for i, name in enumerate(columns)],
     )

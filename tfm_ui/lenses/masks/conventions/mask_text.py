@@ -4,15 +4,19 @@ Nothing is executed, and nothing large is made before its size is known. What ca
 sentence for the reader.
 """
 
+import csv
+import io
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tfm_ui.lenses.masks.conventions.drawn_signs import drawn
+from tfm_ui.lenses.masks.conventions.table_names import CORNER, without_names
 from tfm_ui.text import formats
 
 SIDE = 1024  # rows and columns at most
@@ -30,14 +34,29 @@ class Table:
     """What was read.
 
     Attributes:
-        values: float64 (row, column); True is 1.
-        kind: what stood there: "booleans", "whole numbers" or "numbers".
+        values: float64 (row, column), of several tables (head, row, column) or (layer, head, row, column); True is 1.
+        kind: what stood there: "booleans", "whole numbers", "numbers", or "signs" that were drawn.
         notes: what was done with it on the way, in sentences.
+        precision: the float type that it came in; of text, which rarely says it, the finer one.
+        says: what the table itself says of its cells, as our own files do; "" if nothing.
     """
 
     values: NDArray[np.float64]
     kind: str
     notes: tuple[str, ...] = ()
+    precision: str = "float64"
+    says: str = ""
+
+    def one(self, layer: int, head: int) -> "Table":
+        """One of several tables, counted from 1; the last, if there are fewer."""
+        *stack, rows, columns = self.values.shape
+        if not stack:
+            return self
+        layers, heads = [1, *stack][-2:]
+        at = min(layer, layers), min(head, heads)
+        which = f"layer {at[0]} of {layers}, head {at[1]} of {heads}" if len(stack) > 1 else f"head {at[1]} of {heads}"
+        values = self.values.reshape(layers, heads, rows, columns)[at[0] - 1, at[1] - 1]
+        return replace(self, values=values, notes=(*self.notes, f"Of several tables, this is {which}."))
 
 
 def read_text(text: str) -> Table:
@@ -51,11 +70,32 @@ def read_text(text: str) -> Table:
         raise ValueError("There is nothing in it.")
     if len(text) > BYTES:
         raise ValueError(f"It has {len(text):,} characters; {BYTES:,} is the limit.")
+    reader = _Reader()
+    if signs := drawn(text):
+        rows, notes = signs
+        lengths = [reader.row(row) for row in rows]
+        _even(lengths)
+        return table(np.array(reader.values), [len(lengths), lengths[0]], "signs", notes)
     if "..." in text or "…" in text:
         raise ValueError(SHORTENED)
-    reader = _Reader()
-    shape = _brackets(text, reader) if "[" in text else _lines(text, reader)
-    return table(np.array(reader.values), shape, reader.kind)
+    is_file = "\n" in text and text[-1] not in "])" and any(sign in text.split("\n")[0] for sign in ",;\t")
+    if "[" in text and not is_file:  # where names may hold brackets
+        shape = _brackets(text, reader)
+        return table(np.array(reader.values), shape, reader.kind)
+    named = without_names(_rows(text), lambda word: word.lower() in WORDS or _number(word) is not None)
+    lengths = [reader.row(row) for row in named.rows]
+    _even(lengths)
+    shape = [len(lengths), lengths[0]] if len(lengths) > 1 else lengths
+    says = named.corner.removeprefix(CORNER).strip(" :") if named.corner.startswith(CORNER) else ""
+    return table(np.array(reader.values), shape, reader.kind, named.notes, says=says)
+
+
+def _number(word: str) -> float | None:
+    """What the word says, if it is a number; None if not."""
+    try:
+        return None if len(word) > 40 or "_" in word else float(word)
+    except ValueError:
+        return None
 
 
 class _Reader:
@@ -82,13 +122,10 @@ class _Reader:
         where = f"Row {self.rows}, entry {column}"
         if word.lower() in WORDS:
             return WORDS[word.lower()]
-        try:
-            if len(word) > 40 or "_" in word:
-                raise ValueError(word)
-            value = float(word)
-        except ValueError:
+        value = _number(word)
+        if value is None:
             shown = word if len(word) <= 20 else word[:19] + "…"
-            raise ValueError(f"{where} is “{shown}”: a number, True or False was expected.") from None
+            raise ValueError(f"{where} is “{shown}”: a number, True or False was expected.")
         if math.isnan(value):
             raise ValueError(f"{where} is NaN, which stands for neither visible nor hidden.")
         return value
@@ -101,25 +138,32 @@ class _Reader:
         return "whole numbers" if all(re.fullmatch(r"[+-]?\d+", word) for word in words) else "numbers"
 
 
-def _lines(text: str, reader: _Reader) -> list[int]:
-    """A row per line; semicolons of a single line separate rows, if its cells are separated by something else."""
+def _rows(text: str) -> list[list[str]]:
+    """The words of each line; semicolons of a single line separate rows, if its cells are separated by something else.
+
+    Where cells are quoted, names may hold what separates them.
+    """
     lines = text.splitlines()
     if len(lines) == 1 and ";" in text and re.search(r"[\s,](?!$)", text.replace("; ", ";")):
         lines = text.strip(";").split(";")
-    lines = [line.strip().strip(",;").strip() for line in lines if line.strip(" \t,;")]
+    lines = [line.rstrip(" \t,;") for line in lines if line.strip(" \t,;")]
     if not lines:
         raise ValueError("There is nothing in it.")
-    if len(lines) > SIDE:
+    separator = next((sign for sign in "\t;," if all(sign in line for line in lines)), "")
+    if separator and '"' in text:
+        quoted = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        return [[word.strip() for word in row] for row in quoted if any(word.strip() for word in row)]
+    if len(lines) > SIDE + 1:  # one may hold names
         raise ValueError(f"It has {len(lines):,} rows; {SIDE:,} is the limit.")
     for row, line in enumerate(lines, 1):
-        if "," in line and ";" in line:
+        if separator != "\t" and "," in line and ";" in line:
             raise ValueError(f"Row {row} has both , and ; in it: if the comma is a decimal one, write a point.")
-    digits = all(re.fullmatch(r"[01]{2,}", line) for line in lines)  # 1100, without anything between
-    separator = r"\s*[,;]\s*|\s+"
-    rows = [list(line) if digits else re.split(separator, line, maxsplit=SIDE) for line in lines]
-    lengths = [reader.row([word.strip("\"'") for word in row]) for row in rows]
-    _even(lengths)
-    return [len(lengths), lengths[0]] if len(lengths) > 1 else [lengths[0]]
+    if all(re.fullmatch(r"[01]{2,}", line.strip()) for line in lines):  # 1100, without anything between
+        return [list(line.strip()) for line in lines]
+    # Only the first line may begin with an empty cell: the one above the names of the rows.
+    lines = [lines[0].strip(" "), *(line.strip(" \t,;") for line in lines[1:])]
+    between = rf" *{separator}\s*" if separator else r"\s*[,;]\s*|\s+"
+    return [[word.strip(" \"'") for word in re.split(between, line, maxsplit=SIDE + 1)] for line in lines]
 
 
 def _brackets(text: str, reader: _Reader) -> list[int]:
@@ -189,28 +233,33 @@ def _even(lengths: Sequence[int]) -> None:
         raise ValueError(f"Row {odd[0] + 1} has {entries}, most rows have {usual}{others}: a mask has equal rows.")
 
 
-def table(values: NDArray[np.float64], shape: Sequence[int], kind: str) -> Table:
-    """The values in two axes: axes of length 1 are left out, one axis becomes a row.
+def table(
+    values: NDArray[np.float64],
+    shape: Sequence[int],
+    kind: str,
+    notes: Sequence[str] = (),
+    *,
+    precision: str = "float64",
+    says: str = "",
+) -> Table:
+    """The values in two to four axes: others of length 1 are left out, one axis becomes a row.
 
     Raises:
-        ValueError: where there is nothing, or more than one mask.
+        ValueError: where there is nothing, or more than layers of heads.
     """
-    shape, notes = list(shape), []
+    shape, notes = list(shape), list(notes)
     if 0 in shape or not values.size:
         raise ValueError("There is nothing in it: its shape has a 0.")
     whole = " × ".join(map(str, shape))
-    while len(shape) > 2 and shape[0] == 1:
-        shape = shape[1:]
-    while len(shape) > 2 and 1 in shape[1:-1]:
-        shape.pop(1 + shape[1:-1].index(1))
-    if len(shape) > 2:
-        count = math.prod(shape[:-2])
-        raise ValueError(f"It holds {count:,} tables ({whole}): paste one of them.")
-    if whole.count("×") > 1:
+    stack = [size for size in shape[:-2] if size > 1]
+    shape = [*stack, *shape[-2:]]
+    if len(stack) > 2:
+        raise ValueError(f"It holds {math.prod(stack):,} tables ({whole}): paste those of one sentence.")
+    if whole.count("×") >= len(shape):
         notes.append(f"Of {whole}, axes of length 1 are left out.")
     if len(shape) == 1:
         shape = [1, *shape]
         notes.append("One row: a mask of keys for all queries.")
     if max(shape) > SIDE:
-        raise ValueError(f"It is {shape[0]:,} × {shape[1]:,}; {SIDE:,} × {SIDE:,} is the limit.")
-    return Table(values.reshape(shape), kind, tuple(notes))
+        raise ValueError(f"It is {' × '.join(f'{size:,}' for size in shape)}; {SIDE:,} × {SIDE:,} is the limit.")
+    return Table(values.reshape(shape), kind, tuple(notes), precision, says)

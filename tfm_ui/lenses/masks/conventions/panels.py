@@ -6,20 +6,17 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.lenses.masks.controls import draw
-from tfm_ui.lenses.masks.conventions import chosen, pasted, table, uploading
+from tfm_ui.lenses.masks.conventions import bringing, chosen, pasted, table
 from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
-from tfm_ui.lenses.masks.conventions.pasted import NoMask, Pasted, pasted_mask
+from tfm_ui.lenses.masks.conventions.pasted import NoMask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.page import controls, controls_line, share
+from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
-from tfm_ui.state.links import cuts
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
@@ -90,13 +87,13 @@ def _code(batch: Conventions) -> None:
 
 def _foreign(model: ModelState, state: MasksState) -> Panel:
     """What was pasted or uploaded. Of uploads a visitor gets no others than their own; a rejected file hides all."""
-    mask, problem = pasted_mask(model, state, visitor_here() if runs_a_script() else None)
-    if not mask or uploading.rejected(state):
+    mask, problem = bringing.brought(model, state)
+    if not mask:
         return Panel(
             key="masks_foreign",
             title="A mask from elsewhere",
             how_to_read="What torch or NumPy prints, rows of 0 and 1, a list, a file.",
-            tools=partial(_why_there_is_none, state, problem),
+            tools=partial(bringing.why_there_is_none, state, problem),
             result=NoMask(),
             sources=pasted.SOURCES,
         )
@@ -105,46 +102,12 @@ def _foreign(model: ModelState, state: MasksState) -> Panel:
         title="A mask from elsewhere",
         how_to_read="On the left as it came, on the right what it means: 1 = may attend.",
         shape=mask.shape,
-        tools=partial(_what_the_link_holds, state),
+        tools=partial(bringing.what_the_link_holds, state),
         picture="masks_pasted",
         result=mask,
         sources=pasted.SOURCES,
-        below=partial(_use, mask),
+        below=partial(bringing.use, mask),
     )
-
-
-def _why_there_is_none(state: MasksState, problem: str) -> None:
-    if rejected := uploading.rejected(state):
-        st.error(escape_markdown(rejected), icon=":material/error:")
-        back = "take it back, or change the text" if state.pasted.strip() else "try another file"
-        st.caption(f"No mask is drawn while that file stands here: {back}.")
-    else:
-        kind = st.error if state.pasted.strip() else st.info
-        kind(escape_markdown(problem))
-    _what_the_link_holds(state, drawn=False)
-
-
-def _what_the_link_holds(state: MasksState, *, drawn: bool = True) -> None:
-    """What of a pasted or uploaded mask a link does not carry."""
-    if drawn and not state.pasted.strip():
-        st.caption("Uploads are not in the link, until they are used as the mask.")
-    elif PREFIX + "pasted" in cuts(share.address(), *controls.states()):
-        st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
-
-
-def _use(mask: Pasted) -> None:
-    """The button that makes it the lens's mask."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_use"):
-        refused = bool(mask.refused())
-        st.button(
-            "Use as this lens’s mask",
-            on_click=controls.change,
-            args=(PREFIX,),
-            kwargs={"paint": "" if refused else mask.paint()},
-            disabled=refused or mask.in_use,
-            key="_masks_use",
-        )
-        st.html(f'<p class="note">{escape(mask.about_use())}</p>')
 
 
 def running(model: ModelState, state: MasksState) -> str:
@@ -156,11 +119,7 @@ def draw_controls(model: ModelState) -> MasksState:
     """The convention, and behind a button the mask that is pasted or uploaded."""
     line = controls_line.row("line_convention")
     draw(model, line, "convention", "item")
-    menu = controls_line.more(line, "Your own mask")
-    draw(model, menu, "pasted")
-    with menu:
-        uploading.uploader()
-    draw(model, menu, "read_as")
+    bringing.menu(model, controls_line.more(line, "Your own mask"))
     state = draw(model, controls_line.more(line), "place", "texts", "layer", "head")
     with st.container(key="masks_composer_place"):
         Drawing("masks_composer", ((model, ""), (state, PREFIX))).draw("masks_composer")

@@ -14,13 +14,16 @@ from tfm_ui.lenses.masks.conventions.pasted_guess import (
     ADDED,
     ATTEND,
     IGNORE,
+    WEIGHTS,
     Facts,
     Mask,
     facts,
     guess,
     mask_of,
     odd_values,
+    warning,
 )
+from tfm_ui.lenses.masks.conventions.table_names import CORNER
 from tfm_ui.lenses.masks.paint import SIDE, whole
 from tfm_ui.lenses.masks.state import GUESSED, MasksState, Setting, item_of, setting
 from tfm_ui.pictures.panel import Result
@@ -34,9 +37,13 @@ READ_AS = {
     ATTEND: "1 or True = may attend",
     IGNORE: "1 or True = ignored",
     ADDED: "added to the scores: 0 = may attend, −∞ = hidden",
+    WEIGHTS: "attention weights: a weight of exactly 0 = hidden",
 }
 GONE = "The link speaks of an uploaded file, which no link holds and the server has not kept: upload it again."
-NOTHING = "Paste a mask above, or upload one: what torch or NumPy prints, rows of 0 and 1, a list, .npy, .csv."
+NOTHING = (
+    "Under “Your own mask”, paste a mask or upload one: what torch or NumPy prints, rows of 0 and 1, a drawing with ■, "
+    "a list, .npy, .npz, .csv."
+)
 
 
 class NoMask(Result):
@@ -58,7 +65,8 @@ class Pasted(Result):
     Attributes:
         setting: the chosen sentence, and the mask in force.
         item: which sentence it is, from 0.
-        read: what was read.
+        read: what was read; of several tables the one that was chosen.
+        stack: of several tables, how many layers and heads there are.
         reading: how it is taken: one of pasted_guess.READINGS.
         why: the guess in words; "" if the reader overruled it.
     """
@@ -68,6 +76,7 @@ class Pasted(Result):
     read: Table
     reading: str
     why: str
+    stack: tuple[int, ...] = ()
 
     @cached_property
     def mask(self) -> Mask:
@@ -89,6 +98,11 @@ class Pasted(Result):
         """Whether it has the sentence's size."""
         return self.mask.shape == tuple(self.setting.mask.shape)
 
+    @property
+    def is_0_or_1(self) -> bool:
+        """Whether 1 could mean either way; a file of our own and a drawing say which."""
+        return bool(np.isin(self.read.values, (0, 1)).all()) and self.read.kind != "signs" and not self.read.says
+
     def names(self) -> tuple[list[str], list[str]]:
         """Of rows and columns: tokens where it fits the sentence, else numbers from 1."""
         if self.fits:
@@ -100,14 +114,18 @@ class Pasted(Result):
         """What it is."""
         way = READ_AS[self.reading]
         why = f" ({self.why})" if self.why else ", as you chose"
+        other = (
+            "The other way round is possible, too: choose it under “Read as”." if self.why and self.is_0_or_1 else ""
+        )
         notes = [*self.read.notes, odd_values(self.read, self.reading)]
-        said = [f"Read as: {way}{why}.", self.facts.sentence(), *notes]
+        said = [f"Read as: {way}{why}.", warning(self.read, self.reading) or other, self.facts.sentence(), *notes]
         return " ".join(part for part in said if part)
 
     def table(self) -> pd.DataFrame:
         """The mask, True = may attend."""
         rows, columns = self.names()
-        return pd.DataFrame(self.mask, index=_apart(rows), columns=_apart(columns))
+        index = pd.Index(_apart(rows), name=f"{CORNER}: True = may attend")
+        return pd.DataFrame(self.mask, index=index, columns=_apart(columns))
 
     def refused(self) -> str:
         """Why it cannot become the lens's mask, "" if it can."""
@@ -175,17 +193,20 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
         visitor: who asks, and gets only what that visitor uploaded; None for a picture, which knows the name alone.
     """
     try:
-        table = _read(state, visitor)
+        whole_table = _read(state, visitor)
     except (ValueError, StoreAway) as problem:
         return None, str(problem)
     except LookupError:
         return None, GONE
-    if not table:
+    if not whole_table:
         return None, NOTHING
+    table = whole_table.one(state.pasted_layer, state.pasted_head)
     reading, why = guess(table)
     if state.read_as != GUESSED:
         reading, why = state.read_as, ""
-    return Pasted(setting(model, state), item_of(model, state) - 1, table, reading, why), ""
+    return Pasted(
+        setting(model, state), item_of(model, state) - 1, table, reading, why, whole_table.values.shape[:-2]
+    ), ""
 
 
 def _read(state: MasksState, visitor: str | None) -> Table | None:

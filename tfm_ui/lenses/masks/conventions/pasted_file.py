@@ -1,9 +1,14 @@
-"""A mask out of a file: .npy by its first bytes, else text. Pure; nothing is executed, and no size is believed."""
+"""A mask out of a file: .npy and .npz by their first bytes, else text.
+
+Pure; nothing is executed, and no size is believed.
+"""
 
 import io
 import math
 import tokenize
 import warnings
+import zipfile
+import zlib
 
 import numpy as np
 
@@ -11,7 +16,7 @@ from tfm_ui.lenses.masks.conventions.mask_text import BYTES, DEEP, SIDE, Table, 
 
 
 def read_file(data: bytes) -> Table:
-    """A table out of a file: .npy by its first bytes, else text.
+    """A table out of a file: .npy and .npz by their first bytes, else text.
 
     Raises:
         ValueError: with a sentence that says what is wrong.
@@ -21,7 +26,7 @@ def read_file(data: bytes) -> Table:
     if data.startswith(b"\x93NUMPY"):
         return _npy(data)
     if data.startswith(b"PK"):
-        raise ValueError("This is an archive (.npz, .pt or .zip): save the one array with np.save, as .npy.")
+        return _npy(_only_array(data))
     if data.startswith(b"\x80"):
         raise ValueError("This is a pickle, which could execute anything, so it is not opened: save with np.save.")
     try:
@@ -31,6 +36,27 @@ def read_file(data: bytes) -> Table:
     if "\0" in text:
         raise ValueError("This is neither .npy nor text: it holds zero bytes.")
     return read_text(text)
+
+
+def _only_array(data: bytes) -> bytes:
+    """The .npy in an archive that np.savez has written of one array. Its size is bounded while it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            if len(names) > 1:
+                listed = ", ".join(f"“{name.removesuffix('.npy')[:20]}”" for name in names[:4])
+                raise ValueError(f"This .npz holds {len(names):,} arrays ({listed}): save the mask alone.")
+            if not names:
+                raise ValueError("This is an archive without an array (.pt or .zip): save the mask with np.save.")
+            with archive.open(names[0]) as file:
+                array = file.read(BYTES + 1)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
+        raise ValueError("This archive cannot be read: save the mask with np.save, as .npy.") from None
+    if len(array) > BYTES:
+        raise ValueError(f"The array in this .npz has more than {BYTES:,} bytes, which is the limit.")
+    if not array.startswith(b"\x93NUMPY"):
+        raise ValueError("The array in this .npz cannot be read: save the mask with np.save, as .npy.")
+    return array
 
 
 # What NumPy raises over a header that was tampered with.
@@ -78,4 +104,5 @@ def _npy(data: bytes) -> Table:
     if (nan := np.argwhere(np.isnan(values))).size:
         at = ", ".join(str(i + 1) for i in nan[0])
         raise ValueError(f"The entry at {at} is NaN, which stands for neither visible nor hidden.")
-    return table(values, shape or (1,), kind)
+    precision = "float64" if dtype == np.float64 or kind != "numbers" else "float32"  # halves are added to floats
+    return table(values, shape or (1,), kind, precision=precision)

@@ -1,5 +1,6 @@
 """What a pasted table means as a mask, and why; and what kind of mask it is then. Pure."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +9,8 @@ from numpy.typing import NDArray
 from tfm_ui.lenses.masks.conventions.mask_text import Table
 from tfm_ui.text import formats
 
-ATTEND, IGNORE, ADDED = "1 = attend", "1 = ignore", "added to scores"
-READINGS = (ATTEND, IGNORE, ADDED)
-HIDDEN = -1e4  # what is added and at most this hides: exp(-10,000) is 0 in float64, too
+ATTEND, IGNORE, ADDED, WEIGHTS = "1 = attend", "1 = ignore", "added to scores", "attention weights"
+READINGS = (ATTEND, IGNORE, ADDED, WEIGHTS)
 NAMED = 4  # rows that are named before "and n more"
 
 Mask = NDArray[np.bool_]
@@ -20,6 +20,12 @@ def guess(table: Table) -> tuple[str, str]:
     """The likeliest reading, and the reason in words."""
     values, ones = table.values, table.values == 1
     yes, no = ("True", "False") if table.kind == "booleans" else ("1", "0")
+    if named := said(table):
+        return named, "the file says so itself"
+    if table.kind == "signs":
+        return ATTEND, "it is drawn: a filled sign, such as ■, stands where a query sees a key"
+    if are_weights(values):
+        return WEIGHTS, "no number is below 0, and each row sums to 1"
     if not np.isin(values, (0, 1)).all():
         low = values.min()
         example = (
@@ -33,22 +39,26 @@ def guess(table: Table) -> tuple[str, str]:
             f"all is {no}: the other way round nobody would see anything"
         )
     if ones.shape[0] == ones.shape[1] and len(ones) > 1:
-        return _square(ones, yes, no)
-    return _rows(ones, table.kind, yes)
+        return _square(ones, table.kind, yes, no)
+    return _rows(ones, table.kind, yes, no)
 
 
-def _square(ones: Mask, yes: str, no: str) -> tuple[str, str]:
+def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     below, above = ones[np.tril_indices(len(ones), -1)], ones[np.triu_indices(len(ones), 1)]
     diagonal = ones.diagonal()
     itself = f"the diagonal is {yes if diagonal[0] else no} throughout" if len(set(diagonal.tolist())) == 1 else ""
     if below.any() and not above.any():
         where = "on the diagonal and below" if diagonal.all() else "on or below the diagonal"
         where = where if diagonal.any() else "below the diagonal"
-        return ATTEND, f"{yes} stands only {where}: so nobody looks ahead, as in F.scaled_dot_product_attention"
+        reader = ", as F.scaled_dot_product_attention reads booleans" if kind == "booleans" else ""
+        return ATTEND, f"{yes} stands only {where}: so nobody looks ahead{reader}"
     if above.any() and not below.any():
         where = "on the diagonal and above" if diagonal.all() else "on or above the diagonal"
         where = where if diagonal.any() else "above the diagonal"
         return IGNORE, f"{yes} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
+    for way, seen, hidden in ((ATTEND, ones, no), (IGNORE, ~ones, yes)):
+        if not np.triu(seen, 1).any() and 2 * int((~seen.any(1)).sum()) < len(seen):
+            return way, f"{hidden} stands everywhere above the diagonal: so nobody looks ahead"
     if itself:
         way = ATTEND if diagonal[0] else IGNORE
         return way, f"{itself}, and a token nearly always sees itself"
@@ -60,15 +70,21 @@ def _square(ones: Mask, yes: str, no: str) -> tuple[str, str]:
     return ATTEND, "nothing in it tells the two ways apart; this is F.scaled_dot_product_attention’s"
 
 
-def _rows(ones: Mask, kind: str, yes: str) -> tuple[str, str]:
+def _rows(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
     if _of_a_cache(ones):
-        return ATTEND, f"each row has one more {yes} than the one before: a causal mask behind keys of the past"
+        return (
+            ATTEND,
+            f"each row has one more {yes} than the one before: a causal mask, with keys of the past before it",
+        )
     if _of_a_cache(~ones):
-        return IGNORE, f"each row has one {yes} fewer than the one before: a causal mask behind keys of the past"
+        return (
+            IGNORE,
+            f"each row has one {yes} fewer than the one before: a causal mask, with keys of the past before it",
+        )
     if falls:
-        return ATTEND, f"in no row stands {yes} behind what is none: padding at the end is hidden"
+        return ATTEND, f"in no row does {yes} stand after a {no}: padding at the end is hidden"
     if rises and kind == "booleans":
         return (
             IGNORE,
@@ -88,26 +104,61 @@ def _of_a_cache(mask: Mask) -> bool:
     return rows > 1 and np.array_equal(mask, np.tri(rows, columns, columns - rows, dtype=bool))
 
 
+def said(table: Table) -> str:
+    """The reading that our own files name in their first cell; "" of other files."""
+    if not (found := re.match(r"(True|False|0|1|added) = may attend|weights", table.says)):
+        return ""
+    added = "−∞" in table.says or "-inf" in table.says
+    return WEIGHTS if not found[1] else ADDED if added else ATTEND if found[1] in ("True", "1") else IGNORE
+
+
+def are_weights(values: NDArray[np.float64]) -> bool:
+    """Whether it may be what a softmax gave: no number below 0, each row sums to 1, or to 0 without any key."""
+    sums = values.sum(-1)
+    near = np.isclose(sums, 1, atol=2e-3 + 5e-5 * values.shape[-1])  # rounded to four digits, when it was printed
+    shares = bool((values >= 0).all() and (values <= 1).all() and not np.isin(values, (0, 1)).all())
+    return shares and bool((near | (sums == 0)).all() and near.any())
+
+
+def hides(values: NDArray[np.float64], precision: str) -> Mask:
+    """What leaves no weight when it is added to a score: e to its power is exactly 0 in this float type."""
+    hidden: Mask = np.exp(values.clip(max=0).astype(precision)) == 0
+    return hidden
+
+
 def mask_of(table: Table, reading: str) -> Mask:
     """Boolean (row, column), True = may attend."""
     values = table.values
-    mask: Mask = values > HIDDEN if reading == ADDED else values != 0 if reading == ATTEND else values == 0
-    return mask
+    mask: Mask = values == 0 if reading == IGNORE else values != 0
+    return ~hides(values, table.precision) if reading == ADDED else mask
+
+
+def warning(table: Table, reading: str) -> str:
+    """What another call makes of the table as it is; "" if there is nothing to be warned of."""
+    if reading == ATTEND and table.kind == "numbers" and np.isin(table.values, (0, 1)).all():
+        return (
+            "But it holds floats, and torch adds a float mask to the scores: handed over as it is, 1 would hide "
+            f"nothing, and neither would 0. “.bool()” is missing; “Read as: {ADDED}” shows what torch makes of it."
+        )
+    return ""
 
 
 def odd_values(table: Table, reading: str) -> str:
     """Values that the reading has no place for, and what is done with them; "" if there are none."""
     values = table.values
+    if reading == WEIGHTS:
+        return ""
     usual = (values == 0) | (values == -np.inf) if reading == ADDED else np.isin(values, (0, 1))
     odd, counts = np.unique(values[~usual], return_counts=True)
     if not len(odd):
         return ""
     if reading != ADDED:
         return f"{_listed(odd, counts)} {_is(counts)} neither 0 nor 1, and taken as 1."
-    said = []
+    said, hidden = [], hides(odd, table.precision)
+    zero = f"as good as −∞, and taken as hidden, because e to its power is exactly 0 in {table.precision}"
     for these, what in (
-        (odd <= HIDDEN, "as good as −∞, and taken as hidden"),
-        ((odd > HIDDEN) & (odd < np.inf), "neither 0 nor −∞: a bias, and taken as seen"),
+        (hidden, zero),
+        (~hidden & (odd < np.inf), "neither 0 nor −∞: a bias, and taken as seen"),
         (odd == np.inf, "what makes every weight of its row NaN, and taken as seen"),
     ):
         if these.any():

@@ -16,7 +16,7 @@ UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 def uploader() -> None:
     """Takes a file."""
     st.file_uploader(
-        "Or upload one: .npy, .csv, .txt",
+        "Or upload one: .npy, .npz, .csv, .txt",
         max_upload_size=BYTES // 2**20,
         key=UPLOAD,
         on_change=_file_changed,

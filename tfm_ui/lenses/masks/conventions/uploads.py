@@ -62,7 +62,12 @@ def as_bytes(table: Table) -> bytes:
     values = table.values
     is_small = bool(np.isin(values, (0.0, 1.0)).all() and not np.signbit(values).any())
     file = io.BytesIO()
-    np.savez(file, values=values.astype(np.uint8) if is_small else values, words=np.array([table.kind, *table.notes]))
+    np.savez(
+        file,
+        values=values.astype(np.uint8) if is_small else values,
+        words=np.array([table.kind, *table.notes]),
+        more=np.array([table.precision, table.says]),
+    )
     return file.getvalue()
 
 
@@ -75,7 +80,8 @@ def from_bytes(data: bytes) -> Table:
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             values, (kind, *notes) = file["values"].astype(np.float64), file["words"].tolist()
-        rows, columns = values.shape
+            precision, says = file["more"].tolist() if "more" in file else ("float64", "")  # of a version before
+        *stack, rows, columns = values.shape
     except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile) as problem:
         raise LookupError(f"expected an upload that this app has kept, got {len(data)} other bytes") from problem
-    return Table(values.reshape(rows, columns), str(kind), tuple(map(str, notes)))
+    return Table(values.reshape(*stack, rows, columns), str(kind), tuple(map(str, notes)), str(precision), str(says))

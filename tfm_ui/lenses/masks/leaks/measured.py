@@ -154,7 +154,7 @@ class Measurement:
                 "output": columns + 1,
                 "moved": np.array(self.columns)[columns],
                 **{f"largest change after layer {i + 1}": layer.ravel() for i, layer in enumerate(self.moved)},
-                "promised": self.promised[-1].ravel(),
+                "allowed": self.promised[-1].ravel(),
                 "leak": self.leaking.ravel(),
             }
         )

@@ -37,9 +37,9 @@ class MovedOutputs(Result):
         moved, promised = self.measured.moved[-1], self.measured.promised[-1]
         if self.measured.worst:
             row, column = self.measured.worst
-            promise, count = f"“{self.measured.state.promise}” does", int(self.measured.leaking.sum())
+            promise, count = f"“{self.measured.state.promise}” forbids", int(self.measured.leaking.sum())
             if self.measured.state.promise == AS_COMPOSED:
-                promise = "the masks as composed do"
+                promise = "the masks as composed forbid"
             alike = one_of_ties(len(self.measured.largest))
             more = (
                 f"; {formats.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
@@ -48,15 +48,17 @@ class MovedOutputs(Result):
             token, output = self.measured.token(row), self.measured.output(column)
             return (
                 f"Leak: {output} moves by up to {formats.number(moved[row, column])} when {token} changes, which "
-                f"{promise} not promise{more}."
+                f"{promise}{more}."
             )
-        count, of_them = int(promised.sum()), formats.count(int((self.measured.moves[-1] & promised).sum()))
-        of = f"of {formats.count(count)} promised pair{'s' * (count != 1)} {of_them} moved"
+        count, of_them = int(promised.sum()), int((self.measured.moves[-1] & promised).sum())
+        allowed = f"allowed pair{'s' * (count != 1)} moved"
+        of = f"all {formats.count(count)} {allowed}" if count == of_them > 1 else ""
+        of = of or f"{formats.count(of_them)} of {formats.count(count)} {allowed}"
         if promised.all():
-            return f"No leak is possible, as everything is promised: {of}."
+            return f"No leak is possible, as every pair is allowed: {of}."
         most, rest = moved[~promised].max(), int((~promised).sum())
-        none = f"none by more than {formats.number(most)}, which is rounding" if most else "none at all"
-        return f"No leak: {of}; of {formats.count(rest)} other{'s' * (rest != 1)} {none}."
+        by = f"moved by rounding only, at most {formats.tiny(most)}" if most else "did not move at all"
+        return f"No leak: {of}; the {formats.plural(rest, 'forbidden one')} {by}."
 
     def _unmoved(self) -> str:
         """What was promised and did not move: why."""
@@ -65,9 +67,9 @@ class MovedOutputs(Result):
             return ""
         hidden = int((still & ~self.measured.within[-1]).sum())
         faint = int(still.sum()) - hidden
-        said = [f"{formats.count(hidden)} because the mask is stricter than the promise"] * bool(hidden)
+        said = [f"{formats.count(hidden)} because the mask forbids more than what is tested against"] * bool(hidden)
         said += [f"{formats.count(faint)} because what arrives is too small to tell from rounding"] * bool(faint)
-        return f"Promised, but not moved: {' and '.join(said)}."
+        return f"Allowed pairs that did not move: {' and '.join(said)}."
 
     def _about(self, row: int, column: int) -> str:
         """One cell, and how the token came to the output."""
@@ -97,7 +99,7 @@ class MovedOutputs(Result):
         if not self.measured.promised[-1].all():
             count = int(self.measured.leaking.sum())
             how_many = f" ({formats.count(count)} leak{'s' * (count > 1)})" if count else ""
-            laws[f"every output that moved was promised{how_many}"] = not count
+            laws[f"every output that moved was allowed to{how_many}"] = not count
         if not self.measured.within.all():
             most = float(self.measured.moved[~self.measured.within].max())
             laws[

@@ -25,9 +25,9 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
         Panel(
             key="masks_leaks",
             title="Change one token: which outputs move?",
-            how_to_read="Each row: one token is changed into others. Columns: by how much the outputs, the residual "
-            "stream after the last layer, change at most, in powers of ten. Beside it, what the promise lets pass "
-            "through all layers.",
+            how_to_read="Each row: the token that is changed into others. Columns: by how much each output, the "
+            "residual stream after the last layer, changes at most, in powers of ten. So a key is a row here, and a "
+            "query a column. Beside it, from which layer on the mask under “Allowed by” lets an output move.",
             shape=f"token × output = {len(measured.rows)} × {len(measured.columns)}, each token changed into "
             f"{plan.tries}",
             picture="masks_leaks",

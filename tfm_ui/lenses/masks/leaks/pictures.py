@@ -20,7 +20,7 @@ from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
-NOT_PROMISED, STILL, LEAK = "not promised", "promised, did not move", "leak: not promised"
+NOT_PROMISED, STILL, LEAK = "forbidden", "allowed, did not move", "leak: forbidden"
 
 
 def changes(model: ModelState, state: MasksState) -> Content:
@@ -30,7 +30,7 @@ def changes(model: ModelState, state: MasksState) -> Content:
     drawn = [
         Map(name="measured: largest change", values=_moved(measured, -1), scale=_scale(measured)),
         Map(
-            name="promised: from this layer on",
+            name="allowed: from this layer on",
             values=arrives.astype(np.float32),
             scale=from_zero(float(len(measured.promised))),
             unit="layers",

@@ -76,7 +76,7 @@ class Travel(Result):
         (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
         token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
-        promised = f"promised: {back[-1]} and {ahead[-1]}"
+        promised = f"allowed: {back[-1]} and {ahead[-1]}"
         return f"Through {layers} an output moved with a {token} {measured}; {promised}. {self._fading()}".strip()
 
     def _fading(self) -> str:
@@ -114,10 +114,10 @@ class Travel(Result):
         """A row per layer."""
         columns: dict[str, list[int]] = {}
         for name, (promised, measured) in self.reaches.items():
-            columns |= {f"farthest {name}, promised": promised, f"farthest {name}, measured": measured}
+            columns |= {f"farthest {name}, allowed": promised, f"farthest {name}, measured": measured}
         counts = {
             "pairs moved": self.measured.moves.sum((1, 2)).tolist(),
-            "pairs promised": self.measured.promised.sum((1, 2)).tolist(),
+            "pairs allowed": self.measured.promised.sum((1, 2)).tolist(),
         }
         return pd.DataFrame(columns | counts, index=pd.Index(self.measured.layers, name="layer"))
 

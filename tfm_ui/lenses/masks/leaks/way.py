@@ -25,7 +25,7 @@ def way_in_words(
         if not allowed.sees[place, came]:
             wrong.append(_layer(hop))
     moves = " → ".join(said) if len(said) > 1 else f"{start} stays where it is, in the residual stream"
-    steps = f" The promise forbids the step{'s' * (len(wrong) > 1)} in {formats.listed(wrong)}." if wrong else ""
+    steps = f" What is allowed leaves out the step{'s' * (len(wrong) > 1)} in {formats.listed(wrong)}." if wrong else ""
     return f"Its path: {moves}.{steps}"
 
 

@@ -101,12 +101,12 @@ class HeadUnderMask(Result):
         most = places_of_largest(moved, size=1.0)
         query, key = divmod(most[0], moved.shape[1])
         of_rows = "Of the rows that may look at two tokens or more"
-        without = "the softmax of the same scores without the mask"
         if moved[query, key] < NOTHING:
-            return f"{of_rows}, no weight differs from {without}."
+            return f"{of_rows}, the mask changes no weight."
         before, after = formats.weights(float(self.unmasked[query, key]), float(self.obeyed.weights[query, key]))
         pair = f"“{self.names[0][query]}” → “{self.names[1][key]}”"
-        return f"{of_rows}, {pair}{one_of_ties(len(most))} differs most from {without}: {before} there, {after} here."
+        tie = one_of_ties(len(most))
+        return f"{of_rows}, {pair}{tie} changes most: {before} without the mask, {after} with it."
 
     def _empty(self) -> list[str]:
         """Which rows have no key."""

@@ -38,12 +38,15 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
 
 
 def _vectors_panel(model: ModelState, state: PositionsState, vectors: Beyond) -> Panel:
+    added = any(side.alike is not None for side in vectors.sides)
+    turned = any(side.alike is None for side in vectors.sides)
+    whose = " or ".join([*["the vector that is added"] * added, *["a query that is turned"] * turned])
+    second = f"the dot product of each vector that is added with the one at position {vectors.last}"
+    alike = f" y in the second chart: {second}." if added else ""
     return Panel(
         key="positions_beyond",
         title="Vectors past max_len",
-        how_to_read=f"x: position; shaded, those past {stands_for(model)}. "
-        "First, how long the vector is that is added, or a query that is turned; then, its dot product with the "
-        "last one within max_len.",
+        how_to_read=f"x: position; shaded, those past {stands_for(model)}. y: the length of {whose}.{alike}",
         shape=f"max_len {state.max_len}, length {state.length}",
         picture="positions_beyond",
         result=vectors,
@@ -55,8 +58,8 @@ def _scores_panel(by_distance: Scores) -> Panel:
     return Panel(
         key="positions_beyond_scores",
         title="Scores past max_len",
-        how_to_read="x: how far the key stands behind the query; shaded, distances that no text of max_len has. "
-        "y: the score of a turned query and a turned key, or the bias that is added to scores.",
+        how_to_read="x: how many positions the key stands before the query; shaded, distances that no text of max_len "
+        "has. y: the score of a turned query and a turned key, or the bias that is added to scores.",
         picture="positions_beyond_scores",
         result=by_distance,
         sources=[apply_rotary, alibi_slopes, t5_buckets],

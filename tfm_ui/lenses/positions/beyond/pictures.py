@@ -20,11 +20,12 @@ def vectors(model: ModelState, state: PositionsState) -> Content:
     alike = f"dot product with position {shown.last}"
     measured = {
         "norm": [line_of(side.scheme, x, side.norm.tolist()) for side in shown.sides],
-        alike: [line_of(side.scheme, x, side.alike.tolist()) for side in shown.sides],
+        alike: [line_of(side.scheme, x, side.alike.tolist()) for side in shown.sides if side.alike is not None],
     }
     charts = [
         Chart("position", what, drawn, reach=(0,), ranges=beyond_range(shown.state, shown.undefined))
         for what, drawn in measured.items()
+        if drawn
     ]
     return lines.content(charts, about=shown.sentence(), gap=UNDEFINED)
 

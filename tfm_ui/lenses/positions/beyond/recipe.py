@@ -13,11 +13,14 @@ from tfm_ui.lenses.positions.maths import compared_vectors, lone_scheme, turned_
 def vectors(
     *, schemes: Mapping[str, Mapping[str, Any]], defined: Mapping[str, int], last: int
 ) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-    """Side -> the length of its vector at each position; and its dot product with the one at position `last`."""
+    """Side -> the length of its vector at each position; and of what is added the dot product with that at `last`."""
     norm, alike = {}, {}
     for side, spec in schemes.items():
-        first, second = compared_vectors(lone_scheme(**spec), defined[side], spec["seed"])
-        norm[side], alike[side] = first.norm(dim=1), first @ second[last]
+        scheme = lone_scheme(**spec)
+        first, second = compared_vectors(scheme, defined[side], spec["seed"])
+        norm[side] = first.norm(dim=1)
+        if "encode" in scheme.enters():
+            alike[side] = first @ second[last]
     return norm, alike
 
 

@@ -29,13 +29,13 @@ class Vectors:
     Attributes:
         scheme: which.
         norm: the length of PE(pos), or of the drawn query turned to pos.
-        alike: the dot product with the last position within max_len: PE(pos)·PE(last), or the score of the turned
-            query and of the drawn key turned to it.
+        alike: the dot product with the last position within max_len, PE(pos)·PE(last); None of what is turned, whose
+            products depend on distances alone: no position is new to them.
     """
 
     scheme: Scheme
     norm: Tensor
-    alike: Tensor
+    alike: Tensor | None
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,8 @@ class Beyond(Result):
         norms = f"norms are all {low}" if low == high else f"norms lie between {low} and {high}"
         if rows <= self.state.max_len:
             return f"{title}: {norms}."
+        if side.alike is None:
+            return f"{title}: {norms}, beyond max_len too, because turning a vector keeps its length."
         inside, outside = side.alike[: self.last], side.alike[self.last + 1 :]
         return (
             f"{title}: {norms}, beyond max_len too; with position {self.last} those before it have a dot product of "
@@ -102,7 +104,8 @@ class Beyond(Result):
         columns = {}
         for side in self.sides:
             columns[f"{side.scheme.title}, norm"] = _words(side.norm)
-            columns[f"{side.scheme.title}, with position {self.last}"] = _words(side.alike)
+            if side.alike is not None:
+                columns[f"{side.scheme.title}, with position {self.last}"] = _words(side.alike)
         return pd.DataFrame({"max_len": where(self.state), **columns}).rename_axis("position")
 
     def recipe(self) -> str:
@@ -135,5 +138,6 @@ def beyond(model: ModelState, state: PositionsState) -> Beyond:
     for scheme in schemes(model, state):
         if vectors := scheme.compared(state.length):
             first, second = vectors
-            sides.append(Vectors(scheme, first.norm(dim=1), first @ second[last]))
+            alike = first @ second[last] if scheme.has("encode") else None
+            sides.append(Vectors(scheme, first.norm(dim=1), alike))
     return Beyond(state, sides)

@@ -90,7 +90,7 @@ def sites(model: ModelState, name: str, layer: int = 0) -> list[str]:
 
 def diagram(model: ModelState, state: PositionsState) -> Diagram:
     """The sidebar's model, with A and B where they enter."""
-    title = {"encoder": "Encoder", "decoder": "Decoder"}.get(model.architecture, "Encoder")
+    title = "Encoder" if model.is_encoder_decoder else model.architecture_name.capitalize()
     looks_back = "causal" if model.looks_back_only and not model.is_encoder_decoder else ""
     rows = {f"{title}, {model.norm}-norm": _stack(model, state, cross=False, last=not model.is_encoder_decoder)}
     if model.is_encoder_decoder:

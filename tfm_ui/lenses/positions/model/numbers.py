@@ -71,12 +71,12 @@ class Maps(Result):
             return f"{now} {head_sentences.NO_CHOICE}"
         sides = [name for name in (self.state.a, self.state.b) if name in self.heads and name != PLAIN]
         names = list(dict.fromkeys(sides)) or [name for name in self.heads if name != PLAIN][:1]
-        moved = [f"{formats.percent(self.elsewhere(name))} under {name}" for name in names]
+        moved = [f"{name} moves {formats.percent(self.elsewhere(name))}" for name in names]
         if not moved:
             return f"{now} No other scheme is run, so there is nothing to compare “{PLAIN}” with."
         return (
-            f"{now} {self._apart()}Compared with no positions, a row moves this share of its weight to other "
-            f"tokens: {formats.listed(moved)} ({self._averaged()})."
+            f"{now} {self._apart()}Compared with no positions, {formats.listed(moved)} of a row’s weight to other "
+            f"tokens ({self._averaged()})."
         )
 
     def _averaged(self) -> str:

@@ -174,8 +174,11 @@ def _span(first: int, last: int) -> str:
 
 
 def _listed(slopes: list[float]) -> str:
-    shown = [f"{slope:.4g}" for slope in slopes]
-    return ", ".join(shown) if len(shown) <= 8 else f"{', '.join(shown[:4])} … {shown[-1]}"
+    if len(slopes) <= 8:
+        return ", ".join(f"{slope:.4g}" for slope in slopes)
+    ends = (slopes.index(pick(slopes)) for pick in (max, min))
+    steepest, gentlest = (f"{slopes[head]:.4g} in head {head + 1}" for head in ends)
+    return f"from {steepest}, the steepest, to {gentlest}"
 
 
 def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:

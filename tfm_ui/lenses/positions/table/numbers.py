@@ -7,7 +7,8 @@ import pandas as pd
 import torch
 
 from tfm_core import POSITIONAL
-from tfm_core.positional.schemes import About
+from tfm_core.positional.maths import t5_shared_from
+from tfm_core.positional.schemes import T5, About
 from tfm_ui.lenses.positions.sites import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures.panel import Result
@@ -23,11 +24,13 @@ class Row:
         name: in `POSITIONAL`.
         parameters: its own, in the sidebar's model.
         about: what is known of it.
+        beyond: what becomes of it beyond the trained length, in the sidebar's model.
     """
 
     name: str
     parameters: int
     about: About
+    beyond: str
 
     def cells(self) -> dict[str, str]:
         """Heading -> what stands below it."""
@@ -35,7 +38,7 @@ class Row:
             "parameters": formats.count(self.parameters),
             "enters": enters(self.name),
             "kind": self.about.kind,
-            "beyond the trained length": self.about.beyond,
+            "beyond the trained length": self.beyond,
             "used by": ", ".join(self.about.used_by),
             "source": self.about.source,
         }
@@ -47,6 +50,19 @@ def parameters(model: ModelState, name: str) -> int:
     with torch.device("meta"):  # counted, not drawn
         scheme = POSITIONAL[name](d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len)
     return sum(parameter.numel() for parameter in scheme.parameters()) * (1 + model.is_encoder_decoder)
+
+
+def beyond(model: ModelState, name: str) -> str:
+    """What becomes of this scheme beyond the trained length, with the numbers of the sidebar's model."""
+    if not issubclass(POSITIONAL[name], T5):
+        return POSITIONAL[name].about.beyond
+    both, back = (t5_shared_from(bidirectional=side, num_buckets=T5.num_buckets) for side in (True, False))
+    here = {
+        "encoder": f"from {both} on here, where half of the buckets are for each side",
+        "decoder": f"from {back} on here, where all buckets are for earlier keys",
+        "encoder-decoder": f"from {both} on in the encoder, from {back} on in the decoder",
+    }[model.architecture]
+    return f"defined: far distances share the last bucket, {here}"
 
 
 @dataclass(frozen=True)
@@ -102,5 +118,7 @@ class SchemesTable(Result):
 
 def schemes_table(model: ModelState, state: PositionsState) -> SchemesTable:
     """What is known of each scheme, and what it counts in the sidebar's model."""
-    rows = [Row(name, parameters(model, name), scheme.about) for name, scheme in POSITIONAL.items()]
+    rows = [
+        Row(name, parameters(model, name), scheme.about, beyond(model, name)) for name, scheme in POSITIONAL.items()
+    ]
     return SchemesTable(model, state, rows)

@@ -7,7 +7,7 @@ import streamlit as st
 from tfm_core import apply_rotary, sinusoidal_encoding
 from tfm_core.study import closest_rows, position_laws
 from tfm_ui.lenses.positions.controls import a_and_b
-from tfm_ui.lenses.positions.schemes import aside_of
+from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.pairs import pairs
 from tfm_ui.lenses.positions.why.shift import Matrix, Shift, matrix_of, shift
@@ -24,8 +24,17 @@ PAIRS_SOURCES = (pairs, position_laws.by_distance)
 
 def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
     """The chosen claim, as far as A and B make it."""
-    aside = aside_of(model, state)
+    aside = " ".join(filter(None, [aside_of(model, state), _without(model, state)]))
     return [_chosen(model, state), Note(aside) if aside else None]
+
+
+def _without(model: ModelState, state: PositionsState) -> str:
+    """Which of A and B is not in a picture of vectors that are added; "" if both are, or none."""
+    shown = schemes(model, state)
+    left_out = [scheme.title for scheme in shown if not scheme.has("encode")]
+    if state.claim not in ("shift matrix", "shift error", "told apart") or len(left_out) in (0, len(shown)):
+        return ""
+    return f"{left_out[0]} adds no vector to tokens, so it has no place in this picture."
 
 
 def _chosen(model: ModelState, state: PositionsState) -> Block:
@@ -66,12 +75,23 @@ def _distances_panel(alike: Similarity) -> Panel:
     return Panel(
         key="positions_distances",
         title="By distance",
-        how_to_read="x: n − m, how far n stands after m; negative: before it. y: how alike they are. A solid, B "
+        how_to_read=f"x: n − m, how far n stands after m; negative: before it. y: {_compared(alike)}. A solid, B "
         "dashed; thin: the least and the most, where pairs at the same distance differ.",
         picture="positions_distances",
         result=SimilarityByDistance(alike),
         sources=PAIRS_SOURCES,
     )
+
+
+def _compared(alike: Similarity) -> str:
+    """What the curves are: vectors that are added are compared with each other, a turned query with another key."""
+    shown = [scheme for scheme, _ in alike.sides]
+    said = {
+        "encode": "how alike the vectors are that are added",
+        "rotate": "a drawn query turned to m beside a drawn key turned to n",
+        "bias_at": "the bias that is added to scores",
+    }
+    return "; ".join(words for place, words in said.items() if any(scheme.has(place) for scheme in shown))
 
 
 def _matrix_panel(matrix: Matrix) -> Panel:

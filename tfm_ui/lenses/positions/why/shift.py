@@ -73,7 +73,7 @@ class Shift(Result):
         if len(left.at) <= width:
             return (
                 f"{scheme.title}: {places} and {formats.plural(width, 'dimension')}, so some matrix fits any table "
-                f"(largest error {formats.number(left.largest)}), and that proves nothing."
+                f"(largest error {formats.tiny(left.largest)}), and that proves nothing."
             )
         return (
             f"{scheme.title}: the best matrix, by least squares over {places}, leaves errors of up to "

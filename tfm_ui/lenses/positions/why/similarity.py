@@ -113,8 +113,8 @@ class SimilarityByDistance(Result):
     similarity: Similarity
 
     def sentence(self) -> str:
-        """How many pairs this rests on."""
-        return self.similarity.about_measured()
+        """What near and far pairs have, and how many pairs this rests on."""
+        return f"{self.similarity.sentence()} {self.similarity.about_measured()}".strip()
 
     def table(self) -> pd.DataFrame:
         """A row per distance."""

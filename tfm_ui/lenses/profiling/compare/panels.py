@@ -10,7 +10,7 @@ from tfm_ui.lenses.profiling.compare.table import CostTable
 from tfm_ui.lenses.profiling.compare.table_columns import columns
 from tfm_ui.lenses.profiling.compare.times import Times
 from tfm_ui.lenses.profiling.comparison import Comparison
-from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
@@ -26,7 +26,14 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
     if comparison is None:
         return [Note(why_no_row(model, state), icon=":material/edit:")]
     every_run = _times(comparison) if comparison.report else None
-    return [_parameters(comparison), *notes(comparison), _table(comparison), every_run, _ratios(comparison)]
+    said = notes(comparison, rows_of(model, state)[1])
+    return [
+        _parameters(comparison),
+        *said,
+        _table(comparison),
+        every_run,
+        _ratios(comparison),
+    ]
 
 
 def _table(comparison: Comparison) -> Panel:

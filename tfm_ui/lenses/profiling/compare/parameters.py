@@ -62,7 +62,7 @@ class ParametersAndCost(Result):
             said.append(f"{same}; {self._dearer(*((high, low) if high != low else equal[:2]))}.")
         elif not said:
             unmeasured = self.comparison.report is None
-            cost = f"{units.three(self.cost(few))} MFLOP" if unmeasured else units.took(self.cost(few) / 1000)
+            cost = units.flop_of(1e6 * self.cost(few)) if unmeasured else units.took(self.cost(few) / 1000)
             said.append(f"Row {few} has {formats.count(counts[few])} parameters; its forward pass takes {cost}.")
         return " ".join(part for part in [*said, self.comparison.under_load(FORWARD)] if part)
 

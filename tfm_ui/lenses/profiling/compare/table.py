@@ -39,9 +39,8 @@ class CostTable(Result):
         comparison = self.comparison
         counts, flops = zip(*((comparison.parameters(n), comparison.flops(n)) for n in comparison.numbers), strict=True)
         number = units.span(formats.count(min(counts)), formats.count(max(counts)))
-        mega = units.span(units.three(min(flops) / 1e6), units.three(max(flops) / 1e6))
         rows = formats.plural(len(comparison.rows), "row")
-        said = f"{rows}: {number} parameters, {mega} MFLOP for a forward pass."
+        said = f"{rows}: {number} parameters, {units.flop_of(min(flops), max(flops))} for a forward pass."
         if not comparison.report:
             return f"{said} Press Measure for the times."
         times = [self._peak(comparison.report.machine), comparison.under_load(*comparison.kinds(1))]

@@ -63,8 +63,8 @@ class MemoryByLength(Lengths):
             said += f" The attention weights of all layers are {units.bytes_of(self.weights[at])}"
             said += ", more than lay there at the peak." if there and self.weights[at] > measured[at] else "."
         if len(there) > 1:
-            steps, grown = (values[at] / values[there[-2]] for values in (self.lengths, measured))
-            said += f" The last {units.times(steps)} of the length took {units.times(grown)} the memory."
+            few, grown = self.lengths[there[-2]], units.times(measured[at] / measured[there[-2]])
+            said += f" Going from {formats.count(few)} to {formats.count(n)} tokens took {grown} the memory."
         return said
 
     def table(self) -> pd.DataFrame:

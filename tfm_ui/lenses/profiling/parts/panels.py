@@ -3,7 +3,7 @@
 from tfm_core.profiling import costs, profile
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes, which_row
-from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.row_controls import of_chosen_row
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -18,7 +18,12 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
     if comparison is None:
         return [Note(why_no_row(model, state))]
     panels = [_parameters(comparison), _flops(comparison), _time(comparison)]
-    return [Columns([[panel] for panel in panels]), Note(which_row(comparison), "plain"), *notes(comparison)]
+    said = notes(comparison, rows_of(model, state)[1])
+    return [
+        Columns([[panel] for panel in panels]),
+        Note(which_row(comparison), "plain"),
+        *said,
+    ]
 
 
 def _parameters(comparison: Comparison) -> Panel:

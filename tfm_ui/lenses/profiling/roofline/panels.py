@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from tfm_core.profiling import costs, files, profile
-from tfm_ui.lenses.profiling.plan import why_no_row
+from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.roofline.roofline import Roofline
 from tfm_ui.lenses.profiling.row_controls import of_rows_alone
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
@@ -20,7 +20,8 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
     comparison = comparison_of(model, state, "roofline")
     if comparison is None:
         return [Note(why_no_row(model, state))]
-    return [_roofline(Roofline(comparison)), *notes(comparison)]
+    said = notes(comparison, rows_of(model, state)[1])
+    return [_roofline(Roofline(comparison)), *said]
 
 
 def _roofline(roofline: Roofline) -> Panel:

@@ -1,8 +1,11 @@
 """Roofline: what each row reaches of what this machine can do at its intensity (Williams, Waterman, Patterson 2009)."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from tfm_ui.lenses.profiling.comparison import FORWARD, UNMEASURED, listed_rows
+from tfm_ui.lenses.profiling.pace import Pace, not_told_apart
 from tfm_ui.lenses.profiling.rates import Rates, above_the_product
 from tfm_ui.lenses.profiling.recipes import rate_and_roof
 from tfm_ui.pictures.panel import Result
@@ -70,10 +73,19 @@ class Roofline(Rates, Result):
                 (low.number, high.number),
             )
             return f"Rows reach {shares} of the roof; rows {min(rows)} and {max(rows)} cannot be told apart in it."
+        paces = {point.number: self.pace(point, point.roof) for point in self.rated}
+        least, most = (self._with_its_equals(point.number, paces) for point in (low, high))
         return (
-            f"Row {low.number} reaches least of the roof, {formats.percent(low.share)}, and row {high.number} most, "
+            f"{least} reaches least of the roof, {formats.percent(low.share)}, and {most[0].lower()}{most[1:]} most, "
             f"{formats.percent(high.share)}."
         )
+
+    @staticmethod
+    def _with_its_equals(number: int, paces: Mapping[int, Pace]) -> str:
+        """A row, with those that cannot be told apart from it."""
+        others = [row for row in not_told_apart(number, paces) if row != number]
+        apart = f", from which {listed_rows(others)} cannot be told apart," if others else ""
+        return f"Row {number}{apart}"
 
     @property
     def _intensities(self) -> str:
