@@ -30,7 +30,6 @@ GLOSSARY = {
     "NaN": "Not a number: what 0 / 0 gives. Whatever is computed with NaN becomes NaN.",
     "PAD": "Padding: a token without meaning that fills short texts of a batch up to one length.",
     "pooled": "There are more weights than cells on screen: each cell shows the largest weight of its block.",
-    "promised": "What the mask is meant to let through: an output may move with tokens promised to it, and no others.",
     "quartile": "A quarter of the measurements lie below the first quartile, a quarter above the third.",
     "residual stream": "The vector of each token on its way through the layers: each sub-layer adds its output.",
     "rollout": "The attention of all layers multiplied together, half of each layer passing through unchanged.",

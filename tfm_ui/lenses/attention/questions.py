@@ -60,7 +60,8 @@ QUESTIONS = (
     ),
     Question(
         "Looks here, takes there",
-        "“was” looks most at “it”, and yet takes most from itself. Which of the two maps says what this head does?",
+        "“was” looks most at “it”, and yet “was” itself contributes most. Which of the two maps says what this head "
+        "does?",
         answers.looks_and_takes,
         page={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
         moves=("query", "key"),

@@ -79,7 +79,7 @@ def looks_behind(model: ModelState, state: HeadsState) -> str:
     cells = behind_earlier(shown.ids)
     rows = np.flatnonzero(cells.any(-1))
     if not len(rows):
-        return "No token stands in this text twice, so there is no earlier place to look behind."
+        return "No token stands in this text twice, so nothing came after an earlier one of the same kind."
     share = _on(_weights(shown), cells, rows)
     even = float(_on(_even(shown)[None, None], cells, rows)[0, 0])
     at, best = _on_screen(shown, state), np.unravel_index(places_of_largest(share)[0], share.shape)

@@ -64,8 +64,8 @@ QUESTIONS = (
     ),
     Question(
         "A head with a job",
-        "Trained on letters that repeat. One head looks behind the earlier place of its own letter: in which layer is "
-        "it, and what does the other do?",
+        "Trained on letters that repeat. One head looks at what came after its own letter last time: in which layer "
+        "is it, and what does the other do?",
         answers.looks_where_it_should,
         Prediction(ask="In which layer is it?", measured=answers.best_layer, options=("layer 1", "layer 2", "none")),
         model={"weights": "induction"},
@@ -95,7 +95,7 @@ QUESTIONS = (
     ),
     Question(
         "What came last time",
-        "Two invented names, each twice. Does this head of Lab GPT look behind the earlier place of its own token, as "
+        "Two invented names, each twice. Does this head of Lab GPT look at what came after its own token last time, as "
         "whoever copies must?",
         prose.looks_behind,
         model=lab_gpt.ON_NAMES,

@@ -14,7 +14,7 @@ QUESTIONS = (
         "parameters?",
         answers.same_parameters,
         Prediction(
-            ask="How many times as much does the dearest of them cost as the cheapest?",
+            ask="How many times as much does the one of them that costs most cost as the one that costs least?",
             measured=answers.growth_of_cost,
             unit="×",
             hides=("profiling_parameters", "profiling_table"),

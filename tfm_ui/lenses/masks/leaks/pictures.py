@@ -67,7 +67,7 @@ def distances(model: ModelState, state: MasksState) -> Content:
             "layer",
             f"farthest {name}, {unit}",
             [
-                Line("promised", travel.measured.layers, promised, "muted", "dashed"),
+                Line("allowed", travel.measured.layers, promised, "muted", "dashed"),
                 Line("measured", travel.measured.layers, measured, "result"),
             ],
             reach=(0, 1),

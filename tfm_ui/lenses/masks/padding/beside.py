@@ -141,7 +141,7 @@ class AloneAndPadded:
     @property
     def where(self) -> str:
         """Where padding stands, and how much of it."""
-        on = {"right": "behind", "left": "before"}[self.batch.side]
+        on = {"right": "after", "left": "before"}[self.batch.side]
         return f"{formats.plural(self.batch.pads, 'PAD')} {on} {formats.plural(self.batch.read, 'token')}"
 
     @cached_property

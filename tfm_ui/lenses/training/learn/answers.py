@@ -84,7 +84,7 @@ def which_came_first(model: ModelState, state: TrainingState) -> str:
     if second.layer < first.layer:
         why = (
             f" “{second.pattern}” in layer {second.layer} writes into each place which token stands before it; only "
-            f"then can layer {first.layer} look for the place behind the same token."
+            f"then can layer {first.layer} look for the place after the same token."
         )
     return f"{told}{why} {_rights(learned)}"
 
