@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import TransformerConfig
-from tfm_core.language.bpe import START_ID, as_bytes
+from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
@@ -16,6 +16,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import named
 
 OTHER_TEXT, RANDOM_WEIGHTS, SHORT_MEMORY = AGAINST
+FIRST = 1  # the place of the first token that is scored, from 0: nothing stands before the one at 0
 
 
 @dataclass(frozen=True)
@@ -42,31 +43,16 @@ class Side:
     dropped: int
     memory: int = 0
 
-    @property
-    def starts(self) -> bool:
-        """Whether a start token stands before the text, so that its first token has a probability."""
-        return self.model.is_lab_gpt
-
-    @property
-    def read(self) -> tuple[int, ...]:
-        """What is read: the text, behind the start token if there is one."""
-        return (START_ID, *self.ids) if self.starts else self.ids
-
     @cached_property
     def scored(self) -> Scored:
-        """The probability of each token; without a start token, of each but the first."""
-        return scored(self.config, self.read, self.model.most_tokens, self.memory)
-
-    @property
-    def first(self) -> int:
-        """The place of the first token that is scored, from 0."""
-        return 0 if self.starts else 1
+        """The probability of each token but the first. As in all views, no start token is put before the text."""
+        return scored(self.config, self.ids, self.model.most_tokens, self.memory)
 
     @cached_property
     def bits(self) -> NDArray[np.float64]:
         """(token), the surprise; NaN where there is none."""
         bits = np.full(len(self.pieces), np.nan)
-        bits[self.first :] = self.scored.bits.numpy()
+        bits[FIRST:] = self.scored.bits.numpy()
         return bits
 
     @cached_property
@@ -82,7 +68,7 @@ class Side:
     @property
     def bits_per_byte(self) -> float:
         """All bits over the bytes of the tokens that are scored."""
-        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[self.first :])
+        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[FIRST:])
 
 
 def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
