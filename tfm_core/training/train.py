@@ -1,4 +1,7 @@
-"""Training: AdamW with a linear warm-up, looked at on held-out examples at steps that lie evenly on a log axis."""
+"""Training: AdamW with a linear warm-up, looked at on held-out examples every few steps.
+
+Attention is kept at steps that lie evenly on a log axis, and in between where answers become right.
+"""
 
 import math
 import time
@@ -15,7 +18,7 @@ from tfm_core.training.config import TrainingConfig
 from tfm_core.training.examples import EVALUATED, FINAL, PROBES, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point, Progress, Run
-from tfm_core.training.schedule import divergence, is_point, is_snapshot, rate
+from tfm_core.training.schedule import divergence, is_point, is_rise, is_snapshot, rate
 from tfm_core.training.scores import Looked, look, loss_of, pattern_score, site
 from tfm_core.training.tasks.task import Examples
 
@@ -121,8 +124,9 @@ class _Training:
     def look_at(self, step: int) -> None:
         """Add a point to the curve, and where it is time a snapshot."""
         looked = look(self.model, self.held_out, attention=self.attention)
+        kept = [point.accuracy for point in self.points if point.step in self.snapshots]
         self.points.append(Point(step, looked.loss, looked.accuracy, looked.exact, self._scores(looked)))
-        if is_snapshot(step):
+        if is_snapshot(step) or is_rise(looked.accuracy, kept):
             self._snapshot(step, looked)
 
     def _snapshot(self, step: int, looked: Looked) -> None:
@@ -208,7 +212,7 @@ class _Training:
         self.losses, self.seconds, self.stepping = run.losses.tolist(), run.seconds, run.stepping
         # The end of a run is a point and a snapshot of its own, where an unbroken run has none.
         self.points = [point for point in run.points if is_point(point.step)]
-        kept = [number for number, step in enumerate(run.snapshots) if is_snapshot(step)]
+        kept = [number for number, step in enumerate(run.snapshots) if is_point(step)]
         self.snapshots = [run.snapshots[number] for number in kept]
         self.said = [run.said[number] for number in kept]
         self.maps = {name: [maps[number] for number in kept] for name, maps in run.maps.items()}

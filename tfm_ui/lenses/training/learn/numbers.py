@@ -14,6 +14,7 @@ from tfm_core.training.examples import EVALUATED, held_out
 from tfm_core.training.run import Point, Run
 from tfm_core.training.scores import chance
 from tfm_core.training.train import train
+from tfm_ui.lenses.training.runs import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -99,6 +100,11 @@ class Learned(Result):
         """Whether it has been trained at all, here or elsewhere."""
         return bool(self.run.done or self.config.file)
 
+    @property
+    def examples(self) -> str:
+        """On what the last point was measured."""
+        return formats.plural(measured_on(self.run, self.run.last), "held-out example")
+
     @cached_property
     def heads(self) -> list[Formed]:
         """For each pattern of the task the head that follows it best."""
@@ -112,13 +118,14 @@ class Learned(Result):
         if not self.is_begun:
             return (
                 f"{task.about} Nothing is trained yet: with random weights {formats.percent(last.accuracy)} of the "
-                f"held-out answers are right, with a loss of {formats.number(last.loss)}; who guesses among "
-                f"{task.outcomes} answers has ln {task.outcomes} = {formats.number(math.log(task.outcomes))}."
+                f"answers to {self.examples} are right, with a loss of {formats.number(last.loss)} nats; guessing "
+                f"evenly among {task.outcomes} answers gives a loss of ln {task.outcomes} = "
+                f"{formats.number(math.log(task.outcomes))}."
             )
         told = [
-            f"{task.about} After {formats.plural(self.run.done or self.config.steps, 'step')} "
-            f"{formats.percent(last.accuracy)} of the held-out answers are right, with a loss of "
-            f"{formats.number(last.loss)}."
+            f"{task.about} After {formats.plural(last.step, 'step')} {formats.percent(last.accuracy)} of the answers "
+            f"to {self.examples} are right, with a loss of {formats.number(last.loss)} nats.",
+            *filter(None, [dated(self.run)]),
         ]
         return " ".join([*told, *filter(None, [self.run.problem]), *map(self._of_head, self.heads), task.note]).strip()
 
@@ -147,9 +154,11 @@ class Learned(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per point of the curve."""
-        rows = []
+        rows, before = [], 0
         for point in self.run.points:
             row: dict[str, float] = {
+                "training loss, mean since the row above": float(self.run.losses[before : point.step].mean()),
+                "held-out examples": measured_on(self.run, point),
                 "held-out loss": point.loss,
                 "held-out accuracy": point.accuracy,
                 "whole examples right": point.exact,
@@ -158,6 +167,7 @@ class Learned(Result):
                 for layer, heads in enumerate(layers, 1):
                     row |= {f"{pattern.name}: layer {layer} head {i}": score for i, score in enumerate(heads, 1)}
             rows.append(row)
+            before = point.step
         return pd.DataFrame(rows, index=pd.Index([point.step for point in self.run.points], name="step"))
 
     def laws(self) -> Mapping[str, bool]:
