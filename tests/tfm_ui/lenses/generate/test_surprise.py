@@ -178,6 +178,13 @@ def test_a_length_that_was_chosen_is_what_is_rated():
     assert surprising(model, ALONE).sides[0].pieces == model.source_tokens.pieces
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_only_of_a_model_that_looks_ahead_it_is_said_that_it_does(causal):
+    said = why_not_score(ModelState(causal=causal))
+    assert ("see those after them" in said) != causal
+    assert ("looks back only" in said) == causal
+
+
 def test_a_model_without_next_tokens_is_told_so():
     for model in (ModelState(), ModelState(architecture="decoder")):
         note, offer = blocks(model, ALONE)

@@ -175,9 +175,10 @@ def test_a_full_context_is_said(full: str) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (ModelState(), "this model is an encoder"),
+        (ModelState(), "This model looks back only, as a decoder does, but is set up as the architecture “encoder”"),
+        (ModelState(causal=False), "This model is an encoder, whose tokens see those after them, too"),
         (ModelState(architecture="decoder"), "several words share an id"),
-        (ModelState(weights="reverse"), "this model is an encoder"),
+        (ModelState(weights="reverse"), "This model is an encoder"),
     ],
 )
 def test_a_model_that_cannot_write_says_why(model: ModelState, reason: str) -> None:

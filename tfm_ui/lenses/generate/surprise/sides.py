@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tfm_core import TransformerConfig
 from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
+from tfm_ui.lenses.generate.courses import not_a_decoder
 from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
 from tfm_ui.state.model_state import ModelState
@@ -84,8 +85,8 @@ def why_not_score(model: ModelState) -> str:
     """Why this model gives the tokens of a text no probabilities, in a sentence; "" if it does."""
     if model.architecture != "decoder":
         return (
-            f"Each token is rated by a decoder from those before it; this model is an {model.architecture}, which sees "
-            "the token itself. Choose Lab GPT as weights, or the architecture “decoder”."
+            f"Each token is rated by a decoder from those before it. {not_a_decoder(model)} Choose Lab GPT as "
+            "weights, or the architecture “decoder”."
         )
     if not model.tokens_by.pieces:
         return (

@@ -76,7 +76,7 @@ def ends_at_chance(model: ModelState, state: TrainingState) -> str:
 def share_at_the_end(model: ModelState, state: TrainingState) -> float:
     """Right held-out labels in percent; 0 where nothing is trained."""
     result = _result(state)
-    return round(100 * result.run.last.accuracy, 1) if result and result.run else 0.0
+    return formats.points(result.run.last.accuracy) if result and result.run else 0.0
 
 
 def linear_rule(model: ModelState, state: TrainingState) -> str:
