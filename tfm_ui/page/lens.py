@@ -105,6 +105,11 @@ class Lens:
         """The prefix of the lens's parameters in a link."""
         return f"{self.name}_"
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether any view shows something of the sidebar's model."""
+        return any(view.uses_model for view in self.views.values())
+
     def page(self, *, default: bool = False) -> Page:
         """The lens's page, for the router."""
         return st.Page(self.script, title=self.title, url_path=self.name, default=default)

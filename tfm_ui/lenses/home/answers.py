@@ -65,7 +65,7 @@ def what_came_last_time(model: ModelState, state: LensState) -> str:
         + ("the model says what came last time. " if agrees else "the model says something else. ")
         + model.if_random(
             "Its weights are random, so it has not learned to look there.",
-            "A head that looks behind the earlier place of its own token makes that possible: see Heads." * agrees,
+            "A head that looks at what came after its own token earlier makes that possible: see Heads." * agrees,
         )
     )
 

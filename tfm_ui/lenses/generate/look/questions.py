@@ -50,7 +50,7 @@ def first_time(model: ModelState, state: GenerateState) -> str:
     chance = float(course.steps[0].logits.double().softmax(0)[course.prompt[at[-1]]])
     return (
         f"Head {head + 1} of layer {layer + 1}{one_of_ties(len(most))} gives {formats.weight(float(weights.max()))} of "
-        f"its weight to what stood behind the same token before. There stood “{piece}”; its probability as the next "
+        f"its weight to what came after the same token before. There stood “{piece}”; its probability as the next "
         f"token is {formats.percent(chance)} at temperature 1. A head that does so is called an induction head: Olsson "
         "et al. 2022."
     )

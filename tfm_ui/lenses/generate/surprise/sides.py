@@ -101,7 +101,7 @@ def why_no_other(model: ModelState, state: GenerateState) -> str:
     if state.against != OTHER_TEXT:
         return ""
     if not state.other.strip():
-        return "Type another text behind “Text B”, or choose what else stands beside: then A and B are side by side."
+        return "Type another text into “Text B”, or choose what else stands beside: then A and B are side by side."
     if not model.reads(state.other):
         return f"These weights know the tokens of “{model.weights}” alone, so the other text cannot be read."
     return ""

@@ -16,7 +16,7 @@ from tfm_ui.text import formats
 RIGHT = "right answers"
 CLEAR = 0.5  # the least that a head has in a pattern that is said to be followed
 WHY = (
-    "Why: to find the place behind an earlier letter of the same kind, a head must know of each place which letter "
+    "Why: to find the place after an earlier letter of the same kind, a head must know of each place which letter "
     "stands before it. In the first layer no place knows more than its own letter and where it stands; only a head "
     "of a layer below can bring it the letter before."
 )
