@@ -17,7 +17,7 @@ import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
-const BOTH = 520 // pixels at a root font of 16 that two charts need, one above the other
+const BOTH = 330 // pixels at a root font of 16 that two charts need, one above the other
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
 /** @param {Picture<LearnHeader>} drawn */
@@ -35,6 +35,11 @@ function onlyLower(figure, isLow) {
   const data = figure.data.filter(trace => trace.xaxis === "x2").map(trace => ({ ...trace, showlegend: Boolean(trace.name) }))
   return { data, layout: { ...layout, xaxis2: across, annotations: of(layout.annotations), shapes: of(layout.shapes) } }
 }
+
+/** Without names at the ends of lines, of which the legend tells: so both charts are equally wide, and the same step stands
+ * below itself.
+ * @param {{ data: any[], layout: any }} figure */
+const unnamed = ({ data, layout }) => ({ data: data.map(trace => ({ ...trace, meta: undefined })), layout })
 
 /** Draw it; returns how to stop what goes on.
  * @param {Picture<LearnHeader>} drawn */
@@ -94,7 +99,7 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, figure = onlyLower(dressed(header.figure, skin), space.high < BOTH * skin.rem)
+    const skin = memory.skin, figure = onlyLower(dressed(unnamed(header.figure), skin), space.high < BOTH * skin.rem)
     // One above the other: so they share the line that shows the step.
     const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
     plot.style.height = `${placed.height}px`

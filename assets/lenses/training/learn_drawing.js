@@ -84,8 +84,8 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
   if (isNamed) names(context, row, { x, y, cell }, skin, size)
 }
 
-/** A weight in a cell: only what is exactly 1 or 0 is written so. @param {number} weight */
-const inCell = weight => weight === 1 ? "1" : weight >= 0.995 ? ">.99" : weight > 0 && weight < 0.005 ? "<.01" : weight.toFixed(2).replace(/^0/, "")
+/** A weight in a cell: only what is exactly 1 or 0 is written so, and nothing where it would be rounded to 0. @param {number} weight */
+const inCell = weight => weight === 1 ? "1" : weight >= 0.995 ? ">.99" : weight > 0 && weight < 0.005 ? "" : weight.toFixed(2).replace(/^0/, "")
 
 /** Outline the cells where the answer stands.
  * @param {Context} context @param {LearnHeader} header @param {LearnRow} row
