@@ -20,9 +20,10 @@ HELPS = "A lower learning rate or a longer warm-up usually helps: the steps were
 
 
 def rate(config: TrainingConfig, step: int) -> float:
-    """The learning rate of a step, from 1: a warm-up, a flat part unless the warm-up is long, and a fall."""
+    """The learning rate of a step, from 1: a warm-up, a flat part unless the warm-up is long, and maybe a fall."""
     begin_of_fall = max(FLAT, config.warmup)
-    return config.learning_rate * min(1.0, step / max(1, config.warmup), math.sqrt(begin_of_fall / step))
+    fall = math.sqrt(begin_of_fall / step) if config.schedule == "falling" else 1.0
+    return config.learning_rate * min(1.0, step / max(1, config.warmup), fall)
 
 
 def is_snapshot(step: int) -> bool:

@@ -22,8 +22,7 @@ from tfm_core.training.schedule import divergence, is_point, is_rise, is_snapsho
 from tfm_core.training.scores import Looked, look, loss_of, pattern_score, site
 from tfm_core.training.tasks.task import Examples
 
-BETAS = (0.9, 0.98)  # Vaswani et al. 2017, section 5.3
-LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut (Pascanu et al. 2013)
+BETA1 = 0.9
 OFTEN = 0.2  # seconds between two reports
 
 
@@ -75,8 +74,9 @@ class _Training:
     @cached_property
     def optimizer(self) -> AdamW:
         """Made for the first step: torch imports its compiler for it, which takes seconds and 70 MB."""
-        weight_decay = self.config.weight_decay
-        return AdamW(self.model.parameters(), self.config.learning_rate, BETAS, weight_decay=weight_decay, fused=True)
+        config, betas = self.config, (BETA1, self.config.beta2)
+        parameters = self.model.parameters()
+        return AdamW(parameters, config.learning_rate, betas, weight_decay=config.weight_decay, fused=True)
 
     def steps(self) -> Iterator[Progress]:
         """All of it."""
@@ -108,7 +108,8 @@ class _Training:
         self.optimizer.zero_grad()
         loss = loss_of(self._logits(step, examples), examples.answers.to(self.device))
         torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self.model.parameters(), LONGEST_GRADIENT)
+        if self.config.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.optimizer.step()
         self.losses.append(loss.item())
         self.problem = divergence(self.config, self.losses)

@@ -13,7 +13,7 @@ from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
 from tfm_ui.lenses.training import badge, train_words
 from tfm_ui.lenses.training.learn import answers
-from tfm_ui.lenses.training.learn.numbers import Learned, formed
+from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
 from tfm_ui.lenses.training.learn.pictures import content, maps_figure
 from tfm_ui.lenses.training.learn.questions import QUESTIONS
 from tfm_ui.lenses.training.losses import smoothed
@@ -202,3 +202,12 @@ def test_a_run_that_is_under_way_is_not_called_untrained(monkeypatch):
 def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
     run = replace(shown_run(of_task("reverse")), seconds=2.0, stepping=1.0)
     assert train_words.before(run.config, run, None) == "Trained: 400 steps in 2.0 s, 200 steps a second."
+
+
+def test_the_facts_say_how_it_is_trained():
+    """The textbook's set-up is Adam at a constant rate, without warm-up and clipping; others are as they were."""
+    textbook, induction = (facts(of_task(task), None) for task in ("textbook", "induction"))
+    assert "relu; Adam with β 0.9 and 0.999, learning rate 0.001, constant; gradients as they are" in textbook
+    assert "warm-up" not in textbook
+    assert induction.startswith("decoder-only, ")
+    assert "after 50 steps of warm-up, falling with 1/√step from step 200 on; gradients cut to a norm of 1" in induction

@@ -12,13 +12,15 @@ from tfm_core import TrainingConfig
 from tfm_core.training.config import read_name
 from tfm_core.training.examples import EVALUATED, held_out
 from tfm_core.training.run import Point, Run
+from tfm_core.training.schedule import FLAT
 from tfm_core.training.scores import chance
-from tfm_core.training.train import train
+from tfm_core.training.train import BETA1, train
 from tfm_ui.lenses.training.runs import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
+KINDS = {"decoder": "decoder-only"}  # as all pages call it
 CLEAR = 0.5  # the least weight of a head that is said to look where the answer stands
 
 
@@ -193,16 +195,30 @@ class Learned(Result):
         return script(training, config=Code(f"read_name({self.config.name!r})", read_name))
 
 
+def _optimizer(config: TrainingConfig) -> str:
+    betas = f"β {BETA1:g} and {config.beta2:g}"
+    return (
+        f"AdamW with weight decay {config.weight_decay:g} and {betas}" if config.weight_decay else f"Adam with {betas}"
+    )
+
+
+def _schedule(config: TrainingConfig) -> str:
+    warmup = f" after {formats.plural(config.warmup, 'step')} of warm-up" if config.warmup else ""
+    if config.schedule == "constant":
+        return f"{warmup}, constant"
+    return f"{warmup}, falling with 1/√step from step {max(FLAT, config.warmup)} on"
+
+
 def facts(config: TrainingConfig, run: Run | None) -> str:
     """What the run is made of, also what "auto" stands for."""
     layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
     parts = [
-        f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
+        f"{KINDS.get(config.about.architecture, config.about.architecture)}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
         f"{config.norm}-norm",
         *([f"pooling: {config.pooling}"] if config.about.classes else []),
-        f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
-        "from step 200 on",
-        f"weight decay {config.weight_decay:g}",
+        config.activation,
+        f"{_optimizer(config)}, learning rate {config.learning_rate:g}{_schedule(config)}",
+        f"gradients cut to a norm of {config.clip:g}" if config.clip else "gradients as they are",
         f"dropout {config.dropout:g}",
         f"{config.batch_size} examples a step",
         f"seed {config.seed}",
