@@ -27,9 +27,10 @@ def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
     page, pages = route()
     frame.set_up(page)
-    sidebar.model_panel(lens(frame.asked_lens() or NAMES[0]).opens_with)
+    asked = lens(frame.asked_lens() or NAMES[0])
+    sidebar.model_panel(asked.opens_with, acts=asked.uses_model)
     if present.presenting():
-        present_bar.draw(lenses(), lens(frame.asked_lens() or NAMES[0]))
+        present_bar.draw(lenses(), asked)
     else:
         frame.lens_links(pages)
     frame.notice_box()

@@ -25,7 +25,7 @@ from tfm_core.training.networks import network
 from tfm_core.training.run import Progress, Run
 from tfm_core.training.schedule import rate
 from tfm_core.training.tasks.task import IGNORED
-from tfm_core.training.train import BETAS, LONGEST_GRADIENT, train
+from tfm_core.training.train import BETA1, train
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
@@ -159,13 +159,14 @@ def _beside(task: str) -> Ratio:
 def _bare(config: TrainingConfig) -> None:
     """What one would write by hand."""
     model, examples = network(config).train(), batches(config)
-    optimizer = AdamW(model.parameters(), config.learning_rate, BETAS, weight_decay=config.weight_decay, fused=True)
+    betas = (BETA1, config.beta2)
+    optimizer = AdamW(model.parameters(), config.learning_rate, betas, weight_decay=config.weight_decay, fused=True)
     for step in range(1, config.steps + 1):
         batch = next(examples)
         optimizer.param_groups[0]["lr"] = rate(config, step)
         optimizer.zero_grad()
         loss = F.cross_entropy(model(*batch.inputs).flatten(0, -2), batch.answers.flatten(), ignore_index=IGNORED)
         torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
         optimizer.step()
         loss.item()

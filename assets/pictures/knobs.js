@@ -21,7 +21,7 @@ const scaleOf = ({ low, high, stops, digits }) => stops.length
   : {
       most: 1, step: 0.0025,
       /** @param {number} value */
-      to: value => Math.log(value / low) / Math.log(high / low),
+      to: value => Math.log(Math.max(value, low) / low) / Math.log(high / low), // a link may ask for a limit below the lowest
       /** @param {number} place */
       back: place => clamp(+(low * (high / low) ** place).toPrecision(digits), low, high),
     }

@@ -40,11 +40,14 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   /** @param {number} over */
   const fits = over => (width - gutter - over * across) / across / columns
   const level = counted || bare || Math.min(fits(16 * rem), most) >= long + 6
-  const slant = !level && columns <= 12 && fits(40 * rem) > size * 1.5 ? 40 * Math.PI / 180 : 0 // otherwise names would touch
+  const title = (count > 1 ? 46 : bare ? 0 : 24) * rem, oblique = 40 * Math.PI / 180
+  // How high cells can be at most below slanted names: square ones are no wider.
+  const flat = header.square ? (limit / deep - title - size * 0.9 - long * Math.sin(oblique)) / rows : Infinity
+  const slant = !level && columns <= 12 && Math.min(fits(40 * rem), flat) > size * 1.5 ? oblique : 0 // otherwise names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
   const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
-  const names = bare ? 2 : size * 0.9 + long * Math.sin(angle), title = (count > 1 ? 46 : bare ? 0 : 24) * rem
+  const names = bare ? 2 : size * 0.9 + long * Math.sin(angle)
   const head = title + names, isShared = limit < Infinity // columns are named above the first row of maps alone
   const low = wrapped ? 24 * rem + (isShared ? 6 * rem : names) : head // the space above the cells: in the first row of maps, and in those below it
   const pins = header.marks.length ? 10 * rem : 0

@@ -34,7 +34,7 @@ TEXTS = [
 CANNOT = {
     "weights=random": "A text is written by a decoder",
     "weights=random&architecture=decoder&tokenizer=word": "several words share an id",
-    "weights=random&architecture=encoder-decoder": "this model is an encoder-decoder",
+    "weights=random&architecture=encoder-decoder": "This model is an encoder-decoder",
 }
 
 

@@ -42,6 +42,13 @@ def playing_walks_through_the_run_and_stops_at_its_end(visitor: Visitor) -> None
     visitor.page.get_by_role("button", name="Play").wait_for()
 
 
+def whose_weights_are_shown_elsewhere_the_step_on_screen_stays(visitor: Visitor, step: str) -> None:
+    visitor.page.get_by_role("button", name="Show the weights of step 400").click()
+    visitor.page.wait_for_url(f"**training_step={step}*weights=reverse*")
+    visitor.wait()
+    expect(visitor.page.locator(OUTPUT)).to_contain_text(f"step {step} of 400")
+
+
 def decoding_follows_its_slider(visitor: Visitor) -> None:
     visitor.back_to("/training?training_view=decode&training_written=3")
     panel = visitor.page.locator(".st-key-panel_training_decode_next .said")
@@ -75,6 +82,7 @@ def test_reverse_is_learned_and_scrubbing_finds_the_anti_diagonal(visit):
     visitor.page.wait_for_url(f"**training_step={step}*")
     other = visit(visitor.page.url.removeprefix(visitor.address), width=1280)
     expect(other.page.locator(OUTPUT)).to_contain_text(f"step {step} of 400")
+    whose_weights_are_shown_elsewhere_the_step_on_screen_stays(visitor, step)
     a_second_visitor_sees_it_learn_and_the_result_at_once(visitor, other)
     playing_walks_through_the_run_and_stops_at_its_end(visitor)
     decoding_follows_its_slider(visitor)

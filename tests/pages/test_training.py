@@ -152,3 +152,28 @@ def test_a_file_of_weights_comes_back_with_a_name_of_its_own():
     assert not app.exception
     assert loaded.config.name in text_on(app)
     assert read_name(loaded.config.name).file
+
+
+def test_a_source_that_cannot_be_read_is_told_beside_its_control():
+    """And not below the picture, which shows another one."""
+    app = start("training", training_view="decode", training_source="hello world")
+    assert not app.exception
+    told = "“hello” is not among the tokens"
+    assert told in text_on(app)
+    assert [told in warning.value for warning in app.warning] == [True]
+
+
+def test_what_was_loaded_is_confirmed_where_it_was_and_not_as_a_warning():
+    content = as_file(STORE.find(of_task("reverse")))
+    app = start("training")
+    app.file_uploader(key="_training_file").upload("weights.safetensors", content, "application/octet-stream").run()
+    assert not app.exception
+    assert not app.warning
+    assert [done.value.startswith("These weights are in all other lenses now: reverse") for done in app.success] == [
+        True
+    ]
+
+
+def test_the_sidebar_says_that_its_model_does_not_act_in_training():
+    for lens, words in (("training", "it does not act on this page"), ("model", "shared by all lenses")):
+        assert any(words in each.value for each in start(lens).sidebar.markdown)

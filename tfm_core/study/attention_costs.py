@@ -17,7 +17,7 @@ class AttentionCost(NamedTuple):
 
     Attributes:
         pairs: how many of the n² pairs of a query and a key may see each other.
-        needed: multiply-adds for these pairs alone, or of linear attention for its sums.
+        needed: multiply-adds for these pairs alone, or of linear attention for its sums and its normaliser.
         computed: multiply-adds of the code here, which computes all pairs and hides some.
         kept: numbers to hold at a time for these pairs: their scores; of linear attention the sums over the keys, of
             the fused kernel a maximum and a sum for each query.
@@ -39,8 +39,10 @@ def attention_costs(attention: str, n: int, *, d_model: int, num_heads: int, cau
     entry = ATTENTION[attention]
     pairs = visible_pairs(attention, n, causal=causal)
     if not entry.has_scores:
-        sums = d_model * (d_model // num_heads)  # for each head a matrix of head_dim x head_dim
-        return AttentionCost(pairs, 2 * n * sums, 2 * n * sums, sums)
+        # For each head a matrix of head_dim x head_dim, and the normaliser: a vector of head_dim.
+        sums = d_model * (d_model // num_heads)
+        products = 2 * n * sums + n * d_model
+        return AttentionCost(pairs, products, products, sums + d_model)
     kept = num_heads * pairs if entry.writes_scores else 2 * num_heads * n
     return AttentionCost(pairs, 2 * pairs * d_model, 2 * n * n * d_model, kept)
 

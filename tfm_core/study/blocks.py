@@ -125,9 +125,9 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
     V token ids, C classes. Time is multiply-adds of matrix products: sums, norms and activations, of order n d, are
     left out.
     Space is how many numbers the block writes, without the turned queries and keys of RoPE: of attention the scores,
-    counted once, and query, key, value, what the heads gathered, and the output; of linear attention one sum over
-    keys in place of the scores, of fused attention nothing in their place. A window or a stride is a mask on all
-    scores.
+    counted once, and query, key, value, what the heads gathered, and the output; of linear attention the sums over
+    keys, and their normaliser, in place of the scores; of fused attention nothing in their place. A window or a stride
+    is a mask on all scores.
 
     Args:
         block: of this configuration.
@@ -143,7 +143,7 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
             each = Term("2 n d dₖ", 2 * n * d * config.head_dim)
             return Cost(
                 (Term("4 n d²", 4 * n * d * d), each),
-                (Term("5 n d", 5 * n * d), Term("d dₖ", d * config.head_dim)),
+                (Term("5 n d", 5 * n * d), Term("d dₖ", d * config.head_dim), Term("d", d)),
             )
         case "self_attention":
             products, scores = Term("2 n² d", 2 * n * n * d), (Term("h n²", heads * n * n),)

@@ -14,10 +14,12 @@ from typing import Any
 from tfm_core.model.choices import check_choice
 from tfm_core.model.classifier import POOLINGS
 from tfm_core.model.config import TransformerConfig
+from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.task import Task
 
 NETWORKS = ("transformer", "lstm", "gru", "rnn")
+SCHEDULES = ("falling", "constant")
 BOUNDS: dict[str, tuple[float, float]] = {
     "d_model": (1, 256),
     "num_heads": (1, 16),
@@ -29,6 +31,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "learning_rate": (1e-6, 10.0),
     "dropout": (0.0, 0.9),
     "weight_decay": (0.0, 10.0),
+    "beta2": (0.0, 0.99999),
+    "clip": (0.0, 1000.0),
 }
 WHOLE = ("d_model", "num_heads", "num_layers", "seed", "steps", "batch_size", "warmup")
 
@@ -48,6 +52,10 @@ class TrainingConfig:
         batch_size: examples of a step.
         dropout: share of units set to zero at each step.
         weight_decay: of AdamW.
+        activation: of the transformer's feed-forward network.
+        schedule: one of `SCHEDULES`: whether the rate falls later, or stays.
+        beta2: of AdamW: how slowly it forgets squared gradients.
+        clip: the norm to which longer gradients are cut; 0 for none.
         steps: how many.
         seed: of the first weights and of the examples.
         file: of weights that somebody has loaded, twelve digits of their hash; such a run cannot be trained.
@@ -69,6 +77,10 @@ class TrainingConfig:
     batch_size: int = 64
     dropout: float = 0.0
     weight_decay: float = 0.01
+    activation: str = "gelu"
+    schedule: str = "falling"
+    beta2: float = 0.98  # Vaswani et al. 2017, section 5.3
+    clip: float = 1.0  # Pascanu et al. 2013
     steps: int = 400
     seed: int = 0
     file: str = ""
@@ -76,6 +88,8 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         check_choice("task", self.task, TASKS)
         check_choice("network", self.network, NETWORKS)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        check_choice("schedule", self.schedule, SCHEDULES)
         check_choice("pooling", self.pooling, POOLINGS if self.about.classes else POOLINGS[:1])
         for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
@@ -116,6 +130,7 @@ class TrainingConfig:
             max_len=task.length,  # learned positions beyond it would be random for ever
             positional=self.positional,
             norm=self.norm,
+            activation=self.activation,
             dropout=self.dropout,
             seed=self.seed,
         )

@@ -62,6 +62,11 @@ def probes(config: TrainingConfig) -> Examples:
     return held_out(config, EVALUATED)[:PROBES]
 
 
+def held_out_count(config: TrainingConfig, most: int) -> int:
+    """How many of so many held-out examples there are: a fixed set may have fewer."""
+    return min(most, len(side(config, held_out=True))) if config.about.examples else most
+
+
 def held_out(config: TrainingConfig, count: int, *, length: int = 0, purpose: str = "held out") -> Examples:
     """Examples that no run ever trains on, the same for all seeds.
 

@@ -110,8 +110,10 @@ def check_weights(config: TrainingConfig, weights: Mapping[str, Tensor], *, fini
         if expected.get(name) != got.get(name):
             raise NotARun(f"{name}: expected shape {expected.get(name)}, got {got.get(name)}")
     for name, value in weights.items():
-        if value.dtype != torch.float32 or (finite and not bool(value.isfinite().all())):
-            raise NotARun(f"{name}: expected finite numbers of float32, got {value.dtype}")
+        if value.dtype != torch.float32:
+            raise NotARun(f"{name}: expected numbers of float32, got {value.dtype}")
+        if finite and not bool(value.isfinite().all()):
+            raise NotARun(f"{name}: expected finite numbers, got NaN or infinity")
 
 
 def _check_rest(run: Run) -> None:

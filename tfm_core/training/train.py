@@ -1,4 +1,7 @@
-"""Training: AdamW with a linear warm-up, looked at on held-out examples at steps that lie evenly on a log axis."""
+"""Training: AdamW with a linear warm-up, looked at on held-out examples every few steps.
+
+Attention is kept at steps that lie evenly on a log axis, and in between where answers become right.
+"""
 
 import math
 import time
@@ -15,12 +18,11 @@ from tfm_core.training.config import TrainingConfig
 from tfm_core.training.examples import EVALUATED, FINAL, PROBES, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point, Progress, Run
-from tfm_core.training.schedule import divergence, is_point, is_snapshot, rate
+from tfm_core.training.schedule import divergence, is_point, is_rise, is_snapshot, rate
 from tfm_core.training.scores import Looked, look, loss_of, pattern_score, site
 from tfm_core.training.tasks.task import Examples
 
-BETAS = (0.9, 0.98)  # Vaswani et al. 2017, section 5.3
-LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut (Pascanu et al. 2013)
+BETA1 = 0.9
 OFTEN = 0.2  # seconds between two reports
 
 
@@ -72,8 +74,9 @@ class _Training:
     @cached_property
     def optimizer(self) -> AdamW:
         """Made for the first step: torch imports its compiler for it, which takes seconds and 70 MB."""
-        weight_decay = self.config.weight_decay
-        return AdamW(self.model.parameters(), self.config.learning_rate, BETAS, weight_decay=weight_decay, fused=True)
+        config, betas = self.config, (BETA1, self.config.beta2)
+        parameters = self.model.parameters()
+        return AdamW(parameters, config.learning_rate, betas, weight_decay=config.weight_decay, fused=True)
 
     def steps(self) -> Iterator[Progress]:
         """All of it."""
@@ -105,7 +108,8 @@ class _Training:
         self.optimizer.zero_grad()
         loss = loss_of(self._logits(step, examples), examples.answers.to(self.device))
         torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self.model.parameters(), LONGEST_GRADIENT)
+        if self.config.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.optimizer.step()
         self.losses.append(loss.item())
         self.problem = divergence(self.config, self.losses)
@@ -121,8 +125,9 @@ class _Training:
     def look_at(self, step: int) -> None:
         """Add a point to the curve, and where it is time a snapshot."""
         looked = look(self.model, self.held_out, attention=self.attention)
+        kept = [point.accuracy for point in self.points if point.step in self.snapshots]
         self.points.append(Point(step, looked.loss, looked.accuracy, looked.exact, self._scores(looked)))
-        if is_snapshot(step):
+        if is_snapshot(step) or is_rise(looked.accuracy, kept):
             self._snapshot(step, looked)
 
     def _snapshot(self, step: int, looked: Looked) -> None:
@@ -208,7 +213,7 @@ class _Training:
         self.losses, self.seconds, self.stepping = run.losses.tolist(), run.seconds, run.stepping
         # The end of a run is a point and a snapshot of its own, where an unbroken run has none.
         self.points = [point for point in run.points if is_point(point.step)]
-        kept = [number for number, step in enumerate(run.snapshots) if is_snapshot(step)]
+        kept = [number for number, step in enumerate(run.snapshots) if is_point(step)]
         self.snapshots = [run.snapshots[number] for number in kept]
         self.said = [run.said[number] for number in kept]
         self.maps = {name: [maps[number] for number in kept] for name, maps in run.maps.items()}

@@ -110,6 +110,11 @@ class Lens:
         """Field name -> attributes of its control that are narrower in a link: by this model, and by the questions."""
         return {**self.state.limits(model), "question": names_in_links(self.name, self.questions)}
 
+    @property
+    def uses_model(self) -> bool:
+        """Whether any view shows something of the sidebar's model."""
+        return any(view.uses_model for view in self.views.values())
+
     def page(self, *, default: bool = False) -> Page:
         """The lens's page, for the router."""
         return st.Page(self.script, title=self.title, url_path=self.name, default=default)

@@ -17,19 +17,21 @@ from tfm_ui.state.trained import examples_of
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
+SHARED, ELSEWHERE = "shared by all lenses", "of the other lenses: it does not act on this page"
 LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
 
 
-def model_panel(opens_with: Mapping[str, str]) -> ModelState:
+def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelState:
     """Draw the model's controls in the sidebar; the model's state.
 
     Args:
         opens_with: fields of the model with which the page's lens opens, see `Lens`.
+        acts: whether the page shows anything of this model.
     """
     opening.begin(opens_with)
     controls.open_link(ModelState)
     side, drawn = st.sidebar, set[str]()
-    side.markdown("**Model** &nbsp;:gray[shared by all lenses]")
+    side.markdown(f"**Model** &nbsp;:gray[{SHARED if acts else ELSEWHERE}]")
     weights_control.draw(side)
     texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
     fixed = controls.current(ModelState)

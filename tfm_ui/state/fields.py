@@ -50,7 +50,7 @@ def whole_number(word: str) -> int | None:
     return min(int(digits or "0"), LARGEST)
 
 
-def _number(raw: str) -> float:
+def number_in(raw: str) -> float:
     """The number that a text stands for; NaN if it is not a number."""
     try:
         return float(raw)
@@ -88,7 +88,7 @@ class Whole:
 
     def read(self, raw: str, default: Any) -> tuple[int, str]:
         """The nearest whole number in the range."""
-        number = _number(raw)
+        number = number_in(raw)
         if math.isnan(number):
             return default, f"a whole number from {self.low} to {self.high} was expected"
         value = round(min(max(number, self.low), self.high))
@@ -108,7 +108,7 @@ class Number:
 
     def read(self, raw: str, default: Any) -> tuple[float, str]:
         """The nearest number in the range."""
-        number = _number(raw)
+        number = number_in(raw)
         if math.isnan(number):
             return default, f"a number from {self.low:g} to {self.high:g} was expected"
         value = float(f"{min(max(number, self.low), self.high):.{self.digits}g}")
@@ -127,7 +127,7 @@ class Length(Whole):
 
     def read(self, raw: str, default: Any) -> tuple[int, str]:
         """0, or the nearest whole number in the range."""
-        if self.may_be_open and _number(raw) == 0:
+        if self.may_be_open and number_in(raw) == 0:
             return 0, ""
         value, reason = super().read(raw, default)
         return value, f"{reason}, or 0 for as many as there are" if value == 0 else reason
@@ -157,7 +157,7 @@ class Choice:
         by_name = {str(option): option for option in self.options}
         if raw in by_name:
             return by_name[raw], ""
-        number, reason = _number(raw), f"it can be {', '.join(by_name)}"
+        number, reason = number_in(raw), f"it can be {', '.join(by_name)}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
         if number > max(self.options) and self.lowered_by:

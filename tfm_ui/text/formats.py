@@ -10,8 +10,12 @@ def count(number: int) -> str:
 
 
 def weight(number: float) -> str:
-    """A weight: 0.75; small ones with two significant digits, 0.0042; "1" only for exactly 1."""
-    return "1" if number == 1 else f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
+    """A weight: 0.75; small ones with two significant digits, 0.0042; "1" only for exactly 1, and 0.996 is no 1.00."""
+    if number == 1:
+        return "1"
+    if 0.995 <= number < 1:
+        return f"{number:.3f}" if number < 0.9995 else "over 0.999"
+    return f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
 
 
 def number(value: float) -> str:
@@ -53,6 +57,14 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{next(text for text in texts if float(text) != 100)}%"
 
 
+def points(share: float) -> float:
+    """A share in percent as a number with one decimal, with more where it would be 0 or 100 and is not."""
+    if share in (0, 1):
+        return 100.0 * share
+    rounded = (round(100 * share, digits) for digits in range(1, 16))
+    return next((value for value in rounded if value not in (0, 100)), 100 * share)
+
+
 def percents(*shares: float) -> list[str]:
     """Shares for a comparison: with enough digits to show which of them differ, at most five."""
     for digits in range(2, 6):
@@ -63,10 +75,15 @@ def percents(*shares: float) -> list[str]:
 
 
 def weights(*numbers: float) -> list[str]:
-    """Weights for a comparison, such as 0.13 and 0.90: with enough decimals to show which differ, at most six."""
+    """Weights for a comparison, such as 0.13 and 0.90: at most six decimals.
+
+    As many as show which differ, and that none is 0 or 1 that is not.
+    """
     for decimals in range(2, 7):
         texts = [f"{number:.{decimals}f}" for number in numbers]
-        if len(set(texts)) == len(set(numbers)):
+        rounded = [float(text) for text in texts]
+        is_true = all(text not in (0, 1) or text == number for text, number in zip(rounded, numbers, strict=True))
+        if is_true and len(set(texts)) == len(set(numbers)):
             break
     return [tiny(number) if number and not float(text) else text for number, text in zip(numbers, texts, strict=True)]
 

@@ -6,7 +6,6 @@ interface SurpriseSide {
   tokens: string[]
   labels: string[] // with visible white space
   first: number // the place of the first token that has a probability, from 0
-  starts: boolean // whether a start token stands before the text
 }
 
 interface SurpriseHeader extends Header {

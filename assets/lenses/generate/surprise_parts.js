@@ -29,7 +29,6 @@ export const probability = share => share >= 0.001 ? share.toPrecision(4) : powe
 export function flowOf(side) {
   const text = make("p", { className: "flow", tabIndex: 0, dir: "auto" })
   text.setAttribute("role", "application")
-  if (side.starts) text.append(make("span", { className: "start", textContent: "start", title: "The start token: it stands before each text" }))
   const spans = side.tokens.map((piece, place) => {
     const span = make("span", { className: PART.test(piece) ? "token part" : "token", textContent: shown(piece) })
     span.dataset.place = String(place)

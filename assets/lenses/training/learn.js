@@ -10,14 +10,14 @@ import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
 import { save } from "../../pictures/files.js"
-import { contextOf, decimals, decode, dress, floats, palette } from "../../pictures/paint.js"
+import { contextOf, decode, dress, floats, palette } from "../../pictures/paint.js"
 import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
 import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
 
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
-const BOTH = 520 // pixels at a root font of 16 that two charts need, one above the other
+const BOTH = 330 // pixels at a root font of 16 that two charts need, one above the other
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
 /** @param {Picture<LearnHeader>} drawn */
@@ -36,14 +36,21 @@ function onlyLower(figure, isLow) {
   return { data, layout: { ...layout, xaxis2: across, annotations: of(layout.annotations), shapes: of(layout.shapes) } }
 }
 
+/** Without names at the ends of lines, of which the legend tells: so both charts are equally wide, and the same step stands
+ * below itself.
+ * @param {{ data: any[], layout: any }} figure */
+const unnamed = ({ data, layout }) => ({ data: data.map(trace => ({ ...trace, meta: undefined })), layout })
+
 /** Draw it; returns how to stop what goes on.
  * @param {Picture<LearnHeader>} drawn */
 function unfold(drawn) {
   const { root, local, alone, commit, settling } = drawn
   const memory = root._memory ??= { hidden: new Set(), at: -1 }
   const newest = memory.asked
+  // Of a link that differs in nothing that is drawn here, the page draws what it had, which may be older than what was asked for.
+  const isOfThis = newest && (newest.header.query === drawn.header.query || newest.instead === drawn.numbers)
   /** @type {Content<LearnHeader>} */
-  const { header, numbers } = newest && newest.header.query === drawn.header.query && newest.header.done >= drawn.header.done ? newest : drawn
+  const { header, numbers } = isOfThis && newest.header.done >= drawn.header.done ? newest : drawn
   const name = /** @type {any} */ (drawn).data?.name
   const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
   const plot = /** @type {PlotElement} */ ($(".plot")), canvas = /** @type {HTMLCanvasElement} */ ($(".maps canvas"))
@@ -52,9 +59,10 @@ function unfold(drawn) {
   const each = last < 0 ? 0 : all.length / header.snapshots.length
   const other = memory.query !== header.query
   const stood = memory.header ? memory.at >= memory.header.snapshots.length - 1 : true
-  const wished = Number(local[STEP] ?? LAST)
-  if (other) memory.at = nearest(wished)
-  else if (stood && wished >= LAST) memory.at = last // it follows the newest, until somebody has gone back
+  if (other || memory.linked !== local[STEP]) memory.wished = Number(local[STEP] ?? LAST)
+  memory.linked = local[STEP]
+  // It follows the newest until somebody has gone back; and a step that the link names, until there is as much of the run.
+  if (other || stood) memory.at = memory.wished >= LAST ? last : nearest(memory.wished)
   memory.at = Math.min(Math.max(memory.at, 0), last)
   Object.assign(memory, { header, query: header.query })
   /** @type {LearnScene} */
@@ -91,7 +99,7 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, figure = onlyLower(dressed(header.figure, skin), space.high < BOTH * skin.rem)
+    const skin = memory.skin, figure = onlyLower(dressed(unnamed(header.figure), skin), space.high < BOTH * skin.rem)
     // One above the other: so they share the line that shows the step.
     const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
     plot.style.height = `${placed.height}px`
@@ -117,8 +125,7 @@ function unfold(drawn) {
     if (last < 0) return
     const { at, skin } = memory, step = header.snapshots[at], told = header.told[at]
     input.value = String(at)
-    const words = [`step ${step} of ${header.steps}`, told?.accuracy === undefined ? "" : `${Math.round(1000 * told.accuracy) / 10} % right`,
-      told?.loss === undefined ? "" : `loss ${decimals(told.loss, 3)}`].filter(Boolean)
+    const words = [`step ${step} of ${header.steps}`, told].filter(Boolean)
     output.textContent = words.join(" · ")
     input.ariaValueText = words.join(", ")
     play.textContent = memory.playing ? "❚❚" : "▶"
@@ -163,7 +170,10 @@ function unfold(drawn) {
     memory.at = Math.min(Math.max(at, 0), last)
     show()
   }
-  const rest = () => commit({ [STEP]: memory.at >= last ? LAST : header.snapshots[memory.at] })
+  const rest = () => {
+    memory.wished = memory.at >= last ? LAST : header.snapshots[memory.at]
+    commit({ [STEP]: memory.wished })
+  }
   memory.go = (/** @type {number} */ step) => { stop(); stand(nearest(step)); rest() }
 
   function stop() {
@@ -218,7 +228,7 @@ function unfold(drawn) {
     if ("problem" in answer) { memory.timer = setTimeout(ask, NOW_AND_THEN); return }
     const [newer, more] = decode(answer.bytes)
     if (newer.problem || newer.query !== header.query) { memory.timer = setTimeout(ask, NOW_AND_THEN); return }
-    memory.asked = { header: newer, numbers: more }
+    memory.asked = { header: newer, numbers: more, instead: drawn.numbers }
     memory.again()
   }
   memory.again = () => { memory.leave?.(); unfold(drawn) }

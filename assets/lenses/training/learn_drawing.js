@@ -75,7 +75,7 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
     context.fillStyle = ink(colour)
     context.font = `${Math.min(13 * rem, cell * 0.36)}px ${family}`
     context.textAlign = "center"
-    context.fillText(weight.toFixed(2).replace(/^0/, ""), box.x + box.w / 2, box.y + box.h / 2)
+    context.fillText(inCell(weight), box.x + box.w / 2, box.y + box.h / 2)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
@@ -83,6 +83,9 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
   outline(context, header, row, { x, y, cell, gap }, skin)
   if (isNamed) names(context, row, { x, y, cell }, skin, size)
 }
+
+/** A weight in a cell: only what is exactly 1 or 0 is written so, and nothing where it would be rounded to 0. @param {number} weight */
+const inCell = weight => weight === 1 ? "1" : weight >= 0.995 ? ">.99" : weight > 0 && weight < 0.005 ? "" : weight.toFixed(2).replace(/^0/, "")
 
 /** Outline the cells where the answer stands.
  * @param {Context} context @param {LearnHeader} header @param {LearnRow} row

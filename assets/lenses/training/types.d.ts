@@ -13,7 +13,7 @@ interface LearnRow {
 interface LearnHeader extends Header {
   figure: { data: any[]; layout: any }
   snapshots: number[]
-  told: { step: number, loss?: number, accuracy?: number }[]
+  told: string[] // what was measured at each snapshot
   rows: LearnRow[]
   patterns: { name: string, why: string, kind: string, cells: Point[] }[]
   source: string[]

@@ -94,8 +94,8 @@ def test_every_attention_costs_what_torch_counts(attention: str) -> None:
 
 
 def test_what_each_attention_writes() -> None:
-    """Full: h n² scores; linear: h times dₖ × dₖ sums; fused: neither."""
-    for attention, beside in {"full": 4 * 25, "window": 4 * 25, "linear": 4 * 8 * 8, "fused": 0}.items():
+    """Full: h n² scores; linear: h times dₖ × dₖ sums and dₖ of the normaliser; fused: neither."""
+    for attention, beside in {"full": 4 * 25, "window": 4 * 25, "linear": 4 * (8 * 8 + 8), "fused": 0}.items():
         config = TransformerConfig(vocab_size=11, attention=attention)
         block = next(block for block in stack_blocks(config)["encoder"] if block.kind == "self_attention")
         assert sum(term.value for term in block_costs(block, config, 5).space) == beside + 5 * 5 * 32

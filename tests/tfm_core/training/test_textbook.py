@@ -8,10 +8,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tfm_core.training.runs import to_the_end
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.training.config import of_task, read_name
-from tfm_core.training.examples import side
+from tfm_core.training.examples import batches, side
 from tfm_core.training.networks import network, parameters
+from tfm_core.training.schedule import rate
 from tfm_core.training.scores import look
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.textbook import RANDOM_LABELS, TEXTBOOK, VOCABULARY, counts
@@ -27,6 +29,8 @@ def test_the_sizes_are_the_textbook_s(name):
     assert (config.d_model, config.num_heads, config.num_layers, config.transformer.feed_forward_dim) == (64, 4, 3, 256)
     assert (config.learning_rate, config.weight_decay, config.batch_size, config.pooling) == (1e-3, 0, 64, "mean")
     assert config.steps == 5 * math.ceil(4000 / 64)
+    assert (config.activation, config.schedule, config.warmup, config.clip) == ("relu", "constant", 0, 0)
+    assert {rate(config, step) for step in range(1, config.steps + 1)} == {1e-3}
     model = network(config)
     assert isinstance(model, SequenceClassifier)
     assert parameters(model) == 182_147  # as published for vocabulary 500, 3 layers of 64/4/256, 3 classes
@@ -78,3 +82,18 @@ def test_pooling_belongs_to_classifiers():
         of_task("reverse", pooling="first")
     with pytest.raises(ValueError, match="pooling: expected one of mean, first; got 'last'"):
         of_task("textbook", pooling="last")
+
+
+def test_its_training_is_a_loop_of_torchs_adam():
+    """ReLU, a constant rate of 1e-3, torch's own betas, gradients as they are; without dropout, to compare."""
+    config = of_task("textbook", steps=4, dropout=0.0)
+    model, examples = network(config), batches(config, 0)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
+    for _ in range(4):
+        batch = next(examples)
+        loss = torch.nn.functional.cross_entropy(model.train()(batch.source), batch.answers)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    torch.testing.assert_close(to_the_end(config).losses, torch.tensor(losses), atol=1e-5, rtol=1e-5)

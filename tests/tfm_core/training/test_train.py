@@ -11,7 +11,7 @@ from tests.tfm_core.training.runs import same_numbers, small, to_the_end, traine
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, batches, held_out
 from tfm_core.training.networks import network
-from tfm_core.training.schedule import is_point, is_snapshot, rate
+from tfm_core.training.schedule import RISE, is_point, is_snapshot, rate
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train, untrained
 
@@ -43,8 +43,8 @@ def test_it_begins_near_guessing(task, seed):
         ("textbook", {"batch_size": 8}),
     ],
 )
-def test_five_steps_are_those_of_a_loop_by_hand(task, changes, monkeypatch):
-    monkeypatch.setattr("tfm_core.training.train.LONGEST_GRADIENT", LONGEST)
+def test_five_steps_are_those_of_a_loop_by_hand(task, changes):
+    changes |= {"clip": LONGEST, "beta2": 0.98}
     config = small(task, steps=5, dropout=0.0, warmup=3, learning_rate=0.05, weight_decay=0.1, **changes)
     run = to_the_end(config)
     torch.manual_seed(99)  # of which nothing may depend
@@ -108,7 +108,8 @@ def test_what_a_run_holds(task, steps):
     assert run.is_complete
     assert run.done == len(run.losses) == steps
     assert [point.step for point in run.points] == [*filter(is_point, range(steps)), steps]
-    assert list(run.snapshots) == [*filter(is_snapshot, range(steps)), steps]
+    assert {*filter(is_snapshot, range(steps)), steps} <= set(run.snapshots) <= {point.step for point in run.points}
+    assert sorted(set(run.snapshots)) == list(run.snapshots)
     length = config.about.length
     for name, maps in run.maps.items():
         assert maps.shape == (len(run.snapshots), 2, 1, length, length)
@@ -181,3 +182,17 @@ def test_random_labels_are_not_learned():
     """There is nothing to learn: about a third of the held-out labels are right, whatever the network does."""
     run = to_the_end(small("textbook-random", steps=40, learning_rate=1e-3))
     assert abs(run.last.accuracy - 1 / 3) < 4 * (2 / 9 / 1000) ** 0.5
+
+
+def test_attention_is_kept_where_answers_become_right():
+    """Between two snapshots of the log axis as well: no new best of the curve is far above the last one kept."""
+    run = to_the_end(of_task("reverse", steps=150))
+    kept, rises = -1.0, []
+    for point in run.points[:-1]:
+        if point.step in run.snapshots:
+            rises += [point.step] if not is_snapshot(point.step) else []
+            kept = max(kept, point.accuracy)
+        assert point.accuracy < kept + RISE or point.step in run.snapshots
+    assert rises
+    assert len(rises) <= 1 / RISE
+    same_numbers(to_the_end(of_task("reverse", steps=150), to_the_end(of_task("reverse", steps=75))), run)

@@ -9,20 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tfm_core.training.runs import small
+from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.model.kind import NORMS
 from tfm_core.positional.schemes import POSITIONAL
-from tfm_core.training.config import BOUNDS, NETWORKS, WHOLE, TrainingConfig, of_task, read_name
+from tfm_core.training.config import BOUNDS, NETWORKS, SCHEDULES, WHOLE, TrainingConfig, of_task, read_name
 from tfm_core.training.tasks.table import TASKS
 
 NUMBERS = {
     name: st.integers(int(low), int(high)) if name in WHOLE else st.floats(low, high) | st.integers(1, int(high))
     for name, (low, high) in BOUNDS.items()
     if high >= 1
-} | {"dropout": st.floats(0, 0.9)}
+} | {"dropout": st.floats(0, 0.9), "beta2": st.floats(0, 0.99999)}
 WORDS = {
     "network": st.sampled_from(NETWORKS),
     "positional": st.sampled_from(list(POSITIONAL)),
     "norm": st.sampled_from(NORMS),
+    "activation": st.sampled_from(list(ACTIVATIONS)),
+    "schedule": st.sampled_from(SCHEDULES),
     "pooling": st.sampled_from(["mean", "first"]),
     "file": st.text("0123456789abcdef", min_size=12, max_size=12) | st.just(""),
 }

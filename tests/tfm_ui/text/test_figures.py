@@ -52,7 +52,13 @@ def test_the_theme_and_the_figures_share_their_colours(mode):
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (formats.weight(0.996), "1.00"),
+        (formats.weight(0.996), "0.996"),
+        (formats.weight(0.9999), "over 0.999"),
+        (formats.points(0.99985), 99.98),
+        (formats.points(0.5), 50.0),
+        (formats.points(1.0), 100.0),
+        (formats.points(0.0), 0.0),
+        (formats.points(1e-5), 0.001),
         (formats.weight(1.0), "1"),
         (formats.weight(0.00423), "0.0042"),
         (formats.end_of_scale(0.1, 0.3), "0.10 and more"),

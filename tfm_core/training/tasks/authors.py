@@ -89,7 +89,7 @@ def _some(generator: torch.Generator, count: int, length: int) -> Examples:
 
 AUTHORS = Task(
     title="Three authors",
-    about="Say at CLS who wrote the sentence: Austen, Melville or Roosevelt.",
+    about="The output at the CLS token names the author of a sentence: Austen, Melville or Roosevelt.",
     vocabulary=_vocabulary(),
     architecture="encoder",
     length=LENGTH,

@@ -106,7 +106,7 @@ INDUCTION = Task(
     patterns=(
         Pattern(
             "induction",
-            "What comes next stands behind the place where the same letter stood before.",
+            "What comes next stands after the place where the same letter stood before.",
             after_the_same,
         ),
         Pattern(

@@ -1,7 +1,8 @@
 """The textbook's classifier: 5,000 sequences of 30 tokens and 3 classes, with labels that mean something, and without.
 
-Its layers are those of Vaswani et al. 2017: post-norm, sinusoidal positions, dropout 0.1. Without dropout the random
-labels are learned by heart within the five epochs, and the held-out loss rises far above ln 3.
+Its layers are those of Vaswani et al. 2017: post-norm, sinusoidal positions, dropout 0.1, ReLU; Adam at a
+constant rate. Without dropout the network begins to learn the random labels by heart within the five epochs, and the
+held-out loss rises from ln 3 = 1.10 to 1.26.
 """
 
 from functools import cache
@@ -26,6 +27,12 @@ DEFAULTS = {
     "learning_rate": 1e-3,
     "dropout": 0.1,
     "weight_decay": 0.0,  # AdamW is then Adam
+    # Plain Adam, as a textbook has it: PyTorch's own betas, a constant rate, and gradients as they are.
+    "activation": "relu",
+    "beta2": 0.999,
+    "schedule": "constant",
+    "warmup": 0,
+    "clip": 0.0,
     "steps": 5 * EPOCH,
 }
 

@@ -49,12 +49,21 @@ def prompt_of(model: ModelState) -> tuple[int, ...]:
     return tokens.ids[: len(tokens.pieces)] or (START_ID,)
 
 
+def not_a_decoder(model: ModelState) -> str:
+    """What a model is that is set up as no decoder, in a sentence."""
+    if model.is_encoder_decoder:
+        return "This model is an encoder-decoder, which reads a second text."
+    if model.looks_back_only:
+        return "This model looks back only, as a decoder does, but is set up as the architecture “encoder”."
+    return "This model is an encoder, whose tokens see those after them, too."
+
+
 def why_not_write(model: ModelState) -> str:
     """Why this model writes nothing, in a sentence; "" if it does."""
     if model.architecture != "decoder":
         return (
-            f"A text is written by a decoder, token after token; this model is an {model.architecture}. "
-            "Choose Lab GPT as weights, or the architecture “decoder”."
+            f"A text is written by a decoder, token after token. {not_a_decoder(model)} Choose Lab GPT as weights, or "
+            "the architecture “decoder”."
         )
     if not model.tokens_by.pieces:
         return (

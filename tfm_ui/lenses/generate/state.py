@@ -1,10 +1,11 @@
 """The Generate lens's own controls: how tokens are chosen, how many, and what of it is looked at."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from tfm_core import Sampling
 from tfm_ui.lenses.generate.forced import MOST_STEPS, Forced, forced_in
-from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control
+from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control, number_in
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -13,6 +14,15 @@ VIEWS = ("write", "look", "kept", "surprise")
 METHODS = ("sample", "greedy", "beam")
 BEAM_IS_GREEDY = "Beams are shown in Write alone: here the text is written greedily."
 AGAINST = ("other text", "random weights", "short memory")
+
+
+@dataclass(frozen=True)
+class Temperature(Number):
+    """A temperature; 0 is the limit of ever smaller ones, where the likeliest token is taken."""
+
+    def read(self, raw: str, default: Any) -> tuple[float, str]:
+        """0, or the nearest number in the range."""
+        return (0.0, "") if number_in(raw) == 0 else super().read(raw, default)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +36,7 @@ class GenerateState(LensState):
     # how it is written
     steps: int = control(Whole("Tokens written", 1, MOST_STEPS, box=True), default=60)
     method: str = control(Choice("Method", METHODS), default="sample")
-    temperature: float = control(Number("Temperature", 0.05, 5.0), default=0.8, held=True)
+    temperature: float = control(Temperature("Temperature", 0.05, 5.0), default=0.8, held=True)
     top_k: int = control(Whole("top-k", 0, 2048), default=50, held=True)  # 0: all
     top_p: float = control(Number("top-p", 0.01, 1.0), default=1.0, held=True)
     min_p: float = control(Number("min-p", 0.0, 1.0), default=0.0, held=True)
@@ -61,8 +71,8 @@ class GenerateState(LensState):
 
     @property
     def sampling(self) -> Sampling:
-        """How tokens are chosen; greedily and with beams, nothing is drawn, and no temperature acts."""
-        if self.method != "sample":
+        """How tokens are chosen; greedily, as at temperature 0, and with beams, nothing is drawn."""
+        if self.method != "sample" or not self.temperature:
             return Sampling(greedy=True)
         return Sampling(
             temperature=self.temperature,

@@ -44,7 +44,7 @@ def what_it_has_read(model: ModelState, state: LensState) -> str:
 
 def percent_of_likeliest(model: ModelState, state: LensState) -> float:
     """The probability of the likeliest next token, in percent."""
-    return round(100 * next_token(model).shares[0], 1)
+    return formats.points(next_token(model).shares[0])
 
 
 def what_came_last_time(model: ModelState, state: LensState) -> str:

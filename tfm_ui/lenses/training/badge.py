@@ -1,6 +1,6 @@
 """The facts beside the tabs: which weights are on screen."""
 
-from tfm_ui.lenses.training.runs import run_of, shown_config
+from tfm_ui.lenses.training.runs import is_under_way, run_of, shown_config
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 
@@ -9,6 +9,8 @@ def of_run(model: ModelState, state: TrainingState) -> str:
     """Random, or trained, and on what. The sidebar's model is not on this page."""
     config = shown_config(state)
     run = run_of(config)
+    if is_under_way(config):
+        return f"◐ Being trained on {config.task} · seed {config.seed} · {config.num_layers} × {config.num_heads}"
     if run is None or (not run.done and not config.file):
         return "○ Random weights: not trained yet"
     size = f"{config.num_layers} × {config.num_heads}"

@@ -5,7 +5,8 @@ import streamlit as st
 from tfm_core import STORE
 from tfm_core.training.files import NotARun
 from tfm_core.training.weights_file import MOST_BYTES, from_file
-from tfm_ui.page import controls, notices
+from tfm_ui.lenses.training.dated import measured_on
+from tfm_ui.page import controls
 from tfm_ui.text import formats
 
 FILE = "_training_file"
@@ -20,13 +21,17 @@ def draw() -> None:
             key=FILE,
             on_change=_load,
         )
+        # Here, as the menu stays open and lies over the place where notices stand.
         if problem := st.session_state.get(f"{FILE}_problem"):
             st.warning(problem, icon=":material/error:")
+        elif done := st.session_state.get(f"{FILE}_done"):
+            st.success(done, icon=":material/check:")
 
 
 def _load() -> None:
     """Keep what is in the file, and let all lenses show it."""
     st.session_state.pop(f"{FILE}_problem", None)
+    st.session_state.pop(f"{FILE}_done", None)
     file = st.session_state[FILE]
     if file is None:
         return
@@ -37,8 +42,9 @@ def _load() -> None:
         return
     STORE.keep(run)
     right = formats.percent(run.last.accuracy)
-    notices.notify(
-        f"These weights are on all other lenses now: {run.config.task}, loaded from {file.name[:60]}. "
-        f"Measured here, {right} of the held-out answers are right."
+    count = formats.plural(measured_on(run, run.last), "held-out example")
+    st.session_state[f"{FILE}_done"] = (
+        f"These weights are in all other lenses now: {run.config.task}, loaded from {file.name[:60]}. Measured here, "
+        f"{right} of the answers to {count} are right. Training goes on showing the run that its own controls name."
     )
     controls.change("", weights=run.config.name)

@@ -12,7 +12,7 @@ def before(config: TrainingConfig, run: Run | None, beginning: Run | None) -> st
     if run and run.problem:
         return "It ended early: the picture says why."
     if run and run.is_complete:
-        rate = f", {run.done / run.stepping:.0f} steps a second" if run.stepping else ""
+        rate = f", {run.done / run.seconds:.0f} steps a second" if run.seconds else ""
         return f"Trained: {formats.count(run.done)} steps in {formats.duration(1000 * run.seconds)}{rate}."
     size = formats.plural(size_of(config), "parameter")
     seconds = formats.duration(1000 * estimate(config))
@@ -36,7 +36,7 @@ def progress(job: JobStatus) -> str:
     if not isinstance(job.step, Progress):
         return f"{who}: it begins."
     run = job.step.run
-    rate = f", {run.done / run.stepping:.0f} a second" if run.stepping else ""
+    rate = f", {run.done / run.seconds:.0f} a second" if run.seconds else ""
     return f"{who}: {job.step.doing}{rate}, {formats.duration(1000 * job.step.seconds_left)} left."
 
 

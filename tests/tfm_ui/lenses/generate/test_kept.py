@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from torch.utils.flop_counter import FlopCounterMode
 
 from tests.examples import shared_by
 from tests.tfm_ui.lenses.generate.decodings import report_of
@@ -17,7 +18,7 @@ from tfm_ui.lenses.generate.kept.canvas import content
 from tfm_ui.lenses.generate.kept.costs import costs
 from tfm_ui.lenses.generate.kept.numbers import kept
 from tfm_ui.lenses.generate.kept.panels import blocks
-from tfm_ui.lenses.generate.kept.questions import QUESTIONS
+from tfm_ui.lenses.generate.kept.questions import QUESTIONS, what_is_saved
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.pictures.panel import Note, panels_in
 from tfm_ui.state.model_state import ModelState
@@ -199,3 +200,18 @@ def test_recipes_give_the_same_numbers(full):
             assert_allclose(scope["differences"], [step.difference for step in panel.result.whole], atol=1e-6)
         else:
             assert scope["nbytes"][-1] == panel.result.stored(RANDOM.most_tokens)
+
+
+def test_what_is_saved_is_told_for_logits_everywhere_and_for_the_last_alone():
+    """FlopCounterMode's count of a pass whose logits are computed at its last token alone."""
+    model = ModelState(weights="lab-gpt", text="The sea")
+    shown = costs(model, GenerateState(view="kept"))
+    machine = Transformer(model.config).eval()
+    tokens = torch.zeros(1, shown.context, dtype=torch.long)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        machine.unembedding(machine.stack(tokens)[:, -1])
+    with_cache = shown.flops(shown.context, cached=True)
+    assert shown.times_of_last_logits == round(counter.get_total_flops() / with_cache, 1)
+    said = what_is_saved(model, GenerateState(view="kept"))
+    assert "where logits are computed at every token that is read" in said
+    assert "with the logits of the last token alone they are" in said

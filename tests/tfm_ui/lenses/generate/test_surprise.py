@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tfm_core import Transformer, lab_tokenizer, surprise, to_gpt2
-from tfm_core.language.bpe import START_ID
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise import scored
 from tfm_ui.lenses.generate.surprise.along import Along, fewest_for_half
@@ -36,48 +35,52 @@ def beside(against, **more):
 # against what we have not written
 
 
-def test_each_tokens_surprise_is_transformers_cross_entropy_behind_the_start_token():
+def test_each_tokens_surprise_is_transformers_cross_entropy_over_the_text_alone():
     side = surprising(LAB, ALONE).sides[0]
-    ids = [START_ID, *map(lab_tokenizer().id_of, lab_tokenizer().split(TEXT))]
+    ids = list(map(lab_tokenizer().id_of, lab_tokenizer().split(TEXT)))
     with torch.no_grad():
         logits = to_gpt2(Transformer(LAB.config).eval())(torch.tensor([ids])).logits[0, :-1]
     losses = F.cross_entropy(logits.double(), torch.tensor(ids[1:]), reduction="none")
-    assert_allclose(side.bits, losses / math.log(2), atol=1e-4)
+    assert np.isnan(side.bits[0])
+    assert_allclose(side.bits[1:], losses / math.log(2), atol=1e-4)
     assert side.scored.perplexity == pytest.approx(float(losses.mean().exp()), rel=1e-4)
-    assert side.bits_per_byte == pytest.approx(float(losses.sum()) / math.log(2) / len(TEXT.encode()), rel=1e-4)
+    read = len(TEXT.removeprefix(side.pieces[0]).encode())
+    assert side.bits_per_byte == pytest.approx(float(losses.sum()) / math.log(2) / read, rel=1e-4)
     top = logits.softmax(-1).topk(5)
     assert_allclose(side.scored.top_shares, top.values, atol=1e-5)
     assert side.scored.top_ids[:, 0].tolist() == top.indices[:, 0].tolist()
 
 
-def test_without_a_start_token_the_first_has_no_probability_and_it_is_said():
+def test_the_first_token_has_no_probability_and_it_is_said():
     side = surprising(RANDOM, ALONE).sides[0]
     assert np.isnan(side.bits[0])
     theirs = surprise(Transformer(RANDOM.config).eval(), side.ids)
     assert_allclose(side.bits[1:], theirs.bits, atol=1e-5)
     assert_allclose(side.scored.entropies, theirs.entropies, atol=1e-5)
     assert side.scored.ranks.tolist() == theirs.ranks.tolist()
-    assert "The first token, “t”, has none" in surprising(RANDOM, ALONE).sentence()
+    assert "The first token, “t”, has no probability: nothing stands before it." in surprising(RANDOM, ALONE).sentence()
+    assert "start token" not in surprising(RANDOM, ALONE).sentence()
+    assert "a start token stood before each text" in surprising(LAB, ALONE).sentence()
 
 
 def test_a_text_longer_than_the_context_is_rated_in_windows():
     model = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
     side = surprising(model, ALONE).sides[0]
     assert len(side.ids) > 256
-    theirs = surprise(Transformer(model.config).eval(), side.read, context=256)
-    assert_allclose(side.bits, theirs.bits, atol=1e-4)
+    theirs = surprise(Transformer(model.config).eval(), side.ids, context=256)
+    assert_allclose(side.bits[1:], theirs.bits, atol=1e-4)
 
 
 @pytest.mark.parametrize("memory", [1, 3, 64])
 @pytest.mark.parametrize("model", [LAB, RANDOM])
 def test_with_a_short_memory_each_token_is_predicted_from_the_last_alone(model, memory):
     side = surprising(model, beside("short memory", memory=memory)).sides[1]
-    machine, ids = Transformer(model.config).eval(), side.read
+    machine, ids = Transformer(model.config).eval(), side.ids
     for place in range(1, len(ids)):
         with torch.no_grad():
             logits = machine(torch.tensor([ids[max(0, place - memory) : place]]))[0, -1]
         bits = -logits.double().log_softmax(-1)[ids[place]] / math.log(2)
-        assert side.bits[place - 1 + side.first] == pytest.approx(float(bits), abs=1e-4)
+        assert side.bits[place] == pytest.approx(float(bits), abs=1e-4)
 
 
 def test_random_weights_are_those_that_training_began_with():
@@ -105,7 +108,7 @@ def test_b_is_absent_until_there_is_another_text():
 def test_the_most_surprising_token_is_named_with_its_ties():
     shown = surprising(LAB, ALONE)
     side = shown.sides[0]
-    worst = int(np.argmax(side.bits))
+    worst = int(np.nanargmax(side.bits))
     assert f"“{side.names[worst]}”, token {worst + 1}, surprises most" in shown.sentence()
     alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
     assert "(one of 5 tokens that tie) surprises most" in surprising(alike, ALONE).sentence().replace("tie),", "tie)")
@@ -114,7 +117,7 @@ def test_the_most_surprising_token_is_named_with_its_ties():
 def test_where_they_differ_most_is_said():
     shown = surprising(LAB, beside("short memory", memory=2))
     a, b = (side.bits for side in shown.sides)
-    at = int(np.argmax(np.abs(a - b)))
+    at = int(np.nanargmax(np.abs(a - b)))
     assert f"They differ most at “{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
 
 
@@ -123,7 +126,7 @@ def test_half_of_the_bits_fall_on_few_tokens():
     assert fewest_for_half(np.array([1.0, 1.0, 1.0, 1.0])) == 2
     along = Along(surprising(LAB, ALONE))
     assert all(along.laws().values())
-    assert len(along.table()) == len(along.shown.sides[0].pieces)
+    assert len(along.table()) == len(along.shown.sides[0].pieces) - 1
 
 
 @pytest.mark.parametrize("text", ["", " "])
@@ -173,6 +176,13 @@ def test_ten_thousand_tokens_are_cut_and_it_is_said():
 def test_a_length_that_was_chosen_is_what_is_rated():
     model = ModelState(weights="lab-gpt", text=TEXT, seq_len=5)
     assert surprising(model, ALONE).sides[0].pieces == model.source_tokens.pieces
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_only_of_a_model_that_looks_ahead_it_is_said_that_it_does(causal):
+    said = why_not_score(ModelState(causal=causal))
+    assert ("see those after them" in said) != causal
+    assert ("looks back only" in said) == causal
 
 
 def test_a_model_without_next_tokens_is_told_so():

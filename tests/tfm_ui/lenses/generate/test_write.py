@@ -22,6 +22,7 @@ from tfm_ui.lenses.generate.write.files import table_of, text_of
 from tfm_ui.lenses.generate.write.numbers import in_words, written
 from tfm_ui.live import cache
 from tfm_ui.live.passes import transformer
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import read_link, share_link, state_of
 from tfm_ui.state.model_state import ModelState
 
@@ -175,9 +176,10 @@ def test_a_full_context_is_said(full: str) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (ModelState(), "this model is an encoder"),
+        (ModelState(), "This model looks back only, as a decoder does, but is set up as the architecture “encoder”"),
+        (ModelState(causal=False), "This model is an encoder, whose tokens see those after them, too"),
         (ModelState(architecture="decoder"), "several words share an id"),
-        (ModelState(weights="reverse"), "this model is an encoder"),
+        (ModelState(weights="reverse"), "This model is an encoder"),
     ],
 )
 def test_a_model_that_cannot_write_says_why(model: ModelState, reason: str) -> None:
@@ -233,3 +235,17 @@ def test_bad_values_of_a_link_are_corrected() -> None:
 def test_the_configuration_is_that_of_the_shipped_model() -> None:
     assert isinstance(LAB.config, TransformerConfig)
     assert (LAB.config.max_len, LAB.config.vocab_size, LAB.config.tie_embeddings) == (256, 2048, True)
+
+
+def test_a_temperature_of_0_in_a_link_is_greedy_and_not_a_small_one() -> None:
+    field, _ = controls_of(GenerateState)["temperature"]
+    assert field.read("0", 0.8) == (0.0, "")
+    assert field.read("0.01", 0.8) == (0.05, "it goes from 0.05 to 5")
+    cold, greedy = (written(LAB, replace(STATE, **more)) for more in ({"temperature": 0.0}, {"method": "greedy"}))
+    assert cold.pieces == greedy.pieces
+    assert cold.sentence() == greedy.sentence()
+
+
+def test_the_least_likely_is_said_to_be_so_before_the_cuts_where_there_are_any() -> None:
+    assert "at this temperature, before the cuts." in written(LAB, STATE).sentence()
+    assert "before the cuts" not in written(LAB, replace(STATE, method="greedy")).sentence()

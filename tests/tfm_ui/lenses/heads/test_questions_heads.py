@@ -84,7 +84,7 @@ def test_the_order_is_lost_only_without_positions_and_mask():
         apart = max(abs(weights[:, :, 0] - weights[:, :, row]).max() for row in rows[1:])
         apart = max(apart, max(abs(weights[:, :, a] - weights[:, :, b]).max() for a, b in ((1, 10), (2, 8), (4, 7))))
         assert said.startswith(by)
-        assert f"differ by up to {apart:.2f}" in said
+        assert f"differ by up to {formats.weight(apart)}" in said
 
 
 def test_the_weight_ahead_is_summed():

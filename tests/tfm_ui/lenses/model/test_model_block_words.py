@@ -190,7 +190,7 @@ def test_training_mode_the_mean_of_many_draws_is_nearer_than_one():
 
 
 def test_norm_before_or_behind_vectors_are_longer_under_pre_norm():
-    model, state = asked("Norm before or behind")
+    model, state = asked("Norm before or after")
     lengths = both(steps(model, state)).lengths
     assert lengths["pre"][1].min() > lengths["post"][1].max()
     assert "stay at 5.657" in answers.which_grows(model, state)

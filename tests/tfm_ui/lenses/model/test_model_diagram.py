@@ -1,4 +1,4 @@
-"""The view "diagram": counts of the real modules and published ones, rows as configured, one token's way, answers."""
+"""The view "diagram": counts of the real modules and of torch.nn's, rows as configured, one token's way, answers."""
 
 import pytest
 import torch
@@ -8,10 +8,11 @@ from torch import nn
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_ui.lenses.model.diagram.bare import Bare
+from tfm_ui.lenses.model.diagram.canvas import content
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
-from tfm_ui.lenses.model.diagram.numbers import Machine, machine
+from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
 from tfm_ui.lenses.model.diagram.panels import blocks
 from tfm_ui.lenses.model.diagram.path import path
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
@@ -63,9 +64,13 @@ def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) 
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_published_counts(name: str) -> None:
-    """Each shape has the number that was published."""
-    assert list(shape(name).laws().values()) == [True]
+def test_counts_of_known_shapes(name: str) -> None:
+    """Each shape has as many parameters as the same shape in somebody else's code; that is not called published."""
+    shown = shape(name)
+    assert list(shown.laws().values()) == [True]
+    assert f"have as many: {SHAPES[name].parameters:,}." in shown.sentence()
+    assert "ublished" not in shown.sentence() + " ".join(shown.laws())
+    assert ("print" in shown.sentence()) == (name in ("paper’s base", "GPT-2 small"))
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -122,14 +127,23 @@ def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
         assert f"Layer 1 of the {stack} has {formats.count(count)} parameters" in said
 
 
-def test_torchs_own_layers_have_the_published_counts() -> None:
+def test_torchs_own_modules_have_these_counts() -> None:
     """The base model as nn.Transformer without its two final norms, the layer as nn.TransformerEncoderLayer."""
     with torch.device("meta"):
         base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
         layer = nn.TransformerEncoderLayer(128, 8, 512)
+        others = {
+            "small GPT": [nn.Embedding(50_000, 256), *(nn.TransformerEncoderLayer(256, 8, 1024) for _ in range(4))],
+            "six layers": [nn.Embedding(1000, 128), *(nn.TransformerEncoderLayer(128, 8, 512) for _ in range(6))],
+            "classifier": [nn.Embedding(500, 64), *(nn.TransformerEncoderLayer(64, 4, 256) for _ in range(3))],
+        }
+        others["small GPT"].append(nn.LayerNorm(256))
+        others["classifier"].append(nn.Linear(64, 3))
     counts = [sum(each.numel() for each in module.parameters()) for module in (base, layer)]
-    assert counts[0] - 2 * 2 * 512 == SHAPES["paper’s base"].published == shape("paper’s base").without_ends
-    assert counts[1] == SHAPES["one layer"].published == shape("one layer").without_ends
+    for name, modules in others.items():
+        assert sum(each.numel() for each in nn.ModuleList(modules).parameters()) == SHAPES[name].parameters
+    assert counts[0] - 2 * 2 * 512 == SHAPES["paper’s base"].parameters == shape("paper’s base").without_ends
+    assert counts[1] == SHAPES["one layer"].parameters == shape("one layer").without_ends
 
 
 @given(any_model, any_state)
@@ -219,3 +233,17 @@ def test_the_share_of_attention_in_the_papers_model() -> None:
     [question] = [each for each in QUESTIONS if each.predict]
     share = question.predict.measured(ModelState(), ModelLensState(**question.page))
     assert share == pytest.approx(100 * 18 * (4 * 512**2 + 4 * 512) / 44_138_496)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> None:
+    """With a causal mask it is decoder-only, whatever it was set up as."""
+    model = ModelState(architecture=architecture, causal=causal)
+    shown = machine(model, ModelLensState())
+    titles = [stack["title"].partition(",")[0] for stack in content(shown)[0]["stacks"]]
+    expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.kind.capitalize()])
+    assert titles == expected
+    assert config_in_words(shown).startswith(f"{model.kind},")
+    masked = "Masked self-attention" in [row.text for stack in shown.counts for row in shown.rows_of(stack)]
+    assert masked == (model.kind != "encoder")

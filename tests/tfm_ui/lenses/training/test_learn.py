@@ -1,21 +1,27 @@
 """What the view "learn" says: of runs that come with the app, and of one that has not begun."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from tfm_core import STORE, TASKS
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import probes
+from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
+from tfm_ui.lenses.training import badge, train_words
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.lenses.training.learn import answers
-from tfm_ui.lenses.training.learn.numbers import Learned, formed
+from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
 from tfm_ui.lenses.training.learn.pictures import content, maps_figure
 from tfm_ui.lenses.training.learn.questions import QUESTIONS
+from tfm_ui.lenses.training.losses import smoothed
 from tfm_ui.lenses.training.runs import LONGEST, config_of, estimate, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 MODEL = ModelState()
 BY_NAME = {question.name: question for question in QUESTIONS}
@@ -49,7 +55,7 @@ def test_the_sentence_of_reverse_names_the_head_and_when_it_formed():
     (head,) = shown.heads
     assert f"from step {head.before}" not in text
     assert f"rose most between steps {head.before} and {head.after}" in text
-    assert "100% of the held-out answers are right" in text
+    assert f"After 400 steps 100% of the answers to {FINAL:,} held-out examples are right" in text
     curve = {point.step: point.scores[0][0][0] for point in shown.run.points}
     steps = sorted(curve)
     rises = {after: curve[after] - curve[before] for before, after in pairwise(steps)}
@@ -130,3 +136,79 @@ def test_estimates_grow_and_what_is_too_long_is_refused():
     assert estimate(config_of(state)) > LONGEST
     assert "the most that a run may take here" in why_not(state)
     assert size_of(small) == 3824
+
+
+def stopped(steps: int):
+    """A run that was stopped at a step at which nothing was measured."""
+    from tfm_core.training.train import train
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tfm_core.training.train.OFTEN", 0.0)
+        reports = train(of_task("reverse", seed=UNTRAINED, steps=400))
+        run = next(report.run for report in reports if report.run.done == steps)
+        reports.close()
+    return run
+
+
+def test_numbers_of_a_stopped_run_are_dated_by_the_step_at_which_they_were_measured():
+    run = stopped(27)
+    point = run.last
+    assert point.step == 25
+    text = Learned(run.config, run).sentence()
+    assert f"After 25 steps {formats.percent(point.accuracy)} of the answers to {EVALUATED} held-out examples" in text
+    assert "By now 27 steps are made; step 25 was measured last." in text
+    header, _ = content(run.config, run, 0, live=False)
+    assert header["snapshots"][-1] == 25
+    assert header["told"][-1].startswith(f"{formats.percent(point.accuracy)} right · loss {formats.number(point.loss)}")
+    assert header["told"][-1].endswith(f"on {EVALUATED} examples")
+    assert not dated(shown_run(of_task("reverse")))
+
+
+def test_only_the_last_point_of_a_run_that_has_ended_is_of_many_examples():
+    run = shown_run(of_task("reverse"))
+    assert [measured_on(run, point) for point in run.points[-2:]] == [EVALUATED, FINAL]
+    part = stopped(27)
+    assert {measured_on(part, point) for point in part.points} == {EVALUATED}
+    authors = shown_run(of_task("authors"))
+    assert measured_on(authors, authors.last) == len(held_out(authors.config, FINAL)) < FINAL
+
+
+@pytest.mark.parametrize(("steps", "most"), [(0, 60), (1, 60), (9, 60), (400, 400), (401, 400), (1500, 60)])
+def test_each_point_of_the_line_of_training_losses_is_the_mean_of_equally_many_steps(steps, most):
+    losses = torch.rand(steps, generator=torch.Generator().manual_seed(1))
+    ends, means, every = smoothed(losses, most)
+    assert len(ends) <= most
+    assert ends[-1:] == ([steps] if steps else [])
+    assert every >= min(10, steps)
+    for end, mean in zip(ends, means, strict=True):
+        assert mean == pytest.approx(float(losses[end - every : end].mean()))
+        assert end >= every
+
+
+def test_the_table_has_the_training_loss():
+    shown = learned("reverse")
+    column = shown.table()["training loss, mean since the row above"]
+    assert np.isnan(column.iloc[0])
+    step, before = shown.table().index[-1], shown.table().index[-2]
+    assert column.iloc[-1] == pytest.approx(float(shown.run.losses[before:step].mean()))
+
+
+def test_a_run_that_is_under_way_is_not_called_untrained(monkeypatch):
+    state = TrainingState(seed=UNTRAINED)
+    assert badge.of_run(MODEL, state) == "○ Random weights: not trained yet"
+    monkeypatch.setattr(badge, "is_under_way", lambda config: True)
+    assert badge.of_run(MODEL, state) == "◐ Being trained on reverse · seed 4711 · 1 × 1"
+
+
+def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
+    run = replace(shown_run(of_task("reverse")), seconds=2.0, stepping=1.0)
+    assert train_words.before(run.config, run, None) == "Trained: 400 steps in 2.0 s, 200 steps a second."
+
+
+def test_the_facts_say_how_it_is_trained():
+    """The textbook's set-up is Adam at a constant rate, without warm-up and clipping; others are as they were."""
+    textbook, induction = (facts(of_task(task), None) for task in ("textbook", "induction"))
+    assert "relu; Adam with β 0.9 and 0.999, learning rate 0.001, constant; gradients as they are" in textbook
+    assert "warm-up" not in textbook
+    assert induction.startswith("decoder-only, ")
+    assert "after 50 steps of warm-up, falling with 1/√step from step 200 on; gradients cut to a norm of 1" in induction

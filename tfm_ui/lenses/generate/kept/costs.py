@@ -49,6 +49,13 @@ class Costs(Result):
         """For one more token."""
         return step_flops(self.model.config, length, cached=cached)
 
+    @property
+    def times_of_last_logits(self) -> float:
+        """How many times as many the longest text takes without the cache, if the last token alone gets its logits."""
+        config, once = self.model.config, self.flops(self.context, cached=True)
+        others = 2 * (self.context - 1) * config.d_model * config.vocab_size
+        return round((self.flops(self.context, cached=False) - others) / once, 1)
+
     def stored(self, length: int) -> int:
         """Bytes of the cache by the formula."""
         return KeyValueCache.memory_of(self.model.config, length)

@@ -60,8 +60,10 @@ def what_is_saved(model: ModelState, state: GenerateState) -> str:
     first, last = (shown.flops(length, cached=True) for length in (1, shown.context))
     return (
         f"After {formats.count(shown.context)} tokens {units.times(times_less(model, state))} as many operations "
-        f"without the cache as with it. With it, a token takes {units.three(first / 1e6)} MFLOP at first and "
-        f"{units.three(last / 1e6)} at last: what grows is looking at all stored keys alone. In exchange the cache "
+        "without the cache as with it, where logits are computed at every token that is read, as this app does; with "
+        f"the logits of the last token alone they are {units.times(shown.times_of_last_logits)} as many. With the "
+        f"cache, a token takes {units.three(first / 1e6)} MFLOP at first and {units.three(last / 1e6)} at last: "
+        "what grows is looking at all stored keys alone. In exchange the cache "
         f"takes {units.bytes_of(shown.stored(shown.context))}."
     )
 

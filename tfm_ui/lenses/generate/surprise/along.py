@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tfm_ui.lenses.generate.surprise.numbers import NOTHING, ROUNDING, Surprising
-from tfm_ui.lenses.generate.surprise.sides import Side
+from tfm_ui.lenses.generate.surprise.sides import FIRST, Side
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, units
 
@@ -29,7 +29,7 @@ class Along(Result):
         middle = (scored.count + 1) // 2
         return (
             f"Half of {whose} {units.three(float(scored.bits.sum()))} bits fall on the {few} most surprising of "
-            f"{formats.plural(scored.count, 'token')}. Up to token {middle + side.first} the perplexity is "
+            f"{formats.plural(scored.count, 'token')}. Up to token {middle + FIRST} the perplexity is "
             f"{units.three(float(scored.running[middle - 1]))}, at the end {units.three(scored.perplexity)}."
         )
 
@@ -37,7 +37,7 @@ class Along(Result):
         """A row per token; a column for each side."""
         columns = {
             f"{what} {side.name}": pd.Series(
-                values.numpy(), index=range(side.first + 1, side.first + 1 + side.scored.count), dtype=np.float64
+                values.numpy(), index=range(FIRST + 1, FIRST + 1 + side.scored.count), dtype=np.float64
             )
             for side in self.shown.sides
             for what, values in (("bits", side.scored.bits), ("perplexity up to here", side.scored.running))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.generate.surprise.numbers import Surprising
 from tfm_ui.lenses.generate.surprise.scored import TOP
-from tfm_ui.lenses.generate.surprise.sides import Side
+from tfm_ui.lenses.generate.surprise.sides import FIRST, Side
 from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.text import units
@@ -53,8 +53,7 @@ def _told(side: Side, *, many: bool) -> dict[str, Any]:
         "name": side.name,
         "tokens": side.pieces,
         "labels": side.names,
-        "first": side.first,
-        "starts": side.starts,
+        "first": FIRST,
     }
 
 
@@ -64,7 +63,7 @@ def _numbers(side: Side, places: dict[int, int]) -> NDArray[np.float32]:
     table = np.full((len(side.pieces), WIDTH), np.nan, np.float32)
     if not scored.count:
         return table
-    rows, few = table[side.first :], scored.top_ids.shape[1]
+    rows, few = table[FIRST:], scored.top_ids.shape[1]
     rows[:, 0] = scored.bits.numpy()
     rows[:, 1] = scored.logs.exp().numpy()
     rows[:, 2] = scored.ranks.numpy()

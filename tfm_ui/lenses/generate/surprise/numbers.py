@@ -11,7 +11,7 @@ import pandas as pd
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise import recipe
 from tfm_ui.lenses.generate.surprise.scored import TOP
-from tfm_ui.lenses.generate.surprise.sides import OTHER_TEXT, Side, side_a, side_b, why_no_other
+from tfm_ui.lenses.generate.surprise.sides import FIRST, OTHER_TEXT, Side, side_a, side_b, why_no_other
 from tfm_ui.live.script import Code, config_code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -19,7 +19,7 @@ from tfm_ui.text import formats, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 ROUNDING = 1e-9  # of float64
-NOTHING = "There is nothing to rate: type a text of a few words."
+NOTHING = "There is nothing to rate: type a text of a few words, as the first token has no probability."
 SAME = 1e-5  # bits: a smaller difference is rounding
 
 
@@ -62,7 +62,7 @@ class Surprising(Result):
         scored = side.scored
         places = places_of_largest(scored.bits.numpy())
         worst = places[0]
-        place = worst + side.first
+        place = worst + FIRST
         many = len(self.sides) > 1
         subject = f"{side.name}{f', {side.label},' if side.label else ''} has a perplexity of" if many else "Perplexity"
         share = formats.percent(math.exp(float(scored.logs[worst])), 3)
@@ -79,7 +79,7 @@ class Surprising(Result):
         less = int((b - a > SAME).sum())
         gaps = np.abs(a - b)
         places = places_of_largest(gaps, float(max(a.max(), b.max())))
-        at = places[0] + self.sides[0].first
+        at = places[0] + FIRST
         return (
             f"A is less surprised than B at {less} of {formats.plural(len(a), 'token')}. They differ most at "
             f"“{self.sides[0].names[at]}”, token {at + 1}{one_of_ties(len(places), 'tokens')}: "
@@ -87,12 +87,10 @@ class Surprising(Result):
         )
 
     def _how_begun(self, side: Side) -> str:
-        if side.starts:
-            return (
-                "The start token, with which each training text of Lab GPT began, stands before the text: so the first "
-                "token has a probability, too."
-            )
-        return f"The first token, “{side.names[0]}”, has none: nothing stands before it."
+        said = f"The first token, “{side.names[0]}”, has no probability: nothing stands before it."
+        if self.sides[0].model.is_lab_gpt:
+            said += " In training, a start token stood before each text; no view puts one before yours."
+        return said
 
     def _cut(self, side: Side) -> str:
         whole = formats.count(len(side.pieces) + side.dropped)
@@ -133,17 +131,17 @@ class Surprising(Result):
             return script(
                 recipe.remembered,
                 config=config_code(first.config),
-                ids=list(first.read),
+                ids=list(first.ids),
                 context=context,
                 memory=short[0],
             )
-        pairs = [f"({config_code(side.config)}, {list(side.read)})" for side in self.rated]
+        pairs = [f"({config_code(side.config)}, {list(side.ids)})" for side in self.rated]
         return script(recipe.rated, sides=Code(f"[{', '.join(pairs)}]"), context=context)
 
 
 def _table(side: Side, *, many: bool) -> pd.DataFrame:
     scored, pieces = side.scored, side.model.tokens_by.pieces
-    empty = [np.nan] * min(side.first, len(side.pieces))
+    empty = [np.nan] * min(FIRST, len(side.pieces))
     columns: dict[str, Sequence[object]] = {"side": [side.name] * len(side.pieces)} if many else {}
     columns |= {
         "token": side.pieces,

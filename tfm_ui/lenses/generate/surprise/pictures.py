@@ -5,7 +5,7 @@ from tfm_ui.lenses.generate.surprise import canvas
 from tfm_ui.lenses.generate.surprise.along import Along
 from tfm_ui.lenses.generate.surprise.canvas import COLOURS, SURPRISE
 from tfm_ui.lenses.generate.surprise.numbers import surprising
-from tfm_ui.lenses.generate.surprise.sides import SHORT_MEMORY, Side, why_not_score
+from tfm_ui.lenses.generate.surprise.sides import FIRST, SHORT_MEMORY, Side, why_not_score
 from tfm_ui.pictures import knobs, lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -41,7 +41,7 @@ def over_places(model: ModelState, state: GenerateState) -> Content:
 
 
 def _x(side: Side) -> list[float]:
-    return [float(place) for place in range(side.first + 1, len(side.pieces) + 1)]
+    return [float(place) for place in range(FIRST + 1, len(side.pieces) + 1)]
 
 
 def _name(side: Side) -> str:

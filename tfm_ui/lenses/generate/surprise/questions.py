@@ -4,7 +4,7 @@ import numpy as np
 
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.numbers import NOTHING, SAME, Surprising, surprising
-from tfm_ui.lenses.generate.surprise.sides import why_not_score
+from tfm_ui.lenses.generate.surprise.sides import FIRST, why_not_score
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
@@ -37,7 +37,7 @@ def where_it_is_sure(model: ModelState, state: GenerateState) -> str:
     scored = side.scored
     right = int((scored.ranks == 1).sum())
     places = places_of_largest(scored.logs.exp().numpy())
-    at = places[0] + side.first
+    at = places[0] + FIRST
     share = formats.percent(float(scored.logs[places[0]].exp()), 3)
     inside = [
         bits
@@ -112,7 +112,7 @@ def what_memory_does(model: ModelState, state: GenerateState) -> str:
     a, b = shown.sides
     loss = b.scored.bits.numpy() - a.scored.bits.numpy()
     where = places_of_largest(loss, float(max(a.scored.bits.max(), b.scored.bits.max())))
-    at = where[0] + a.first
+    at = where[0] + FIRST
     more = float(loss.mean())
     return (
         f"B has {units.three(abs(more))} bits a token {'more' if more >= 0 else 'less'} than A. Most is lost at "

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import TransformerConfig
-from tfm_core.language.bpe import START_ID, as_bytes
+from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
+from tfm_ui.lenses.generate.courses import not_a_decoder
 from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import named
 
 OTHER_TEXT, RANDOM_WEIGHTS, SHORT_MEMORY = AGAINST
+FIRST = 1  # the place of the first token that is scored, from 0: nothing stands before the one at 0
 
 
 @dataclass(frozen=True)
@@ -42,31 +44,16 @@ class Side:
     dropped: int
     memory: int = 0
 
-    @property
-    def starts(self) -> bool:
-        """Whether a start token stands before the text, so that its first token has a probability."""
-        return self.model.is_lab_gpt
-
-    @property
-    def read(self) -> tuple[int, ...]:
-        """What is read: the text, behind the start token if there is one."""
-        return (START_ID, *self.ids) if self.starts else self.ids
-
     @cached_property
     def scored(self) -> Scored:
-        """The probability of each token; without a start token, of each but the first."""
-        return scored(self.config, self.read, self.model.most_tokens, self.memory)
-
-    @property
-    def first(self) -> int:
-        """The place of the first token that is scored, from 0."""
-        return 0 if self.starts else 1
+        """The probability of each token but the first. As in all views, no start token is put before the text."""
+        return scored(self.config, self.ids, self.model.most_tokens, self.memory)
 
     @cached_property
     def bits(self) -> NDArray[np.float64]:
         """(token), the surprise; NaN where there is none."""
         bits = np.full(len(self.pieces), np.nan)
-        bits[self.first :] = self.scored.bits.numpy()
+        bits[FIRST:] = self.scored.bits.numpy()
         return bits
 
     @cached_property
@@ -82,7 +69,7 @@ class Side:
     @property
     def bits_per_byte(self) -> float:
         """All bits over the bytes of the tokens that are scored."""
-        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[self.first :])
+        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[FIRST:])
 
 
 def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
@@ -98,8 +85,8 @@ def why_not_score(model: ModelState) -> str:
     """Why this model gives the tokens of a text no probabilities, in a sentence; "" if it does."""
     if model.architecture != "decoder":
         return (
-            f"Each token is rated by a decoder from those before it; this model is an {model.architecture}, which sees "
-            "the token itself. Choose Lab GPT as weights, or the architecture “decoder”."
+            f"Each token is rated by a decoder from those before it. {not_a_decoder(model)} Choose Lab GPT as "
+            "weights, or the architecture “decoder”."
         )
     if not model.tokens_by.pieces:
         return (
@@ -114,7 +101,7 @@ def why_no_other(model: ModelState, state: GenerateState) -> str:
     if state.against != OTHER_TEXT:
         return ""
     if not state.other.strip():
-        return "Type another text at “Text B”, or choose what else stands beside: then A and B are side by side."
+        return "Type another text into “Text B”, or choose what else stands beside: then A and B are side by side."
     if not model.reads(state.other):
         return f"These weights know the tokens of “{model.weights}” alone, so the other text cannot be read."
     return ""

@@ -65,11 +65,17 @@ class Written(OfCourse):
             f"{formats.plural(len(steps), 'token')} written, {in_words(self.settings.sampling)}.",
             f"The likeliest was taken at {likeliest} of {formats.plural(len(steps), 'step')}.",
             f"The least likely, “{named(self.pieces[rarest[0]])}” at step {rarest[0] + 1}{one_of_ties(len(rarest))}, "
-            f"had {formats.percent(float(shares[rarest[0]]))}.",
+            f"had {formats.percent(float(shares[rarest[0]]))}{self._of_what}.",
             self._put(),
             self._full(),
         ]
         return " ".join(filter(None, said))
+
+    @property
+    def _of_what(self) -> str:
+        """Of which probabilities that is: of those before the cuts."""
+        sampling = self.settings.sampling
+        return "" if sampling.greedy else " at this temperature, before the cuts"
 
     def _put(self) -> str:
         other = self.other

@@ -94,7 +94,7 @@ class Both(Result):
             f"{alike} of {len(names)} weight tensors are the same under both norms, bit for bit{last}": alike
             == len(names)
             and all("final_norm" in name for name in alone),
-            "the steps give what each model’s pass recorded behind the block (largest difference "
+            "the steps give what each model’s pass recorded after the block (largest difference "
             f"{formats.tiny(max(off.values()))})": all(off[norm] < ROUNDING * size[norm] for norm in off),
         }
 
@@ -145,7 +145,7 @@ class Lengths(Result):
         columns = {
             f"{norm}-norm, {when}": values
             for norm in NORMS
-            for when, values in zip(("before", "behind"), self.both.lengths[norm], strict=True)
+            for when, values in zip(("before", "after"), self.both.lengths[norm], strict=True)
         }
         names = counted(self.both.block.names[: self.both.block.read])
         return pd.DataFrame(columns, index=pd.Index(names, name="token"))

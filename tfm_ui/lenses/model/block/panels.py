@@ -131,7 +131,7 @@ def _lengths_panel(shown: Lengths) -> Panel:
     return Panel(
         key="model_block_lengths",
         title="Length of each vector",
-        how_to_read="The length ‖x‖ of each token’s vector before the block and behind it, under both norms.",
+        how_to_read="The length ‖x‖ of each token’s vector before the block and after it, under both norms.",
         picture="model_block_lengths",
         result=shown,
         sources=[chosen.chain, TransformerLayer._add, nn.LayerNorm.forward],

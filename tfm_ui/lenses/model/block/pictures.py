@@ -111,7 +111,7 @@ def length_by_token(model: ModelState, state: ModelLensState) -> Content:
             f"length, {norm}-norm",
             [
                 Line("before the block", places, shown.lengths[norm][0].tolist(), "query"),
-                Line("behind the block", places, shown.lengths[norm][1].tolist(), "result", "dashed"),
+                Line("after the block", places, shown.lengths[norm][1].tolist(), "result", "dashed"),
             ],
             reach=(0, highest),
         )

@@ -86,7 +86,7 @@ def why_larger(model: ModelState, state: ModelLensState) -> str:
 
 
 def which_grows(model: ModelState, state: ModelLensState) -> str:
-    """Lengths before and behind the block, under both norms."""
+    """Lengths before and after the block, under both norms."""
     shown = chosen(model, state)
     under = both(shown)
     said = []
@@ -129,12 +129,13 @@ QUESTIONS: tuple[Question, ...] = (
         page={"view": "block", "step": "sub-layer", "dropout": 0.3},
     ),
     Question(
-        "Norm before or behind",
-        "The same weights in layer 2, with the norm before the sub-layer or behind the sum. Under which are vectors "
+        "Norm before or after",
+        "The same weights in layer 2, with the norm before the sub-layer or after the sum. Under which are vectors "
         "longer when they leave?",
         which_grows,
         model={"norm": "post"},
         page={"view": "block", "layer": 2},
         moves=("norm",),
+        link="norm-before-or-behind",
     ),
 )

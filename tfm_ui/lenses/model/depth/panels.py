@@ -49,7 +49,9 @@ def _wired_panel(shown: Wired) -> Panel:
         key="model_wirings",
         title="Four wirings, the same weights",
         how_to_read="Pre-norm x + f(norm(x)); post-norm norm(x + f(x)); no residuals f(norm(x)); no norm x + f(x). "
-        "Mean over tokens, log scale. The gradient is that of a random direction at the end. Xiong et al. 2020.",
+        "Mean over tokens, log scale. The gradient is "
+        "that of the vectors, of a random direction at the end. The bound of Xiong et al. 2020 for pre-norm is about "
+        "another one: that of the parameters, with a loss after the final norm.",
         shape=f"{formats.plural(shown.config.num_layers, 'layer')} × {formats.plural(len(shown.ids), 'token')}",
         picture="model_wirings",
         result=shown,

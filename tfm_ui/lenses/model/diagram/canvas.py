@@ -67,7 +67,10 @@ def content(machine: Machine) -> Content:
     """What diagram.js draws. Of a live model a last column follows one token through the stack that is looked at."""
     norm = f"{machine.shown.config.norm}-norm"
     stacks: list[dict[str, Any]] = [
-        {"title": f"{stack.capitalize()}, {norm}", "rows": [as_header(row) for row in machine.rows_of(stack)]}
+        {
+            "title": f"{machine.called(stack).capitalize()}, {norm}",
+            "rows": [as_header(row) for row in machine.rows_of(stack)],
+        }
         for stack in machine.counts
     ]
     columns = list(COLUMNS)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from tfm_core import Tokens, TransformerConfig
+from tfm_core import Tokens
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
@@ -87,8 +87,17 @@ class Machine(Result):
 
     def rows_of(self, stack: str) -> list[Row]:
         """The rows of the drawing."""
-        masked = stack == "decoder" or (self.shown.shape is None and self.model.masks_the_future)
-        return rows(self.shown, self.state, stack, dict(self.counts), masked=masked)
+        return rows(self.shown, self.state, stack, dict(self.counts), masked=self.masks(stack))
+
+    def called(self, stack: str) -> str:
+        """The name of a stack: that of the whole model, if it has one only."""
+        if len(self.counts) > 1:
+            return stack
+        return "decoder-only" if stack == "decoder" or self.masks(stack) else stack
+
+    def masks(self, stack: str) -> bool:
+        """Whether the attention of a stack is causal."""
+        return stack == "decoder" or (self.shown.shape is None and self.model.masks_the_future)
 
     def time_of(self, kind: str) -> int:
         """The multiply-adds of all blocks of a kind."""
@@ -116,11 +125,12 @@ class Machine(Result):
         size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"
         weights = f"Counted only: no weight is made, and as float32 they would take {size}."
         if self.shown.shape:
-            return f"{weights} Published: {formats.count(self.shown.shape.published)}, {self.shown.shape.source}."
+            shape = self.shown.shape
+            return f"{weights} {shape.code} have as many: {formats.count(shape.parameters)}. {shape.printed}".strip()
         return f"{weights} {self.shown.note}".strip()
 
     def laws(self) -> dict[str, bool]:
-        """The sum beside the real modules; the published number."""
+        """The sum beside the real modules, here or in somebody else's code."""
         laws = {}
         if self.shown.live:
             real = sum(each.numel() for each in transformer_of(self.model, self.state).parameters())
@@ -128,7 +138,8 @@ class Machine(Result):
         if shape := self.shown.shape:
             number = self.without_ends if shape.without_ends else self.parameters
             where = "without embedding and output" if shape.without_ends else "in all"
-            laws[f"{formats.count(number)} {where}: the published number"] = number == shape.published
+            code = shape.code[0].lower() + shape.code.removesuffix(",")[1:]
+            laws[f"{formats.count(number)} {where}, as many as {code}"] = number == shape.parameters
         return laws
 
     def table(self) -> pd.DataFrame:
@@ -163,10 +174,12 @@ def machine(model: ModelState, state: ModelLensState) -> Machine:
     return Machine(model, state, shown, counted(shown))
 
 
-def config_in_words(config: TransformerConfig) -> str:
+def config_in_words(machine: Machine) -> str:
     """The configuration in a line."""
+    config = machine.shown.config
+    kind = config.architecture if len(machine.counts) > 1 else machine.called(config.architecture)
     layers = "+".join([str(config.num_layers)] * (2 if config.architecture == "encoder-decoder" else 1))
     deep = f"{layers} {'layer' if layers == '1' else 'layers'}"
     sizes = f"d_model {formats.count(config.d_model)}, {formats.plural(config.num_heads, 'head')}, {deep}"
     words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.plural(config.vocab_size, 'token id')}"
-    return f"{config.architecture}, {config.norm}-norm, {sizes}, {words}"
+    return f"{kind}, {config.norm}-norm, {sizes}, {words}"

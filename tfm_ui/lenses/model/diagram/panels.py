@@ -63,7 +63,7 @@ def _diagram_panel(shown: Machine) -> Panel:
     return Panel(
         key="model_diagram",
         title=f"The machine, {live}",
-        shape=config_in_words(shown.shown.config),
+        shape=config_in_words(shown),
         how_to_read="From the tokens upwards. Click a block: below are its formula, what flows in and out, and its "
         "program. Multiply-adds are those of matrix products.",
         picture="model_diagram",

@@ -60,7 +60,7 @@ def where_the_norm_is(model: ModelState, state: ModelLensState) -> str:
     if shown.shown.config.norm == "pre":
         place = "Pre-norm: each norm is inside its branch, so the residual stream runs past all norms to the final one."
     else:
-        place = "Post-norm: each norm is on the stream itself, behind the sum, and no final norm follows."
+        place = "Post-norm: each norm is on the stream itself, after the sum, and no final norm follows."
     if not shown.shown.live:
         return f"{place} {shown.what_it_is()}"
     way = path(shown)

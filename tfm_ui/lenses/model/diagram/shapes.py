@@ -1,4 +1,4 @@
-"""Shapes of models that the diagram counts without making their weights: published ones, and the reader's numbers."""
+"""Shapes of models that the diagram counts without making their weights: well-known ones, and the reader's numbers."""
 
 from dataclasses import dataclass
 
@@ -15,17 +15,19 @@ class Shape:
     Attributes:
         config: its configuration.
         tokens: how many it reads; in an encoder-decoder of either text.
-        published: its number of parameters, as published.
-        without_ends: whether the published number leaves out the embedding and the output.
-        source: who published it.
+        parameters: how many the same shape has in somebody else's code.
+        code: what that code is; a plural.
+        without_ends: whether it has neither the embedding nor the output.
+        printed: which number was printed where; "" if none was.
         classes: of a classifier.
     """
 
     config: TransformerConfig
     tokens: int
-    published: int
-    source: str
+    parameters: int
+    code: str
     without_ends: bool = False
+    printed: str = ""
     classes: int = 0
 
 
@@ -44,7 +46,7 @@ class Chosen:
     Attributes:
         config: its configuration.
         lengths: stack -> how many tokens it reads.
-        shape: the published shape, if it is one.
+        shape: the well-known shape, if it is one.
         live: whether its weights are made and its tensors can be shown.
         note: what was changed to make the reader's numbers possible; "" if nothing.
     """
@@ -89,8 +91,9 @@ SHAPES = {
         ),
         100,
         44_138_496,
-        "the layers of Vaswani et al. 2017, table 3, base, as torch.nn.Transformer has them without its final norms",
+        "torch.nn.Transformer’s layers of this shape, without its two final norms,",
         without_ends=True,
+        printed="Vaswani et al. 2017, table 3, print 65 million for their base model, with its embedding.",
     ),
     "GPT-2 small": Shape(
         TransformerConfig(
@@ -106,7 +109,8 @@ SHAPES = {
         ),
         1024,
         124_439_808,
-        "Radford et al. 2019, as transformers’ GPT2LMHeadModel has them",
+        "The weights of transformers’ GPT2LMHeadModel of this shape",
+        printed="Radford et al. 2019, table 2, print 117 million for it.",
     ),
     "small GPT": Shape(
         TransformerConfig(
@@ -120,19 +124,28 @@ SHAPES = {
         ),
         256,
         15_959_552,
-        "a GPT of 50,000 words for teaching, embedding and output tied",
+        "An embedding, 4 encoder layers and a norm of torch.nn, with embedding and output tied,",
     ),
     "one layer": Shape(
-        _encoder(1000, 1), 32, 198_272, "one torch.nn.TransformerEncoderLayer(128, 8, 512)", without_ends=True
+        _encoder(1000, 1),
+        32,
+        198_272,
+        "The weights of torch.nn.TransformerEncoderLayer(128, 8, 512)",
+        without_ends=True,
     ),
-    "six layers": Shape(_encoder(1000, 6), 32, 1_317_632, "six of these layers, and 1,000 words"),
+    "six layers": Shape(
+        _encoder(1000, 6),
+        32,
+        1_317_632,
+        "Six torch.nn.TransformerEncoderLayer(128, 8, 512) and an embedding of 1,000 words",
+    ),
     "classifier": Shape(
         TransformerConfig(
             vocab_size=500, d_model=64, num_heads=4, num_layers=3, d_ff=256, norm="post", activation="relu"
         ),
         32,
         182_147,
-        "3 layers, 500 words, and a linear head for 3 classes",
+        "An embedding, 3 encoder layers and a linear head for 3 classes of torch.nn",
         classes=3,
     ),
 }

@@ -89,8 +89,8 @@ class Paths(Result):
             name: {
                 "path (paper)": path or self.of_attention(),
                 "path measured": formats.plural(self.path[name], "step" if name in RECURRENT else "layer"),
-                "in a row (paper)": in_a_row,
-                "in a row measured": formats.count(self.calls.get(name, 1)),
+                "successive calls (paper)": in_a_row,
+                "successive calls, measured": formats.count(self.calls.get(name, 1)),
                 "sees back": self.sight[name],
                 "parameters": formats.count(counts[name]) if name in counts else "not in the chart",
             }

@@ -120,8 +120,8 @@ class Compared(Result):
         return (
             f"Largest difference of the layer’s attention output from the full one, whose largest number is "
             f"{formats.number(self.largest)}: {'; '.join(said)}. The weights are "
-            f"{self.model.if_random('random', 'trained with full attention')} and the same for all: a model "
-            "that is trained with an attention adapts to it, so these differences are no loss of quality."
+            f"{self.model.if_random('random', 'trained with full attention')} and the same for all. These "
+            "differences do not measure quality: a model trained with this attention would adapt to it."
         )
 
     def laws(self) -> dict[str, bool]:

@@ -49,7 +49,7 @@ class Costs(Result):
             f"For the {formats.plural(self.n, 'token')} on screen {self.least} the fewest multiply-adds; for "
             f"{formats.count(LENGTHS[-1])} tokens {_least(last)} the fewest, and full attention "
             f"{formats.count(round(ratio))} times as many as linear. Linear attention needs fewer than "
-            f"full once a query sees more than dₖ = {head_dim} keys{' on average' if self.causal else ''}. "
+            f"full once a query sees more than dₖ + ½ = {head_dim + 0.5} keys{' on average' if self.causal else ''}. "
             "Window and stride are masks over all pairs here, so the code computes as much as for full attention: what "
             "they save, a kernel that skips hidden pairs must earn."
         )

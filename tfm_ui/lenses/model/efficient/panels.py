@@ -77,14 +77,18 @@ def _costs_panel(shown: Costs) -> Panel:
         "pairs seen": number(format="localized", help="of a query and a key"),
         "multiply-adds needed": number(format="localized", help="for these pairs alone, without the projections"),
         "computed here": number(format="localized", help="multiply-adds of the code of this app"),
-        "numbers held": number(format="localized", help="scores, sums, or a maximum and a sum for each query"),
+        "numbers held": number(
+            format="localized",
+            help="scores; the sums over the keys and their normaliser; or a maximum and a running sum for each query",
+        ),
     }
     return Panel(
         key="model_efficient_growth",
         title="What each costs",
         how_to_read=f"Of one layer’s self-attention without its projections, d_model {shown.d_model}, "
         f"{formats.plural(shown.num_heads, 'head')}. The table is for the {formats.plural(shown.n, 'token')} on "
-        "screen. Padding counts as tokens. With one head, n d dₖ is the n d² of the papers. Held is what lasts: "
+        "screen. Padding counts as tokens. With one head, n d dₖ is the n d² of the papers; linear "
+        "attention’s normaliser, n d more, is counted. Held is what lasts: "
         "the one tile that the fused kernel works on, and its output, are left out. Time is measured in Profiling.",
         picture="model_efficient_growth",
         result=shown,

@@ -12,7 +12,7 @@ from tfm_ui.text import formats
 
 def share_of_window(model: ModelState, state: ModelLensState) -> float:
     """How much of the visible pairs the window leaves, in percent."""
-    return round(100 * compared(model, state).share("window"), 1)
+    return formats.points(compared(model, state).share("window"))
 
 
 def who_sees_less(model: ModelState, state: ModelLensState) -> str:
@@ -64,10 +64,10 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
     )
     return (
         f"With {formats.plural(shown.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
-        f"visible pair, linear attention 2 d dₖ for each token, so a query must see more than dₖ = "
-        f"{shown.d_model // shown.num_heads} keys, on average, before linear attention needs less. In all "
-        f"heads together {formats.count(full.kept)} scores are visible, and in their place linear attention holds "
-        f"{formats.count(linear.kept)} sums."
+        f"visible pair, linear attention 2 d dₖ + d for each token, of which d are its normaliser, so a query must see "
+        f"more than dₖ + ½ = {shown.d_model // shown.num_heads + 0.5} keys, on average, before linear "
+        f"attention needs less. In all heads together {formats.count(full.kept)} scores are visible, and in "
+        f"their place linear attention holds {formats.count(linear.kept)} sums, its normaliser counted."
     )
 
 

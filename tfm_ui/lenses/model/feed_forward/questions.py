@@ -12,7 +12,7 @@ from tfm_ui.text import formats
 
 def zeros_of_relu(model: ModelState, state: ModelLensState) -> float:
     """The share of units that ReLU makes 0, in percent."""
-    return round(100 * hidden(model, state).zeros("relu"), 1)
+    return formats.points(hidden(model, state).zeros("relu"))
 
 
 def what_relu_drops(model: ModelState, state: ModelLensState) -> str:

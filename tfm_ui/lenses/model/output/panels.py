@@ -46,7 +46,7 @@ def _likeliest_panel(shown: Likeliest) -> Panel:
     return Panel(
         key="model_output",
         title=f"Likeliest tokens at “{shown.out.names[shown.token]}”",
-        how_to_read=f"Behind each bar: logit / temperature → through the softmax, its probability. {_names(shown)}",
+        how_to_read=f"Beside each bar: logit / temperature → through the softmax, its probability. {_names(shown)}",
         picture="model_output",
         result=shown,
         sources=[outcome.outcome, outcome.probabilities, Transformer._logits, nn.Linear.forward],
@@ -56,7 +56,7 @@ def _likeliest_panel(shown: Likeliest) -> Panel:
 def _names(shown: Likeliest) -> str:
     if shown.out.model.is_lab_gpt:
         return "“·” stands for a space: most tokens begin with one."
-    return "An id without a word stands for no word of the texts here."
+    return "No word of these texts has an id that is shown without a word."
 
 
 def _positions_panel(shown: ByPosition, token: int) -> Panel:

@@ -135,7 +135,7 @@ def plain_share(model: ModelState, state: ModelLensState) -> float:
 
 def percent_of_likeliest(model: ModelState, state: ModelLensState) -> float:
     """The same in percent."""
-    return round(100 * plain_share(model, state), 1)
+    return formats.points(plain_share(model, state))
 
 
 QUESTIONS: tuple[Question, ...] = (

@@ -4,6 +4,7 @@ from tfm_core.training.baselines import trained_on
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import classified, of_label
 from tfm_ui.lenses.training.classify.words import RANDOM, by_chance, why_random
+from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.lenses.training.learn.answers import NOT_YET
 from tfm_ui.lenses.training.runs import why_not
 from tfm_ui.lenses.training.state import TrainingState
@@ -34,12 +35,13 @@ def who_is_ahead(model: ModelState, state: TrainingState) -> str:
             f"Which tokens there are tells much by itself: who always says the most frequent label is right in "
             f"{formats.percent(least.accuracy, 3)} of the cases, a bag of words in {formats.percent(best.accuracy, 3)}."
         )
-        if run.last.accuracy < best.accuracy:
+        if result.who_is_ahead < 1 and best.accuracy < 1:
             count = formats.count(len(trained_on(result.config)))
             told.append(
-                f"A transformer sees the order, too, but {count} examples have not taught this one to gain by it."
+                f"A transformer sees the order, too; that {count} examples have taught this one to gain by it cannot "
+                "be seen."
             )
-    elif run.last.accuracy - best.accuracy > CLEAR:
+    elif result.who_is_ahead == 1 and run.last.accuracy - best.accuracy > CLEAR:
         told.append("Which tokens there are tells next to nothing here: the label is in their order.")
     return " ".join(told)
 
@@ -49,8 +51,16 @@ def does_it_overfit(model: ModelState, state: TrainingState) -> str:
     result = _result(state)
     if result is None or result.run is None:
         return NOT_YET
-    steps = formats.plural(result.run.done, "step")
-    return result.overfits() or f"After {steps} the held-out loss is not clearly above its lowest value."
+    if said := result.overfits():
+        return said
+    run, last = result.run, result.run.last
+    low = min(run.points, key=lambda point: point.loss)
+    return (
+        f"That it overfits cannot be seen: after step {last.step} the held-out loss is {formats.number(last.loss)} (on "
+        f"{formats.plural(measured_on(run, last), 'example')}). The lowest was {formats.number(low.loss)} after step "
+        f"{low.step} (on {formats.plural(measured_on(run, low), 'example')}), and a few points that are larger may be "
+        "so by chance."
+    )
 
 
 def ends_at_chance(model: ModelState, state: TrainingState) -> str:
@@ -67,7 +77,7 @@ def ends_at_chance(model: ModelState, state: TrainingState) -> str:
 def share_at_the_end(model: ModelState, state: TrainingState) -> float:
     """Right held-out labels in percent; 0 where nothing is trained."""
     result = _result(state)
-    return round(100 * result.run.last.accuracy, 1) if result and result.run else 0.0
+    return formats.points(result.run.last.accuracy) if result and result.run else 0.0
 
 
 def linear_rule(model: ModelState, state: TrainingState) -> str:

@@ -12,11 +12,14 @@ from tfm_core.training.config import read_name
 from tfm_core.training.examples import FINAL, held_out
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
+from tfm_core.training.verdict import ahead, chance_between
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
 RISE = 1.1  # by so much the held-out loss must have grown before a sentence calls that overfitting
+STAYS = 3  # points at which it must have grown so: one of few examples may be large by chance
 NEAR = 0.1  # nats: a loss that is so near another one
 
 
@@ -29,12 +32,15 @@ def run_and_baselines(*, config: TrainingConfig) -> tuple[Run, list[Baseline]]:
 
 
 def turn(points: Sequence[Point]) -> Point | None:
-    """The point with the lowest held-out loss, if the loss has clearly grown since; the last point is left out, as it
-    is measured over more examples.
+    """The point with the lowest held-out loss, if the loss has clearly grown since.
+
+    The last points on the same examples must show it, and the very last one, which is measured over more examples.
     """
     same = points[:-1]
     best = min(same, key=lambda point: point.loss, default=None)
-    return best if best and same[-1].loss > RISE * best.loss else None
+    later = [point for point in same if best and point.step > best.step][-STAYS:] + list(points[-1:])
+    grown = len(later) > STAYS and best is not None and all(point.loss > RISE * best.loss for point in later)
+    return best if grown else None
 
 
 def recent_loss(run: Run) -> float:
@@ -78,13 +84,14 @@ class Classified(Result):
         simple = formats.listed([f"{formats.percent(each.accuracy, 3)} ({each.name})" for each in self.baselines])
         if self.run is None or not self.run.done:
             return f"{task.about} Nothing is trained yet. Without a network: {simple} of {measured} held-out labels."
-        last = self.run.last
+        last, tested = self.run.last, measured_on(self.run, self.run.last)
+        of = f", of {measured} labels" * (tested != self.measured)
         return " ".join(
             [
-                f"{task.about} After {formats.plural(self.run.done, 'step')} {formats.percent(last.accuracy, 3)} of "
-                f"{measured} held-out labels are right, with a loss of {formats.number(last.loss)}. Without a network: "
-                f"{simple}.",
-                *filter(None, [self.ahead(), self.overfits(), self.run.problem]),
+                f"{task.about} After {formats.plural(last.step, 'step')} {formats.percent(last.accuracy, 3)} of "
+                f"{formats.count(tested)} held-out labels are right, with a loss of {formats.number(last.loss)} nats. "
+                f"Without a network{of}: {simple}.",
+                *filter(None, [dated(self.run), self.ahead(), self.overfits(), self.run.problem]),
             ]
         )
 
@@ -94,32 +101,41 @@ class Classified(Result):
             return ""
         ours, best, least = self.run.last.accuracy, self.best, self.baselines[0].accuracy
         network, bag = formats.percent(ours, 3), formats.percent(best.accuracy, 3)
-        # Two standard deviations of the difference, as if each were measured on examples of its own.
-        doubt = 2 * math.sqrt((ours * (1 - ours) + best.accuracy * (1 - best.accuracy)) / self.measured)
+        doubt = chance_between(ours, measured_on(self.run, self.run.last), best.accuracy, self.measured)
         if max(ours, best.accuracy) - least < doubt:
             return "Neither the network nor a bag of words is clearly above who always says the most frequent label."
         if ours == best.accuracy:
             return f"Network and bag of words ({best.name}) are right equally often."
-        told = f"A bag of words is ahead: {bag} ({best.name}) against {network}."
-        if ours > best.accuracy:
-            told = f"The network is ahead of the best bag of words: {network} against {bag} ({best.name})."
-        if abs(ours - best.accuracy) < doubt:
-            told += (
-                f" With {formats.count(self.measured)} examples, chance alone can make up to {100 * doubt:.1f} points."
-            )
-        return told
+        if self.who_is_ahead:
+            who = {1: "The network is ahead of the best bag of words", -1: "A bag of words is ahead of the network"}
+            first, second = (network, f"{bag} ({best.name})")[:: self.who_is_ahead]
+            return f"{who[self.who_is_ahead]}: {first} against {second}, more than chance can make."
+        return (
+            f"The network, {network}, and the best bag of words ({best.name}), {bag}, lie "
+            f"{100 * abs(ours - best.accuracy):.1f} points apart. That is within chance "
+            f"(±{100 * doubt:.1f} points): there is no difference that these examples can show."
+        )
+
+    @property
+    def who_is_ahead(self) -> int:
+        """1 where the network is ahead of the best bag of words, -1 where that is ahead, 0 where chance may decide."""
+        if self.run is None or not self.run.done:
+            return 0
+        ours, best = self.run.last.accuracy, self.best.accuracy
+        return ahead([ours], [best], chance_between(ours, measured_on(self.run, self.run.last), best, self.measured))
 
     def overfits(self) -> str:
         """Whether the held-out loss grows while the training loss falls."""
         if self.run is None or not self.config.about.examples or (low := turn(self.run.points)) is None:
             return ""  # generated examples are new at each step
-        then = self.run.points[-2]
+        then, last = self.run.points[-2:]
         if recent_loss(self.run) > then.loss:
             return ""
         return (
-            f"It overfits: on the same held-out examples the loss is lowest after step {low.step} "
-            f"({formats.number(low.loss)}) and {formats.number(then.loss)} after step {then.step}; at the end the "
-            f"training loss is {formats.number(recent_loss(self.run))}."
+            f"It overfits: on the same {measured_on(self.run, low)} held-out examples the loss is lowest after step "
+            f"{low.step} ({formats.number(low.loss)}) and {formats.number(then.loss)} after step {then.step}. After "
+            f"step {last.step} it is {formats.number(last.loss)} on {measured_on(self.run, last)} held-out examples, "
+            f"and the training loss, the mean of the last epoch, is {formats.number(recent_loss(self.run))}."
         )
 
     def table(self) -> pd.DataFrame:

@@ -1,11 +1,10 @@
 """The pictures of the view "classify"."""
 
-import math
-
 from tfm_core.training.run import Run
 from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import classified, of_label, said_by
+from tfm_ui.lenses.training.losses import smoothed
 from tfm_ui.lenses.training.runs import config_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, lines, maps
@@ -24,7 +23,7 @@ BASELINES = ("muted", "head 1", "head 3")  # colours
 BESIDE_NAME = {"textbook": "the rule’s labels", "textbook-random": "random labels"}
 OF_RUN, OF_BESIDE = "ink", "head 2"
 MANY = 100  # answers to choose from
-MOST_LOSSES = 60  # points of the line of training losses: each is the mean of a few steps
+MOST_LOSSES = 60  # points of the line of training losses
 
 
 def curves(model: ModelState, state: TrainingState) -> Content:
@@ -59,10 +58,8 @@ def figure(result: Classified) -> Figure:
 
 
 def _trained_on(run: Run, name: str, colour: str) -> Line:
-    every = math.ceil(run.done / MOST_LOSSES)
-    starts = range(0, run.done, every)
-    means = [run.losses[begin : begin + every].mean().item() for begin in starts]
-    return Line(name, [min(begin + every / 2, run.done) for begin in starts], means, colour, "thin")
+    ends, means, every = smoothed(run.losses, MOST_LOSSES)
+    return Line(f"{name}, mean of {every} steps", ends, means, colour, "thin")
 
 
 def _shown(state: TrainingState) -> TrainingState:

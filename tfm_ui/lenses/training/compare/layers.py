@@ -9,6 +9,7 @@ import pandas as pd
 
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.scores import pattern_score
+from tfm_ui.lenses.training.compare.measures import MEASURES
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
@@ -79,7 +80,7 @@ class Layers(Result):
         few, many = self.entries
         low = median(self.values(few, 1))
         high = min(median(self.values(many, number)) for number in (1, 2))
-        return low < CLEAR <= high and few.median("accuracy") < many.median("accuracy")
+        return low < CLEAR <= high and MEASURES["right answers"].ahead(many, few) > 0
 
     def table(self) -> pd.DataFrame:
         """A row per number of layers and seed."""

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tfm_core.training.comparison import Entry
+from tfm_core.training.examples import FINAL, held_out_count
+from tfm_core.training.verdict import ahead, chance_between
 from tfm_ui.text import formats
 
 
@@ -44,6 +46,20 @@ class Measure:
         values = (getattr(outcome, self.field) for outcome in entry.outcomes)
         return [math.inf if value is None else value for value in values]
 
+    def ahead(self, first: Entry, second: Entry) -> int:
+        """1 where the first is ahead, -1 where the second is, 0 where that cannot be told: also of one seed alone."""
+        if min(len(first.outcomes), len(second.outcomes)) < SEEDS_AT_LEAST:
+            return 0
+        chance, count = 0.0, held_out_count(first.config, FINAL)
+        if self.is_share:
+            chance = chance_between(self.of(first), count, self.of(second), count)
+        return ahead(self.merits(first), self.merits(second), chance)
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of right answers, for which chance can be computed."""
+        return self.field in ("accuracy", "exact")
+
     def said(self, *values: float) -> list[str]:
         """Values in a sentence."""
         return [
@@ -53,6 +69,7 @@ class Measure:
 
 
 NEVER = "never"
+SEEDS_AT_LEAST = 2  # one seed alone does not show how far seeds lie apart
 
 
 def _losses(*values: float) -> list[str]:

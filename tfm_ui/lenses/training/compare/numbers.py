@@ -11,6 +11,7 @@ from tfm_core import POSITIONAL, TASKS
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.contestants import TOLERANCE
+from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_ui.lenses.training.compare.measures import Measure, names_in
 from tfm_ui.lenses.training.outcomes import in_a_sentence, is_recurrent, name_of
 from tfm_ui.live.script import script
@@ -26,6 +27,7 @@ def compared(*, task: str) -> Comparison:
     return comparison
 
 
+BY_EACH_SEED = "each of its seeds is better than each seed of"
 MIRROR = (
     "How far away the mirror image is depends on the place, so a single layer must be told where a token stands; how "
     "far two tokens are apart does not tell it."
@@ -63,36 +65,49 @@ class Ranked(Result):
         """What it is called here."""
         return name_of(entry, self.comparison)
 
+    @cached_property
+    def level(self) -> list[Entry]:
+        """The one with the best median, and all that it is not clearly ahead of."""
+        first = self.entries[0]
+        return [entry for entry in self.entries if entry is first or self.measure.ahead(first, entry) <= 0]
+
     @property
     def verdict(self) -> str:
         """Who is ahead: "a transformer", "a recurrent network" or "neither"; "" where there is nothing to compare."""
-        first, second = (self.best_of(recurrent=recurrent) for recurrent in (True, False))
-        if not first or not second:
+        recurrent, transformers = ([e for e in self.entries if is_recurrent(e) == kind] for kind in (True, False))
+        if not recurrent or not transformers:
             return ""
-        if _best_of([first[0], second[0]], self.measure) == [first[0], second[0]]:
-            return "neither"
-        return "a recurrent network" if first[0] in self.best else "a transformer"
+        if all(self.measure.ahead(recurrent[0], other) > 0 for other in transformers):
+            return "a recurrent network"
+        if all(self.measure.ahead(transformers[0], other) > 0 for other in recurrent):
+            return "a transformer"
+        return "neither"
 
     def sentence(self) -> str:
         """Who is ahead, recurrent networks beside transformers, and what went wrong."""
-        told = [*self._ahead(), self._diverged(), self._partial()]
+        told = [*self._ahead(), self._measured(), self._diverged(), self._partial()]
         return " ".join(part for part in told if part)
 
     def _ahead(self) -> list[str]:
-        best, entry, verdict = self.best, self.best[0], self.verdict
-        value, count = self._said(entry), len(self.comparison.contestants)
+        entry, count = self.entries[0], len(self.comparison.contestants)
         if not np.isfinite(self.measure.of(entry)):
             return [f"None of {count} networks gets there in {formats.count(self.comparison.base.steps)} steps."]
-        if len(best) > 1:
-            level = f"{len(best)} of {count} networks are level, with {value}: {names_in([*map(self.name, best)])}."
-            return [level, self.rivals()]
-        if verdict == "a recurrent network":
-            return [self.rivals()]
-        ahead = f"Of {count} networks {in_a_sentence(entry, self.comparison)} is ahead, with {value}."
-        if not verdict:
-            return [ahead, self.rivals()]
-        (other, *_) = self.best_of(recurrent=True)
-        return [ahead, f"{self._best_recurrent(other)}{self._agreement(entry, other)}."]
+        if len(self.level) == 1:
+            who = in_a_sentence(entry, self.comparison)
+            if self.verdict == "a recurrent network":
+                return [self.rivals()]
+            return [
+                f"Of {count} networks {who} is ahead, with {self._said(entry)}: {BY_EACH_SEED} any other.",
+                self.rivals(),
+            ]
+        names = names_in([self.name(other) for other in self.level if other is not entry])
+        every = [*map(self.name, self.level)]
+        if set(self.level) == set(self.best):
+            which = f"{len(self.level)} of {count} networks are level, with {self._said(entry)}: {names_in(every)}."
+        else:
+            which = f"Best median of {count} networks: {self.name(entry)}, {self._said(entry)}."
+            which += f" That it is better than {names}, {self._evidence} cannot show."
+        return [which, self.rivals()]
 
     def rivals(self) -> str:
         """The best recurrent network beside the best transformer."""
@@ -102,32 +117,46 @@ class Ranked(Result):
         recurrent, transformer = first[0], second[0]
         ours, theirs = self.measure.said(self.measure.of(recurrent), self.measure.of(transformer))
         who, other = (in_a_sentence(entry, self.comparison) for entry in (recurrent, transformer))
-        if self.verdict == "neither":
-            return f"{_capital(who)} is level with the best transformer."
         if self.verdict == "a recurrent network":
             return (
-                f"{_capital(who)}, {ours}, is ahead of every transformer here; best of them is {other}: {theirs}"
-                f"{self._agreement(recurrent, transformer)}."
+                f"{_capital(who)}, {ours}, is ahead of every transformer here: {BY_EACH_SEED} a transformer. Best of "
+                f"the transformers is {other}: {theirs}."
             )
+        if not np.isfinite(self.measure.of(recurrent)):
+            best = f"No recurrent network gets there{' with most of its seeds' * self._some_seed_does(recurrent)}"
+        else:
+            best = f"Best of the recurrent networks is {who}: {ours}"
+        if self.verdict == "a transformer":
+            return f"{best}; best of the transformers {other}: {theirs}, and {BY_EACH_SEED} a recurrent network."
+        if ours == theirs and set(self.best) >= {recurrent, transformer}:
+            return f"{_capital(who)} is level with the best transformer."
         return (
-            f"{self._best_recurrent(recurrent)}; best of the transformers {other}: {theirs}"
-            f"{self._agreement(transformer, recurrent)}."
+            f"{best}; best of the transformers {other}: {theirs}. Between these two there is no difference that "
+            f"{self._evidence} can show."
         )
 
-    def _best_recurrent(self, entry: Entry) -> str:
-        return f"Best of the recurrent networks is {in_a_sentence(entry, self.comparison)}: {self._said(entry)}"
+    def _some_seed_does(self, entry: Entry) -> bool:
+        return any(np.isfinite(self.measure.values(entry)))
+
+    @property
+    def _evidence(self) -> str:
+        count = held_out_count(self.comparison.base, FINAL if self.measure.field != "solved" else EVALUATED)
+        seeds = formats.plural(max(len(entry.outcomes) for entry in self.entries), "seed")
+        return f"{seeds} and {formats.count(count)} examples"
 
     def _said(self, entry: Entry) -> str:
         (value,) = self.measure.said(self.measure.of(entry))
         return value
 
-    def _agreement(self, better: Entry, worse: Entry) -> str:
-        lowest, highest = min(self.measure.merits(better)), max(self.measure.merits(worse))
-        if len(better.outcomes) < 2 or len(worse.outcomes) < 2:
-            return ""
-        if lowest > highest:
-            return ". Each seed of the one is better than each of the other"
-        return ". But their seeds overlap: another three could turn it round"
+    def _measured(self) -> str:
+        """After which step, and on what."""
+        if self.measure.field == "solved":
+            return f"Measured on the way, on {held_out_count(self.comparison.base, EVALUATED)} held-out examples."
+        count = formats.count(held_out_count(self.comparison.base, FINAL))
+        return (
+            f"Medians over the seeds, after {formats.count(self.comparison.base.steps)} steps, on {count} held-out "
+            "examples."
+        )
 
     def positions(self) -> str:
         """The positional schemes of otherwise equal transformers, the best first; and why, where that is known."""
@@ -146,9 +175,11 @@ class Ranked(Result):
         base = self.comparison.base
         if base.about.patterns[:1] != TASKS["reverse"].patterns or base.num_layers != 1 or self.measure.less_is_better:
             return False
-        absolute = [value for scheme, value in schemes.items() if POSITIONAL[scheme].about.kind == "absolute"]
-        others = [value for scheme, value in schemes.items() if POSITIONAL[scheme].about.kind != "absolute"]
-        return bool(absolute and others) and min(absolute) > max(others)
+        entries = self.comparison.by_scheme
+        absolute = [entries[scheme] for scheme in schemes if POSITIONAL[scheme].about.kind == "absolute"]
+        others = [entries[scheme] for scheme in schemes if POSITIONAL[scheme].about.kind != "absolute"]
+        pairs = [(first, second) for first in absolute for second in others]
+        return bool(pairs) and all(self.measure.ahead(first, second) > 0 for first, second in pairs)
 
     def _diverged(self) -> str:
         ended = [name_of(entry, self.comparison) for entry in self.comparison.contestants if _problems(entry)]

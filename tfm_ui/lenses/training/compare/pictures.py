@@ -34,7 +34,7 @@ def ranked(result: Ranked) -> Content:
     """A strip for each network."""
     measure = result.measure
     drawn = [_strip(result, entry) for entry in result.entries]
-    is_share = measure.field in ("accuracy", "exact")
+    is_share = measure.is_share
     dots = [dot for strip in drawn for dot in strip.dots if dot > 0]
     spread: Literal["linear", "log10"] = "log10" if not is_share and dots and max(dots) > 5 * min(dots) else "linear"
     guessing = ("same answer always", result.comparison.guessing[0]) if measure.field == "accuracy" else None
@@ -73,9 +73,16 @@ def _strip(result: Ranked, entry: Entry) -> Strip:
         low=min(values.values()) if is_whole else math.nan,
         middle=middle if is_whole else math.nan,
         high=max(values.values()) if is_whole else math.nan,
-        end=f"{end}, best" if entry in result.best and is_whole else end if is_whole else NEVER,
+        end=f"{end}{_mark(result, entry)}" if is_whole else NEVER,
         said=f"{name}\nd_model {entry.config.d_model}, learning rate {entry.config.learning_rate:g}\n{each}",
     )
+
+
+def _mark(result: Ranked, entry: Entry) -> str:
+    """Who is ahead is the best; where several may be, they are level."""
+    if entry not in result.level:
+        return ""
+    return ", best" if len(result.level) == 1 else ", level"
 
 
 def layers(model: ModelState, state: TrainingState) -> Content:

@@ -1,5 +1,7 @@
 """The view "decode": panels, and the row of controls above them."""
 
+from html import escape
+
 import streamlit as st
 
 from tfm_core import Transformer
@@ -21,11 +23,9 @@ from tfm_ui.text import formats
 def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     """The heads' cross-attention beside the next token's distribution."""
     shown, reason = written(state), why_not(row_controls.of_pair_state(state))
-    _, problem = source_of(shown.config, state.source)
     return [
         Columns([[_cross(shown)], [_next(shown)]], widths=(7, 3)),
         Note(reason, "warning", ":material/edit:") if reason else None,
-        Note(problem, "warning", ":material/edit:") if problem else None,
         Note(other_length(shown), "plain") if other_length(shown) else None,
         None if shown.run.is_complete else Note("These weights are not trained to their end: press Train.", "info"),
         *(Note(f"“{pattern.name}”: {pattern.why}", "plain") for pattern in shown.config.about.patterns),
@@ -71,11 +71,16 @@ def controls_of_pair(model: ModelState) -> TrainingState:
     inside = controls_line.more(line, "Source")
     controls_line.draw(TrainingState, PREFIX, model, inside, "source")
     inside.caption("Tokens separated by spaces; empty: an example that was held out.")
+    warned = line.container(width="content", key="training_source_warned")  # filled when the settings are known
     state = row_controls.settings(model, line)
     pair = row_controls.of_pair_state(state)
     reason = why_not(pair)
+    config = None if reason else config_of_pair(state)
+    if config and (problem := source_of(config, state.source)[1]):
+        inside.warning(problem, icon=":material/edit:")  # where it was typed; the row tells of a link's as well
+        warned.html(f'<p class="facts" title="{escape(problem)}">⚠ not read</p>')
     with line:
-        train_bar.draw(None if reason else config_of_pair(state), reason)
+        train_bar.draw(config, reason)
     return state
 
 

@@ -39,10 +39,8 @@ def how_sure(model: ModelState, state: TrainingState) -> str:
     certain = shown.decoded.probabilities.amax(-1)
     step = int(certain.argmin())
     token = shown.names(shown.decoded.written)[step]
-    return (
-        f"Step {step + 1} is the least sure: “{token}” has probability {formats.weight(float(certain[step]))}. "
-        f"{_score(shown)}"
-    )
+    share = formats.percent(float(certain[step]), 3)
+    return f"Step {step + 1} is the least sure: “{token}” has a probability of {share}. {_score(shown)}"
 
 
 def rights(model: ModelState, state: TrainingState) -> float:

@@ -33,8 +33,9 @@ def _rise(head: Formed) -> str:
 def _rights(learned: Learned) -> str:
     step = learned_at(learned)
     if step is None:
-        return f"{formats.percent(learned.run.last.accuracy)} of the answers are right at the end."
-    return f"From step {step} on the curve has had a point with 99 % of the answers right."
+        last = learned.run.last
+        return f"{formats.percent(last.accuracy)} of the answers are right after step {formats.count(last.step)}."
+    return f"Of the measured steps, {formats.count(step)} is the first with at least 99% of the answers right."
 
 
 def when_it_formed(model: ModelState, state: TrainingState) -> str:
@@ -46,7 +47,7 @@ def when_it_formed(model: ModelState, state: TrainingState) -> str:
 
 
 def step_of_the_rise(model: ModelState, state: TrainingState) -> float:
-    """The step behind the largest rise of the first pattern's head; 0 where nothing is trained."""
+    """The step after the largest rise of the first pattern's head; 0 where nothing is trained."""
     learned = _learned(state)
     return float(learned.heads[0].after) if learned and learned.heads else 0.0
 
@@ -62,7 +63,8 @@ def how_evenly(model: ModelState, state: TrainingState) -> str:
         return f"{_rise(head)}. {_rights(learned)}"
     return (
         "Every letter counts as much as any other, so CLS must look at all alike: "
-        f"evenness {formats.weight(head.score)} of 1 at the end. {_rights(learned)} "
+        f"evenness {formats.weight(head.score)} of 1 after step "
+        f"{formats.count(learned.run.last.step)}. {_rights(learned)} "
         "An average over all tokens is what attention does without any learning, "
         "which is why this is learned so fast."
     )
@@ -83,7 +85,7 @@ def which_came_first(model: ModelState, state: TrainingState) -> str:
     why = ""
     if second.layer < first.layer:
         why = (
-            f" “{second.pattern}” in layer {second.layer} writes into each place which token stands before it; only "
+            f" “{second.pattern}” in layer {second.layer} brings into each place which token stands before it; only "
             f"then can layer {first.layer} look for the place after the same token."
         )
     return f"{told}{why} {_rights(learned)}"
@@ -95,7 +97,8 @@ def is_it_readable(model: ModelState, state: TrainingState) -> str:
     if learned is None or not learned.heads:
         return NOT_YET
     head = learned.heads[0]
-    right = formats.percent(learned.run.last.accuracy)
+    last = learned.run.last
+    right = f"After step {formats.count(last.step)} {formats.percent(last.accuracy)}"
     if head.score >= CLEAR:
         return f"{right} of the answers are right, and it can be read: {_rise(head)}."
     return (

@@ -12,12 +12,15 @@ from tfm_core import TrainingConfig
 from tfm_core.training.config import read_name
 from tfm_core.training.examples import EVALUATED, held_out
 from tfm_core.training.run import Point, Run
+from tfm_core.training.schedule import FLAT
 from tfm_core.training.scores import chance
-from tfm_core.training.train import train
+from tfm_core.training.train import BETA1, train
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
+KINDS = {"decoder": "decoder-only"}  # as all pages call it
 CLEAR = 0.5  # the least weight of a head that is said to look where the answer stands
 
 
@@ -99,6 +102,11 @@ class Learned(Result):
         """Whether it has been trained at all, here or elsewhere."""
         return bool(self.run.done or self.config.file)
 
+    @property
+    def examples(self) -> str:
+        """On what the last point was measured."""
+        return formats.plural(measured_on(self.run, self.run.last), "held-out example")
+
     @cached_property
     def heads(self) -> list[Formed]:
         """For each pattern of the task the head that follows it best."""
@@ -112,13 +120,14 @@ class Learned(Result):
         if not self.is_begun:
             return (
                 f"{task.about} Nothing is trained yet: with random weights {formats.percent(last.accuracy)} of the "
-                f"held-out answers are right, with a loss of {formats.number(last.loss)}; who guesses among "
-                f"{task.outcomes} answers has ln {task.outcomes} = {formats.number(math.log(task.outcomes))}."
+                f"answers to {self.examples} are right, with a loss of {formats.number(last.loss)} nats; guessing "
+                f"evenly among {task.outcomes} answers gives a loss of ln {task.outcomes} = "
+                f"{formats.number(math.log(task.outcomes))}."
             )
         told = [
-            f"{task.about} After {formats.plural(self.run.done or self.config.steps, 'step')} "
-            f"{formats.percent(last.accuracy)} of the held-out answers are right, with a loss of "
-            f"{formats.number(last.loss)}."
+            f"{task.about} After {formats.plural(last.step, 'step')} {formats.percent(last.accuracy)} of the answers "
+            f"to {self.examples} are right, with a loss of {formats.number(last.loss)} nats.",
+            *filter(None, [dated(self.run)]),
         ]
         return " ".join([*told, *filter(None, [self.run.problem]), *map(self._of_head, self.heads), task.note]).strip()
 
@@ -147,9 +156,11 @@ class Learned(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per point of the curve."""
-        rows = []
+        rows, before = [], 0
         for point in self.run.points:
             row: dict[str, float] = {
+                "training loss, mean since the row above": float(self.run.losses[before : point.step].mean()),
+                "held-out examples": measured_on(self.run, point),
                 "held-out loss": point.loss,
                 "held-out accuracy": point.accuracy,
                 "whole examples right": point.exact,
@@ -158,6 +169,7 @@ class Learned(Result):
                 for layer, heads in enumerate(layers, 1):
                     row |= {f"{pattern.name}: layer {layer} head {i}": score for i, score in enumerate(heads, 1)}
             rows.append(row)
+            before = point.step
         return pd.DataFrame(rows, index=pd.Index([point.step for point in self.run.points], name="step"))
 
     def laws(self) -> Mapping[str, bool]:
@@ -183,16 +195,31 @@ class Learned(Result):
         return script(training, config=Code(f"read_name({self.config.name!r})", read_name))
 
 
+def _optimizer(config: TrainingConfig) -> str:
+    betas = f"β {BETA1:g} and {config.beta2:g}"
+    return (
+        f"AdamW with weight decay {config.weight_decay:g} and {betas}" if config.weight_decay else f"Adam with {betas}"
+    )
+
+
+def _schedule(config: TrainingConfig) -> str:
+    warmup = f" after {formats.plural(config.warmup, 'step')} of warm-up" if config.warmup else ""
+    if config.schedule == "constant":
+        return f"{warmup}, constant"
+    return f"{warmup}, falling with 1/√step from step {max(FLAT, config.warmup)} on"
+
+
 def facts(config: TrainingConfig, run: Run | None) -> str:
     """What the run is made of, also what "auto" stands for."""
     layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
+    kind = KINDS.get(config.about.architecture, config.about.architecture)
     parts = [
-        f"{config.about.architecture}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
+        f"{kind}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
         f"{config.norm}-norm",
         *([f"pooling: {config.pooling}"] if config.about.classes else []),
-        f"AdamW, learning rate {config.learning_rate:g} after {config.warmup} steps of warm-up, falling with 1/√step "
-        "from step 200 on",
-        f"weight decay {config.weight_decay:g}",
+        config.activation,
+        f"{_optimizer(config)}, learning rate {config.learning_rate:g}{_schedule(config)}",
+        f"gradients cut to a norm of {config.clip:g}" if config.clip else "gradients as they are",
         f"dropout {config.dropout:g}",
         f"{config.batch_size} examples a step",
         f"seed {config.seed}",

@@ -49,7 +49,9 @@ def _take_along(result: Learned) -> None:
         if not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
             return
         st.button(
-            "Show these weights in all lenses",
+            f"Show the weights of step {formats.count(run.done or run.config.steps)} in all lenses",
+            help="Of a run, the weights of its last step are kept; of the other steps on the slider, what its heads "
+            "looked at and what it said.",
             on_click=train_bar.use_in_all_lenses,
             args=(run,),
             icon=":material/visibility:",

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from tfm_core import TrainingConfig
 from tfm_core.training.examples import probes
-from tfm_core.training.run import Run
+from tfm_core.training.run import Point, Run
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import IGNORED, PAD, Examples
+from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.lenses.training.learn.numbers import Learned
+from tfm_ui.lenses.training.losses import smoothed
 from tfm_ui.lenses.training.runs import is_under_way, shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, heatmaps, lines
@@ -23,8 +25,9 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
-MOST_LOSSES = 400  # points of the line of training losses: of a longer run each is the mean of a few steps
+MOST_LOSSES = 400  # points of the line of training losses
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def content(config: TrainingConfig, run: Run, probe: int, *, live: bool) -> Cont
         "about": Learned(config, run).sentence(),
         "figure": chart.packed(curves(config, run)),
         "snapshots": snapshots,
-        "told": [_told(config, by_step[step].__dict__) for step in snapshots if step in by_step],
+        "told": [_told(run, by_step[step]) for step in snapshots if step in by_step],
         "rows": [
             {
                 "name": row.name,
@@ -127,8 +130,10 @@ def content(config: TrainingConfig, run: Run, probe: int, *, live: bool) -> Cont
     return header, _numbers(run, rows, probe)
 
 
-def _told(config: TrainingConfig, point: dict[str, Any]) -> dict[str, float]:
-    return {name: point[name] for name in ("step", "loss", "accuracy") if np.isfinite(point[name])}
+def _told(run: Run, point: Point) -> str:
+    """What was measured at a snapshot's step, and on how many examples."""
+    loss = f"loss {formats.number(point.loss)}" if np.isfinite(point.loss) else "no finite loss"
+    return f"{formats.percent(point.accuracy)} right · {loss} · on {formats.count(measured_on(run, point))} examples"
 
 
 def _answers(config: TrainingConfig, ids: list[int]) -> list[str]:
@@ -158,10 +163,9 @@ def curves(config: TrainingConfig, run: Run) -> Figure:
     """Loss, and shares between 0 and 1, over the steps."""
     step = "step of training"
     x = [point.step for point in run.points]
-    every = -(-max(1, run.done) // MOST_LOSSES)
-    means = [run.losses[begin : begin + every].mean().item() for begin in range(0, run.done, every)]
+    ends, means, every = smoothed(run.losses, MOST_LOSSES)
     losses = [
-        Line("trained on", [every * (i + 0.5) for i in range(len(means))], means, "muted", "thin"),
+        Line(f"trained on, mean of {every} steps", ends, means, "muted", "thin"),
         Line("held out", x, [point.loss for point in run.points], "ink"),
     ]
     guessing = float(np.log(config.about.outcomes))
