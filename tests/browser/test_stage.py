@@ -53,7 +53,7 @@ CUT = (
 )
 # Controls that lie outside of their row: there they have to be scrolled to, and nothing says that they are there.
 BEYOND = """all => {
-  const end = document.querySelector(".st-key-knobs").getBoundingClientRect().right + 1
+  const row = document.querySelector(".st-key-knobs"), end = row ? row.getBoundingClientRect().right + 1 : Infinity
   return all.filter(e => e.getBoundingClientRect().width && e.getBoundingClientRect().right > end)
     .map(e => e.innerText || e.ariaLabel || e.type)
 }"""
