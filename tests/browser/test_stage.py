@@ -19,7 +19,7 @@ WIDE = (1920, 1080)
 WINDOWS = (TIGHT, *SMALL, (1440, 900), WIDE)
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
-SECOND_ROW = 36  # so much lower where sliders or masks have a row of their own, rather than being out of sight
+SECOND_ROW = 40  # so much lower where sliders or masks have a row of their own, rather than being out of sight
 SHARE = 0.6  # of the window that the main picture has at least, while presenting
 LINES = 45  # of the smallest label, in the height of a window
 
@@ -53,7 +53,7 @@ CUT = (
 )
 # Controls that lie outside of their row: there they have to be scrolled to, and nothing says that they are there.
 BEYOND = """all => {
-  const end = document.querySelector(".st-key-knobs").getBoundingClientRect().right + 1
+  const row = document.querySelector(".st-key-knobs"), end = row ? row.getBoundingClientRect().right + 1 : Infinity
   return all.filter(e => e.getBoundingClientRect().width && e.getBoundingClientRect().right > end)
     .map(e => e.innerText || e.ariaLabel || e.type)
 }"""

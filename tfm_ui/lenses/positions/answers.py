@@ -70,8 +70,8 @@ def far_away(model: ModelState, state: PositionsState) -> str:
 def _about_far(scheme: Scheme, length: int, head: int) -> str:
     if isinstance(scheme.module, T5):  # what is on screen may end long before its last bucket begins
         first = scheme.module.shared_from
-        seen = "" if first < length else f" No distance on screen is as long: {length - 1} is the longest."
-        return f"{scheme.title}: from a distance of {first} tokens on, all earlier keys get the same number.{seen}"
+        short = "" if first < length else f" No distance on screen is as long: {length - 1} is the longest."
+        return f"{scheme.title}: from a distance of {first} tokens on, all earlier keys get the same number.{short}"
     with torch.no_grad():
         earlier = scheme.module.bias_at(-torch.arange(length))
     assert earlier is not None

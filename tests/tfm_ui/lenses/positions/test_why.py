@@ -21,6 +21,7 @@ from tfm_ui.lenses.positions.why.similarity import similarity
 from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.lenses.positions.why.unique import unique
 from tfm_ui.live.windows import WHOLE, part_of, pooled
+from tfm_ui.pictures.lines import Chart, Line, figure
 from tfm_ui.state.model_state import ModelState
 
 
@@ -198,3 +199,10 @@ def test_the_nearest_two_positions_are_named():
     assert len(noise.within) == 12
     assert all(result.laws().values())
     assert "of 1 pair of positions (the 2 that it has)" in unique(MODEL, asks("learned", max_len=2)).sentence()
+
+
+def test_a_cloud_of_small_dots_has_signs_in_its_legend_that_can_be_seen():
+    """As large as Plotly's own, whatever the dots are; chart.css makes them opaque."""
+    dots, line = (Chart("x", "y", [Line("A", [0, 1], [0, 1], "head 1", style)]) for style in ("dots", "solid"))
+    assert figure([dots])["layout"]["legend"]["itemsizing"] == "constant"
+    assert "itemsizing" not in figure([line])["layout"]["legend"]

@@ -14,12 +14,12 @@ def drawn(text: str) -> tuple[list[list[str]], tuple[str, ...]] | None:
     signs = "".join(lines).replace(" ", "")
     if set(signs) <= {*SEES_PLAIN, *HIDES_PLAIN} and set(signs) & {*SEES_PLAIN} and set(signs) & {*HIDES_PLAIN}:
         return [_cells(line) for line in lines], ()
-    found = [ROW.search(line.split("|")[0].rstrip()) for line in lines]
-    rows = [_cells(row[1]) for row in found if row]
+    matches = [ROW.search(line.split("|")[0].rstrip()) for line in lines]
+    rows = [_cells(row[1]) for row in matches if row]
     if not rows:
         return None
     beside = ("Of the two drawings that stand side by side, the left one is read.",)
-    return rows, beside if any("|" in line for line, row in zip(lines, found, strict=True) if row) else ()
+    return rows, beside if any("|" in line for line, row in zip(lines, matches, strict=True) if row) else ()
 
 
 def _cells(line: str) -> list[str]:

@@ -47,15 +47,15 @@ class Table:
     precision: str = "float64"
     says: str = ""
 
-    def one(self, layer: int, head: int) -> "Table":
+    def at(self, layer: int, head: int) -> "Table":
         """One of several tables, counted from 1; the last, if there are fewer."""
         *stack, rows, columns = self.values.shape
         if not stack:
             return self
         layers, heads = [1, *stack][-2:]
-        at = min(layer, layers), min(head, heads)
-        which = f"layer {at[0]} of {layers}, head {at[1]} of {heads}" if len(stack) > 1 else f"head {at[1]} of {heads}"
-        values = self.values.reshape(layers, heads, rows, columns)[at[0] - 1, at[1] - 1]
+        layer, head = min(layer, layers), min(head, heads)
+        which = f"layer {layer} of {layers}, " * (len(stack) > 1) + f"head {head} of {heads}"
+        values = self.values.reshape(layers, heads, rows, columns)[layer - 1, head - 1]
         return replace(self, values=values, notes=(*self.notes, f"Of several tables, this is {which}."))
 
 

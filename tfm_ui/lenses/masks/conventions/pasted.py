@@ -200,7 +200,7 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
         return None, GONE
     if not whole_table:
         return None, NOTHING
-    table = whole_table.one(state.pasted_layer, state.pasted_head)
+    table = whole_table.at(state.pasted_layer, state.pasted_head)
     reading, why = guess(table)
     if state.read_as != GUESSED:
         reading, why = state.read_as, ""

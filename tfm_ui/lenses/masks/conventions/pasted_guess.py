@@ -56,8 +56,8 @@ def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
         where = "on the diagonal and above" if diagonal.all() else "on or above the diagonal"
         where = where if diagonal.any() else "above the diagonal"
         return IGNORE, f"{yes} stands only {where}: so nobody looks ahead, as in nn.MultiheadAttention’s attn_mask"
-    for way, seen, hidden in ((ATTEND, ones, no), (IGNORE, ~ones, yes)):
-        if not np.triu(seen, 1).any() and 2 * int((~seen.any(1)).sum()) < len(seen):
+    for way, visible, hidden in ((ATTEND, ones, no), (IGNORE, ~ones, yes)):
+        if not np.triu(visible, 1).any() and 2 * int((~visible.any(1)).sum()) < len(visible):
             return way, f"{hidden} stands everywhere above the diagonal: so nobody looks ahead"
     if itself:
         way = ATTEND if diagonal[0] else IGNORE
@@ -106,10 +106,10 @@ def _of_a_cache(mask: Mask) -> bool:
 
 def said(table: Table) -> str:
     """The reading that our own files name in their first cell; "" of other files."""
-    if not (found := re.match(r"(True|False|0|1|added) = may attend|weights", table.says)):
+    if not (says := re.match(r"(True|False|0|1|added) = may attend|weights", table.says)):
         return ""
     added = "−∞" in table.says or "-inf" in table.says
-    return WEIGHTS if not found[1] else ADDED if added else ATTEND if found[1] in ("True", "1") else IGNORE
+    return WEIGHTS if not says[1] else ADDED if added else ATTEND if says[1] in ("True", "1") else IGNORE
 
 
 def are_weights(values: NDArray[np.float64]) -> bool:
