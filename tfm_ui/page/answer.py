@@ -104,8 +104,8 @@ class Strip:
 
 
 def _seen() -> Mapping[str, float | str | None]:
-    seen: Mapping[str, float | str | None] = st.session_state.get(SEEN, {})
-    return seen
+    guesses: Mapping[str, float | str | None] = st.session_state.get(SEEN, {})
+    return guesses
 
 
 def _said(value: float | str, prediction: Prediction) -> str:

@@ -3,12 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfm_ui.page.question_numbers import NAMES
-
-if TYPE_CHECKING:
-    from tfm_ui.page.questions import Question
 
 
 def name_in_links(title: str) -> str:
@@ -17,10 +14,10 @@ def name_in_links(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
-def names_in_links(lens: str, questions: Sequence["Question"]) -> Mapping[str, Any]:
+def names_in_links(lens: str, names: Sequence[str]) -> Mapping[str, Any]:
     """The limits of the field `question` of a lens's state: its questions' names, and what numbers once stood for."""
     numbered = enumerate(NAMES.get(lens, "").split(), 1)
     return {
-        "names": tuple(question.link for question in questions),
+        "names": tuple(names),
         "older": {"0": "", **{str(number): name for number, name in numbered}},
     }

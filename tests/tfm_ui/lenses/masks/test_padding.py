@@ -219,7 +219,7 @@ def test_what_takes_long_is_cut_and_said():
 def test_the_smallest_sentences(text):
     beside = run(replace(FREE, seq_len=2), texts=text)
     assert beside.batch.read == beside.batch.pads == 1
-    assert "1 PAD behind 1 token" in Alone(beside).sentence()
+    assert "1 PAD after 1 token" in Alone(beside).sentence()
     assert "the one PAD takes" in Weights(beside).sentence()
     assert run(replace(FREE, seq_len=2), texts="").batch.pads == 0
 
