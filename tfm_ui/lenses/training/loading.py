@@ -5,7 +5,7 @@ import streamlit as st
 from tfm_core import STORE
 from tfm_core.training.files import NotARun
 from tfm_core.training.weights_file import MOST_BYTES, from_file
-from tfm_ui.lenses.training.runs import measured_on
+from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.page import controls
 from tfm_ui.text import formats
 

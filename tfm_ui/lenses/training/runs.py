@@ -5,14 +5,12 @@ from functools import cache
 
 from tfm_core import STORE, TrainingConfig
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.networks import network, parameters
-from tfm_core.training.run import Point, Progress, Run
+from tfm_core.training.run import Progress, Run
 from tfm_core.training.train import untrained
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.training.state import AUTO, TrainingState
 from tfm_ui.live.cache import cached
-from tfm_ui.text import formats
 
 JOB = "train"
 LONGEST = 120.0  # estimated seconds of a run
@@ -98,20 +96,6 @@ def run_of(config: TrainingConfig) -> Run | None:
 def shown_run(config: TrainingConfig) -> Run:
     """What there is of a run; where there is nothing, its first weights."""
     return run_of(config) or _untrained(config)
-
-
-def measured_on(run: Run, point: Point) -> int:
-    """Over how many held-out examples a point was measured: only the last one of a run that has ended over many."""
-    ended = (run.is_complete or bool(run.problem)) and not run.config.file
-    return held_out_count(run.config, FINAL if ended and point is run.last else EVALUATED)
-
-
-def dated(run: Run) -> str:
-    """How far the run is, where its last point is of an earlier step; "" where it is of the last step."""
-    last = run.last.step
-    if run.config.file or run.done <= last:
-        return ""
-    return f"By now {formats.plural(run.done, 'step')} are made; step {formats.count(last)} was measured last."
 
 
 @cached()

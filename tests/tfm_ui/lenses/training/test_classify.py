@@ -176,7 +176,7 @@ def test_overfitting_is_a_held_out_loss_that_has_grown():
     assert turn(curve(1.1, 0.6, 0.5, 0.7, 0.7, 0.7, 0.6)).step == 50
     assert turn(curve(1.1, 0.6, 0.5, 0.7, 0.7, 0.7, 0.54)) is None  # over more examples it has not grown
     assert turn(curve(1.1, 0.6, 0.5, 0.7, 0.52, 0.7, 0.9)) is None  # one of the last points has not
-    assert turn(curve(1.1, 0.6, 0.5, 0.7, 0.9)) is None  # too few points
+    assert turn(curve(1.1, 0.6, 0.5, 0.7, 0.7, 0.9)) is None  # too few points
     assert turn([]) is None
     result = result_of("authors")
     assert result.run

@@ -12,12 +12,13 @@ from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
 from tfm_ui.lenses.training import badge, train_words
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.lenses.training.learn import answers
 from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
 from tfm_ui.lenses.training.learn.pictures import content, maps_figure
 from tfm_ui.lenses.training.learn.questions import QUESTIONS
 from tfm_ui.lenses.training.losses import smoothed
-from tfm_ui.lenses.training.runs import LONGEST, config_of, dated, estimate, measured_on, shown_run, size_of, why_not
+from tfm_ui.lenses.training.runs import LONGEST, config_of, estimate, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats

@@ -4,8 +4,9 @@ from tfm_core.training.baselines import trained_on
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import classified, of_label
 from tfm_ui.lenses.training.classify.words import RANDOM, by_chance, why_random
+from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.lenses.training.learn.answers import NOT_YET
-from tfm_ui.lenses.training.runs import measured_on, why_not
+from tfm_ui.lenses.training.runs import why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats

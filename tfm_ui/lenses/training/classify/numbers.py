@@ -13,7 +13,7 @@ from tfm_core.training.examples import FINAL, held_out
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
-from tfm_ui.lenses.training.runs import dated, measured_on
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats

@@ -15,7 +15,7 @@ from tfm_core.training.run import Point, Run
 from tfm_core.training.schedule import FLAT
 from tfm_core.training.scores import chance
 from tfm_core.training.train import BETA1, train
-from tfm_ui.lenses.training.runs import dated, measured_on
+from tfm_ui.lenses.training.dated import dated, measured_on
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -212,8 +212,9 @@ def _schedule(config: TrainingConfig) -> str:
 def facts(config: TrainingConfig, run: Run | None) -> str:
     """What the run is made of, also what "auto" stands for."""
     layers, heads = formats.plural(config.num_layers, "layer"), formats.plural(config.num_heads, "head")
+    kind = KINDS.get(config.about.architecture, config.about.architecture)
     parts = [
-        f"{KINDS.get(config.about.architecture, config.about.architecture)}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
+        f"{kind}, {layers}, {heads}, d_model {config.d_model}, {config.positional} positions",
         f"{config.norm}-norm",
         *([f"pooling: {config.pooling}"] if config.about.classes else []),
         config.activation,

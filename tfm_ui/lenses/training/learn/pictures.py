@@ -12,9 +12,10 @@ from tfm_core.training.examples import probes
 from tfm_core.training.run import Point, Run
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import IGNORED, PAD, Examples
+from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.lenses.training.learn.numbers import Learned
 from tfm_ui.lenses.training.losses import smoothed
-from tfm_ui.lenses.training.runs import is_under_way, measured_on, shown_config, shown_run
+from tfm_ui.lenses.training.runs import is_under_way, shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
