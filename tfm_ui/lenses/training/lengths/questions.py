@@ -27,8 +27,8 @@ QUESTIONS = (
     ),
     Question(
         "Counting further",
-        "A majority of 21 letters is an average over all. Does the same network find the majority of 87? CLS is a "
-        "token, too, so the lengths on screen are 22 and 88.",
+        "A majority of 21 letters is an average over all. Does the same network find that of 87? With CLS, these are "
+        "22 and 88 tokens.",
         beyond,
         page={"view": "lengths", "task": "majority"},
     ),
