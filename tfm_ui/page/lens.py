@@ -108,7 +108,8 @@ class Lens:
 
     def limits(self, model: ModelState) -> Limits:
         """Field name -> attributes of its control that are narrower in a link: by this model, and by the questions."""
-        return {**self.state.limits(model), "question": names_in_links(self.name, [each.link for each in self.questions])}
+        names = [question.link for question in self.questions]
+        return {**self.state.limits(model), "question": names_in_links(self.name, names)}
 
     @property
     def uses_model(self) -> bool:
