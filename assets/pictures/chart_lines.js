@@ -6,7 +6,7 @@ import { grouped } from "./paint.js"
 /* In pixels at a root font of 16: the gap between charts; the least width of a chart that stands beside another; the
    height of a chart, of one that has the whole width of a wide page, and the least in little room; the least width of a
    chart with names at its ends; the least width of the ticks' names at the left; the height of the axis below, of a line of words above. */
-const GAP = 28, NARROWEST = 290, TALL = 300, LOW = 240, FLATTEST = 150, WITH_NAMES = 420, LEFT = 50, BELOW = 46, LINE = 18
+const GAP = 28, NARROWEST = 290, TALL = 300, LOW = 240, FLATTEST = 144, WITH_NAMES = 420, LEFT = 50, BELOW = 46, LINE = 18
 
 /** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin
  * @param {Room} room @param {Set<string>} hidden names that the reader has switched off in the legend */

@@ -30,12 +30,14 @@ def drawing(visitor: Visitor) -> Locator:
 def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
     shown = machine(model, ModelLensState())
+    alone = ["Decoder-only"]  # an encoder too: it is causal
+    stacks = [stack.capitalize() for stack in shown.counts] if len(shown.counts) > 1 else alone
     visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")
     for width in (1440, 390):
         visitor.resize(width)
         picture = drawing(visitor)
         sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
-        assert [side["title"] for side in sides] == [f"{stack.capitalize()}, {norm}-norm" for stack in shown.counts]
+        assert [side["title"] for side in sides] == [f"{stack}, {norm}-norm" for stack in stacks]
         for side, stack in zip(sides, shown.counts, strict=True):
             boxes = side["boxes"]
             assert [box["text"] for box in boxes] == [row.text for row in shown.rows_of(stack)]
@@ -58,12 +60,12 @@ def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_draw
     """
     visitor = visit("/model?num_layers=8")
     drawing(visitor)
-    visitor.page.get_by_role("button", name="Encoder, pre-norm: Feed-forward, gelu").click()
+    visitor.page.get_by_role("button", name="Decoder-only, pre-norm: Feed-forward, gelu").click()
     expect(visitor.page).to_have_url(re.compile("model_block=feed_forward"))
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 1)")).to_be_visible()
     visitor.page.get_by_role("button", name="Layer 1 of 8: show all").click()
     expect(visitor.page).to_have_url(re.compile("model_all_layers=true"))
-    visitor.page.get_by_role("button", name="Encoder, pre-norm: Layer 5").click()
+    visitor.page.get_by_role("button", name="Decoder-only, pre-norm: Layer 5").click()
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 5)")).to_be_visible()
     visitor.page.reload()
     visitor.wait()

@@ -330,6 +330,7 @@ def test_what_is_computed_leaves_the_old_picture_and_its_titles_in_sight(visit):
 
 def test_an_answer_waits_until_it_is_asked_for_beside_the_prediction_and_covers_no_picture(visit):
     visitor = visit("/masks?masks_question=no-leak")
+    visitor.resize(1440, height=900)
     picture = visitor.page.locator(".st-key-panel_masks_leaks canvas").first
     expect(picture).to_be_hidden()
     visitor.press("Predict")

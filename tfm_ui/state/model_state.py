@@ -171,13 +171,6 @@ class ModelState:
         return self.causal and self.architecture == "encoder"
 
     @property
-    def kind(self) -> str:
-        """What the model is called on all pages: with a causal mask, what is set up as an encoder is decoder-only."""
-        if self.is_encoder_decoder:
-            return self.architecture
-        return "decoder-only" if self.looks_back_only else "encoder"
-
-    @property
     def looks_back_only(self) -> bool:
         """Whether no token can see later ones, so that the last token's output predicts a next token."""
         return self.causal or self.architecture != "encoder"

@@ -17,7 +17,7 @@ import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
-const BOTH = 330 // pixels at a root font of 16 that two charts need, one above the other
+const BOTH = 372 // pixels at a root font of 16 that two charts need, one above the other
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
 /** @param {Picture<LearnHeader>} drawn */

@@ -10,7 +10,7 @@ QUESTIONS = (
         "First row",
         "The first row of every head is 1.00 and nothing else. Why could no training change that?",
         answers.first_row,
-        given=("architecture", "causal"),
+        only=lambda model, page: model.looks_back_only and not model.is_encoder_decoder,
     ),
     Question(
         "Who saw whom?",

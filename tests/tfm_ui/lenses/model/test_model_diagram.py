@@ -242,8 +242,8 @@ def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> No
     model = ModelState(architecture=architecture, causal=causal)
     shown = machine(model, ModelLensState())
     titles = [stack["title"].partition(",")[0] for stack in content(shown)[0]["stacks"]]
-    expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.kind.capitalize()])
+    expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.architecture_name.capitalize()])
     assert titles == expected
-    assert config_in_words(shown).startswith(f"{model.kind},")
+    assert config_in_words(shown).startswith(f"{model.architecture_name},")
     masked = "Masked self-attention" in [row.text for stack in shown.counts for row in shown.rows_of(stack)]
-    assert masked == (model.kind != "encoder")
+    assert masked == (model.architecture_name != "encoder")
