@@ -58,6 +58,7 @@ async function endAtRest(pictures) {
   clearTimeout(looking)
   if (!ahead.size || !page) return
   looking = setTimeout(endAtRest, REST, pictures)
+  if ([...ahead.values()].every(({ query }) => query === page?.query)) return // the page is about to say the same
   if (isRunning() || pictures().some(({ dataset }) => dataset.settled !== page?.query)) return
   const { query } = page, answer = await wordsAlone(query, wanted(query))
   if (page?.query !== query || !("words" in answer) || !answer.words || Number(answer.question) < spokenNumber) return
