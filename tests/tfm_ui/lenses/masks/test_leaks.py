@@ -40,7 +40,7 @@ CASES = {
 def test_what_moved_is_what_the_mask_lets_pass_and_leaks_are_what_was_not_promised(case):
     measured = measure(*CASES[case])
     np.testing.assert_array_equal(measured.moves, measured.within)
-    np.testing.assert_array_equal(measured.leaking, measured.within[-1] & ~measured.promised[-1])
+    np.testing.assert_array_equal(measured.leaking, measured.within[-1] & ~measured.allowed[-1])
     assert (measured.moved[~measured.within] < measured.influence.tolerance / 50).all()
 
 
@@ -50,7 +50,7 @@ def test_the_script_gives_the_numbers_shown(case):
     exec(measured.recipe(), scope)
     moved = scope["moved"].movedim(1, 0).numpy()
     np.testing.assert_allclose(moved, measured.moved, rtol=1e-9, atol=measured.influence.tolerance)
-    np.testing.assert_array_equal(scope["promised"].T.numpy(), measured.promised[-1])
+    np.testing.assert_array_equal(scope["promised"].T.numpy(), measured.allowed[-1])
     np.testing.assert_array_equal(scope["leaking"].numpy(), measured.leaking)
 
 
@@ -181,7 +181,7 @@ def test_distances_are_those_of_a_naive_loop():
         measured = measure(*CASES[case])
         travel, real = Travel(measured), len(measured.setting.queries.pieces)
         for name, sign in (("back", 1), ("ahead", -1)):
-            for pairs, farthest in zip((measured.promised, measured.moves), travel.reaches[name], strict=True):
+            for pairs, farthest in zip((measured.allowed, measured.moves), travel.reaches[name], strict=True):
                 expected = [
                     max([sign * (j - i) for i in range(real) for j in range(real) if layer[i, j]] + [0])
                     for layer in pairs
@@ -212,7 +212,7 @@ def test_the_picture_tells_leaks_promises_and_what_was_not_promised_apart():
     measured = measure(FREE, state)
     header, numbers = decode(made("masks_leaks", query_of(((FREE, ""), (state, "masks_")))))
     drawn, promised = maps_of(header, numbers)
-    moves, kept = measured.moves[-1], measured.promised[-1]
+    moves, kept = measured.moves[-1], measured.allowed[-1]
     np.testing.assert_array_equal(np.isnan(drawn), ~moves & ~kept)
     np.testing.assert_array_equal(np.isposinf(drawn), ~moves & kept)
     np.testing.assert_array_equal(drawn[moves], measured.moved[-1][moves].astype(np.float32))

@@ -38,6 +38,11 @@ def read_file(data: bytes) -> Table:
     return read_text(text)
 
 
+# What zipfile raises over an archive that is cut off, damaged, locked by a password, or compressed in a way unknown to
+# it; each is told to the reader as one sentence.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
+
+
 def _only_array(data: bytes) -> bytes:
     """The .npy in an archive that np.savez has written of one array. Its size is bounded while it is unpacked."""
     try:
@@ -50,7 +55,7 @@ def _only_array(data: bytes) -> bytes:
                 raise ValueError("This is an archive without an array (.pt or .zip): save the mask with np.save.")
             with archive.open(names[0]) as file:
                 array = file.read(BYTES + 1)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
+    except UNREADABLE:
         raise ValueError("This archive cannot be read: save the mask with np.save, as .npy.") from None
     if len(array) > BYTES:
         raise ValueError(f"The array in this .npz has more than {BYTES:,} bytes, which is the limit.")

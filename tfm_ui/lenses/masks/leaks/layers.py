@@ -27,12 +27,12 @@ class LayerByLayer(Result):
 
     def sentence(self) -> str:
         """How many pairs have moved behind each layer."""
-        moves, may_move = self.measured.moves, self.measured.promised
-        counts, promised = ([formats.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
+        moves, may_move = self.measured.moves, self.measured.allowed
+        counts, allowed = ([formats.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
         last, pairs = len(counts), self.measured.leaking.size
         where = f"after layers 1 {'and' if last == 2 else 'to'} {last}" if last > 1 else "after the only layer"
         alike = (moves == may_move).all()
-        kept = "exactly those that are allowed to" if alike else f"{_each(promised)} are allowed to"
+        kept = "exactly those that are allowed to" if alike else f"{_each(allowed)} are allowed to"
         many = self.measured.leaking_behind.sum((1, 2)).max() > self.crosses
         crossed = f" Of the leaks after a layer {formats.count(self.crosses)} at most are crossed out." if many else ""
         return f"Of {formats.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"

@@ -64,7 +64,7 @@ class Measurement:
 
     @property
     def promise(self) -> Tensor:
-        """The mask that is promised, boolean (query, key)."""
+        """The mask that the test holds the model to, boolean (query, key)."""
         named = {AS_COMPOSED: self.setting.composed, AS_PAINTED: self.setting.mask}
         return named[self.state.promise] if self.state.promise in named else self.setting.of(self.state.promise)
 
@@ -80,7 +80,7 @@ class Measurement:
         return np.asarray(reach_by_layer(self.way(mask), self.plan.places).mT.numpy())
 
     @cached_property
-    def promised(self) -> NDArray[np.bool_]:
+    def allowed(self) -> NDArray[np.bool_]:
         """(layer, token, output), what may move if the promise is kept."""
         return self._reach(self.promise)
 
@@ -96,9 +96,9 @@ class Measurement:
 
     @cached_property
     def leaking_behind(self) -> NDArray[np.bool_]:
-        """(layer, token, output), what moved and was not promised to."""
-        promised = torch.from_numpy(self.promised).mT
-        return np.asarray(leaks(self.influence.moved.movedim(1, 0), promised, self.influence.tolerance).numpy())
+        """(layer, token, output), what moved and was not allowed to."""
+        allowed = torch.from_numpy(self.allowed).mT
+        return np.asarray(leaks(self.influence.moved.movedim(1, 0), allowed, self.influence.tolerance).numpy())
 
     @property
     def leaking(self) -> NDArray[np.bool_]:
@@ -154,7 +154,7 @@ class Measurement:
                 "output": columns + 1,
                 "moved": np.array(self.columns)[columns],
                 **{f"largest change after layer {i + 1}": layer.ravel() for i, layer in enumerate(self.moved)},
-                "allowed": self.promised[-1].ravel(),
+                "allowed": self.allowed[-1].ravel(),
                 "leak": self.leaking.ravel(),
             }
         )

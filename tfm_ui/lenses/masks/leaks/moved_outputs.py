@@ -1,4 +1,4 @@
-"""The panel "Change one token": what moved behind the last layer, and whether it was promised to."""
+"""The panel "Change one token": what moved after the last layer, and whether it was allowed to."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops,
 
 @dataclass(frozen=True)
 class MovedOutputs(Result):
-    """What was measured behind the last layer, beside the promise.
+    """What was measured after the last layer, beside the promise.
 
     Attributes:
         measured: the measurement, of which only what is behind the last layer is told.
@@ -34,7 +34,7 @@ class MovedOutputs(Result):
         return " ".join(filter(None, [self._verdict(), self._unmoved(), self._about(*cell) if cell else ""]))
 
     def _verdict(self) -> str:
-        moved, promised = self.measured.moved[-1], self.measured.promised[-1]
+        moved, allowed = self.measured.moved[-1], self.measured.allowed[-1]
         if self.measured.worst:
             row, column = self.measured.worst
             promise, count = f"“{self.measured.state.promise}” forbids", int(self.measured.leaking.sum())
@@ -50,19 +50,19 @@ class MovedOutputs(Result):
                 f"Leak: {output} moves by up to {formats.number(moved[row, column])} when {token} changes, which "
                 f"{promise}{more}."
             )
-        count, of_them = int(promised.sum()), int((self.measured.moves[-1] & promised).sum())
-        allowed = f"allowed pair{'s' * (count != 1)} moved"
-        of = f"all {formats.count(count)} {allowed}" if count == of_them > 1 else ""
-        of = of or f"{formats.count(of_them)} of {formats.count(count)} {allowed}"
-        if promised.all():
+        count, of_them = int(allowed.sum()), int((self.measured.moves[-1] & allowed).sum())
+        pairs = f"allowed pair{'s' * (count != 1)} moved"
+        of = f"all {formats.count(count)} {pairs}" if count == of_them > 1 else ""
+        of = of or f"{formats.count(of_them)} of {formats.count(count)} {pairs}"
+        if allowed.all():
             return f"No leak is possible, as every pair is allowed: {of}."
-        most, rest = moved[~promised].max(), int((~promised).sum())
+        most, rest = moved[~allowed].max(), int((~allowed).sum())
         by = f"moved by rounding only, at most {formats.tiny(most)}" if most else "did not move at all"
         return f"No leak: {of}; the {formats.plural(rest, 'forbidden one')} {by}."
 
     def _unmoved(self) -> str:
-        """What was promised and did not move: why."""
-        still = self.measured.promised[-1] & ~self.measured.moves[-1]
+        """What was allowed and did not move: why."""
+        still = self.measured.allowed[-1] & ~self.measured.moves[-1]
         if not still.any():
             return ""
         hidden = int((still & ~self.measured.within[-1]).sum())
@@ -96,7 +96,7 @@ class MovedOutputs(Result):
     def laws(self) -> dict[str, bool]:
         """What was measured of the promise, of the mask itself, and of padding; nothing of what is not there."""
         laws = {}
-        if not self.measured.promised[-1].all():
+        if not self.measured.allowed[-1].all():
             count = int(self.measured.leaking.sum())
             how_many = f" ({formats.count(count)} leak{'s' * (count > 1)})" if count else ""
             laws[f"every output that moved was allowed to{how_many}"] = not count

@@ -24,15 +24,15 @@ NOT_PROMISED, STILL, LEAK = "forbidden", "allowed, did not move", "leak: forbidd
 
 
 def changes(model: ModelState, state: MasksState) -> Content:
-    """What moved behind the last layer, beside behind which layer it is promised to."""
+    """What moved after the last layer, beside after which layer it is allowed to."""
     measured = measure(model, state)
-    arrives = np.where(measured.promised[-1], measured.promised.shape[0] - measured.promised.sum(0) + 1.0, MASKED)
+    arrives = np.where(measured.allowed[-1], measured.allowed.shape[0] - measured.allowed.sum(0) + 1.0, MASKED)
     drawn = [
         Map(name="measured: largest change", values=_moved(measured, -1), scale=_scale(measured)),
         Map(
             name="allowed: from this layer on",
             values=arrives.astype(np.float32),
-            scale=from_zero(float(len(measured.promised))),
+            scale=from_zero(float(len(measured.allowed))),
             unit="layers",
             whole=True,
         ),
@@ -67,12 +67,12 @@ def distances(model: ModelState, state: MasksState) -> Content:
             "layer",
             f"farthest {name}, {unit}",
             [
-                Line("allowed", travel.measured.layers, promised, "muted", "dashed"),
+                Line("allowed", travel.measured.layers, allowed, "muted", "dashed"),
                 Line("measured", travel.measured.layers, measured, "result"),
             ],
             reach=(0, 1),
         )
-        for name, (promised, measured) in travel.reaches.items()
+        for name, (allowed, measured) in travel.reaches.items()
     ]
     colours = {"largest": "result", "median": "muted"}
     effects = [Line(name, *points, colours[name]) for name, points in travel.effects.items()]
@@ -83,8 +83,8 @@ def distances(model: ModelState, state: MasksState) -> Content:
 
 
 def _moved(measured: Measurement, layer: int) -> NDArray[np.float32]:
-    """The changes: hatched where nothing was promised and nothing moved, a frame where it was promised."""
-    still = np.where(measured.promised[layer], ABSENT, MASKED)
+    """The changes: hatched where nothing was allowed and nothing moved, a frame where it was allowed."""
+    still = np.where(measured.allowed[layer], ABSENT, MASKED)
     return np.where(measured.moves[layer], measured.moved[layer], still).astype(np.float32)
 
 

@@ -53,9 +53,9 @@ class Travel(Result):
 
     @cached_property
     def reaches(self) -> dict[str, tuple[list[int], list[int]]]:
-        """ "back" and "ahead" -> the farthest promised and the farthest measured, by layer."""
+        """ "back" and "ahead" -> the farthest allowed and the farthest measured, by layer."""
         return {
-            name: (self.farthest(self.measured.promised, ahead=ahead), self.farthest(self.measured.moves, ahead=ahead))
+            name: (self.farthest(self.measured.allowed, ahead=ahead), self.farthest(self.measured.moves, ahead=ahead))
             for name, ahead in (("back", False), ("ahead", True))
         }
 
@@ -76,8 +76,8 @@ class Travel(Result):
         (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
         token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
-        promised = f"allowed: {back[-1]} and {ahead[-1]}"
-        return f"Through {layers} an output moved with a {token} {measured}; {promised}. {self._fading()}".strip()
+        allowed = f"allowed: {back[-1]} and {ahead[-1]}"
+        return f"Through {layers} an output moved with a {token} {measured}; {allowed}. {self._fading()}".strip()
 
     def _fading(self) -> str:
         distances, largest = self.effects["largest"]
@@ -113,11 +113,11 @@ class Travel(Result):
     def table(self) -> pd.DataFrame:
         """A row per layer."""
         columns: dict[str, list[int]] = {}
-        for name, (promised, measured) in self.reaches.items():
-            columns |= {f"farthest {name}, allowed": promised, f"farthest {name}, measured": measured}
+        for name, (allowed, measured) in self.reaches.items():
+            columns |= {f"farthest {name}, allowed": allowed, f"farthest {name}, measured": measured}
         counts = {
             "pairs moved": self.measured.moves.sum((1, 2)).tolist(),
-            "pairs allowed": self.measured.promised.sum((1, 2)).tolist(),
+            "pairs allowed": self.measured.allowed.sum((1, 2)).tolist(),
         }
         return pd.DataFrame(columns | counts, index=pd.Index(self.measured.layers, name="layer"))
 
