@@ -9,7 +9,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from tfm_ui.lenses import NAMES, lens, lenses
-from tfm_ui.lenses.previews import preview_of
+from tfm_ui.lenses.previews import tags
 from tfm_ui.page import frame, present, present_bar, reconnect, sidebar
 from tfm_ui.server import latency, logs, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
@@ -53,5 +53,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
     start.preload()
-    middleware = [*MIDDLEWARE, Middleware(LinkPreview, NAMES, lambda page, query: preview_of(page, query).tags())]
+    middleware = [*MIDDLEWARE, Middleware(LinkPreview, NAMES, tags)]
     app = st.App(__file__, routes=ROUTES, middleware=middleware, lifespan=lifespan)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import cache, partial
 from importlib import import_module
 
-from tfm_ui.page import words
+from tfm_ui.page import preview, words
 from tfm_ui.page.lens import Lens
-from tfm_ui.pictures.registry import WORDS, Words, register
+from tfm_ui.pictures.registry import PREVIEWS, WORDS, Preview, Words, register
 
 # The lenses in teaching order. For a new lens, add a folder whose package defines `LENS`, and its name here.
 NAMES = ["home", "heads", "attention", "positions", "masks", "model", "generate", "training", "profiling"]
@@ -14,7 +14,7 @@ NAMES = ["home", "heads", "attention", "positions", "masks", "model", "generate"
 
 @cache
 def lens(name: str) -> Lens:
-    """The lens with this name, after registering its pictures and its words.
+    """The lens with this name, after registering its pictures, its words and its preview.
 
     Raises:
         ValueError: if it has another name than its folder.
@@ -25,6 +25,7 @@ def lens(name: str) -> Lens:
     register(loaded.pictures, loaded.state, loaded.prefix)
     for key, said in zip(words.names(loaded), (words.of_page, words.of_answer), strict=True):
         WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded))
+    PREVIEWS[preview.name(loaded)] = Preview(loaded.state, loaded.prefix, partial(preview.picture, loaded))
     return loaded
 
 

@@ -14,6 +14,7 @@ from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
 SMALL, NORMAL, TITLE = 13, 15, 18  # sizes of letters, in pixels at a root font of 16
+PREVIEW_WIDTH, PREVIEW_HEIGHT = 1200, 630  # pixels: what messengers ask for
 PAPER, INK, MUTED, RULE = (part["light"] for part in (colours.PAPER, colours.INK, colours.MUTED, colours.RULE))
 # What functions of charts make: Plotly's "data" and "layout". Plotly's own classes check each part, which takes longer
 # than all else that a chart needs; they are made for downloads alone (tfm_ui/pictures/chart.py), and in tests.

@@ -119,8 +119,20 @@ class Words(OfLens):
     said: Callable[[ModelState, Any], Header]
 
 
+@dataclass(frozen=True)
+class Preview(OfLens):
+    """A picture of a lens's page as a PNG, in the registry.
+
+    Attributes:
+        drawn: draws it, from the model's state and the lens's state.
+    """
+
+    drawn: Callable[[ModelState, Any], bytes]
+
+
 PICTURES: dict[str, Registered] = {}
 WORDS: dict[str, Words] = {}
+PREVIEWS: dict[str, Preview] = {}
 
 
 def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: str) -> None:
@@ -144,15 +156,16 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
 
 
 def can_be_asked(name: str) -> bool:
-    """Whether this is the name of a picture, or of words."""
-    return name in PICTURES or name in WORDS
+    """Whether this is the name of a picture, of words, or of a preview."""
+    return name in PICTURES or name in WORDS or name in PREVIEWS
 
 
 def is_here(name: str) -> bool:
-    """Whether this picture shows jobs that are under way; words, if a picture of the same lens does."""
+    """Whether this picture shows jobs that are under way; words and previews, if a picture of the same lens does."""
     if name in PICTURES:
         return PICTURES[name].here
-    return any(picture.here and picture.prefix == WORDS[name].prefix for picture in PICTURES.values())
+    prefix = (WORDS.get(name) or PREVIEWS[name]).prefix
+    return any(picture.here and picture.prefix == prefix for picture in PICTURES.values())
 
 
 def registered(name: str) -> Registered:
@@ -167,7 +180,10 @@ def registered(name: str) -> Registered:
 
 
 def made(name: str, link: str | Asked) -> bytes:
-    """A picture's bytes, for the browser, or those of words; see `content_of`."""
+    """A picture's bytes, for the browser, or those of words, or a preview's PNG; see `content_of`."""
+    if preview := PREVIEWS.get(name):
+        states = preview.states(Asked(link) if isinstance(link, str) else link)
+        return preview.drawn(*(state for state, _ in states))
     return encode(*content_of(name, link))
 
 

@@ -17,7 +17,7 @@ from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
 from tfm_ui.server.liveness import live, ready
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
-from tfm_ui.server.picture_requests import Pictures
+from tfm_ui.server.picture_requests import Pictures, preview
 from tfm_ui.server.pool import POOL
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.server.same_origin import SameOriginOnly
@@ -35,6 +35,7 @@ def routes(base: str) -> list[BaseRoute]:
     return [
         Route(f"{below}/assets/{{version}}/{{path:path}}", assets.serve),
         Route(f"{below}/pictures/{{names}}", Pictures(), methods=["POST"]),
+        Route(f"{below}/previews/{{lens}}.png", preview),
         Route(f"{below}/live", live),
         Route(f"{below}/ready", ready),
         Route(f"{below}/status", status),

@@ -4,11 +4,14 @@ Streamlit sends one document for every link, which names Streamlit. Who only rea
 here what the link shows.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 TITLE = b"<title>Streamlit</title>"
 
 
@@ -18,10 +21,11 @@ class LinkPreview:
     Args:
         app: what is served.
         pages: the addresses of pages below the root; the first of them is also the root's.
-        tags: the page and the query of a link -> what stands in the document's head in place of its title.
+        tags: the page, the query of a link, and the address of the app, without a slash at its end -> what stands in
+            the document's head in place of its title. The address is "" if the request names no host of this server.
     """
 
-    def __init__(self, app: ASGIApp, pages: Sequence[str], tags: Callable[[str, str], bytes]) -> None:
+    def __init__(self, app: ASGIApp, pages: Sequence[str], tags: Callable[[str, str, str], bytes]) -> None:
         self.app, self.pages, self.tags = app, pages, tags
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,7 +56,7 @@ class LinkPreview:
 
         async def send_changed() -> None:
             query = scope["query_string"].decode("latin-1")
-            whole = body.replace(TITLE, self.tags(page, query), 1) if TITLE in body else body
+            whole = body.replace(TITLE, self.tags(page, query, _address(scope)), 1) if TITLE in body else body
             changed = MutableHeaders(scope=start)
             changed["Content-Length"] = str(len(whole))
             for name in ("etag", "last-modified", "accept-ranges"):  # of the file, which says nothing of this link
@@ -61,6 +65,17 @@ class LinkPreview:
             await send({"type": "http.response.body", "body": whole})
 
         await self.app(scope, receive, with_preview)
+
+
+def _address(scope: Scope) -> str:
+    """The address of the app as the visitor has it, below which its pages are."""
+    headers = Headers(scope=scope)
+    host = headers.get("host", "")
+    if not HOST.fullmatch(host) or not is_host_allowed(host):
+        return ""
+    proxied = headers.get("x-forwarded-proto", "")  # a proxy that ends TLS speaks plain HTTP with this server
+    scheme = proxied if proxied in ("http", "https") else scope["scheme"]
+    return f"{scheme}://{host}{scope['path'].rpartition('/')[0]}"
 
 
 def _is_document(scope: Scope, is_page: bool) -> bool:

@@ -1,6 +1,7 @@
-"""The route for pictures: `POST /pictures/heads+head`, with the query of a link in the body."""
+"""The routes for pictures: `POST /pictures/heads+head`, with the query of a link in the body, and previews of links."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tfm_ui.pictures.registry import PICTURES, Asked, CannotBeShown, can_be_asked
+from tfm_ui.pictures.registry import PICTURES, PREVIEWS, Asked, CannotBeShown, can_be_asked
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
@@ -22,7 +23,10 @@ from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
+LONGEST_LINK = 8_000  # bytes of the query of a preview: longer ones than pages give
 MOST = 16  # pictures of one request: more than any page has
+PREVIEW_LASTS = 86_400  # seconds: a link brings back the same numbers
+LENGTH = 4  # bytes before each picture of an answer
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
 
@@ -75,6 +79,27 @@ class Pictures:
 
         headers = {"Content-Encoding": "gzip", "Content-Length": str(len(data)), "Cache-Control": "no-store"}
         return StreamingResponse(chunks(), media_type="application/octet-stream", headers=headers)
+
+
+async def preview(request: Request) -> Response:
+    """`GET /previews/heads.png?` and the query of a link: the PNG that stands for it in messengers and on slides.
+
+    Any site may ask for it, as messengers do: it changes nothing, and is computed in a turn like every picture.
+    """
+    name = f"{request.path_params['lens']}.preview"
+    query = request.scope["query_string"]
+    try:
+        if name not in PREVIEWS:
+            raise Refusal(404, "expected the name of a lens")
+        if len(query) > LONGEST_LINK:
+            raise Refusal(413, f"expected a link of at most {LONGEST_LINK} bytes")
+        packed = await _computed(request, [name], query.decode("latin-1"))
+    except Refusal as refusal:
+        return refusal.response
+    except VisitorGone:
+        return Response(status_code=499)  # nobody reads it
+    headers = {"Cache-Control": f"public, max-age={PREVIEW_LASTS}"}
+    return Response(gzip.decompress(packed)[LENGTH:], media_type="image/png", headers=headers)
 
 
 def _names(path: str) -> list[str]:

@@ -2,11 +2,13 @@
 
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
-from urllib.parse import urlencode
+from io import BytesIO
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse
@@ -14,8 +16,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tfm_ui.lenses import NAMES, lenses
-from tfm_ui.lenses.previews import preview_of
+from tfm_ui.lenses.previews import preview_of, tags
 from tfm_ui.server.link_preview import LinkPreview
+from tfm_ui.server.picture_requests import preview
 
 PAGE = "<!DOCTYPE html><html><head><title>Streamlit</title></head><body></body></html>"
 
@@ -48,8 +51,9 @@ def client() -> TestClient:
 
     pages = [Route(f"{below}/{name}", page) for below in ("", "/lab") for name in ("", *NAMES)]
     others = [Route("/_stcore/health", lambda _: PlainTextResponse("<title>Streamlit</title>"))]
-    says = Middleware(LinkPreview, NAMES, lambda name, query: preview_of(name, query).tags())
-    return TestClient(Starlette(routes=pages + others, middleware=[says], lifespan=lifespan))
+    says = Middleware(LinkPreview, NAMES, tags)
+    previews = [Route(f"{below}/previews/{{lens}}.png", preview) for below in ("", "/lab")]
+    return TestClient(Starlette(routes=pages + others + previews, middleware=[says], lifespan=lifespan))
 
 
 STARTED: list[bool] = []
@@ -94,10 +98,34 @@ def test_the_root_is_home_and_nothing_but_pages_is_changed():
     assert client().head("/heads").status_code == 200
 
 
+@pytest.mark.parametrize("below", ["", "/lab"])
+@pytest.mark.parametrize("page", ["", *NAMES])
+def test_a_link_has_a_picture_that_can_be_fetched_from_anywhere(below, page):
+    named = Head(client().get(f"{below}/{page}?seed=3&text=a+“word”+%26+more").text).named
+    assert named["og:image"].startswith(f"http://testserver{below}/previews/")
+    assert named["twitter:card"] == "summary_large_image"
+    with Image.open(BytesIO(client().get(named["og:image"]).content)) as image:
+        assert image.size == (int(named["og:image:width"]), int(named["og:image:height"]))
+    asked = parse_qs(urlsplit(named["og:image"]).query)
+    assert (asked["seed"], asked["text"]) == (["3"], ["a “word” & more"])
+
+
+def test_the_address_of_the_picture_is_the_visitors():
+    def image(**headers):
+        return Head(client().get("/heads", headers=headers).text).named.get("og:image", "")
+
+    assert image(**{"x-forwarded-proto": "https", "host": "lab.test"}).startswith("https://lab.test/previews/heads.png")
+    assert image(**{"x-forwarded-proto": "javascript"}).startswith("http://testserver/")
+    assert image(host='a"><script>') == ""
+
+
 @given(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(["text", "weights", "seed", "x"]), st.text(max_size=40)))
 def test_whatever_a_link_holds_stays_text(name, parameters):
-    said = preview_of(name, urlencode(parameters, errors="replace"))
-    head = Head(said.tags().decode())
+    query = urlencode(parameters, errors="replace")
+    said = preview_of(name, query)
+    head = Head(tags(name, query, "http://lab.test").decode())
     assert head.title == said.title
     assert head.named["description"] == said.about
-    assert set(head.named) == {"description", "og:site_name", "og:type", "og:title", "og:description"}
+    pictures = {key for key in head.named if key.startswith("og:image")} | {"twitter:card"}
+    assert set(head.named) - pictures == {"description", "og:site_name", "og:type", "og:title", "og:description"}
+    assert "og:image" not in Head(tags(name, query, "").decode()).named

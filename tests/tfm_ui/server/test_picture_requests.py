@@ -59,6 +59,37 @@ def test_garbage_is_a_picture_too():
     assert client.post("/pictures/heads", content=b"seed=\xff&num_heads=-3&&&=").status_code == 200
 
 
+def test_a_link_has_a_picture_of_its_own_as_a_png():
+    query = "text=the+cat&heads_head=2"
+    answer = client.get(f"/previews/heads.png?{query}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+    assert answer.content == made("heads.preview", query)
+    assert answer.content.startswith(b"\x89PNG")
+    assert "max-age" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "words"),
+    [
+        ("nonsense.png", 404, "the name of a lens"),
+        ("heads.png?text=", 422, "has no tokens"),
+        (f"heads.png?{'&'.join(f'p{i}=1' for i in range(1000))}", 422, "at most 500 parameters"),
+        (f"heads.png?text={'x' * 9_000}", 413, "at most 8000 bytes"),
+    ],
+)
+def test_a_link_that_cannot_be_shown_has_no_picture(address, status, words):
+    answer = client.get(f"/previews/{address}")
+    assert answer.status_code == status
+    assert words in answer.text
+    assert client.get("/previews/heads.png?text=%ff&seed=x").status_code == 200
+
+
+def test_a_preview_waits_in_the_queue_like_every_picture(monkeypatch):
+    monkeypatch.setattr(turn, "LIMITER", ComputeLimiter(pictures=0, pages=0, slow=0, in_all=0))
+    answer = client.get("/previews/heads.png?seed=11")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+
+
 def test_an_answer_has_a_largest_size(monkeypatch):
     monkeypatch.setattr(packed, "LARGEST", 5000)
     answer = client.post("/pictures/heads+head+steps", content="")
