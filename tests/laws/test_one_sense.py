@@ -16,6 +16,9 @@ ELSE = {
     r"\bdearest\b": "the one that costs most",
     r"\b(takes|gets|writes) most\b": "has the largest weight; contributes most",
     r"^That there\b": "a whole sentence",
+    r"\bhangs? on\b": "depends on",
+    r"^(Held|Read|Trained|Shown|Measured|Drawn) (is|was|are|were)\b": "the subject first",
+    r"\b[Ww]ho (always|guesses|gives|copies|predicts|reads)\b": "what is done, or the reader, by name",
 }
 SCRIPTS = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`")
 

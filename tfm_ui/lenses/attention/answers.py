@@ -117,13 +117,13 @@ def rollout(model: ModelState, state: AttentionState) -> str:
 
 
 def looks_and_takes(model: ModelState, state: AttentionState) -> str:
-    """Where looking and writing disagree."""
+    """In how many rows the largest weight and the largest contribution belong to two tokens."""
     whole, chosen = contribution(model, state)
     rows, differing = formats.plural(len(whole.writing.clear), "row"), len(whole.writing.differing)
     return (
-        f"{chosen.sentence()} In {differing} of {rows} with a favourite, looking and taking name two tokens. What "
-        "reaches the output is the weight times the vector that it carries, so the map of lengths says what the head "
-        "writes."
+        f"{chosen.sentence()} In {differing} of {rows} with a favourite, the token with the largest weight is "
+        "not the one that contributes most. What reaches the output is the weight times the vector that it carries, so "
+        "the map of lengths says what the head writes."
     )
 
 
@@ -171,9 +171,9 @@ def answers_lost(model: ModelState, state: AttentionState) -> str:
     if not a or not b:
         return f"{UNKNOWN} {output.sentence()}"
     what = (
-        "What was changed is what the answers hang on."
+        "What was changed is what the answers depend on."
         if b[0] < a[0]
-        else "What was changed is not what the answers hang on."
+        else "What was changed is not what the answers depend on."
     )
     return f"In A {in_words(a)} are right, in B {b[0]} of {b[1]}. {what}"
 

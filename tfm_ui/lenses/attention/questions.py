@@ -59,13 +59,14 @@ QUESTIONS = (
         moves=("text",),
     ),
     Question(
-        "Looks here, takes there",
+        "Looks here, contributes there",
         "“was” looks most at “it”, and yet “was” itself contributes most. Which of the two maps says what this head "
         "does?",
         answers.looks_and_takes,
         page={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
         moves=("query", "key"),
         given=MODEL,
+        link="looks-here-takes-there",  # of its first title
     ),
     Question(
         "A sink",
@@ -77,13 +78,14 @@ QUESTIONS = (
         given=MODEL,
     ),
     Question(
-        "Looks and takes, trained",
-        "Lab GPT on a sentence. In how many rows does this head take most from another token than the one it looks at "
-        "most?",
+        "Looking and contributing, trained",
+        "Lab GPT on a sentence. In how many rows is the token that this head looks at most not the one that "
+        "contributes most?",
         answers.looks_and_takes,
         model=lab_gpt.ON_PROSE,
         page={"view": "contribution", "layer": 3, "query": 10, "key": 1},
         moves=("text", "layer", "query", "key"),
+        link="looks-and-takes-trained",  # of its first title
     ),
     Question(
         "One weight",

@@ -86,7 +86,7 @@ def where_parameters_are(model: ModelState, state: LensState) -> str:
         "More of them bring more numbers to adjust, and no knowledge: "
         + model.if_random(
             "all are drawn from the seed, and only training would give them something to say.",
-            "these have been adjusted by training, and what they say they have from it.",
+            "training has adjusted these, and all that they say comes from it.",
         )
     )
 

@@ -91,7 +91,11 @@ class ModelLensState(LensState):
     sub_layer: str = control(Choice("Sub-layer", SUB_LAYERS), default=SUB_LAYERS[0])
     step: str = control(Choice("Steps", BLOCK_STEPS), default=BLOCK_STEPS[0])
     dropout: float = control(
-        Choice("Dropout", DROPOUTS, help="In training mode, of what this sub-layer writes; 0 is evaluation mode."),
+        Choice(
+            "Dropout",
+            DROPOUTS,
+            help="Training mode sets this share of what the sub-layer writes to 0; 0 is evaluation mode.",
+        ),
         default=DROPOUTS[0],
     )
     dropout_draw: int = control(Whole("Draw of the dropout", 1, 9999), default=1, held=True)

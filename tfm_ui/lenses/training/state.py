@@ -47,7 +47,18 @@ class TrainingState(LensState):
 
     # how
     rate: object = control(
-        _or_auto("Learning rate", 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1, 10, help="Of AdamW, after the warm-up."),
+        _or_auto(
+            "Learning rate",
+            0.0003,
+            0.001,
+            0.003,
+            0.01,
+            0.03,
+            0.1,
+            1,
+            10,
+            help="The learning rate of AdamW after the warm-up.",
+        ),
         default=AUTO,
     )
     warmup: object = control(
@@ -57,7 +68,7 @@ class TrainingState(LensState):
     dropout: object = control(
         _or_auto("Dropout", 0, 0.1, 0.3, 0.5, help="Share of units set to zero at each step."), default=AUTO
     )
-    decay: object = control(_or_auto("Weight decay", 0, 0.01, 0.1, 1, help="Of AdamW."), default=AUTO)
+    decay: object = control(_or_auto("Weight decay", 0, 0.01, 0.1, 1, help="The weight decay of AdamW."), default=AUTO)
     steps: object = control(_or_auto("Steps", 50, 100, 200, 400, 800, 1500, 3000, 6000), default=AUTO)
     seed: int = control(Whole("Seed", 0, 9999, box=True), default=0)
 

@@ -38,7 +38,7 @@ def test_longer_keys_win_though_the_query_lies_on_another():
 
 
 def test_looks_here_takes_there_was_looks_at_it_and_takes_from_itself():
-    whole, chosen = contribution(*states("Looks here, takes there"))
+    whole, chosen = contribution(*states("Looks here, contributes there"))
     shown = whole.writing
     assert shown.queries[chosen.row] == "was"
     assert shown.keys[shown.weights[chosen.row].argmax()] == "it"

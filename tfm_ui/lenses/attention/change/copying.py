@@ -8,7 +8,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels, named
 
-LOST = 0.5  # a copy hangs on what was changed if it keeps less than this share of its probability
+LOST = 0.5  # a copy depends on what was changed if it keeps less than this share of its probability
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def what_is_copied(model: ModelState, state: AttentionState) -> str:
     if not copy.is_said[0]:
         return f"{said} In A it is not the likeliest token, so the model does not copy here, whatever is changed."
     if copy.shares[1] < LOST * copy.shares[0]:
-        return f"{said} A copies, and what was changed is what the copy hangs on."
+        return f"{said} A copies, and what was changed is what the copy depends on."
     return f"{said} A copies, and most of that is left in B: other heads do it too, or those that are left suffice."
 
 

@@ -22,7 +22,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Block]:
 def _whole_head(whole: WholeHead) -> Panel:
     return Panel(
         key="contribution",
-        title="What it looks at, and what it takes",
+        title="What it looks at, and what that contributes",
         how_to_read="First map: where each query looks. Second map: how long the vector is that it gets from there. "
         "Click a cell to choose its row.",
         shape=f"query × key = {len(whole.writing.queries)} × {len(whole.writing.keys)}",

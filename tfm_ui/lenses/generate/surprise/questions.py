@@ -80,8 +80,8 @@ def what_order_does(model: ModelState, state: GenerateState) -> str:
     per_byte = f"{units.three(a.bits_per_byte)} bits a byte for A, {units.three(b.bits_per_byte)} for B"
     return (
         f"A has a perplexity of {units.three(a.scored.perplexity)}, B of {units.three(b.scored.perplexity)}. Texts of "
-        f"other tokens are compared by their bytes: {per_byte}. What a token is worth hangs on what stands before it, "
-        "so the same words in another order are another text to the model."
+        f"other tokens are compared by their bytes: {per_byte}. What a token is worth depends on what stands before "
+        "it, so the same words in another order are another text to the model."
     )
 
 

@@ -65,7 +65,8 @@ class AllCalls(Result):
         """Whether each call is ours, under what its convention can say."""
         calls = self.conventions.verified.values()
         worst = _largest(call.of_said for call in calls)
-        law = f"each call equals ours under what its convention can say (largest difference {formats.tiny(worst)})"
+        difference = f"largest difference {formats.tiny(worst)}"
+        law = f"given the mask that its convention can express, each call equals ours ({difference})"
         return {law: all(call.of_said < ROUNDING * max(1.0, call.largest) for call in calls)}
 
     def table(self) -> pd.DataFrame:

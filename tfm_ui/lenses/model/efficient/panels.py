@@ -88,7 +88,7 @@ def _costs_panel(shown: Costs) -> Panel:
         how_to_read=f"Of one layer’s self-attention without its projections, d_model {shown.d_model}, "
         f"{formats.plural(shown.num_heads, 'head')}. The table is for the {formats.plural(shown.n, 'token')} on "
         "screen. Padding counts as tokens. With one head, n d dₖ is the n d² of the papers; linear "
-        "attention’s normaliser, n d more, is counted. Held is what lasts: "
+        "attention’s normaliser, n d more, is counted. What is held is what lasts: "
         "the one tile that the fused kernel works on, and its output, are left out. Time is measured in Profiling.",
         picture="model_efficient_growth",
         result=shown,

@@ -86,7 +86,7 @@ class Hidden(Result):
             "The text and all weights that two models share are the same. "
             + self.model.if_random(
                 "These weights are random; trained networks with ReLU can be far sparser (Li et al. 2023).",
-                f"Trained was the model with {CALLED[self.config.activation]} alone: under the others its weights "
+                f"The model was trained with {CALLED[self.config.activation]} alone: under the others its weights "
                 "have never been trained.",
             )
         )

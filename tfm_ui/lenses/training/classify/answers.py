@@ -32,7 +32,7 @@ def who_is_ahead(model: ModelState, state: TrainingState) -> str:
     told = [result.ahead()]
     if best.accuracy - least.accuracy > CLEAR:
         told.append(
-            f"Which tokens there are tells much by itself: who always says the most frequent label is right in "
+            f"Which tokens there are tells much by itself: always the most frequent label is right in "
             f"{formats.percent(least.accuracy, 3)} of the cases, a bag of words in {formats.percent(best.accuracy, 3)}."
         )
         if result.who_is_ahead < 1 and best.accuracy < 1:
@@ -71,7 +71,7 @@ def ends_at_chance(model: ModelState, state: TrainingState) -> str:
     if result.config.task != RANDOM:
         return result.sentence()
     spread = 2 * by_chance(result.measured, len(result.config.about.labels))
-    return f"{why_random(result)} Who guesses is off by up to {100 * spread:.0f} points in 95 of 100 such tests."
+    return f"{why_random(result)} A guess is off by up to {100 * spread:.0f} points in 95 of 100 such tests."
 
 
 def share_at_the_end(model: ModelState, state: TrainingState) -> float:

@@ -103,7 +103,7 @@ class Classified(Result):
         network, bag = formats.percent(ours, 3), formats.percent(best.accuracy, 3)
         doubt = chance_between(ours, measured_on(self.run, self.run.last), best.accuracy, self.measured)
         if max(ours, best.accuracy) - least < doubt:
-            return "Neither the network nor a bag of words is clearly above who always says the most frequent label."
+            return "Neither the network nor a bag of words is clearly better than always the most frequent label."
         if ours == best.accuracy:
             return f"Network and bag of words ({best.name}) are right equally often."
         if self.who_is_ahead:

@@ -19,7 +19,7 @@ def why_random(result: Classified) -> str:
         f"Random labels: {formats.percent(last.accuracy, 3)} of the held-out labels are right, with a loss of "
         f"{formats.number(last.loss)}; ln 3 is {formats.number(chance)}, and a third is 33.3%. Each label was drawn "
         "without a look at its sequence, so nothing that is learned from the training side tells one of the held-out "
-        "side: who gives each label a third has the lowest loss that one can expect, ln 3."
+        "side: a third for each label gives the lowest loss that one can expect, ln 3."
     )
     if train < chance - NEAR:
         return (
