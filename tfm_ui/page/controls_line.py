@@ -1,5 +1,6 @@
 """The one row of controls above a picture. It never wraps: what does not fit is in "More", or scrolls sideways."""
 
+from html import escape
 from typing import TypeVar
 
 import streamlit as st
@@ -26,11 +27,22 @@ def draw_more(state: type[S], prefix: str, model: ModelState, where: DeltaGenera
     return draw(state, prefix, model, more(where), *names)
 
 
-def more(where: DeltaGenerator, label: str = "More") -> DeltaGenerator:
-    """The place behind a button in this row."""
-    icon = ":material/tune:" if label == "More" else None
-    inside: DeltaGenerator = where.popover(label, icon=icon, type="tertiary", key=f"_{label.lower().replace(' ', '_')}")
-    return inside
+def more(where: DeltaGenerator, label: str = "More", key: str = "") -> DeltaGenerator:
+    """The place behind a button in this row, for controls that have no room in it.
+
+    It is not Streamlit's popover, whose controls do not exist in the browser while it is closed: they would not hear of
+    a value that Undo, a question or Back has given them, and the next act would bring their old value back.
+    assets/page/more.js opens it.
+
+    Args:
+        where: the row.
+        label: the name of the button.
+        key: of the place, if the label is not always the same.
+    """
+    name = key or label.lower().replace(" ", "_")
+    button = f'<button type="button" class="more" aria-expanded="false" data-opens="{name}">{escape(label)}</button>'
+    where.html(button, width="content")
+    return where.container(key=f"more_{name}", gap="small")
 
 
 def row(key: str) -> DeltaGenerator:

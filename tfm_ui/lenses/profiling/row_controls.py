@@ -44,11 +44,11 @@ def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> Pr
     line = controls_line.row("line_profiling")
     _draw(model, line, *first)
     state = controls.current(ProfilingState, PREFIX, ProfilingState.limits(model))
-    menu = line.popover(rows_label(state), icon=":material/list:", key="_profiling_rows").container()
+    menu = controls_line.more(line, rows_label(state), "rows")
     state = _configurations(model, menu)
     number = len(names(state.targets))
     label = names(state.targets)[0] if number == 1 else f"{number} targets"
-    _targets(model, line.popover(escape_markdown(label), key="_profiling_targets").container(), state)
+    _targets(model, controls_line.more(line, label, "targets"), state)
     return _with_button(model, line, *more, "batch")
 
 
