@@ -136,7 +136,12 @@ def parameter_gradients(
     gets a final one, as there, and what is differentiated is the product of what comes out with random vectors.
 
     Args:
-        layers, x, wirings, mask, positional, seed: as in `signals_by_depth`.
+        layers: as in `signals_by_depth`, like all the others.
+        x: (batch, seq, d_model), what goes in.
+        wirings: keys of `WIRINGS`.
+        mask: of the self-attention.
+        positional: a scheme that acts inside the attention.
+        seed: of the random vectors at the end.
 
     Returns:
         Wiring -> (layers,), the Frobenius norm of the gradient of each layer's `feed_forward.output_projection.weight`.

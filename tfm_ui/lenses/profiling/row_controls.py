@@ -14,7 +14,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
-HOW = ("rounds", "backward", "dtype", *(["device"] if len(DEVICES) > 1 else []), "threads", "embedding", "vocabulary")
+DEVICE = ("device",) if len(DEVICES) > 1 else ()
+HOW = ("rounds", "backward", "dtype", *DEVICE, "threads", "count_embedding", "count_output", "vocabulary")
 
 
 def of_rows(model: ModelState) -> ProfilingState:

@@ -67,7 +67,8 @@ def training_or_evaluation(model: ModelState, state: ModelLensState) -> str:
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "Four wirings",
-        "The same weights, 24 layers deep, wired in four ways. In which does the vectors’ gradient change most on its way down?",
+        "The same weights, 24 layers deep, wired in four ways. In which does the vectors’ gradient change most on its "
+        "way down?",
         which_carries_the_gradient,
         Prediction(
             ask="Which one?",
