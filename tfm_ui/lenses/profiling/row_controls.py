@@ -40,6 +40,12 @@ def of_lengths(model: ModelState) -> ProfilingState:
     return _with_button(model, line, "length_batch")
 
 
+def random_numbers(model: ModelState, state: ProfilingState) -> str:
+    """What is measured reads no text: its cost depends on how many tokens it reads, and not on which."""
+    what = "token ids" if state.count_embedding else "vectors"
+    return f"No text is read here: every configuration reads {what} drawn at random."
+
+
 def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> ProfilingState:
     """The rows and their targets fold away, but are always there: what is not drawn is not in the link."""
     line = controls_line.row("line_profiling")
