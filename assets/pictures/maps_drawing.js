@@ -65,8 +65,8 @@ function fields(scene, i) {
  * also what exceeds two digits.
  * @param {number} value @param {MapsHeader["maps"][number]} map @param {boolean} narrow @param {boolean} [fill] */
 function inCell(value, map, narrow, fill) {
-  const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 0.995 ? 1 : 2)
-  return narrow && (fill || map.low < 0) ? text.replace(/^([+−]?)0\./, "$1.") : text
+  const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 1 ? 1 : 2)
+  return narrow && (fill || map.low < 0) || /^[<>]/.test(text) ? text.replace(/^([+<>]?−?)0\./, "$1.") : text
 }
 
 /** Whether cells have room for their numbers.
