@@ -29,7 +29,7 @@ def numbers(values: Any) -> list[float]:
 
 def empty_charts(name: str, model: ModelState, page: Values) -> list[str]:
     """The charts on screen that have no point."""
-    of, found = lens(name), []
+    of, without_points = lens(name), []
     state = of.state(**page)
     for panel in panels_in(of.blocks(model, state)):
         picture = of.pictures.get(panel.picture)
@@ -41,8 +41,8 @@ def empty_charts(name: str, model: ModelState, page: Values) -> list[str]:
             of_axis = [trace for trace in figure["data"] if f"yaxis{trace.get('yaxis', 'y')[1:]}" == axis]
             ys = [y for trace in of_axis if trace.get("meta") != "gap" for y in numbers(trace["y"])]
             if not any(math.isfinite(y) and (y > 0 or not is_log) for y in ys):
-                found.append(f"{panel.picture}, {axis}")
-    return found
+                without_points.append(f"{panel.picture}, {axis}")
+    return without_points
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -184,11 +184,11 @@ def test_the_readers_numbers_say_where_they_stand_and_whose_they_are_at_first() 
     llama = 2 * words * d + layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d
     first = machine(ModelState(), ModelLensState(shape=OWN))
     assert f"{llama:,} parameters: its feed-forward network is gated" in first.sentence()
-    assert "Your numbers stand behind “More”" in first.sentence()
+    assert "Your numbers stand in “More”" in first.sentence()
     assert sum(item.block.parameters for items in counted(first.shown).values() for item in items) < llama
     other = machine(ModelState(), ModelLensState(shape=OWN, own_layers=31))
     assert "LLaMA" not in other.sentence()
-    assert "Your numbers stand behind “More”" in other.sentence()
+    assert "Your numbers stand in “More”" in other.sentence()
 
 
 def test_one_tokens_way_is_that_of_the_module() -> None:

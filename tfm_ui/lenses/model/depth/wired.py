@@ -81,16 +81,21 @@ class Wired(Result):
     def sentence(self) -> str:
         """What each wiring does to vectors and to gradients."""
         layers = formats.plural(self.config.num_layers, "layer")
-        grown, back = (
-            ", ".join(f"{_times(factor)} {wiring}" for wiring, factor in self.factors(measure).items())
-            for measure in ("forward", "backward")
-        )
         return (
-            f"On their way up through {layers}, vectors change their length by these factors: {grown}. The gradient of "
-            f"the vectors, on its way down: {back}; it changes most with {self.most_changed()}. The gradient of the "
-            f"parameters is another one: {self._of_parameters()}. The weights are random: this is what training has to "
+            f"On their way up through {layers}, vectors change their length by these factors: "
+            f"{self._changes('forward')}. {self.gradients()} The weights are random: this is what training has to "
             "start from."
         )
+
+    def gradients(self) -> str:
+        """What each wiring does to the gradient of the vectors, and that of the parameters beside it."""
+        return (
+            f"The gradient of the vectors, on its way down: {self._changes('backward')}; it changes most with "
+            f"{self.most_changed()}. The gradient of the parameters is another one: {self._of_parameters()}."
+        )
+
+    def _changes(self, measure: str) -> str:
+        return ", ".join(f"{_times(factor)} {wiring}" for wiring, factor in self.factors(measure).items())
 
     def _of_parameters(self) -> str:
         """The gradient of the last layer's matrix, which Xiong et al. bound."""

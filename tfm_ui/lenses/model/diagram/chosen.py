@@ -11,7 +11,7 @@ from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
 OWN_SHAPE = ("own_d_model", "own_heads", "own_layers", "own_d_ff", "own_words")
-ABOUT_OWN = "Your numbers stand behind “More”; the kind of model is the sidebar’s."
+ABOUT_OWN = "Your numbers stand in “More”; the kind of model is the sidebar’s."
 LLAMA = (
     "These are the numbers of LLaMA 7B (Touvron et al. 2023), which has 6,738,415,616 parameters: its feed-forward "
     "network is gated, its output has a matrix of its own, and it has no biases."
