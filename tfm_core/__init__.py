@@ -59,7 +59,7 @@ from tfm_core.positional.schemes import POSITIONAL, Positional
 from tfm_core.study.attention_costs import AttentionCost, attention_costs, visible_pairs
 from tfm_core.study.blocks import block_costs, stack_blocks
 from tfm_core.study.counting import block_parameters
-from tfm_core.study.depth import WIRINGS, DepthSignal, signals_by_depth
+from tfm_core.study.depth import WIRINGS, DepthSignal, parameter_gradients, signals_by_depth
 from tfm_core.study.distance import gradient_by_distance
 from tfm_core.study.experiments import ScaleExperiment, scale_experiment
 from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
@@ -139,6 +139,7 @@ __all__ = [
     "mask_scores",
     "next_token",
     "padding_mask",
+    "parameter_gradients",
     "prefix_mask",
     "reach_by_layer",
     "reachability",

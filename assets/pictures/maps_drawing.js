@@ -51,7 +51,7 @@ function fields(scene, i) {
     } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
     else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
-      const text = inCell(value, map, w < (map.low < 0 ? 36 : 30) * rem, layout.fill)
+      const text = printed(value, map, w < (map.low < 0 ? 36 : 30) * rem, layout.fill)
       const fits = !map.words || context.measureText(text).width < w - gap - 2
       if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
@@ -64,9 +64,9 @@ function fields(scene, i) {
 /** A number as a cell has room for it: a narrow one leaves out the zero before the point, where letters fill the screen
  * also what exceeds two digits.
  * @param {number} value @param {MapsHeader["maps"][number]} map @param {boolean} narrow @param {boolean} [fill] */
-function inCell(value, map, narrow, fill) {
-  const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 0.995 ? 1 : 2)
-  return narrow && (fill || map.low < 0) ? text.replace(/^([+−]?)0\./, "$1.") : text
+function printed(value, map, narrow, fill) {
+  const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 1 ? 1 : 2)
+  return narrow && (fill || map.low < 0) || /^[<>]/.test(text) ? text.replace(/^([+<>]?−?)0\./, "$1.") : text
 }
 
 /** Whether cells have room for their numbers.

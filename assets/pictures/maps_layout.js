@@ -1,6 +1,6 @@
 /* Where everything goes in maps that share rows and columns, and how their values are read. */
 
-import { clamp, grouped, powered } from "./paint.js"
+import { clamp, grouped, powered, rounded } from "./paint.js"
 
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
 const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
@@ -139,14 +139,15 @@ export function tint(value, { low, high, powers }) {
 /** A value as text, for its cell or, with more digits, for reading. A value that has a word is written as that word; others get
  * a true minus, and a plus on signed scales.
  * @param {number} value @param {MapScale} scale @param {number} digits */
-export function inDigits(value, { low, powers, whole, words }, digits) {
+export function inDigits(value, { low, high, powers, whole, words }, digits) {
   if (words) return words[value] ?? ""
   if (!value) return "0"
   if (whole) return `${value}`
   if (powers && digits <= 2 && value < 0.005) return powered(10 ** Math.round(Math.log10(value)), 0).slice(2) // 10⁻³
-  const small = Math.abs(value) < 0.5 * 10 ** -digits
-  const size = small && digits > 2 ? powered(Math.abs(value), 0) : Math.abs(value).toFixed(digits)
-  return !(low < 0) || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
+  const signed = low < 0, plus = signed && value > 0 ? "+" : ""
+  if (digits > 2 && Math.abs(value) < 0.5 * 10 ** -digits) return (value < 0 ? "−" : plus) + powered(Math.abs(value), 0)
+  const text = rounded(value, digits, signed && high !== 1 ? undefined : 1)
+  return /^[<>]/.test(text) ? text : plus + text
 }
 
 /** Of the cells that share a pixel with this one, the one with the largest value, whatever its sign.

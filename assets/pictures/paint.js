@@ -47,9 +47,28 @@ export function packed(texts, glue, fits) {
   return lines
 }
 
+/** A number in so many decimals, in all pictures: only 0 is written as 0, and of shares only 1 as 1. What would be rounded to
+ * 0 is "<0.01" or ">−0.01", and what would be rounded to 1 is ">0.99" or "<−0.99".
+ * @param {number} value @param {number} digits @param {number} [whole] 1 of shares; other numbers may be rounded to 1 */
+export function rounded(value, digits, whole) {
+  const size = Math.abs(value), text = size.toFixed(digits), unit = 10 ** -digits
+  if (value && !+text) return value > 0 ? `<${unit.toFixed(digits)}` : `>−${unit.toFixed(digits)}`
+  if (whole && size < whole && +text === whole) return `${value > 0 ? ">" : "<−"}${(whole - unit).toFixed(digits)}`
+  return (value < 0 ? "−" : "") + text
+}
+
+/** The same with two decimals, as a cell has room for it.
+ * @param {number} value @param {number} [whole] */
+export const inCell = (value, whole) => rounded(value, 2, whole).replace(/^([<>]−?)0\./, "$1.")
+
 /** A weight in so many decimals; one that would vanish in them as a power of ten.
  * @param {number} weight @param {number} digits */
-export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
+export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? rounded(weight, digits, 1) : powered(weight, 0)
+
+/** 0.1234 as 12.3%; only 0 is 0%, and only 1 is 100%.
+ * @param {number} share */
+export const percent = share => share === 0 || share === 1 ? `${100 * share}%` : share < 0.0001 ? "<0.01%"
+  : share >= 0.9995 && share < 1 ? ">99.9%" : `${(100 * share).toFixed(share < 0.01 ? 2 : 1)}%`
 
 /** The colours of the mode that the page is in, which also become variables for the picture's style sheet; the page's font;
  * and `rem`, how many pixels there are to one of a root font of 16.

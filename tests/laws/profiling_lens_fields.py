@@ -1,7 +1,8 @@
 """The fields of the Profiling lens: field -> another value. No pass of the model depends on any of them."""
 
 LOOKS = {
-    "embedding": True,
+    "count_embedding": True,
+    "count_output": True,
     "vocabulary": 500,
     "view": "parts",
     "sizes": "64 4 2 50",

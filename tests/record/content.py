@@ -61,7 +61,7 @@ def content_of(link: Link) -> Record:
         content = {
             "link": link.address,
             "parameters": describe(link_parameters(model, "") | link_parameters(state, lens.prefix)),
-            "corrections": [str(correction) for correction in _corrections(lens, model, link)],
+            "corrections": [str(each) for each in _corrections(lens, model, link) if each.reason],
             "question": _question(lens, link, model, state),
             **_page(lens, asked, model, state),
         }

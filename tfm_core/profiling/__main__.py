@@ -20,7 +20,7 @@ from tfm_core.profiling.plan import DEFAULT_SIZES, Plan, Row
 from tfm_core.profiling.report import FEWEST, Progress, Report
 from tfm_core.profiling.run import profile
 from tfm_core.profiling.setup import DTYPES, Setup
-from tfm_core.profiling.size import Size
+from tfm_core.profiling.size import ENDS, Size
 from tfm_core.profiling.targets import TARGETS
 from tfm_core.profiling.units import in_seconds
 
@@ -80,6 +80,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="IDS",
         help="with embedding and output of so many token ids, which share one matrix (0: without them)",
     )
+    words = "which of embedding and output to count where there are token ids: both, embedding or output (%(default)s)"
+    parser.add_argument("--ends", default=Size.ends, choices=tuple(ENDS), metavar="NAME", help=words)
     parser.add_argument("--device", default="cpu", help="cpu or cuda (%(default)s)")
     parser.add_argument("--dtype", default="float32", help=f"{', '.join(DTYPES)} (%(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="of torch, on the processor (%(default)s)")
@@ -152,6 +154,7 @@ def _sizes(text: str, given: argparse.Namespace) -> list[Size]:
             architecture=given.architecture,
             causal=given.causal,
             vocab_size=given.vocabulary,
+            ends=given.ends,
         )
         for seq_len in given.lengths or [length]
     ]

@@ -45,19 +45,18 @@ class Forms(Protocol):
 
 
 def ends(size: Size) -> Parts:
-    """Parameters of embedding and output, V d together; none where they are left out."""
-    return {"embedding": size.table} if size.table else {}
+    """Parameters of embedding and output, V d together and V d of one alone; none where both are left out."""
+    return {"embedding" if size.embeds else "logits": size.table} if size.table else {}
 
 
 def logits(size: Size) -> Parts:
     """FLOPs of the output, B 2 n d V; none where it is left out."""
-    count = 2 * size.batch * size.seq_len * size.table
-    return {"logits": count} if count else {}
+    return {"logits": 2 * size.batch * size.seq_len * size.table} if size.gives_logits else {}
 
 
 def input_bytes(size: Size, setup: Setup) -> int:
     """Of the residual stream B n d that goes in, or with an embedding of B n token ids of 8 bytes."""
-    return 8 * size.batch * size.seq_len if size.vocab_size else setup.itemsize * size.stream
+    return 8 * size.batch * size.seq_len if size.embeds else setup.itemsize * size.stream
 
 
 def transformer_parameters(size: Size) -> Parts:
@@ -65,7 +64,7 @@ def transformer_parameters(size: Size) -> Parts:
 
     Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms 2 d each:
     A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned 1024 d, T5 32 h. The
-    embedding V d, whose matrix is the output's too.
+    embedding V d, whose matrix is the output's too; as many where there is only one of them.
     """
     d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
     finals = size.num_stacks if size.norm == "pre" else 0

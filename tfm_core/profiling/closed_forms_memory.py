@@ -55,7 +55,12 @@ class Held:
     @property
     def embeds(self) -> bool:
         """Whether the first layer's input is made within the pass, and so counts."""
-        return bool(self.size.vocab_size) or self.size.positional in ("sinusoidal", "learned")
+        return self.size.embeds or self.adds_positions
+
+    @property
+    def adds_positions(self) -> bool:
+        """Whether positions are added to what the first layer reads."""
+        return self.size.positional in ("sinusoidal", "learned")
 
     @property
     def writes_weights(self) -> bool:
@@ -67,14 +72,16 @@ class Held:
 
         In an attention the layer's input, in pre-norm its norm, query, key and value, and what `_attention` adds; in a
         feed-forward network the caller's x, the layer's, in pre-norm its norm, and F with the output or, gated, 3 F.
-        The first layer's input counts where the pass makes it. Beside them lie the weights of all attentions so far
-        where they are kept, and in a decoder the encoder's output. At last the logits lie beside what they are made
-        from.
+        The first layer's input counts where the pass makes it, and the embedded tokens beside it. Beside them lie the
+        weights of all attentions so far where they are kept, and in a decoder the encoder's output. At last the logits
+        lie beside what they are made from.
         """
         size, a = self.size, self.a
         caller = a if size.num_layers > 1 or self.embeds else 0
         if self.attention == "torch layers" and self.embeds:
             caller += a  # what went into the first of its layers
+        if size.embeds and (self.adds_positions or (size.num_layers > 1 and self.attention != "torch layers")):
+            caller += a  # the embedded tokens, where they are not what the layer reads
         normed = a if size.norm == "pre" else 0
         memory: float = a if size.num_stacks == 2 else 0
         if size.architecture != "encoder":
@@ -89,7 +96,7 @@ class Held:
         ]
         if size.num_stacks == 2:
             moments.append(caller + a + normed + 3 * a + self._attention(inside=False) + before)
-        if size.vocab_size:
+        if size.gives_logits:
             moments.append(a + size.outputs + before + kept)
         return memory + max(moments)
 
@@ -154,12 +161,12 @@ class Held:
         hidden = 4 if size.is_gated else 1 if size.activation == "relu" else 2
         gradients = 1 if hidden == 2 else 2
         saved: float = size.num_attentions * 6 * a + size.num_feed_forwards * (2 * a + hidden * wide)
-        saved += (size.num_stacks if self.embeds else 0) * a + (a if size.vocab_size else 0)
+        saved += (size.num_stacks if self.embeds else 0) * a + (a if size.gives_logits else 0)
         saved += (size.num_stacks - 1) * a if size.norm == "pre" else -a
         saved += self._saved_by_attentions()
-        weight, table = size.d_model * size.feed_forward_dim, size.table
+        weight, table = size.d_model * size.feed_forward_dim, size.table if size.gives_logits else 0
         attention = 2 * s - 4 * a - hidden * wide + 2 * weight if self._trains_written(inside=True) else 0
-        at_output = table + size.outputs + a if size.vocab_size else 0
+        at_output = table + size.outputs + a if size.gives_logits else 0
         biased = saved * (1 - 1 / size.num_attentions) + 5 * a + self._in_doubles  # as the last layer makes its bias
         way_back = saved + table + max(gradients * wide + weight, attention)
         return max(way_back, biased, saved + at_output, parameters + 4 * a)

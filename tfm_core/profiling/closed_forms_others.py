@@ -40,14 +40,17 @@ class OfEqualCount(ABC):
     def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
         """That between embedding and output, and the embedded input, B n d; or the logits or their gradient, B n V.
 
-        Beside the logits' gradient lies what was saved for the way back, about 3/4 of the peak between, and V d.
+        Beside the logits' gradient lies what was saved for the way back, about 3/4 of the peak between, and V d. An
+        embedding's gradient, V d, comes last, when all that was saved is gone.
         """
         between = self.peak_between(size, setup, backward=backward)
-        if not size.vocab_size:
-            return between
+        embedded = size.stream if size.embeds else 0
+        if not size.gives_logits:
+            learned = sum(self.parameters(size).values()) if backward else 0
+            return max(embedded + between, embedded + learned)
         table = size.table if backward else 0
         saved = 0.75 * between if backward else 0
-        return size.stream + table + max(between, saved + size.outputs)
+        return embedded + table + max(between, saved + size.outputs)
 
     def units(self, size: Size) -> int:
         """Numbers of one layer's output, B n H."""
@@ -89,7 +92,7 @@ class Recurrent(OfEqualCount):
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
         """Gradients of each layer's state before the first token, 2 B gates H^2; of the inputs if nobody asks."""
         width = self.width(size)
-        inputs = 0 if input_gradient or size.vocab_size else size.seq_len * size.d_model
+        inputs = 0 if input_gradient or size.embeds else size.seq_len * size.d_model
         return {"recurrence": 2 * self.gates * width * size.batch * (inputs + size.num_layers * width)}
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
@@ -144,9 +147,7 @@ class Convolution(OfEqualCount):
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
         """The gradients of the first layer's inputs, if nobody asks for them."""
         return (
-            {}
-            if input_gradient or size.vocab_size
-            else {"convolution": 2 * self.kernel * self.units(size) * size.d_model}
+            {} if input_gradient or size.embeds else {"convolution": 2 * self.kernel * self.units(size) * size.d_model}
         )
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:

@@ -58,7 +58,7 @@ class Transformer:
         In post-norm the gradients of the inputs of query, key and value in the first layer of each stack, B 6 n d^2,
         where nothing below them learns: no embedding, no positions, and nobody asks.
         """
-        if size.norm == "pre" or size.vocab_size or size.positional == "learned" or input_gradient:
+        if size.norm == "pre" or size.embeds or size.positional == "learned" or input_gradient:
             return {}
         return {"projections": size.num_stacks * size.batch * 6 * size.seq_len * size.d_model**2}
 
@@ -77,15 +77,15 @@ class Transformer:
         That is norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
         n^2 and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the processor, these are
         new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
-        Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With embedding and output 4 B n d for
-        each stack, and the logits twice, 2 B n V.
+        Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With an embedding 4 B n d for each
+        stack, and of logits twice as many as there are, 2 B n V.
         """
         a, s, held = size.stream, size.scores, Held(size, setup, self.attention, self.masked)
         fused = self.attention in ("fused", "ours") and not held.writes_weights
         each = 2 if fused else 20 if s > LARGE and setup.device == "cpu" else 6
         wide = (5 if size.is_gated else 2) * size.batch * size.seq_len * size.feed_forward_dim
         inside = 8 * a if size.positional == "rope" else 3 * s if held.bias else 0
-        at_ends = size.num_stacks * 4 * a + 2 * size.outputs if size.vocab_size else 0
+        at_ends = size.num_stacks * 4 * a * size.embeds + 2 * size.outputs * size.gives_logits
         return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
 
     def calls(self, size: Size) -> int:

@@ -115,6 +115,7 @@ def _line(report: Report, measured: Measured) -> dict[str, Cell]:
         "activation": size.activation,
         "positions": size.positional,
         "vocabulary": size.vocab_size,
+        "embedding and output": size.ends if size.vocab_size else "none",
         "parameters": sum(costs.parameters(row).values()) if known else None,
         "MFLOP": flops / 1e6 if flops is not None else None,
         **_times("forward", measured.forward),

@@ -19,8 +19,8 @@ class Subject:
 
     Attributes:
         module: on its device, in its dtype.
-        x: (batch, seq, d_model), which asks for a gradient, as the embedding below a stack does; with embedding and
-            output, token ids (batch, seq), none of them PAD.
+        x: (batch, seq, d_model), which asks for a gradient, as the embedding below a stack does; with an embedding,
+            token ids (batch, seq), none of them PAD.
     """
 
     def __init__(self, row: Row, setup: Setup) -> None:
@@ -28,13 +28,13 @@ class Subject:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(setup.seed)
             self.module = TARGETS[row.target].build(size, setup.seed)
-            if size.vocab_size:
+            if size.embeds:
                 x = torch.randint(1, size.vocab_size, (size.batch, size.seq_len))
             else:
                 x = torch.randn(size.batch, size.seq_len, size.d_model)
         dtype = getattr(torch, setup.dtype)
         self.module.to(setup.device, dtype)
-        self.x = x.to(setup.device) if size.vocab_size else x.to(setup.device, dtype).requires_grad_()
+        self.x = x.to(setup.device) if size.embeds else x.to(setup.device, dtype).requires_grad_()
 
     @property
     def bytes(self) -> int:

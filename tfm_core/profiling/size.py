@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, fields
 
-from tfm_core.model.choices import check_whole_numbers
+from tfm_core.model.choices import check_choice, check_whole_numbers
 from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.model.kind import MAX_LEN, check_kind
 
 LOWEST = {"d_model": 1, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 0, "vocab_size": 0}
+ENDS = {"both": "embedding and output", "embedding": "embedding, without output", "output": "output, without embedding"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -24,6 +25,7 @@ class Size:
         causal: whether an encoder gets a causal mask; decoders always have one.
         vocab_size: token ids that the embedding and the output know, of which PAD is the first; they share one matrix.
             0 leaves both out: then what goes in and out is the residual stream.
+        ends: which of the two there is where there are token ids, one of `ENDS`: the other end is the residual stream.
 
     Raises:
         ValueError: naming the field, what was expected and what came.
@@ -41,11 +43,13 @@ class Size:
     architecture: str = "encoder"
     causal: bool = False
     vocab_size: int = 0
+    ends: str = "both"
 
     def __post_init__(self) -> None:
         check_whole_numbers(self, LOWEST)
         if self.vocab_size == 1:
             raise ValueError("vocab_size: expected 0 or at least 2, one beside PAD, got 1")
+        check_choice("ends", self.ends, ENDS)
         if type(self.causal) is not bool:
             raise ValueError(f"causal: expected True or False, got {self.causal!r}")
         check_kind(self)
@@ -64,7 +68,18 @@ class Size:
         chosen = ", ".join([self.architecture, *causal, f"{self.norm}-norm", self.activation, positions])
         if not self.vocab_size:
             return f"{chosen}; without embedding and output"
-        return f"{chosen}; with embedding and output, one matrix for {self.vocab_size:,} token ids"
+        matrix = "one matrix" if self.ends == "both" else "a matrix"
+        return f"{chosen}; with {ENDS[self.ends]}, {matrix} for {self.vocab_size:,} token ids"
+
+    @property
+    def embeds(self) -> bool:
+        """Whether token ids go in, and not the residual stream."""
+        return self.vocab_size > 0 and self.ends != "output"
+
+    @property
+    def gives_logits(self) -> bool:
+        """Whether logits come out, and not the residual stream."""
+        return self.vocab_size > 0 and self.ends != "embedding"
 
     @property
     def feed_forward_dim(self) -> int:
@@ -113,10 +128,10 @@ class Size:
 
     @property
     def outputs(self) -> int:
-        """Numbers of the output, B n d; with embedding and output B n V."""
-        return self.batch * self.seq_len * (self.vocab_size or self.d_model)
+        """Numbers of the output, B n d; logits B n V."""
+        return self.batch * self.seq_len * (self.vocab_size if self.gives_logits else self.d_model)
 
     @property
     def table(self) -> int:
-        """Numbers of the matrix that embedding and output share, V d; 0 where they are left out."""
+        """Numbers of the matrix that embedding and output share, V d; 0 where both are left out."""
         return self.vocab_size * self.d_model

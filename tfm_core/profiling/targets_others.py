@@ -45,25 +45,28 @@ class Convolutions(nn.Module):
 
 
 class BetweenEnds(nn.Module):
-    """A network between an embedding and an output that share one matrix: token ids (batch, seq) in, logits out.
+    """A network between an embedding and an output that share one matrix, or with one of them alone.
 
     Args:
         inner: (batch, seq, d_model) in and out.
         embedding: of d_model.
+        size: says which ends there are.
     """
 
-    def __init__(self, inner: nn.Module, embedding: nn.Embedding) -> None:
+    def __init__(self, inner: nn.Module, embedding: nn.Embedding, size: Size) -> None:
         super().__init__()
-        self.embedding, self.inner = embedding, inner
+        self.inner, self.embedding = inner, embedding if size.embeds else None
         with torch.device("meta"):  # nothing is drawn
-            self.unembedding = nn.Linear(embedding.embedding_dim, embedding.num_embeddings, bias=False)
-        self.unembedding.weight = embedding.weight
+            self.unembedding = nn.Linear(size.d_model, size.vocab_size, bias=False) if size.gives_logits else None
+        if self.unembedding is not None:
+            self.unembedding.weight = embedding.weight
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """(batch, seq) in, (batch, seq, vocab) out."""
-        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        logits: Tensor = self.unembedding(self.inner(x))
-        return logits
+    def forward(self, x: Tensor) -> Tensor:
+        """In: token ids (batch, seq), or (batch, seq, d_model). Out: logits (batch, seq, vocab), or the latter."""
+        if self.embedding is not None:
+            x = self.embedding(x) * math.sqrt(self.embedding.embedding_dim)
+        x = self.inner(x)
+        return x if self.unembedding is None else self.unembedding(x)
 
 
 def recurrent(
@@ -110,8 +113,8 @@ def _one_stack(size: Size) -> str:
 
 
 def _of_size(size: Size, seed: int, build: Callable[[], nn.Module]) -> nn.Module:
-    """With embedding and output where the size has them."""
+    """With an embedding and an output where the size has them."""
     inner = drawn(build, seed)
     if not size.vocab_size:
         return inner
-    return BetweenEnds(inner, drawn(lambda: nn.Embedding(size.vocab_size, size.d_model), seed))
+    return BetweenEnds(inner, drawn(lambda: nn.Embedding(size.vocab_size, size.d_model), seed), size)

@@ -43,8 +43,8 @@ def config_of(size: Size, seed: int = 0) -> TransformerConfig:
 class Model(nn.Module):
     """The `Transformer` that a size describes, or its stacks alone where embedding and output are left out.
 
-    (batch, seq, d_model) in and out; with embedding and output token ids (batch, seq) in, logits (batch, seq, vocab)
-    out. Of an encoder-decoder, both stacks read the same.
+    (batch, seq, d_model) in and out; with an embedding token ids (batch, seq) in, with an output logits (batch, seq,
+    vocab) out. Of an encoder-decoder, both stacks read the same.
 
     Args:
         size: its numbers and choices; `batch` has no effect here.
@@ -59,8 +59,9 @@ class Model(nn.Module):
         super().__init__()
         self.size, self.keeps_weights = size, keeps_weights
         self.transformer = Transformer(config_of(size, seed))
-        if not size.vocab_size:
+        if not size.gives_logits:
             del self.transformer.unembedding
+        if not size.embeds:
             for stack in self.stacks():
                 del stack.embedding
         given = causal_mask(size.seq_len) if size.causal and size.architecture == "encoder" else None
@@ -80,13 +81,28 @@ class Model(nn.Module):
             return self._pass(x)
 
     def _pass(self, x: Tensor) -> Tensor:
-        model, two_stacks = self.transformer, self.size.num_stacks == 2
-        if self.size.vocab_size:
-            logits: Tensor = model(x, x if two_stacks else None, mask=self.mask)
+        model, size = self.transformer, self.size
+        if size.embeds and size.gives_logits:
+            logits: Tensor = model(x, x if size.num_stacks == 2 else None, mask=self.mask)
             return logits
-        if two_stacks:
-            return model.decoder.run(x, self.mask, memory=model.encoder.run(x))
-        return model.stack.run(x, self.mask)
+        x = self._embedded(x) if size.embeds else self._run(x)
+        return model.unembedding(x) if size.gives_logits else x
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        """`Transformer.forward` but for its logits."""
+        model = self.transformer
+        if self.size.num_stacks == 1:
+            alone: Tensor = model.stack(tokens, self.mask)
+            return alone
+        memory, hidden = model.encoder(tokens), model.encoder.padding(tokens)
+        decoded: Tensor = model.decoder(tokens, self.mask, memory=memory, memory_mask=hidden)
+        return decoded
+
+    def _run(self, x: Tensor) -> Tensor:
+        model = self.transformer
+        if self.size.num_stacks == 1:
+            return model.stack.run(x, self.mask)
+        return model.decoder.run(x, self.mask, memory=model.encoder.run(x))
 
 
 class FusedAttention(MultiHeadAttention):

@@ -95,10 +95,7 @@ def signals_by_depth(
     Raises:
         ValueError: for an unknown wiring, or layers of a decoder that looks across.
     """
-    for name in wirings:
-        check_choice("wiring", name, WIRINGS)
-    if any(layer.looks_across for layer in layers):
-        raise ValueError("expected layers without cross-attention, got layers that look at an encoder")
+    _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]
 
     def pass_through(streams: list[Tensor], sub_layer: Function, norm: Function) -> list[Tensor]:
@@ -122,6 +119,77 @@ def signals_by_depth(
         vectors = torch.stack(stream).detach()
         signals[name] = DepthSignal(vectors.norm(dim=-1), back.norm(dim=-1), mean_cosine(vectors))
     return signals
+
+
+def parameter_gradients(
+    layers: Sequence[TransformerLayer],
+    x: Tensor,
+    wirings: Sequence[str] = tuple(WIRINGS),
+    *,
+    mask: Tensor | None = None,
+    positional: Positional | None = None,
+    seed: int = 0,
+) -> dict[str, Tensor]:
+    """Send the gradient back down and measure it at parameters: at each layer's last matrix, with each wiring.
+
+    That is what theorem 1 of Xiong et al. 2020 bounds for the last layer. A wiring whose layers do not end in a norm
+    gets a final one, as there, and what is differentiated is the product of what comes out with random vectors.
+
+    Args:
+        layers: as in `signals_by_depth`, like all the others.
+        x: (batch, seq, d_model), what goes in.
+        wirings: keys of `WIRINGS`.
+        mask: of the self-attention.
+        positional: a scheme that acts inside the attention.
+        seed: of the random vectors at the end.
+
+    Returns:
+        Wiring -> (layers,), the Frobenius norm of the gradient of each layer's `feed_forward.output_projection.weight`.
+
+    Raises:
+        ValueError: as in `signals_by_depth`.
+    """
+    _check(layers, wirings)
+    probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
+    return {name: _at_matrices(layers, x, WIRINGS[name], probe, mask, positional) for name in wirings}
+
+
+def _at_matrices(
+    layers: Sequence[TransformerLayer],
+    x: Tensor,
+    wiring: Wiring,
+    probe: Tensor,
+    mask: Tensor | None,
+    positional: Positional | None,
+) -> Tensor:
+    ends: list[tuple[Tensor, Tensor]] = []  # what goes into a layer, and what comes out
+    for layer in layers:
+        with torch.enable_grad():
+            start = (ends[-1][1] if ends else x).detach().requires_grad_()
+            attention = layer.self_attention(
+                wiring.read(start, layer.self_attention_norm), mask=mask, positional=positional
+            )
+            between = wiring.write(start, attention, layer.self_attention_norm)
+            fed = layer.feed_forward(wiring.read(between, layer.feed_forward_norm))
+            ends.append((start, wiring.write(between, fed, layer.feed_forward_norm)))
+    back = probe
+    if not wiring.norm_after:
+        with torch.enable_grad():
+            last = (ends[-1][1] if ends else x).detach().requires_grad_()
+            normed = F.layer_norm(last, last.shape[-1:])
+        (back,) = torch.autograd.grad(normed, last, probe)
+    sizes = []
+    for layer, (start, end) in zip(reversed(layers), reversed(ends), strict=True):  # one layer's gradients at a time
+        back, matrix = torch.autograd.grad(end, (start, layer.feed_forward.output_projection.weight), back)
+        sizes.append(matrix.norm())
+    return torch.stack(sizes[::-1]) if sizes else x.new_zeros(0)
+
+
+def _check(layers: Sequence[TransformerLayer], wirings: Sequence[str]) -> None:
+    for name in wirings:
+        check_choice("wiring", name, WIRINGS)
+    if any(layer.looks_across for layer in layers):
+        raise ValueError("expected layers without cross-attention, got layers that look at an encoder")
 
 
 def mean_cosine(x: Tensor) -> Tensor:

@@ -38,6 +38,8 @@ class View(Generic[S]):
         badge: returns the facts beside the tabs where the page shows no pass of the sidebar's model.
         never_trained: returns in what trained weights are shown here that they were never trained in, in a sentence;
             "" if in nothing. It stands below the main picture.
+        reads_instead: returns what the main picture is made from in place of the text in the sidebar, in a sentence;
+            "" if it is made from that text. It stands above the picture.
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
@@ -48,7 +50,13 @@ class View(Generic[S]):
     uses_model: bool = True
     badge: Callable[[ModelState, S], str] | None = None
     never_trained: Callable[[ModelState, S], str] = _nothing
+    reads_instead: Callable[[ModelState, S], str] = _nothing
     running: Callable[[ModelState, S], str] = _nothing
+
+    @property
+    def may_read_another(self) -> bool:
+        """Whether its main picture ever is made from something else than the text in the sidebar."""
+        return self.reads_instead is not _nothing
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""

@@ -14,6 +14,7 @@ from tfm_ui.pictures.panel import Block, panels_in
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import explained
 
 
 def show(lens: Lens) -> None:
@@ -52,6 +53,8 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             state = _knobs(lens, view, model)
         with question:  # only now: a link's values are known when their controls have been drawn
             question_row.draw(lens, model, state)
+        if view.may_read_another:
+            _what_is_read(view.reads_instead(model, state))
         this_pass = passes.run(model) if view.uses_model else None
         with place:
             if view.badge:
@@ -69,6 +72,12 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
             return state
         line = controls_line.row(view.line or f"line_{lens.name}")
         return controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+
+
+def _what_is_read(instead: str) -> None:
+    """Say it above the picture, in a line that is there even where nothing is said: so no picture moves."""
+    with st.container(key="read_instead"):
+        st.html(f'<p class="note" data-words="read_instead">{explained(instead)}</p>')
 
 
 def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:

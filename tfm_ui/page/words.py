@@ -36,6 +36,8 @@ def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places
     if view.uses_model and why_not_run(model):
         return {"places": {}}
     places = _of_header(lens, model, state) | _of_model(model)
+    if view.may_read_another:
+        places["read_instead"] = {"text": marked(view.reads_instead(model, state))}
     for number, block in enumerate(view.shown(model, state)):
         places.update(_of_block(block, str(number)))
     return {"places": places}

@@ -5,6 +5,7 @@ the colour of what is masked, so a gap has it too. Rows and columns have labels 
 ones into one place.
 """
 
+import math
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -91,7 +92,7 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
     if tells and not texts and np.isnan(heat.values).any():  # Plotly itself writes a gap as "NaN"
         word = " or ".join(heat.gaps)
         texts = [[word if np.isnan(value) else _written(value, heat.whole) for value in row] for row in heat.values]
-    printed = printed and heat.scale is not None and not heat.words and not powers and not heat.whole
+    printed = printed and heat.scale is not None and not heat.words and not powers and not heat.whole and not heat.more
     base: dict[str, Any] = {
         "type": "heatmap",
         "x": _plain(heat.columns.labels),
@@ -112,7 +113,11 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
     if texts:
         safe = {text: plain(text) for text in {text for row in texts for text in row}}
         drawn["text"] = [[safe[text] for text in row] for row in texts]
-    drawn |= {"texttemplate": "%{z:.2f}", "texttemplatefallback": ""} if printed else {}
+    if printed and heat.scale:
+        place = "customdata" if texts else "text"  # `text` may hold what is told of a cell
+        share = heat.scale.low >= 0 or heat.scale.high == 1
+        drawn[place] = [[_in_cell(float(value), share) for value in row] for row in heat.values]
+        drawn |= {"texttemplate": f"%{{{place}}}", "texttemplatefallback": ""}
     traces = [drawn]
     grey: dict[str, Any] = base | {"colorscale": [[0, MASKED], [1, MASKED]], "showscale": False}
     if heat.behind is not None and not np.isnan(heat.behind).all():
@@ -126,6 +131,18 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
             marks | {"marker": {"symbol": "x-thin", "size": 9, "line": {"width": 3, "color": colour_of("leak")}}}
         )
     return traces
+
+
+def _in_cell(value: float, share: bool) -> str:
+    """A number as the browser prints it (`rounded` in assets/pictures/paint.js): only 0 is 0.00, and only 1 is 1.00."""
+    if math.isnan(value):
+        return ""
+    size, sign = abs(value), "−" if value < 0 else ""
+    if 0 < size < 0.005:
+        return ">−0.01" if value < 0 else "<0.01"
+    if share and 0.995 <= size < 1:
+        return "<−0.99" if value < 0 else ">0.99"
+    return f"{sign}{size:.2f}"
 
 
 def _written(value: float, whole: bool) -> str:

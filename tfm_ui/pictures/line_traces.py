@@ -14,6 +14,7 @@ from tfm_ui.pictures.figures import colour_of, plain
 Floats = NDArray[np.float64]
 MARKED = 33  # a line of more points has no marks on them
 CROSSED = 12  # more gaps are only read: many crosses would look like a line
+NEAR_END = 0.05  # of the chart's x: a line that ends so near its right end has its name there
 CLOUD = 200  # more points without an order are drawn small, so that others show through
 
 
@@ -54,6 +55,8 @@ def traces(lines: Sequence[Line], which: str, *, bottom: float, log: bool, gap: 
         ValueError: if a line does not have as many x as y.
     """
     drawn = []
+    every_x = [float(x) for line in lines for x in line.x]
+    right = max(every_x) - NEAR_END * (max(every_x) - min(every_x)) if every_x else 0.0
     for line in lines:
         if len(line.x) != len(line.y):
             raise ValueError(f"expected a y for each x of {line.name!r}, got {len(line.x)} x and {len(line.y)} y")
@@ -67,7 +70,7 @@ def traces(lines: Sequence[Line], which: str, *, bottom: float, log: bool, gap: 
             "xaxis": f"x{which}",
             "yaxis": f"y{which}",
         }
-        drawn.append(common | {"x": x, "y": y} | _style(line, shown) | _read(line, y[shown], log))
+        drawn.append(common | {"x": x, "y": y} | _style(line, shown) | _read(line, x[shown], y[shown], log, right))
         if line.name and not shown.all():
             drawn.append(
                 common | _gaps(line, which, x[~shown], y[~shown], bottom=10**bottom if log else bottom, text=gap)
@@ -80,15 +83,23 @@ def _uid(which: str, name: str) -> str:
     return f"l{blake2b(f'{which} {name}'.encode(), digest_size=6).hexdigest()}"
 
 
-def _read(line: Line, shown: Floats, log: bool) -> dict[str, Any]:
-    """How a line's values are read, and at which height its name stands beside it, unless dots are marked by a text."""
+def _read(line: Line, x: Floats, shown: Floats, log: bool, right: float) -> dict[str, Any]:
+    """How a line's values are read, and at which height its name stands right of the chart.
+
+    Dots that are marked by a text have no name there, nor has a line that ends further left than `right`: beside the
+    end of another line it would name that one.
+    """
     if not line.name or not shown.size:
         return {"hoverinfo": "skip"}  # it is there to be looked at
     if line.style == "dots" and line.mark:
         return {"hovertemplate": "%{y}"}
+    read: dict[str, Any] = {"hovertemplate": "%{y}"}
+    if line.says:
+        read = {"hovertemplate": "%{customdata}", "customdata": list(map(plain, line.says))}
+    if line.style != "dots" and x[-1] < right:
+        return read
     end = float(shown.mean() if line.style == "dots" else shown[-1])
-    read = {"hovertemplate": "%{customdata}", "customdata": list(map(plain, line.says))} if line.says else {}
-    return {"hovertemplate": "%{y}", "meta": {"end": math.log10(end) if log else end}} | read
+    return read | {"meta": {"end": math.log10(end) if log else end}}
 
 
 def _style(line: Line, shown: NDArray[np.bool_]) -> dict[str, Any]:

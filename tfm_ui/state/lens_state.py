@@ -1,6 +1,8 @@
 """The base class of all lenses' states: a state is a frozen dataclass with a `control(...)` for each field."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from tfm_ui.state.fields import Limits, Name, control
@@ -14,8 +16,11 @@ class LensState:
     Attributes:
         question: the name of the question on screen, as links have it; "" is the first question of the visible view.
         NOT_SET_UP: the names of fields that no question sets: they say what is on screen, not how it is made.
+        EARLIER: parameters that links had once -> the fields that mean together what each of them meant. A link with
+            such a parameter sets these fields to its value, unless it has them too.
     """
 
+    EARLIER: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     NOT_SET_UP: ClassVar[frozenset[str]] = frozenset({"question"})
 
     question: str = control(Name("Question"), default="", held=True, local=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
-from tfm_ui.state.fields import Limits, State, Text, controls_of
+from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
 
 Query = Mapping[str, Sequence[str]]  # parameter of a link -> all its values, as text
 S = TypeVar("S", bound=State)
@@ -45,8 +45,9 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
         query: the link's parameters.
         limits: as in `controls_of`.
     """
-    corrections = []
-    for name, (field, default) in controls_of(state, limits).items():
+    fields = controls_of(state, limits)
+    corrections = _of_earlier(state, prefix, query, fields)
+    for name, (field, default) in fields.items():
         if given := query.get(prefix + name):
             value, reason = field.read(given[-1], default)
             if len(given) > 1:
@@ -60,13 +61,33 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
     return corrections
 
 
+def _of_earlier(
+    state: type[State], prefix: str, query: Query, fields: Mapping[str, tuple[Field, Any]]
+) -> list[Correction]:
+    """What parameters of earlier links mean (`LensState.EARLIER`): they leave the link, without a word."""
+    corrections = []
+    earlier: Mapping[str, Sequence[str]] = getattr(state, "EARLIER", {})
+    for once, names in earlier.items():
+        if given := query.get(prefix + once):
+            corrections.append(Correction(prefix + once, given[-1], "", ""))
+            meant = {name: fields[name][0].read(given[-1], fields[name][1])[0] for name in names}
+            corrections += [
+                Correction(prefix + name, given[-1], value, "")
+                for name, value in meant.items()
+                if value != fields[name][1] and not query.get(prefix + name)
+            ]
+    return corrections
+
+
 def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = None) -> S:
     """The state that a link stands for, after its corrections."""
     corrections = {c.name: c.value for c in read_link(state, prefix, query, limits)}
     values = {
-        name: corrections.get(prefix + name, field.read(query[prefix + name][-1], default)[0])
+        name: corrections[prefix + name]
+        if prefix + name in corrections
+        else field.read(query[prefix + name][-1], default)[0]
         for name, (field, default) in controls_of(state, limits).items()
-        if query.get(prefix + name)
+        if query.get(prefix + name) or prefix + name in corrections
     }
     return state(**values)
 

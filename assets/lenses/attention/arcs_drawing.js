@@ -2,7 +2,7 @@
    canvas, what came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
 
 import { hidden } from "./arcs_lines.js"
-import { grouped, ringAround } from "../../pictures/paint.js"
+import { grouped, ringAround, rounded } from "../../pictures/paint.js"
 
 export const WHOLE = 40 // texts of up to this many tokens a side are shown whole, without a window
 export const LOWEST = 15 // the least height of a token's line, in pixels at a root font of 16
@@ -114,7 +114,7 @@ function names(scene, { away }) {
     for (const end of [-1, 1]) {
       const more = end < 0 ? window.tops[side] : all.length - rows - window.tops[side]
       const y = layout.low[side] + (end < 0 ? -0.5 : rows + 0.5) * step
-      const weight = side && !focus ? `, ${away[end + 1] < 0.005 ? "under 0.01" : away[end + 1].toFixed(2)} of a row` : ""
+      const weight = side && !focus ? `, ${rounded(away[end + 1], 2, 1).replace("<", "under ").replace(">", "over ")} of a row` : ""
       if (more > 0) note(scene, `${end < 0 ? "↑" : "↓"} ${grouped(more)} more${weight}`, edge, y, side ? "left" : "right")
     }
   }
@@ -129,7 +129,7 @@ function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
 }
 
 /** @param {Sum} w */
-export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : w < 0.0001 ? "<0.0001" : w.toFixed(4)
+export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : rounded(w, 4, 1)
 
 /** Paint bars and numbers beside the tokens of the other side: what the tokens in focus give them or get from them.
  * @param {ArcsScene & { focus: ArcsFocus }} scene @param {ArcsSums} sums */

@@ -1,7 +1,7 @@
 /* What is said below the arcs: of the tokens that are looked at, and of the lines that are drawn. */
 
 import { exact } from "./arcs_drawing.js"
-import { grouped } from "../../pictures/paint.js"
+import { grouped, rounded } from "../../pictures/paint.js"
 
 /** @param {{ data: ArcsData, settings: ArcsSettings, focus: ArcsFocus }} scene @param {ArcsSums} sums */
 export function said({ data, settings, focus: { side, tokens } }, { total, least }) {
@@ -12,7 +12,7 @@ export function said({ data, settings, focus: { side, tokens } }, { total, least
   const what = ["query", "key"][side], mean = settings.maps.length > 1 ? `, mean of ${settings.maps.length} heads` : ""
   if (!side && tokens.every(i => !data.seen[i]) && !most.length) return `${what} ${list} may look at nothing: every key is masked.`
   const verb = side ? single ? "is looked at by" : "together are looked at by" : single ? "looks at" : "together look at"
-  const all = side && !data.sparse ? `; ${total.reduce((sum, w) => sum + (w ?? 0), 0).toFixed(4)} in all` : ""
+  const all = side && !data.sparse ? `; ${rounded(total.reduce((sum, w) => sum + (w ?? 0), 0), 4, 1)} in all` : ""
   return `${single ? what : ["queries", "keys"][side]} ${list} ${verb} ` +
     (most.map(([w, i]) => `“${other[i]}” ${least[i] ? "≥ " : ""}${exact(w)}`).join(", ") || "nothing") + all + (most.length ? mean : "") + "."
 }

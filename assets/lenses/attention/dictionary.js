@@ -7,7 +7,7 @@
 import { room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { brief, file, fileWidth, mapping, paint } from "./dictionary_drawing.js"
-import { clamp, contextOf, decimals, dress, floats } from "../../pictures/paint.js"
+import { clamp, contextOf, decimals, dress, floats, rounded } from "../../pictures/paint.js"
 
 /** @type {Point[]} */
 const FREE = [[-1, -1], [1, 1], [-1, 1], [1, -1]] // where a new key may stand
@@ -141,7 +141,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   const signed = value => value < 0 ? `(${brief(value)})` : brief(value)
   /** @param {number} i */
   const why = i => `q·k = ${signed(header.asked[0])}×${signed(header.keys[i][0])} + ${signed(header.asked[1])}×${signed(header.keys[i][1])}` +
-    ` = ${cells[4 * i].toFixed(2).replace("-", "−")}; ÷ (√2×${header.temperature}) = ${cells[4 * i + 1].toFixed(2).replace("-", "−")}`
+    ` = ${rounded(cells[4 * i], 2)}; ÷ (√2×${header.temperature}) = ${rounded(cells[4 * i + 1], 2)}`
   const answer = () => `answer = ${weights.map((_, i) => signed(cells[4 * i + 3])).join(" + ")} = ${header.answerText}`
   const hard = () => `Hard look-up: ${header.hardText}`
 

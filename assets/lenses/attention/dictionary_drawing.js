@@ -2,7 +2,7 @@
    values and query as they are now, while a point is dragged ahead of what the server has answered. */
 
 import { density } from "../../pictures/canvas.js"
-import { contextOf } from "../../pictures/paint.js"
+import { contextOf, rounded } from "../../pictures/paint.js"
 
 const HALO = 44 // radius of a key's disc if the key had all the weight, in pixels at a root font of 16
 const INSET = 24 // between the plane's edge and its lowest and highest number, in pixels at a root font of 16
@@ -19,9 +19,9 @@ export const mapping = (side, [low, high], rem) => {
   }
 }
 
-/** 0.41, 10, −1.5: two decimals at most.
+/** 0.41, 10, −1.5: two decimals at most, without zeros at their end.
  * @param {number} value */
-export const brief = value => `${+value.toFixed(2)}`.replace("-", "−").replace(/^−0$/, "0")
+export const brief = value => rounded(value, 2).replace(/\.?0+$/, "")
 
 /** @param {Context} context @param {number} side @param {DictionaryScene} scene @param {boolean} withPoints */
 export function paint(context, side, scene, withPoints) {

@@ -3,7 +3,7 @@
 
 import { density } from "../../pictures/canvas.js"
 import { named } from "./matrices_layout.js"
-import { contextOf, hatch, image, ink, ringAround, word } from "../../pictures/paint.js"
+import { contextOf, hatch, image, inCell, ink, ringAround, rounded, word } from "../../pictures/paint.js"
 
 const PRINTS = 26 // a cell of at least this many pixels prints its number
 const LONGEST = 9 // characters of a name; a longer one is cut
@@ -103,15 +103,13 @@ function cells(context, matrix, numbers, { left, top, cell, rem, family, fill },
 /** @param {string} text */
 const minus = text => text.replace("-", "−")
 /** @param {number} value @param {boolean} weights */
-const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? value.toFixed(2)
-  : minus(Math.abs(value) >= 99.5 ? value.toFixed(0) : Math.abs(value) >= 9.95 ? value.toFixed(1) : clean(value, 2))
-/** @param {number} value @param {number} digits */
-const clean = (value, digits) => Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits)
+const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? inCell(value, 1)
+  : Math.abs(value) >= 99.5 ? rounded(value, 0) : Math.abs(value) >= 9.95 ? rounded(value, 1) : inCell(value)
 
 /** A value with all its digits, as the tip shows it.
  * @param {number} value @param {boolean} weights */
 export const exact = (value, weights) => value === -Infinity ? "−∞ (masked)"
-  : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : minus(value.toFixed(weights ? 4 : 3))
+  : value && Math.abs(value) < 0.0005 ? minus(value.toExponential(2)) : weights ? rounded(value, 4, 1) : rounded(value, 3)
 
 /** Outline what fed the cell in focus; the more steps ago it was, the thinner the outline. The cell itself has an amber ring.
  * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin

@@ -2,7 +2,7 @@
 
 import { fitting, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { contextOf, dress } from "../../pictures/paint.js"
+import { contextOf, dress, rounded } from "../../pictures/paint.js"
 import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
@@ -95,11 +95,11 @@ export default function ({ header, root, local, commit }) {
         context.fillText(label(beam.piece), x + 10 * rem, y - 8 * rem, w - 22 * rem)
         context.fillStyle = muted
         context.font = `${13 * rem}px ${family}`
-        context.fillText(beam.score.toFixed(2).replace("-", "−"), x + 10 * rem, y + 9 * rem, w - 22 * rem)
+        context.fillText(rounded(beam.score, 2), x + 10 * rem, y + 9 * rem, w - 22 * rem)
         context.globalAlpha = 1
       })
     }
-    const said = `The best of ${header.steps[now].length} texts has the sum ${header.steps[now][0].score.toFixed(2)}.`
+    const said = `The best of ${header.steps[now].length} texts has the sum ${rounded(header.steps[now][0].score, 2)}.`
     canvas.setAttribute("aria-label", said)
     player.say(said)
   }

@@ -1,6 +1,6 @@
 /* How keys and values are laid out and painted: a row a token, a column a number, the heads side by side. */
 
-import { colourBar, image, palette, word } from "../../pictures/paint.js"
+import { colourBar, image, palette, rounded, word } from "../../pictures/paint.js"
 
 /* In pixels at a root font of 16: the largest row, the gap between heads and between the two maps, what stands above a map and
    below it, the widest name of a token, the least row that has a name of its own, and rows where there is no limit. */
@@ -8,7 +8,7 @@ const ROW = 22, BETWEEN = 5, APART = 28, ABOVE = 44, BELOW = 30, NAME = 104, NAM
 const SIDES = /** @type {["key", "value"]} */ (["key", "value"])
 
 /** How a number is written. @param {number} value */
-export const written = value => value.toFixed(3).replace("-", "−").replace(/^−(0\.0+)$/, "$1")
+export const written = value => rounded(value, 3)
 
 /** Where everything stands.
  * @param {KeptHeader} header @param {number} width @param {Skin} skin @param {Room} room @param {Context} context */

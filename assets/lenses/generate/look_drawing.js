@@ -1,7 +1,7 @@
 /* How a step's weights are painted: arcs from the token that wrote to those it looked at, below them a row for each head; at the
    right, or below in narrow places, the likeliest tokens. All columns stand below the same tokens. */
 
-import { colourBar, decimals, ringAround } from "../../pictures/paint.js"
+import { colourBar, decimals, percent, ringAround } from "../../pictures/paint.js"
 import { label } from "./text_flow.js"
 
 /* In pixels at a root font of 16. */
@@ -149,6 +149,6 @@ function list({ context, header, skin, at }, { isNarrow, foot }, canvas) {
     context.fillRect(x + name, y + 5 * rem, Math.max(1, share / most * room), (LINE - 10) * rem)
     context.globalAlpha = 1
     context.fillStyle = skin.ink
-    context.fillText(`${(100 * share).toFixed(1)}%`, x + name + share / most * room + 6 * rem, y + LINE / 2 * rem)
+    context.fillText(percent(share), x + name + share / most * room + 6 * rem, y + LINE / 2 * rem)
   })
 }

@@ -1,7 +1,7 @@
 /* The parts of the picture "surprise": a text as coloured tokens, what is told of one, and the text on a sheet for a file. */
 
 import { density } from "../../pictures/canvas.js"
-import { clamp, contextOf, grouped, ink, powered } from "../../pictures/paint.js"
+import { clamp, contextOf, grouped, ink, powered, rounded } from "../../pictures/paint.js"
 import { shown } from "./text_flow.js"
 
 const PART = /^(<0x[0-9A-F]{2}>)+$/ // bytes that are no whole character
@@ -57,10 +57,10 @@ export function detail(header, { place }, told) {
     const name = header.sides.length > 1 ? `${side.name}: ` : ""
     const head = make("b", { textContent: `${name}“${label}”, token ${place + 1} of ${side.tokens.length}` })
     if (Number.isNaN(rated.bits)) return make("div", {}, head, make("p", { textContent: "It has no probability: nothing stands before it." }))
-    const words = `${rated.bits.toFixed(2)} bits · probability ${probability(rated.share)} · rank ${grouped(rated.rank)} of ${grouped(header.vocab)}`
+    const words = `${rounded(rated.bits, 2)} bits · probability ${probability(rated.share)} · rank ${grouped(rated.rank)} of ${grouped(header.vocab)}`
     const list = make("ol", {}, ...rated.likeliest.map(({ name, share }, i) => row(name, share, rated.rank === i + 1 && share === rated.share)))
     const about = make("p", { textContent: words })
-    about.title = `The entropy of all probabilities in this place: ${rated.entropy.toFixed(2)} bits`
+    about.title = `The entropy of all probabilities in this place: ${rounded(rated.entropy, 2)} bits`
     return make("div", {}, head, about, list)
   })
 }

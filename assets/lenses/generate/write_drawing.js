@@ -1,17 +1,14 @@
 /* How a step is painted: a row for each candidate, from its logit to what is left of its probability; beside them the bar of
    all that is left, from 0 to 1, with the random number on it. */
 
-import { clamp, hatch } from "../../pictures/paint.js"
+import { clamp, hatch, percent, rounded } from "../../pictures/paint.js"
 import { label } from "./text_flow.js"
 
 const ROW = 24, HEAD = 40, NARROW = 560 // pixels at a root font of 16
 const BAR = 0.16 // of the width, that the cumulative bar and its words have
 
-/** 0.1234 as 12.3%. @param {number} share */
-const percent = share => share === 0 ? "0%" : share < 0.0001 ? "<0.01%" : `${(100 * share).toFixed(share < 0.01 ? 2 : 1)}%`
-
 /** @param {number} value */
-const signed = value => value.toFixed(2).replace("-", "−")
+const signed = value => rounded(value, 2)
 
 /** How a token came about, in words. @param {WriteHeader} header @param {WriteStep} step @param {Candidate} [candidate] */
 export function inWords({ sampling, pieces }, step, candidate) {
@@ -24,7 +21,7 @@ export function inWords({ sampling, pieces }, step, candidate) {
   const name = `“${pieces[step.token]}”`
   if (step.forced) return `${name} was put here; its probability was ${percent(step.share)}.`
   if (sampling.greedy) return `${name} is the likeliest, with ${percent(step.share)}.`
-  return `${name}: the random number ${step.number.toFixed(4)} falls between ${step.begin.toFixed(4)} and ${step.end.toFixed(4)}.`
+  return `${name}: the random number ${rounded(step.number, 4, 1)} falls between ${rounded(step.begin, 4, 1)} and ${rounded(step.end, 4, 1)}.`
 }
 
 /** @param {Skin} skin @param {WriteStep} step @param {number} width */
@@ -175,7 +172,7 @@ function upright({ context, skin, step, width }, { bar, top }, height) {
   context.fillStyle = skin.ink
   context.textAlign = "right"
   context.font = `600 ${size}px ${family}`
-  context.fillText(step.number.toFixed(3), x - 10 * rem, clamp(at, top + 6 * rem, height - 20 * rem))
+  context.fillText(rounded(step.number, 3, 1), x - 10 * rem, clamp(at, top + 6 * rem, height - 20 * rem))
   context.textAlign = "left"
 }
 
@@ -187,7 +184,7 @@ function across({ context, skin, step, width }, top) {
   context.font = `600 ${size}px ${family}`
   context.fillStyle = skin.ink
   context.textAlign = step.number > 0.5 ? "right" : "left"
-  context.fillText(`random number ${step.number.toFixed(3)}`, x(step.number), top + 14 * rem)
+  context.fillText(`random number ${rounded(step.number, 3, 1)}`, x(step.number), top + 14 * rem)
   for (const { begin, end, candidate } of named) {
     context.fillStyle = skin.result
     context.globalAlpha = candidate.id === step.token && !step.forced ? 0.95 : 0.35

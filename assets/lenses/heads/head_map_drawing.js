@@ -1,7 +1,7 @@
 /* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
    what came from the server, the window of cells that is shown, the colours, and where everything goes. */
 
-import { colourBar, decimals, hatch, image, ink, paste, pool, veil, word } from "../../pictures/paint.js"
+import { colourBar, decimals, hatch, image, inCell, ink, paste, pool, rounded, veil, word } from "../../pictures/paint.js"
 
 export const MASKED = -1 // stands in place of a weight that the mask forbids
 export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
@@ -89,8 +89,8 @@ function cells({ context, header, weights, view, skin, table, layout }) {
     context.fillStyle = ink(fill)
     context.font = `${Math.max(least, (cell >= 64 * rem ? 18 : cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
     const digits = columns === K && rows === Q ? 2 : /** @type {number} */ (
-      [4, 3, 2].find(n => n === 2 || context.measureText((0).toFixed(n)).width < side - 4))
-    context.fillText(columns === K && rows === Q ? w.toFixed(2) : decimals(w, digits), at + side / 2, down + tall / 2 + 1)
+      [4, 3, 2].find(n => n === 2 || context.measureText(`>${rounded(0, n)}`).width < side - 4))
+    context.fillText(columns === K && rows === Q ? inCell(w, 1) : decimals(w, digits), at + side / 2, down + tall / 2 + 1)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1

@@ -6,7 +6,7 @@
 import { face, layOut } from "./clocks_drawing.js"
 import { hideOnScroll, keepLater, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { clamp, contextOf, dress, floats } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, floats, rounded } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
 import { speedBeside } from "../../pictures/speed.js"
 
@@ -128,7 +128,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   }
 
   /** @param {number} value */
-  const digits = value => value.toFixed(4).replace("-", "−")
+  const digits = value => rounded(value, 4)
   /** @param {Clock} clock */
   function read({ pair, wavelength, hands: [qc, qs, kc, ks, between] }) {
     const { query, key } = header.at
@@ -136,7 +136,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
       `pair ${pair}: dimensions ${pair} and ${pair + header.count}, a turn in ${+wavelength.toPrecision(5)} positions`,
       `query at ${query}: cos ${digits(qc)}, sin ${digits(qs)}`,
       `key at ${key}: cos ${digits(kc)}, sin ${digits(ks)}`,
-      `between: (${query} − ${key}) θ = ${digits(between)} rad = ${(between * 180 / Math.PI).toFixed(2).replace("-", "−")}°`,
+      `between: (${query} − ${key}) θ = ${digits(between)} rad = ${rounded(between * 180 / Math.PI, 2)}°`,
     ].join("\n")
   }
 

@@ -1,6 +1,6 @@
 /* How the maps of a run are laid out and painted: a row for each layer, a column for each head. */
 
-import { colourBar, decimals, hatch, ink } from "../../pictures/paint.js"
+import { colourBar, decimals, hatch, inCell, ink } from "../../pictures/paint.js"
 
 /* In pixels at a root font of 16: the gap between maps, the line above a map, the scale below all, the largest cell, the least
    cell whose token is named, and the least in which a number stands. */
@@ -75,7 +75,7 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
     context.fillStyle = ink(colour)
     context.font = `${Math.min(13 * rem, cell * 0.36)}px ${family}`
     context.textAlign = "center"
-    context.fillText(inCell(weight), box.x + box.w / 2, box.y + box.h / 2)
+    context.fillText(weight === 1 ? "1" : inCell(weight, 1).replace(/^0\./, "."), box.x + box.w / 2, box.y + box.h / 2)
   }
   context.strokeStyle = skin.hatch
   context.lineWidth = 1
@@ -83,9 +83,6 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
   outline(context, header, row, { x, y, cell, gap }, skin)
   if (isNamed) names(context, row, { x, y, cell }, skin, size)
 }
-
-/** A weight in a cell: only what is exactly 1 or 0 is written so, and nothing where it would be rounded to 0. @param {number} weight */
-const inCell = weight => weight === 1 ? "1" : weight >= 0.995 ? ">.99" : weight > 0 && weight < 0.005 ? "" : weight.toFixed(2).replace(/^0/, "")
 
 /** Outline the cells where the answer stands.
  * @param {Context} context @param {LearnHeader} header @param {LearnRow} row

@@ -18,6 +18,10 @@ KINDS: tuple[dict[str, object], ...] = (
     {"vocab_size": 30, "causal": True, "positional": "sinusoidal"},
     {"vocab_size": 30, "architecture": "decoder", "positional": "rope", "activation": "swiglu"},
     {"vocab_size": 30, "architecture": "encoder-decoder", "positional": "t5", "norm": "post"},
+    {"vocab_size": 30, "ends": "embedding", "norm": "post", "activation": "relu"},
+    {"vocab_size": 30, "ends": "embedding", "architecture": "encoder-decoder", "positional": "learned"},
+    {"vocab_size": 30, "ends": "output", "causal": True, "positional": "rope"},
+    {"vocab_size": 30, "ends": "output", "architecture": "encoder-decoder", "norm": "post"},
 )
 
 

@@ -8,6 +8,7 @@ import torch
 from tests.tfm_core.profiling.small import OPEN
 from tfm_core.profiling import __main__ as command
 from tfm_core.profiling import files, profile
+from tfm_core.profiling.size import ENDS
 
 TINY = ["--rows", "8,2,1,4", "--batch", "2", "--rounds", "2"]
 
@@ -40,6 +41,18 @@ def test_a_kind_is_asked_for_and_said(capsys):
     assert "LSTM is compared without norms, positions and heads; it reads one token after the other." in said
     assert "Row 3, nn.TransformerEncoder: nn.TransformerEncoder has no place for alibi" in said
     assert said.splitlines()[4].count("0") == said.splitlines()[4].count("0 of 0") * 2  # no figure of what cannot be
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_embedding_and_output_are_asked_for_each_by_itself(capsys):
+    tiny = ["--rows", "64,4,2,4", "--batch", "1", "--rounds", "1", "--no-backward", "--vocabulary", "1000"]
+    mflop = []
+    for ends in ("both", "embedding", "output"):
+        assert command.main([*tiny, "--ends", ends]) == 0
+        said = capsys.readouterr().out
+        assert f"with {ENDS[ends]}" in said
+        mflop.append(next(word for word in said.splitlines()[2].split() if "." in word))
+    assert mflop[0] == mflop[2] != mflop[1]
 
 
 @pytest.mark.usefixtures("undisturbed")

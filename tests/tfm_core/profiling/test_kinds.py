@@ -15,9 +15,11 @@ from tests.tfm_core.toys import largest_error
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask
 from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
+from tfm_core.profiling.size import ENDS
 from tfm_core.profiling.targets_transformer import config_of
 
 NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
+BOTH = {"vocab_size": 30, "ends": "both"}
 OTHERS = ("LSTM", "GRU", "convolution")
 MASKED = ("window", "strided")
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=described)
@@ -35,14 +37,14 @@ def parameters(target: str, size: Size) -> int:
 
 
 def input_of(size: Size, device: str = "cpu") -> torch.Tensor:
-    if size.vocab_size:
+    if size.embeds:
         return torch.randint(1, size.vocab_size, (size.batch, size.seq_len), device=device)
     return torch.randn(size.batch, size.seq_len, size.d_model, device=device)
 
 
 @EVERY_KIND
 def test_with_embedding_and_output_a_row_is_the_transformer_itself(kind):
-    size = sized({**kind, "vocab_size": 30}, **NUMBERS)
+    size = sized({**kind, **BOTH}, **NUMBERS)
     model, tokens = Transformer(config_of(size, 3)), input_of(size)
     both = (tokens, tokens) if size.num_stacks == 2 else (tokens,)
     mask = causal_mask(size.seq_len) if size.causal else None
@@ -53,7 +55,7 @@ def test_with_embedding_and_output_a_row_is_the_transformer_itself(kind):
 @EVERY_KIND
 def test_without_them_it_is_all_between_them(kind):
     """A row's stacks, given a model's embedded tokens, give what that model's output is made from."""
-    whole = sized({**kind, "vocab_size": 30}, **NUMBERS)
+    whole = sized({**kind, **BOTH}, **NUMBERS)
     size = sized({**kind, "vocab_size": 0}, **NUMBERS)
     model, tokens = TARGETS["without weights"].build(whole, 3).transformer, input_of(whole)
     stack = model.encoder if whole.num_stacks == 2 else model.stack
@@ -63,6 +65,21 @@ def test_without_them_it_is_all_between_them(kind):
         expected = TARGETS["without weights"].build(whole, 3)(tokens)
         assert largest_error(model.unembedding(between), expected) < 1e-5
     assert parameters("fused", whole) - parameters("fused", size) == 30 * whole.d_model
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("target", ["without weights", "LSTM"])
+def test_one_end_alone_is_the_whole_without_the_other(kind, target):
+    """The embedding alone gives what the whole makes its logits from; the output alone makes them from the same."""
+    whole, first, last = (
+        TARGETS[target].build(sized({**kind, "vocab_size": 30, "ends": ends}, **NUMBERS), 3).eval() for ends in ENDS
+    )
+    size, tokens = sized({**kind, **BOTH}, **NUMBERS), input_of(sized({**kind, **BOTH}, **NUMBERS))
+    table = next(weight for name, weight in whole.named_parameters() if "embedding" in name)
+    with torch.inference_mode():
+        expected = whole(tokens)
+        assert largest_error(first(tokens) @ table.T, expected) < 1e-5
+        assert largest_error(last(table[tokens] * size.d_model**0.5), expected) < 1e-5
 
 
 @EVERY_KIND
@@ -126,6 +143,7 @@ def test_parameters_are_as_many_as_the_module_has(kind):
             "architecture": st.sampled_from(ARCHITECTURES),
             "causal": st.booleans(),
             "vocab_size": st.sampled_from((0, 2, 30)),
+            "ends": st.sampled_from(list(ENDS)),
             "num_layers": st.integers(1, 3),
             "d_ff": st.integers(0, 40),
         }
@@ -152,7 +170,7 @@ def test_operations_are_as_many_as_torch_counts(kind, target, way, monkeypatch):
     if target not in possible(size) or (target in OTHERS and not size.vocab_size):
         return
     module = TARGETS[target].build(size)
-    x = input_of(size).requires_grad_(backward and input_gradient and not size.vocab_size)
+    x = input_of(size).requires_grad_(backward and input_gradient and not size.embeds)
     counter = FlopCounterMode(display=False)
     with slow_path(), sdpa_kernel(SDPBackend.MATH), counter, torch.set_grad_enabled(backward):
         y = module.train(backward)(x)
@@ -210,7 +228,7 @@ def test_what_was_written_before_there_were_kinds_is_still_read():
     """Rows were pre-norm stacks with GELU, without positions, causality, embedding and output."""
     report = Report(id="old", plan=Plan((Row("fused", Size(**NUMBERS)),)), machine=NOWHERE)
     whole = json.loads(files.as_json(report))
-    for field in ("norm", "activation", "positional", "architecture", "causal", "vocab_size"):
+    for field in ("norm", "activation", "positional", "architecture", "causal", "vocab_size", "ends"):
         del whole["report"]["plan"]["rows"][0]["size"][field]
     assert files.from_json(json.dumps(whole)).plan == report.plan
 
@@ -220,7 +238,7 @@ def test_every_kind_is_measured_both_ways(kind):
     size = sized(kind, **NUMBERS)
     for target in here(size):
         subject = Subject(Row(target, size), Setup())
-        assert subject.x.is_floating_point() == (not size.vocab_size)
+        assert subject.x.is_floating_point() == (not size.embeds)
         for direction in ("forward", "training"):
             with subject.mode(direction):
                 subject.call(direction)()

@@ -19,10 +19,12 @@ OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
 LIKE_ANOTHER = ("fused flash", "strided")  # "fused" takes the same kernel on a processor, "window" has a mask as well
 STACKS = [name for name in HERE if name not in OTHERS + LIKE_ANOTHER]
-CHOICES = ("norm", "activation", "positional", "architecture", "causal", "vocab_size")
+CHOICES = ("norm", "activation", "positional", "architecture", "causal", "vocab_size", "ends")
 DIFFERENT = (  # as far as what is no stack knows
     {},
     {"vocab_size": 30},
+    {"vocab_size": 30, "ends": "embedding"},
+    {"vocab_size": 30, "ends": "output"},
     {"positional": "learned", "causal": True},
     {"architecture": "encoder-decoder", "norm": "post", "activation": "swiglu"},
 )

@@ -55,6 +55,11 @@ def maps(header: Header, numbers: bytes, figure: Json) -> None:
             np.testing.assert_allclose(scale_of(trace, figure), np.log10(ends) if told["powers"] else ends, rtol=1e-6)
         if (gone & np.isfinite(cells) & (cells != 0)).any():
             same(next(behind)["z"], np.where(gone & np.isfinite(cells) & (cells != 0), cells, np.nan), told["name"])
+        where = {"%{text}": "text", "%{customdata}": "customdata", None: ""}[trace.get("texttemplate")]
+        printed = trace.get(where, [])
+        for text, value in zip(np.ravel(printed), values.ravel() if printed else [], strict=True):
+            assert text not in ("0.00", "−0.00") or value == 0, (told["name"], text, value)
+            assert text not in ("1.00", "−1.00") or abs(value) == 1 or (told["low"] < 0 and told["high"] != 1)
         if told["words"] and np.isfinite(values).any():
             assert set(unescaped(np.array(trace["text"])[np.isfinite(values)])) <= set(told["words"])
     assert next(behind, None) is None

@@ -139,7 +139,7 @@ def test_a_line_without_a_name_cannot_be_read():
 
 
 def test_where_a_lines_name_stands_is_its_last_value_as_the_axis_has_it():
-    line, cloud = Line("a", [1, 2, 3], [1, 1000, NAN], "ink"), Line("b", [1, 2], [10, 30], "ink", "dots")
+    line, cloud = Line("a", [1, 2.95, 3], [1, 1000, NAN], "ink"), Line("b", [1, 2], [10, 30], "ink", "dots")
     assert [trace.meta["end"] for trace in traces(made(Chart("x", "y", [line, cloud]))) if trace.meta != "gap"] == [
         1000, 20
     ]  # fmt: skip
@@ -232,3 +232,13 @@ def lies_on(header: dict, letter: str, values) -> bool:
         array = np.log10(array[array > 0])
     low, high = axis.range
     return low < high and bool(((array >= low) & (array <= high)).all())
+
+
+def test_a_line_that_ends_early_has_no_name_beside_the_end_of_another():
+    whole, short = Line("whole", list(range(48)), [1.0] * 48, "ink"), Line("short", [0, 1, 2], [1.0] * 3, "key")
+    nearly = Line("nearly", list(range(46)), [2.0] * 46, "value")
+    gap = Line("gap", list(range(48)), [1.0] * 3 + [float("nan")] * 45, "query")
+    drawn = traces(made(Chart("x", "y", [whole, short, nearly, gap])))
+    named = [trace.name for trace in drawn if trace.meta and trace.meta != "gap"]
+    assert named == ["whole", "nearly"]
+    assert {trace.name for trace in drawn if trace.showlegend} == {"whole", "short", "nearly", "gap"}

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.masks.state import PREFIX, MasksState, about_batch
+from tfm_ui.lenses.masks.state import PREFIX, MasksState, about_batch, item_of
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.panel import Block, Note
@@ -36,6 +36,16 @@ def row(names: Sequence[str], more: Sequence[str], model: ModelState) -> MasksSt
 def draw(model: ModelState, where: DeltaGenerator, *names: str) -> MasksState:
     """Draw controls of these names, and return what all of the lens's controls hold."""
     return controls_line.draw(MasksState, PREFIX, model, where, *names)
+
+
+def reads_instead(model: ModelState, state: MasksState) -> str:
+    """Which sentence of the batch is on screen, where that is not the sidebar's."""
+    item = item_of(model, state)
+    if item == 1:
+        return ""
+    sentence = f"sentence {item} of the batch"
+    read = f"The encoder reads {sentence}" if model.is_encoder_decoder else f"{sentence.capitalize()} is read"
+    return f"{read} here; sentence 1 is the text in the sidebar."
 
 
 def the_batch(model: ModelState, state: MasksState) -> list[Block | None]:

@@ -9,6 +9,7 @@ from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.text import formats
 
 PREFIX = "model_"
 VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
@@ -33,6 +34,7 @@ BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = tuple(number for number in (3, 5, 10, 20) if number <= SETTINGS.max_draws)
 FFN_SIZES = ("this model", "512 / 2,048")  # d_model / d_ff
+ABOUT_ATTENTION = "What the self-attention of the model is, in this lens."
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
 
 
@@ -40,6 +42,15 @@ def possible(model: ModelState) -> tuple[str, ...]:
     """The attentions that this model can have: one without scores has no place for the bias of ALiBi or T5."""
     biased = "bias_at" in POSITIONAL[model.positional].enters()
     return tuple(name for name, attention in ATTENTION.items() if attention.has_scores or not biased)
+
+
+def why_not_all(model: ModelState) -> str:
+    """Which attentions this model cannot have, and why; "" if it can have all."""
+    without = [name for name in ATTENTION if name not in possible(model)]
+    if not without:
+        return ""
+    these = f"{formats.listed(without)} attention"
+    return f"With {model.positional} positions, {these} is not possible: it has no scores to which they could add."
 
 
 def _texts(model: ModelState) -> list[Tokens]:
@@ -61,7 +72,7 @@ class ModelLensState(LensState):
 
     # shared by several views
     attention: str = control(
-        Choice("Attention", tuple(ATTENTION), help="What the self-attention of the model is, in this lens."),
+        Choice("Attention", tuple(ATTENTION), help=ABOUT_ATTENTION),
         default="full",
     )
     stack: str = control(Choice("Stack", ("encoder", "decoder"), "buttons"), default="encoder")
@@ -155,7 +166,7 @@ class ModelLensState(LensState):
     def limits(model: ModelState) -> Limits:
         """Layers, heads, hidden units and tokens of this model, and the attentions that are possible in it."""
         return {
-            "attention": {"options": possible(model)},
+            "attention": {"options": possible(model), "help": f"{ABOUT_ATTENTION} {why_not_all(model)}".strip()},
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "unit": {"high": model.config.feed_forward_dim},

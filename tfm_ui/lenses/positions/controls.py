@@ -43,6 +43,11 @@ def a_and_b(model: ModelState, in_sight: tuple[str, ...] = (), more: tuple[str, 
     return state
 
 
+def positions_alone(model: ModelState, state: PositionsState) -> str:
+    """What the views are made from that show schemes, and not what becomes of them in the model."""
+    return "No text is read here: a scheme depends on positions alone, whichever tokens stand there."
+
+
 def _changes_something(model: ModelState, state: PositionsState, name: str) -> bool:
     """Whether the pictures of the visible view depend on this field, with the schemes on screen."""
     shown = schemes(model, state)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from tfm_core.profiling import Plan, Progress, Report
-from tfm_core.profiling.report import FEWEST_CLEAN
+from tfm_core.profiling.report import FEWEST, FEWEST_CLEAN, Memory
 from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs.job import JobStatus
 from tfm_ui.text import formats
@@ -31,9 +31,25 @@ def ended(job: JobStatus | None, report: Report | None) -> str:
     """Of this visitor's last job, where it did not come to its end; "" if it did."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""
-    stays = report is not None and isinstance(job.step, Progress) and job.step.report.id == report.id
-    what = "What was done stays." if stays else "Nothing was measured by then."
-    return f"{job.problem or 'Stopped.'} {what}"
+    so_far = job.step.report if isinstance(job.step, Progress) else None
+    stays = report is not None and so_far is not None and so_far.id == report.id
+    return f"{job.problem or 'Stopped.'} {'What was done stays.' if stays else _lost(so_far)}"
+
+
+def _lost(so_far: Report | None) -> str:
+    """What was measured before there was any time, and so is not kept."""
+    measured = so_far.measured if so_far else ()
+    memory = sum(row.memory != Memory() for row in measured)
+    parts = sum(bool(row.parts) for row in measured)
+    timings = so_far.blocks[0] if so_far else 0
+    done = [
+        *([f"the memory of {formats.plural(memory, 'row')}"] if memory else []),
+        *([f"the time by part of {formats.plural(parts, 'row')}"] if parts else []),
+        *([formats.plural(timings, "timing")] if timings else []),
+    ]
+    if not done:
+        return "Nothing was measured by then."
+    return f"No row had the {FEWEST} rounds that a time takes. Not kept: {formats.listed(done)}."
 
 
 def forgotten(report: Report | None) -> str:

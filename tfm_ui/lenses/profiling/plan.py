@@ -39,13 +39,15 @@ def setup_of(state: ProfilingState) -> Setup:
 def kind_of(model: ModelState, state: ProfilingState) -> dict[str, Any]:
     """What the rows have of the sidebar's model, beside its numbers: fields of `Size`."""
     vocab_size = state.vocabulary or model.config.vocab_size
+    counted = state.count_embedding, state.count_output
     return {
         "norm": model.norm,
         "activation": model.activation,
         "positional": model.positional,
         "architecture": model.architecture,
         "causal": model.masks_the_future,
-        "vocab_size": vocab_size if state.embedding else 0,
+        "vocab_size": vocab_size if any(counted) else 0,
+        "ends": {(True, False): "embedding", (False, True): "output"}.get(counted, "both"),
     }
 
 

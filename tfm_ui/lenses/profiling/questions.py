@@ -43,7 +43,7 @@ QUESTIONS = (
         model={"norm": "post", "activation": "relu", "causal": False},
         page={
             "sizes": "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50",
-            "embedding": True,
+            "count_embedding": True,
             "vocabulary": 1000,
         },
         given=("targets", "d_ff", "positional", "architecture"),

@@ -14,7 +14,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
-HOW = ("rounds", "backward", "dtype", *(["device"] if len(DEVICES) > 1 else []), "threads", "embedding", "vocabulary")
+DEVICE = ("device",) if len(DEVICES) > 1 else ()
+HOW = ("rounds", "backward", "dtype", *DEVICE, "threads", "count_embedding", "count_output", "vocabulary")
 
 
 def of_rows(model: ModelState) -> ProfilingState:
@@ -37,6 +38,12 @@ def of_lengths(model: ModelState) -> ProfilingState:
     line = controls_line.row("line_profiling")
     _draw(model, line, "target", "longest")
     return _with_button(model, line, "length_batch")
+
+
+def random_numbers(model: ModelState, state: ProfilingState) -> str:
+    """What is measured reads no text: its cost depends on how many tokens it reads, and not on which."""
+    what = "token ids" if state.count_embedding else "vectors"
+    return f"No text is read here: every configuration reads {what} drawn at random."
 
 
 def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> ProfilingState:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 
@@ -24,6 +25,7 @@ SIZES = "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50\n128, 8, 4, 100\n128, 8, 4, 
 class ProfilingState(LensState):
     """One for all views: `compare`, `parts` and `roofline` show one measurement, `length` has its own."""
 
+    EARLIER = MappingProxyType({"embedding": ("count_embedding", "count_output")})  # it was one switch
     NOT_SET_UP = LensState.NOT_SET_UP | {"run"}  # who measures has not left the question's set-up
 
     view: str = control(Choice("View", VIEWS, "buttons"), default="compare", held=True)
@@ -34,8 +36,15 @@ class ProfilingState(LensState):
     batch: int = control(Whole("Batch", 1, 64, box=True, help="Sequences side by side."), default=16)
 
     # what is counted of the transformer
-    embedding: bool = control(
-        Flag("Embedding and output", help="One matrix for both, as in the sidebar’s model. Off: the layers alone."),
+    count_embedding: bool = control(
+        Flag("Embedding", help="Token ids go in, and their matrix counts. Off: vectors go in."), default=False
+    )
+    count_output: bool = control(
+        Flag(
+            "Output",
+            help="Logits come out, and their operations count. Off: vectors come out. With the embedding, one matrix "
+            "serves both, as in the sidebar’s model.",
+        ),
         default=False,
     )
     vocabulary: int = control(

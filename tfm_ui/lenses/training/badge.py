@@ -5,6 +5,11 @@ from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 
 
+def task_alone(model: ModelState, state: TrainingState) -> str:
+    """What the networks of this lens read."""
+    return "Examples of the task are read here, and not the text in the sidebar."
+
+
 def of_run(model: ModelState, state: TrainingState) -> str:
     """Random, or trained, and on what. The sidebar's model is not on this page."""
     config = shown_config(state)

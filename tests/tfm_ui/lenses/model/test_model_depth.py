@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from tfm_ui.lenses.model.depth.stream import stream
 from tfm_ui.lenses.model.depth.wired import READ, Alike, wired
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 models = st.builds(
     ModelState,
@@ -64,6 +66,22 @@ def test_the_wiring_of_the_model_is_the_model(norm):
     assert measured[1:].tolist() == pytest.approx([float(length) for length in after], rel=1e-5)
 
 
+def test_which_claim_is_about_which_gradient():
+    """Of the vectors pre-norm changes most, of parameters post-norm's is the larger: both are drawn, and told apart."""
+    model, state = ModelState(), ModelLensState()
+    shown = wired(model, state)
+    back = shown.factors("backward")
+    assert back["pre-norm"] > 1 > back["post-norm"]
+    pre, post = (formats.number(float(shown.of_parameters[norm][-1])) for norm in ("pre-norm", "post-norm"))
+    assert float(pre) < float(post)
+    assert f"it has a length of {pre} pre-norm and {post} post-norm" in shown.sentence()
+    answer = questions.QUESTIONS[0].answer(model, state)
+    assert "“The gradient of pre-norm is bounded” (Xiong et al. 2020) is about the parameters near the output" in answer
+    drawn = PICTURES["model_wirings"].content(model, state)[0]["figure"]
+    headings = [axis["title"]["text"] for name, axis in drawn["layout"].items() if name.startswith("yaxis")]
+    assert headings == ["length ‖x‖", "gradient of the vectors", "gradient of the parameters"]
+
+
 def test_no_gradient_is_lost_in_48_layers_without_a_norm():
     """In float32 it would be: vectors grow by a factor of about 1e12."""
     shown = wired(ModelState(), ModelLensState(depth=48))
@@ -110,6 +128,8 @@ def test_recipes_yield_what_is_on_screen(architecture):
     exec(shown.recipe(), scope)
     for wiring, signal in shown.by_wiring.items():
         assert torch.allclose(scope["signals"][wiring].backward, signal.backward)
+    for wiring, lengths in shown.of_parameters.items():
+        assert torch.allclose(scope["of_parameters"][wiring], lengths)
     exec(flow.recipe(), scope)
     for name, ends in flow.ends.items():
         assert all(torch.allclose(scope["stream"][name][what], values, atol=1e-6) for what, values in ends.items())
@@ -162,3 +182,9 @@ def test_vectors_of_zeros_have_no_angle():
     shown = Alike(wired(ModelState(activation="relu", d_ff=1), ModelLensState(depth=3)))
     assert "none (vectors of zeros) no residuals" in shown.sentence()
     assert math.isnan(shown.wired.means["similarity"]["no residuals"][-1])
+
+
+def test_a_matrix_that_reads_zeros_has_no_gradient_and_no_factor():
+    model, state = ModelState(activation="relu", d_ff=1, text="a"), ModelLensState(depth=1)
+    shown = replace(wired(model, state), of_parameters={norm: torch.zeros(1) for norm in ("pre-norm", "post-norm")})
+    assert "a length of 0.000 pre-norm and 0.000 post-norm." in shown.sentence()

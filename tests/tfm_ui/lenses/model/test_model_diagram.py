@@ -9,7 +9,7 @@ from torch import nn
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_ui.lenses.model.diagram.bare import Bare
 from tfm_ui.lenses.model.diagram.canvas import content
-from tfm_ui.lenses.model.diagram.chosen import chosen, counted
+from tfm_ui.lenses.model.diagram.chosen import ABOUT_OWN, chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
@@ -171,11 +171,24 @@ def test_numbers_that_cannot_be_give_way_with_a_sentence() -> None:
     """Heads that do not divide, and a scheme that needs an even width."""
     shown = chosen(ModelState(), ModelLensState(shape=OWN, own_d_model=100, own_heads=33))
     assert shown.config.num_heads == 25
-    assert shown.note == "33 heads do not divide d_model 100: 25 are counted."
+    assert shown.note == f"{ABOUT_OWN} 33 heads do not divide d_model 100: 25 are counted."
     odd = chosen(ModelState(positional="rope"), ModelLensState(shape=OWN, own_d_model=5, own_heads=1))
     assert odd.config.positional == "none"
     assert "Counted without positions" in odd.note
     assert sum(item.block.parameters for blocks in counted(odd).values() for item in blocks) > 0
+
+
+def test_the_readers_numbers_say_where_they_stand_and_whose_they_are_at_first() -> None:
+    """LLaMA 7B's parameters from its paper's table 2, part by part."""
+    d, layers, d_ff, words = 4096, 32, 11_008, 32_000
+    llama = 2 * words * d + layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d
+    first = machine(ModelState(), ModelLensState(shape=OWN))
+    assert f"{llama:,} parameters: its feed-forward network is gated" in first.sentence()
+    assert "Your numbers stand in “More”" in first.sentence()
+    assert sum(item.block.parameters for items in counted(first.shown).values() for item in items) < llama
+    other = machine(ModelState(), ModelLensState(shape=OWN, own_layers=31))
+    assert "LLaMA" not in other.sentence()
+    assert "Your numbers stand in “More”" in other.sentence()
 
 
 def test_one_tokens_way_is_that_of_the_module() -> None:

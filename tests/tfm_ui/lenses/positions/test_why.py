@@ -15,6 +15,7 @@ from tfm_ui.lenses.positions.maths import spaced
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import MEASURES
 from tfm_ui.lenses.positions.why.pairs import pairs
+from tfm_ui.lenses.positions.why.panels import blocks
 from tfm_ui.lenses.positions.why.pictures import alike_by_distance, pair_maps, scores_of_turned, shift_as_matrix
 from tfm_ui.lenses.positions.why.shift import matrix_of, shift
 from tfm_ui.lenses.positions.why.similarity import similarity
@@ -22,6 +23,7 @@ from tfm_ui.lenses.positions.why.turned import turned
 from tfm_ui.lenses.positions.why.unique import unique
 from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures.lines import Chart, Line, figure
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
 
@@ -206,3 +208,10 @@ def test_a_cloud_of_small_dots_has_signs_in_its_legend_that_can_be_seen():
     dots, line = (Chart("x", "y", [Line("A", [0, 1], [0, 1], "head 1", style)]) for style in ("dots", "solid"))
     assert figure([dots])["layout"]["legend"]["itemsizing"] == "constant"
     assert "itemsizing" not in figure([line])["layout"]["legend"]
+
+
+@pytest.mark.parametrize("claim", ["shift matrix", "shift error", "told apart"])
+def test_a_scheme_that_adds_no_vector_is_said_to_have_no_place_in_a_picture_of_vectors(claim):
+    shown = blocks(MODEL, replace(asks("sinusoidal", "rope"), claim=claim))
+    notes = [block.text for block in shown if isinstance(block, Note)]
+    assert notes == ["B: rope adds no vector to tokens, so it has no place in this picture."]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
 from tests.tfm_ui.lenses.profiling.reports import leaves, part_seconds, plausible
-from tfm_core.profiling import TARGETS, PartTime, Row, Size, costs
+from tfm_core.profiling import TARGETS, Blocks, Measured, PartTime, Row, Size, costs
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.part_names import in_order
 from tfm_ui.lenses.profiling.parts import formulas
@@ -88,6 +88,23 @@ def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
         "1 round of forward alone, where a time takes 3."
     )  # fmt: skip
     assert "of its own" not in timed(3, only_forward=[2]).sentence()
+
+
+@pytest.mark.parametrize(
+    ("slower", "said"),
+    [
+        (3.34, "11.2 ms under the profiler, 3.34× as long as a pass without it (3.34 ms); "),
+        (1.02, "3.41 ms under the profiler, 2% longer than a pass without it (3.34 ms); "),
+        (None, "11.2 ms under the profiler; "),  # no time of a pass without it
+    ],
+)
+def test_how_much_the_profiler_slows_a_pass_is_said(slower, said):
+    comparison = comparison_of(MODEL, STATE, "parts")
+    seconds = 0.00334
+    forward = Blocks((seconds,) * 9, tuple(range(9))) if slower else Blocks()
+    measured = Measured(comparison.plan.rows[0], forward, parts=(PartTime("products", seconds * (slower or 3.34)),))
+    shown = PartTimes(replace(comparison, rows=(measured, *comparison.rows[1:])))
+    assert shown._share.startswith(said)
 
 
 def test_a_row_measured_under_load_is_marked():

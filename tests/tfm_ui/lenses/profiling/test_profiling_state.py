@@ -14,8 +14,9 @@ from tfm_ui.lenses.profiling.comparison import Comparison, line_of
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of, why_no_length, why_no_row
 from tfm_ui.lenses.profiling.row_controls import rows_label
 from tfm_ui.lenses.profiling.sizes import sizes_of
-from tfm_ui.lenses.profiling.state import MOST_ROWS, SIZES, ProfilingState
+from tfm_ui.lenses.profiling.state import MOST_ROWS, PREFIX, SIZES, ProfilingState
 from tfm_ui.pictures.panel import Note
+from tfm_ui.state.links import read_link, state_of
 from tfm_ui.state.model_state import ModelState
 
 
@@ -82,7 +83,9 @@ def test_rows_are_of_the_sidebars_kind(chosen, view):
     whole = Transformer(model.config)
     counts = {}
     for embedding in (False, True):
-        row = plan_of(model, ProfilingState(view=view, sizes=line, embedding=embedding)).rows[0]
+        row = plan_of(
+            model, ProfilingState(view=view, sizes=line, count_embedding=embedding, count_output=embedding)
+        ).rows[0]
         assert row.size.looks_back_only == model.looks_back_only
         assert config_of(row.size, model.seed) == replace(model.config, vocab_size=row.size.vocab_size or 1)
         counts[embedding] = sum(costs.parameters(row).values())
@@ -94,10 +97,37 @@ def test_a_vocabulary_of_ones_own_is_counted_where_embedding_and_output_are():
     model = ModelState()
     for state, count in (
         (ProfilingState(vocabulary=1000), 0),
-        (ProfilingState(embedding=True), model.config.vocab_size),
-        (ProfilingState(vocabulary=1000, embedding=True), 1000),
+        (ProfilingState(count_embedding=True), model.config.vocab_size),
+        (ProfilingState(vocabulary=1000, count_output=True), 1000),
+        (ProfilingState(vocabulary=1000, count_embedding=True, count_output=True), 1000),
     ):
         assert {row.size.vocab_size for row in plan_of(model, state).rows} == {count}
+
+
+@pytest.mark.parametrize("embedding", [False, True])
+@pytest.mark.parametrize("output", [False, True])
+def test_embedding_and_output_are_counted_each_by_its_own_switch(embedding, output):
+    """The matrix counts once, where there is one of the two; logits have operations only where there is an output."""
+    state = ProfilingState(vocabulary=1000, count_embedding=embedding, count_output=output)
+    for row in plan_of(ModelState(), state).rows:
+        size = row.size
+        assert (size.embeds, size.gives_logits) == (embedding, output)
+        matrix = {part: costs.parameters(row).get(part, 0) for part in ("embedding", "logits")}
+        assert sum(matrix.values()) == (1000 * size.d_model if embedding or output else 0)
+        assert bool(matrix["embedding"]) == embedding
+        assert costs.flops(row).get("logits", 0) == output * 2 * size.batch * size.seq_len * 1000 * size.d_model
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_a_link_with_the_one_switch_of_earlier_days_means_both(value):
+    query = {"profiling_embedding": [value], "profiling_vocabulary": ["1000"]}
+    state = state_of(ProfilingState, PREFIX, query)
+    assert state.count_embedding == state.count_output == (value == "true")
+    corrections = read_link(ProfilingState, PREFIX, query)
+    assert not any(correction.reason for correction in corrections)  # nothing is said, as nothing was wrong
+    assert {correction.name: correction.value for correction in corrections}["profiling_embedding"] == ""
+    query["profiling_count_output"] = ["false"]
+    assert not state_of(ProfilingState, PREFIX, query).count_output  # what is written out counts
 
 
 def test_targets_that_have_no_place_for_the_model_are_left_out_and_that_is_said():

@@ -50,8 +50,10 @@ def test_a_textbooks_sizes_have_the_textbooks_counts():
     counts = [parameters(row) for row in shown]
     assert counts == [163_968, 921_088, 4_994_560]
     assert all(f"{count:,}" in question for count in counts)
+    operations = [sum(costs.flops(row).values()) for row in shown]
+    assert round(operations[-1] / operations[0], 1) == 43.9  # the textbook's encoder ends in no logits
     assert {row.size.in_words() for row in shown} == {
-        "encoder, post-norm, relu, sinusoidal positions; with embedding and output, one matrix for 1,000 token ids"
+        "encoder, post-norm, relu, sinusoidal positions; with embedding, without output, a matrix for 1,000 token ids"
     }
 
 

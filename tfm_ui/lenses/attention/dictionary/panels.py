@@ -24,4 +24,8 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     ]
 
 
-VIEW = View(title="Soft dictionary", blocks=blocks, uses_model=False)
+def _reads_instead(model: ModelState, state: AttentionState) -> str:
+    return "No text is read here: the query, the keys and the values are those that you set in the picture."
+
+
+VIEW = View(title="Soft dictionary", blocks=blocks, uses_model=False, reads_instead=_reads_instead)

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.controls import draw
+from tfm_ui.lenses.masks.controls import draw, reads_instead
 from tfm_ui.lenses.masks.conventions import bringing, chosen, pasted, table
 from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
@@ -126,4 +126,10 @@ def draw_controls(model: ModelState) -> MasksState:
     return state
 
 
-VIEW = View(title="Other libraries", blocks=blocks, controls=draw_controls, running=running)
+VIEW = View(
+    title="Other libraries",
+    blocks=blocks,
+    reads_instead=reads_instead,
+    controls=draw_controls,
+    running=running,
+)

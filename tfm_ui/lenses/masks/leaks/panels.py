@@ -1,7 +1,7 @@
 """The view "leaks": change one token, and see which outputs move."""
 
 from tfm_core import hops, influence, reach_by_layer
-from tfm_ui.lenses.masks.controls import mask_and, the_batch
+from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
 from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
@@ -69,6 +69,7 @@ def running(model: ModelState, state: MasksState) -> str:
 VIEW = View(
     title="Leak test",
     blocks=blocks,
+    reads_instead=reads_instead,
     controls=mask_and("promise", more=("tries",)),
     running=running,
     never_trained=other_mask,

@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core import padding_mask
 from tfm_core.study import order
-from tfm_ui.lenses.masks.controls import mask_and, the_batch
+from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask
 from tfm_ui.lenses.masks.other_mask import other_mask
 from tfm_ui.lenses.masks.padding import nan_spread, treatments
@@ -135,6 +135,7 @@ VIEW = View(
     never_trained=other_mask,
     title="Padding",
     blocks=blocks,
+    reads_instead=reads_instead,
     controls=mask_and("layer", "head", more=("pad_side", "row")),
     running=running,
 )

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.controls import mask_and, the_batch
+from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
 from tfm_ui.lenses.masks.other_mask import other_mask
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
@@ -76,4 +76,10 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
     )
 
 
-VIEW = View(title="Mask and weights", blocks=blocks, controls=mask_and("layer", "head"), never_trained=other_mask)
+VIEW = View(
+    title="Mask and weights",
+    blocks=blocks,
+    reads_instead=reads_instead,
+    controls=mask_and("layer", "head"),
+    never_trained=other_mask,
+)

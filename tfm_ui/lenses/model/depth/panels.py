@@ -1,6 +1,6 @@
 """The view "depth": signals and gradients through many layers, the residual stream, and dropout."""
 
-from tfm_core import Transformer, TransformerLayer, signals_by_depth
+from tfm_core import Transformer, TransformerLayer, parameter_gradients, signals_by_depth
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model.depth import recipe
 from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
@@ -49,13 +49,14 @@ def _wired_panel(shown: Wired) -> Panel:
         key="model_wirings",
         title="Four wirings, the same weights",
         how_to_read="Pre-norm x + f(norm(x)); post-norm norm(x + f(x)); no residuals f(norm(x)); no norm x + f(x). "
-        "Mean over tokens, log scale. The gradient is "
-        "that of the vectors, of a random direction at the end. The bound of Xiong et al. 2020 for pre-norm is about "
-        "another one: that of the parameters, with a loss after the final norm.",
+        "Log scale. Length and gradient of the vectors: mean over tokens; the gradient of their product with random "
+        "vectors at the end. Gradient of the parameters: of the output matrix of each layer’s feed-forward part, with "
+        "a final norm after pre-norm. Xiong et al. 2020 speak of this one: near the output it shrinks with more "
+        "layers in pre-norm, and not in post-norm.",
         shape=f"{formats.plural(shown.config.num_layers, 'layer')} × {formats.plural(len(shown.ids), 'token')}",
         picture="model_wirings",
         result=shown,
-        sources=[signals_by_depth, recipe.wired],
+        sources=[signals_by_depth, parameter_gradients, recipe.wired],
     )
 
 
@@ -109,7 +110,7 @@ def _controls(model: ModelState) -> ModelLensState:
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while models run that take seconds."""
     heavy = model.is_heavy or model.d_model * state.depth > 2000
-    return f"Sending the text through {formats.plural(state.depth, 'layer')}, four times" if heavy else ""
+    return f"Sending the text through {formats.plural(state.depth, 'layer')}, wired in four ways" if heavy else ""
 
 
 VIEW = View(title="Depth", blocks=blocks, controls=_controls, running=_running, never_trained=other_attention)

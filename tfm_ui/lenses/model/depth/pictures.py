@@ -4,7 +4,7 @@ import numpy as np
 
 from tfm_ui.lenses.model.depth.dropped import dropped
 from tfm_ui.lenses.model.depth.stream import stream
-from tfm_ui.lenses.model.depth.wired import WHAT, Alike, Wired, wired
+from tfm_ui.lenses.model.depth.wired import OF_PARAMETERS, WHAT, Alike, Wired, wired
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -24,12 +24,20 @@ def _by_wiring(shown: Wired, measure: str) -> list[Line]:
     ]
 
 
+def _of_parameters(shown: Wired) -> list[Line]:
+    """A line per norm, in the colour that its wiring has beside it."""
+    layers = list(range(1, shown.config.num_layers + 1))
+    colours = {wiring: f"head {at + 1}" for at, wiring in enumerate(shown.by_wiring)}
+    return [Line(wiring, layers, lengths.tolist(), colours[wiring]) for wiring, lengths in shown.of_parameters.items()]
+
+
 def four_wirings(model: ModelState, state: ModelLensState) -> Content:
-    """Lengths of vectors and of gradients after each layer, a line per wiring."""
+    """Lengths of vectors, of their gradients and of those of parameters at each layer, a line per wiring."""
     shown = wired(model, state)
     charts = [
         Chart(AFTER, WHAT[measure], _by_wiring(shown, measure), y_scale="log10") for measure in ("forward", "backward")
     ]
+    charts.append(Chart(AFTER, OF_PARAMETERS, _of_parameters(shown), y_scale="log10"))
     return lines.content(charts, about=shown.sentence())
 
 

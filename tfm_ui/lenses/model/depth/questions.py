@@ -19,9 +19,9 @@ def most_changed(model: ModelState, state: ModelLensState) -> str:
 def which_carries_the_gradient(model: ModelState, state: ModelLensState) -> str:
     """What is measured, and what norms have to do with it."""
     return (
-        f"{wired(model, state).sentence()} A norm gives each sub-layer vectors of one size to read, so that what it "
-        "writes has one size, too; without a norm, longer vectors write still longer ones. A length alone does not "
-        "show whether a gradient still tells tokens apart: see below how alike they become. Other seeds, other numbers."
+        f"{wired(model, state).gradients()} A norm gives each sub-layer vectors of one size to read; without it, "
+        "longer vectors lead to still longer ones. “The gradient of pre-norm is bounded” (Xiong et al. 2020) is about "
+        "the parameters near the output, and not about the vectors. Other seeds, other numbers."
     )
 
 
@@ -65,7 +65,8 @@ def training_or_evaluation(model: ModelState, state: ModelLensState) -> str:
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "Four wirings",
-        "The same weights, 24 layers deep, wired in four ways. In which does the gradient change most on its way down?",
+        "The same weights, 24 layers deep, wired in four ways. In which does the vectors’ gradient change most on its "
+        "way down?",
         which_carries_the_gradient,
         Prediction(
             ask="Which one?",

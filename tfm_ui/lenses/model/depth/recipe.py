@@ -12,19 +12,26 @@ from tfm_core import (
     TransformerConfig,
     TransformerLayer,
     causal_mask,
+    parameter_gradients,
     recording,
     signals_by_depth,
 )
 
 
-def wired(*, config: TransformerConfig, ids: Sequence[int], causal: bool) -> Mapping[str, DepthSignal]:
-    """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights."""
-    model = Transformer(config).eval().double().requires_grad_(False)  # the gradients are those of the vectors
-    x = model.stack.place(model.stack.embed(torch.tensor([ids])))
+def wired(
+    *, config: TransformerConfig, ids: Sequence[int], causal: bool
+) -> tuple[Mapping[str, DepthSignal], Mapping[str, Tensor]]:
+    """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights; and, of
+    the two wirings that models have, wiring -> the length of the gradient of each layer's last matrix.
+    """
+    model = Transformer(config).eval().double()
+    x = model.stack.place(model.stack.embed(torch.tensor([ids]))).detach()
     mask = causal_mask(x.shape[1]) if causal else None
     layers = [layer for layer in model.stack.layers if isinstance(layer, TransformerLayer)]
     signals = signals_by_depth(layers, x, mask=mask, positional=model.stack.positional)
-    return signals
+    norms = ["pre-norm", "post-norm"]
+    of_parameters = parameter_gradients(layers, x, norms, mask=mask, positional=model.stack.positional)
+    return signals, of_parameters
 
 
 def stream(

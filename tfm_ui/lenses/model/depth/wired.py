@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from tfm_core import DepthSignal, TransformerConfig
 from tfm_ui.lenses.model.depth import recipe
@@ -19,13 +20,17 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 READ = 64  # tokens: 48 layers of more would take seconds
-WHAT = {"forward": "length ‖x‖", "backward": "length of the gradient", "similarity": "mean cosine"}
+WHAT = {"forward": "length ‖x‖", "backward": "gradient of the vectors", "similarity": "mean cosine"}
+OF_PARAMETERS = "gradient of the parameters"
 
 
 @cached()
-def signals(config: TransformerConfig, ids: tuple[int, ...], causal: bool) -> dict[str, DepthSignal]:
-    """Wiring -> its lengths, gradients and similarities."""
-    return dict(recipe.wired(config=config, ids=ids, causal=causal))
+def signals(
+    config: TransformerConfig, ids: tuple[int, ...], causal: bool
+) -> tuple[dict[str, DepthSignal], dict[str, Tensor]]:
+    """Wiring -> its lengths, gradients and similarities; wiring -> the gradients of its parameters."""
+    by_wiring, of_parameters = recipe.wired(config=config, ids=ids, causal=causal)
+    return dict(by_wiring), dict(of_parameters)
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,15 @@ class Wired(Result):
         config: the stack: one encoder or decoder, as deep as is asked for.
         ids: the tokens that are read, without padding.
         causal: whether no token sees a later one.
-        by_wiring: wiring -> what is measured.
+        by_wiring: wiring -> what is measured of the vectors and of their gradients.
+        of_parameters: wiring -> (layers,), the length of the gradient of each layer's feed-forward output matrix.
     """
 
     config: TransformerConfig
     ids: tuple[int, ...]
     causal: bool
     by_wiring: dict[str, DepthSignal]
+    of_parameters: dict[str, Tensor]
 
     @cached_property
     def means(self) -> dict[str, dict[str, np.ndarray]]:
@@ -74,15 +81,27 @@ class Wired(Result):
     def sentence(self) -> str:
         """What each wiring does to vectors and to gradients."""
         layers = formats.plural(self.config.num_layers, "layer")
-        grown, back = (
-            ", ".join(f"{_times(factor)} {wiring}" for wiring, factor in self.factors(measure).items())
-            for measure in ("forward", "backward")
-        )
         return (
-            f"On their way up through {layers}, vectors change their length by these factors: {grown}. Gradients, on "
-            f"their way down: {back}; they change most with {self.most_changed()}. The weights are random: this is "
-            "what training has to start from."
+            f"On their way up through {layers}, vectors change their length by these factors: "
+            f"{self._changes('forward')}. {self.gradients()} The weights are random: this is what training has to "
+            "start from."
         )
+
+    def gradients(self) -> str:
+        """What each wiring does to the gradient of the vectors, and that of the parameters beside it."""
+        return (
+            f"The gradient of the vectors, on its way down: {self._changes('backward')}; it changes most with "
+            f"{self.most_changed()}. The gradient of the parameters is another one: {self._of_parameters()}."
+        )
+
+    def _changes(self, measure: str) -> str:
+        return ", ".join(f"{_times(factor)} {wiring}" for wiring, factor in self.factors(measure).items())
+
+    def _of_parameters(self) -> str:
+        """The gradient of the last layer's matrix, which Xiong et al. bound."""
+        pre, post = (float(self.of_parameters[norm][-1]) for norm in ("pre-norm", "post-norm"))
+        lengths = f"at the last layer’s output matrix it has a length of {formats.number(pre)} pre-norm and "
+        return lengths + f"{formats.number(post)} post-norm" + (f" ({_times(post / pre)})" if pre else "")
 
     def laws(self) -> dict[str, bool]:
         """All begin alike at both ends, and a norm at the end of a layer sets the length."""
@@ -103,11 +122,13 @@ class Wired(Result):
         columns = {
             (words, wiring): self.means[measure][wiring] for measure, words in WHAT.items() for wiring in self.by_wiring
         }
+        for wiring, lengths in self.of_parameters.items():  # nothing stands before the first layer
+            columns[OF_PARAMETERS, wiring] = np.array([np.nan, *lengths.tolist()])
         index = pd.Index(["input", *(f"layer {at + 1}" for at in range(self.config.num_layers))], name="after")
         return pd.DataFrame(columns, index=index)
 
     def recipe(self) -> str:
-        """A script that leaves `signals`, wiring -> what is measured."""
+        """A script that leaves `signals` and `of_parameters`, wiring -> what is measured."""
         return script(recipe.wired, config=config_code(self.config), ids=list(self.ids), causal=self.causal)
 
 
@@ -159,7 +180,7 @@ def wired(model: ModelState, state: ModelLensState) -> Wired:
     )
     kind = "decoder" if causal else "encoder"
     config = replace(drawn_config_of(model, state), architecture=kind, num_layers=state.depth)
-    return Wired(config, ids, causal, signals(config, ids, causal))
+    return Wired(config, ids, causal, *signals(config, ids, causal))
 
 
 def _log(factor: float) -> float:

@@ -7,7 +7,15 @@ from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS, Chosen, Counted
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
+from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
+
+OWN_SHAPE = ("own_d_model", "own_heads", "own_layers", "own_d_ff", "own_words")
+ABOUT_OWN = "Your numbers stand in “More”; the kind of model is the sidebar’s."
+LLAMA = (
+    "These are the numbers of LLaMA 7B (Touvron et al. 2023), which has 6,738,415,616 parameters: its feed-forward "
+    "network is gated, its output has a matrix of its own, and it has no biases."
+)
 
 
 def chosen(model: ModelState, state: ModelLensState) -> Chosen:
@@ -20,7 +28,14 @@ def chosen(model: ModelState, state: ModelLensState) -> Chosen:
         return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
     assert state.shape == OWN
     config, note = _own(state.config(model), state)
-    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
+    told = " ".join(filter(None, [ABOUT_OWN, LLAMA if _is_llama(state) else "", note]))
+    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=told)
+
+
+def _is_llama(state: ModelLensState) -> bool:
+    """Whether the reader's numbers are the ones that stand there at first."""
+    fields = controls_of(ModelLensState)
+    return all(getattr(state, name) == fields[name][1] for name in OWN_SHAPE)
 
 
 def _lengths(config: TransformerConfig, source: int, target: int) -> dict[str, int]:

@@ -48,7 +48,7 @@ class Chosen:
         lengths: stack -> how many tokens it reads.
         shape: the well-known shape, if it is one.
         live: whether its weights are made and its tensors can be shown.
-        note: what was changed to make the reader's numbers possible; "" if nothing.
+        note: what is to be known of the reader's numbers, and what had to give way; "" of other shapes.
     """
 
     config: TransformerConfig

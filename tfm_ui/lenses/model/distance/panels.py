@@ -80,4 +80,8 @@ def _controls(model: ModelState) -> ModelLensState:
     return controls_line.draw_more(ModelLensState, PREFIX, model, line, "reach_seeds", "attention")
 
 
-VIEW = View(title="Distance", blocks=blocks, controls=_controls, running=_running)
+def _reads_instead(model: ModelState, state: ModelLensState) -> str:
+    return "No text is read here: all networks read the same vectors, drawn at random."
+
+
+VIEW = View(title="Distance", reads_instead=_reads_instead, blocks=blocks, controls=_controls, running=_running)

@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import ATTENTION, TransformerConfig, recording
+from tfm_core import TransformerConfig, recording
 from tfm_ui.lenses.model.efficient import recipe
 from tfm_ui.lenses.model.machine import in_script, inputs_of, prefix, read
 from tfm_ui.lenses.model.state import ModelLensState, possible
@@ -175,8 +175,3 @@ def compared(model: ModelState, state: ModelLensState) -> Compared:
 
 def _size(number: float) -> str:
     return formats.tiny(number) if number < 1e-3 else formats.number(number)
-
-
-def missing(model: ModelState) -> list[str]:
-    """The attentions that this model cannot have."""
-    return [name for name in ATTENTION if name not in possible(model)]

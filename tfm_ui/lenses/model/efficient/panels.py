@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from tfm_core import ATTENTION, MultiHeadAttention, attention_costs, tiled_attention, tiles, visible_pairs
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
 from tfm_ui.lenses.model.efficient import recipe
-from tfm_ui.lenses.model.efficient.compared import Compared, compared, missing
+from tfm_ui.lenses.model.efficient.compared import Compared, compared
 from tfm_ui.lenses.model.efficient.costs import Costs, costs
 from tfm_ui.lenses.model.efficient.tiling import Held, Tiling, biased, tiling
 from tfm_ui.lenses.model.machine import config_of
-from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
@@ -39,14 +39,8 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
 
 def _about(model: ModelState) -> str:
     """What each attention is, and why one of them is not possible here."""
-    said = "  \n".join(ATTENTION[name].about for name in ATTENTION if name not in missing(model))
-    without = formats.listed(missing(model))
-    reason = (
-        f"  \nNot with {model.positional} positions: {without} attention has no scores, to which they add their bias."
-        if missing(model)
-        else ""
-    )
-    return f"{said}{reason}"
+    said = "  \n".join(ATTENTION[name].about for name in possible(model))
+    return f"{said}  \n{why_not_all(model)}".rstrip()
 
 
 def _compared_panel(shown: Compared) -> Panel:

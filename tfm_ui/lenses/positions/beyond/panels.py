@@ -8,7 +8,7 @@ from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured, stands_
 from tfm_ui.lenses.positions.beyond.scores import Scores, scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import UnfinishedWaves, unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import Beyond, beyond
-from tfm_ui.lenses.positions.controls import a_and_b
+from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.page.lens import View
@@ -78,4 +78,6 @@ def _waves_panel(waves: UnfinishedWaves) -> Panel:
     )
 
 
-VIEW = View(title="Past the end", blocks=blocks, controls=partial(a_and_b, more=("head",)))
+VIEW = View(
+    title="Past the end", blocks=blocks, controls=partial(a_and_b, more=("head",)), reads_instead=positions_alone
+)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import frequencies
-from tfm_ui.lenses.positions.controls import a_and_b
+from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import Scheme, aside_of, schemes
 from tfm_ui.lenses.positions.see.bias import BiasByDistance, bias
 from tfm_ui.lenses.positions.see.clocks import clocks
@@ -161,4 +161,6 @@ def _waves_panel(waves: Wavelengths) -> Panel:
     )
 
 
-VIEW = View(title="Encodings", blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)))
+VIEW = View(
+    title="Encodings", blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)), reads_instead=positions_alone
+)

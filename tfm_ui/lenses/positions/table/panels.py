@@ -6,6 +6,7 @@ import streamlit as st
 
 from tfm_core import Positional
 from tfm_core.positional.schemes import About
+from tfm_ui.lenses.positions.controls import positions_alone
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.lenses.positions.table.numbers import SchemesTable, parameters, schemes_table
 from tfm_ui.page import controls
@@ -50,4 +51,6 @@ def _draw_ways_into_views() -> None:
             st.button(label, on_click=controls.change, args=(PREFIX,), kwargs=fields | {"question": ""}, key=key)
 
 
-VIEW = View(title="All schemes", blocks=blocks, controls=("a", "b"), line="line_positions")
+VIEW = View(
+    title="All schemes", blocks=blocks, controls=("a", "b"), line="line_positions", reads_instead=positions_alone
+)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from tfm_core import apply_rotary, sinusoidal_encoding
 from tfm_core.study import closest_rows, position_laws
-from tfm_ui.lenses.positions.controls import a_and_b
+from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.pairs import pairs
@@ -153,4 +153,5 @@ VIEW = View(
     title="Why they work",
     blocks=blocks,
     controls=partial(a_and_b, in_sight=("claim",), more=("head", "measure", "pair")),
+    reads_instead=positions_alone,
 )

@@ -52,8 +52,8 @@ class Shift(Result):
 
     @property
     def measurable(self) -> bool:
-        """Whether any scheme has dimensions that a matrix could shift."""
-        return any(left and left.dimensions for _, left in self.sides)
+        """Whether any scheme has an error that is not exactly 0: in powers of ten there is no other point to draw."""
+        return any(left and left.dimensions and left.largest > 0 for _, left in self.sides)
 
     def _about(self, scheme: Scheme, left: ShiftError | None) -> str:
         k, rows, width = self.shift, scheme.defined(self.state.length), scheme.width

@@ -88,4 +88,6 @@ def _parameters(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(title="Configurations", blocks=blocks, controls=row_controls.of_rows)
+VIEW = View(
+    title="Configurations", blocks=blocks, reads_instead=row_controls.random_numbers, controls=row_controls.of_rows
+)

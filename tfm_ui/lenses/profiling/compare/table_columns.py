@@ -18,7 +18,7 @@ HELP = {
     "contended blocks": "Timings during which other programs used the processor.",
     "measured under load": "The time is of all rounds, as too few of them ran undisturbed.",
 }
-KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary")  # of all rows, and said above
+KIND = ("architecture", "causal", "norm", "activation", "positions", "vocabulary", "embedding and output")  # said above
 NAMES = {"blocks": "timings", "contended blocks": "disturbed timings"}  # in the command's files they stay
 BARS = ("parameters", "MFLOP", "forward ms", "forward + backward ms", "GFLOP/s")
 

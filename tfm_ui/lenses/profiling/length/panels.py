@@ -6,7 +6,7 @@ from tfm_ui.lenses.profiling.length.memory import MemoryByLength
 from tfm_ui.lenses.profiling.length.parts import PartsByLength
 from tfm_ui.lenses.profiling.length.times import TimeByLength
 from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, why_no_length
-from tfm_ui.lenses.profiling.row_controls import of_lengths
+from tfm_ui.lenses.profiling.row_controls import of_lengths, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
@@ -70,4 +70,4 @@ def _parts(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(title="By length", blocks=blocks, controls=of_lengths)
+VIEW = View(title="By length", blocks=blocks, reads_instead=random_numbers, controls=of_lengths)

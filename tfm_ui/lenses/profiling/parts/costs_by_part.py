@@ -1,5 +1,6 @@
 """One configuration part by part: parameters and FLOPs in closed form, time from torch.profiler."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -147,7 +148,8 @@ class PartTimes(Parts):
     @property
     def _share(self) -> str:
         total, most = sum(self.seconds.values()), _largest(self.seconds)
-        said = f"{units.took(total)} under the profiler; {most}: {formats.percent(self.seconds[most] / total)} of it."
+        said = f"{units.took(total)} under the profiler{self._slowed(total)}; {most}: "
+        said += f"{formats.percent(self.seconds[most] / total)} of it."
         if self.by_operator:
             return f"{said} Only operators can be told apart here: they have torch’s names."
         free = [name for name in in_order(self.seconds) if not self.flops.get(name) and name in ("softmax", "norms")]
@@ -164,6 +166,13 @@ class PartTimes(Parts):
                 f"of them, in {formats.percent(self.seconds[heaviest] / total)} of the time."
             )
         return said + self._fused
+
+    def _slowed(self, total: float) -> str:
+        """By how much watching slows a pass, where passes were timed that nothing watched."""
+        alone = self.measured.forward.median
+        if math.isnan(alone):
+            return ""
+        return f", {units.beside(total / alone, 'long', 'longer', 'shorter')} a pass without it ({units.took(alone)})"
 
     @property
     def _fused(self) -> str:

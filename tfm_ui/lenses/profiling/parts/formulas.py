@@ -19,7 +19,7 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
     last = f" + {size.num_stacks}" if size.norm == "pre" else ""
     of_stacks = "2 × " * (size.num_stacks == 2)
     terms = {
-        "embedding": ("{vocabulary} × {d}", size.vocab_size * d),
+        "embedding" if size.embeds else "logits": ("{vocabulary} × {d}", size.vocab_size * d),
         "projections": (f"{attentions} × 4({{d}}² + {{d}})", many * 4 * (d**2 + d)),
         "feed-forward": (f"{networks} × (2 × {{d}} × {{d_ff}} + {{d_ff}} + {{d}})", each * (2 * d * d_ff + d_ff + d)),
         "norms": (f"({(many + each) // size.num_layers} × {{layers}}{last}) × 2 × {{d}}", norms * 2 * d),

@@ -7,7 +7,7 @@ import streamlit as st
 from tfm_core.profiling import costs, files, profile
 from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.roofline.roofline import Roofline
-from tfm_ui.lenses.profiling.row_controls import of_rows_alone
+from tfm_ui.lenses.profiling.row_controls import of_rows_alone, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
@@ -54,4 +54,4 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)
 
 
-VIEW = View(title="Roofline", blocks=blocks, controls=of_rows_alone)
+VIEW = View(title="Roofline", blocks=blocks, reads_instead=random_numbers, controls=of_rows_alone)

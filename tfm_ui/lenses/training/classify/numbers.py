@@ -14,6 +14,7 @@ from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
 from tfm_ui.lenses.training.dated import dated, measured_on
+from tfm_ui.lenses.training.losses import before_training
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -154,7 +155,7 @@ class Classified(Result):
         held = {"no held-out sequence was trained on": bool(task.split(test).all())}
         first = self.run.points[0] if self.run else None
         if first and first.step == 0:
-            held[f"the first loss is at most ln {task.outcomes} + 0.5"] = first.loss <= math.log(task.outcomes) + 0.5
+            held |= before_training(task, first.loss)
         return held
 
     def recipe(self) -> str:

@@ -129,6 +129,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Classify",
     blocks=blocks,
+    reads_instead=badge.task_alone,
     controls=_controls,
     uses_model=False,
     badge=lambda model, state: badge.of_run(model, of_label(state)),

@@ -4,6 +4,7 @@ from tfm_core import TASKS
 from tfm_core.training.compare import compare
 from tfm_core.training.contestants import RATES, TOLERANCE, contestants, matched
 from tfm_ui.lenses.training import compare_bar
+from tfm_ui.lenses.training.badge import task_alone
 from tfm_ui.lenses.training.compare.layers import SOURCES, Layers
 from tfm_ui.lenses.training.compare.measures import MEASURES
 from tfm_ui.lenses.training.compare.numbers import Ranked
@@ -71,4 +72,4 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Compare", blocks=blocks, controls=_controls, uses_model=False, badge=badge)
+VIEW = View(title="Compare", blocks=blocks, reads_instead=task_alone, controls=_controls, uses_model=False, badge=badge)

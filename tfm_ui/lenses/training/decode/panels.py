@@ -84,9 +84,14 @@ def controls_of_pair(model: ModelState) -> TrainingState:
     return state
 
 
+def _reads_instead(model: ModelState, state: TrainingState) -> str:
+    return "Your own source or an example of the task is read here, and not the text in the sidebar."
+
+
 VIEW = View(
     title="Decode",
     blocks=blocks,
+    reads_instead=_reads_instead,
     controls=controls_of_pair,
     uses_model=False,
     badge=lambda model, state: badge.of_run(model, row_controls.of_pair_state(state)),

@@ -16,6 +16,7 @@ from tfm_core.training.schedule import FLAT
 from tfm_core.training.scores import chance
 from tfm_core.training.train import BETA1, train
 from tfm_ui.lenses.training.dated import dated, measured_on
+from tfm_ui.lenses.training.losses import before_training
 from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -174,7 +175,6 @@ class Learned(Result):
 
     def laws(self) -> Mapping[str, bool]:
         """Of the maps on screen, of the beginning, and of what was held out."""
-        classes = self.config.about.outcomes
         begin = self.run.points[0]
         sums = [maps.sum(-1) for maps in self.run.maps.values()]
         told = {
@@ -183,7 +183,7 @@ class Learned(Result):
             )
         }
         if begin.step == 0:
-            told[f"the first loss is at most ln {classes} + 0.5"] = begin.loss <= math.log(classes) + 0.5
+            told |= before_training(self.config.about, begin.loss)
         if sums:
             told["rows of weights sum to 1"] = all(bool((rows - 1).abs().max() < 1e-5) for rows in sums)
         return told

@@ -70,4 +70,11 @@ def _take_along(result: Learned) -> None:
         )
 
 
-VIEW = View(title="Learn", blocks=blocks, controls=row_controls.of_run, uses_model=False, badge=badge.of_run)
+VIEW = View(
+    title="Learn",
+    blocks=blocks,
+    reads_instead=badge.task_alone,
+    controls=row_controls.of_run,
+    uses_model=False,
+    badge=badge.of_run,
+)

@@ -3,6 +3,7 @@
 from tfm_core import TASKS
 from tfm_core.training.lengths import by_length, is_defined, lengths_of
 from tfm_ui.lenses.training import compare_bar
+from tfm_ui.lenses.training.badge import task_alone
 from tfm_ui.lenses.training.compare.panels import nothing_yet
 from tfm_ui.lenses.training.lengths.numbers import ByLength
 from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
@@ -44,4 +45,11 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Longer than trained", blocks=blocks, controls=_controls, uses_model=False, badge=badge)
+VIEW = View(
+    title="Longer than trained",
+    blocks=blocks,
+    reads_instead=task_alone,
+    controls=_controls,
+    uses_model=False,
+    badge=badge,
+)
