@@ -12,7 +12,7 @@ import { dressed } from "../../pictures/chart_look.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decode, dress, floats, palette } from "../../pictures/paint.js"
 import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
-import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
+import { layOutBeside, lightUp, paintMaps, under } from "./learn_drawing.js"
 
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
@@ -87,9 +87,8 @@ function unfold(drawn) {
     if (!bare) {
       const example = $(".example")
       write(example)
-      const left = high === Infinity ? 420 * skin.rem : high - example.offsetHeight - 6
-      memory.layout = layOut(context, header, $(".maps").clientWidth, skin, left, space.fill)
-      stretch(canvas, $(".maps").clientWidth, memory.layout.height, skin.paper)
+      memory.layout = layOutBeside($(".maps"), example, context, header, skin, { high, fill: space.fill })
+      stretch(canvas, memory.layout.width, memory.layout.height, skin.paper)
     }
     memory.skin = skin
     curves({ high: high === Infinity ? (narrow ? 520 : 460) * skin.rem : high, fill: space.fill })
