@@ -13,14 +13,15 @@ from tfm_ui.lenses import lens, lenses
 PAGE, HALLS = (1440, 900), ((1440, 900), (1920, 1080))
 NUMBER = re.compile(r"[+−]?\d*\.\d+|[+−]?\d+|−∞")
 OFTEN = 20  # times that a text stands on a canvas which is no number of an axis but of cells
-THUMBNAILS = 6  # more canvases than that are an overview, whose names are every second or third
+THUMBNAILS, MANY = 6, 24  # more canvases, or names, than that: of them every second or third is named on the page, too
 # Pictures that have more to show than their lens's first question sets up.
 MORE = {"attention": ["/attention?attention_whole=false"], "masks": ["/masks?masks_view=conventions"]}
 
 
 def names(texts: list[str]) -> set[str]:
-    """The words, without what an axis is called."""
-    return {text.split(" (")[0] for text in texts if text and not NUMBER.fullmatch(text)}
+    """The words, without what an axis is called; of the heads of a layer its name is enough, as they stand in order."""
+    words = {text.split(" (")[0].split(", head ")[0] for text in texts if text and not NUMBER.fullmatch(text)}
+    return {word for word in words if not re.fullmatch(r"head \d+", word)}
 
 
 def numbers(texts: list[str]) -> int:
@@ -47,7 +48,7 @@ def keeps(before: list[list[str]], after: list[list[str]]) -> list[str]:
     for page, hall in zip(before, after, strict=True):
         called, there = names(page), names(hall)
         missing = sorted(name for name in called if not is_said(name, there))
-        if len(before) > THUMBNAILS:
+        if len(before) > THUMBNAILS or len(called) > MANY:
             lost += [f"names: {len(there)} of {len(called)}"] if 2 * len(there) < len(called) else []
         else:
             lost += [f"names: {', '.join(missing)}"] if missing else []
