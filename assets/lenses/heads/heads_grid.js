@@ -4,7 +4,7 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { density, room, watch } from "../../pictures/canvas.js"
+import { density, isTouched, room, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
 
@@ -157,7 +157,8 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   /** @param {number | null} i */
   function preview(i) {
     glass.hidden = i === null || i === chosen
-    if (i === null) return say(chosen, picked ? "locked" : alone ? "hover or tap to look" : "hover to look, click to open")
+    const how = isTouched() ? `tap to ${alone ? "look" : "open"}` : `hover to look${alone ? "" : ", click to open"}`
+    if (i === null) return say(chosen, picked ? "locked" : how)
     const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
     lens.width = lens.height = side
     const context = contextOf(lens)

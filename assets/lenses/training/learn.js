@@ -5,7 +5,7 @@
    that nobody's page has to be run. */
 
 import { picture } from "../../pictures/ask.js"
-import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
@@ -59,6 +59,7 @@ function unfold(drawn) {
   const each = last < 0 ? 0 : all.length / header.snapshots.length
   const other = memory.query !== header.query
   const stood = memory.header ? memory.at >= memory.header.snapshots.length - 1 : true
+  if (other) tell(tip, "")
   if (other || memory.linked !== local[STEP]) memory.wished = Number(local[STEP] ?? LAST)
   memory.linked = local[STEP]
   // It follows the newest until somebody has gone back; and a step that the link names, until there is as much of the run.
@@ -197,13 +198,13 @@ function unfold(drawn) {
   input.onchange = () => rest()
   input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
 
-  canvas.onpointermove = event => {
+  canvas.onpointermove = canvas.onpointerdown = event => {
     const place = scene && under(scene, event, canvas)
     restore()
     tip.hidden = !place
     if (!place) return
     lightUp(scene, place)
-    tip.textContent = place.words
+    tell(tip, place.words)
     placeTip(tip, place.box, canvas.clientWidth, canvas.offsetTop)
     tip.style.left = `${parseFloat(tip.style.left) + canvas.offsetLeft}px`
   }
