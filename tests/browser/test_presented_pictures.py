@@ -1,4 +1,4 @@
-"""A picture keeps what makes it readable when it is presented: the names of its rows and columns, and the numbers in its cells."""
+"""Presented, a picture keeps what makes it readable: the names of its rows and columns, the numbers in its cells."""
 
 import re
 from collections import Counter

@@ -42,7 +42,7 @@ def clipped(visitor: Visitor) -> list[str]:
     return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
         """rows => rows.flatMap(row => [...row.querySelectorAll(
             "h1, p, button, input, [data-testid=stNumberInputContainer], .react-aria-ComboBox")].filter(e => {
-            const foot = e.closest("[data-testid=stLayoutWrapper]:has(> .st-key-facts)") // of the window, while presenting
+            const foot = e.closest("[data-testid=stLayoutWrapper]:has(> .st-key-facts)") // while presenting
             const own = foot && getComputedStyle(foot).position === "fixed" ? foot : row
             const { top, bottom } = own.getBoundingClientRect(), box = e.getBoundingClientRect()
             return box.height > 1 && (box.top < top - 1 || box.bottom > Math.min(bottom, innerHeight) + 1)

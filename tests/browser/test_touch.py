@@ -34,7 +34,8 @@ def a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stay
 READ = """() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
     ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
-  return within(document.querySelector(".st-key-stage"), "[data-picture]").filter(e => e.querySelector(":scope > .read")?.offsetHeight)
+  return within(document.querySelector(".st-key-stage"), "[data-picture]")
+    .filter(e => e.querySelector(":scope > .read")?.offsetHeight)
     .map(({ offsetHeight, children }) => [offsetHeight, [...children].find(e => e.className === "read").textContent])
 }"""
 
@@ -111,6 +112,8 @@ def test_pictures_under_a_finger(visit):
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
     a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stays_below(visitor)
     scrolling_takes_a_tip_away(visitor)
-    what_was_tapped_stays_in_a_line_of_one_place(visitor, ["/heads", "/masks", "/attention?attention_view=change", "/training"])
+    what_was_tapped_stays_in_a_line_of_one_place(
+        visitor, ["/heads", "/masks", "/attention?attention_view=change", "/training"]
+    )
     visitor.back_to("/masks")
     no_tip_hides_what_a_finger_paints(visitor)

@@ -224,3 +224,14 @@ def test_the_formula_lights_what_the_step_computes():
     assert "sqrt" not in whole("scaled", "dark", scaled=False)
     assert "+B" in whole("scaled", "dark", bias=True)
     assert "/0.5" in whole("scaled", "dark", temperature=0.5)
+
+
+def test_the_table_holds_each_matrix_that_is_drawn():
+    for whole in (True, False):
+        shown = steps(ModelState(), AttentionState(whole=whole))
+        table = shown.table()
+        drawn = [name for name in shown.scene if name in MATRICES]
+        assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
+        weights = table.xs("A, weights")["value"].to_numpy().reshape(shown.numbers("weights").shape)
+        np.testing.assert_array_equal(weights, shown.numbers("weights"))
+        assert ("query 6 mat", "key 2 cat") in list(table.xs("A, weights").index)
