@@ -80,15 +80,15 @@ export function keepLater(canvas) {
   }
 }
 
-/** Whether the pointer is a finger. */
-export const isTouched = () => matchMedia("(pointer: coarse)").matches
+/** Whether the reader has fingers and no mouse: then a drag scrolls the page, and nothing hovers. */
+export const isTouched = matchMedia("(pointer: coarse)").matches
 
 /** The line below a picture in which the value that a finger has read stays, as its tip leaves with the finger: of one place and
  * height, whatever it says. There is none where a pointer hovers, or where there is no tip.
  * @param {HTMLElement} root */
 function readingIn(root) {
   const tip = root.querySelector(".tip"), line = root.querySelector(":scope > .read")
-  if (line || !tip || !isTouched()) return line
+  if (line || !tip || !isTouched) return line
   const added = Object.assign(document.createElement("output"), { className: "read", textContent: UNREAD })
   root.append(added)
   return added

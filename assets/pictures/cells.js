@@ -94,7 +94,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     /** @param {number} from @param {number} count @param {number} of @param {string} name */
     const range = (from, count, of, name) => `${name} ${grouped(from + first)}–${grouped(from + count + first - 1)} of ${grouped(of)}`
     const part = isWhole() ? "" : `${range(top, rows, grid.height, called[0])}, ${range(left, columns, grid.width, called[1])}; `
-    $(".exact").textContent = exact(part, isTouched() ? "+ zooms in" : "drag to zoom")
+    $(".exact").textContent = exact(part, isTouched ? "+ zooms in" : "drag to zoom")
   }
 
   /** Move the window. `rests` says that no further move follows at once, as it does while the reader drags.

@@ -241,7 +241,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
 
   root.savePicture = (name, words = {}) => {
     look(figures[0], null)
-    save(root, name, words, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
+    const derived = [header.title, ...header.lines.map(line => line.map(([text]) => text).join("")), ...header.code.split("\n")]
+    save(root, name, { derived, ...words }, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
   }
   const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(figures[0], null))]
   return () => leave.forEach(stop => stop())

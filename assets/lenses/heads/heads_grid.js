@@ -157,7 +157,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   /** @param {number | null} i */
   function preview(i) {
     glass.hidden = i === null || i === chosen
-    const how = isTouched() ? `tap to ${alone ? "look" : "open"}` : `hover to look${alone ? "" : ", click to open"}`
+    const how = isTouched ? `tap to ${alone ? "look" : "open"}` : `hover to look${alone ? "" : ", click to open"}`
     if (i === null) return say(chosen, picked ? "locked" : how)
     const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
     lens.width = lens.height = side

@@ -5,8 +5,8 @@
    that nobody's page has to be run. */
 
 import { picture } from "../../pictures/ask.js"
-import { hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
-import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
+import { hideOnScroll, isTouched, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { config, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
 import { save } from "../../pictures/files.js"
