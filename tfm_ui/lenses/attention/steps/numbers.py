@@ -235,12 +235,19 @@ def head_steps(model: ModelState, state: AttentionState) -> HeadSteps:
     )
 
 
+def _place(chosen: int, usual: int, read: int, count: int) -> int:
+    """Which token a link means, from 0: padding only where somebody has chosen it."""
+    most = max(1, read) if chosen == usual else count
+    return min(chosen, most) - 1
+
+
 def steps(model: ModelState, state: AttentionState) -> Steps:
     """The step that the lens shows."""
     head = head_steps(model, state)
+    queries, keys = tokens_of(model, places.kind_of(model, state.kind))
     at = Cell(
-        query=min(state.query, len(head.queries)) - 1,
-        key=min(state.key, len(head.keys)) - 1,
+        query=_place(state.query, AttentionState.query, len(queries.pieces), len(head.queries)),
+        key=_place(state.key, AttentionState.key, len(keys.pieces), len(head.keys)),
         dim=state.dim - 1,
         channel=state.channel - 1,
     )
