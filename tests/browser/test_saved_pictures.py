@@ -28,8 +28,9 @@ WRITTEN = """() => {
 
 # The entries of a chart's legend of which one begins before the one beside it has ended.
 LEGEND = """() => {
-  const boxes = [...document.querySelectorAll(".legend .legendtext")].map(e => [e.textContent, e.getBoundingClientRect()])
-  const signs = [...document.querySelectorAll(".legend .layers")].map(e => e.getBoundingClientRect())
+  const all = what => [...document.querySelectorAll(`.legend ${what}`)]
+  const boxes = all(".legendtext").map(e => [e.textContent, e.getBoundingClientRect()])
+  const signs = all(".layers").map(e => e.getBoundingClientRect())
   return boxes.filter(([, box]) => signs.some(sign => Math.abs(sign.top + sign.bottom - box.top - box.bottom) < 16
     && sign.left > box.left && sign.left < box.right - 1)).map(([text]) => text)
 }"""

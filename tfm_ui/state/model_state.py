@@ -34,8 +34,8 @@ MAX_LEN = 1024
 WEIGHTS = frozenset({"seed", "d_model", "d_ff", "norm", "activation"})
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
 TWO_TEXTS = (
-    "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text. An encoder that may not "
-    "look ahead is called decoder-only on all pages."
+    "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text. "
+    "An encoder that may not look ahead is called decoder-only on all pages."
 )
 
 
