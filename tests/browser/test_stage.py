@@ -224,6 +224,20 @@ def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_ou
         assert barriers(visitor) == [], scheme
 
 
+@pytest.mark.parametrize(
+    ("path", "width", "height"), [("/positions?positions_view=fault", 1024, 768), ("/generate", 720, 450)]
+)
+def test_no_control_of_a_row_is_out_of_sight_beside_the_sidebar_or_in_an_enlarged_window(visit, path, width, height):
+    visitor = visit(path, width=width, height=height)
+    if width > 1000:
+        visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
+        visitor.page.get_by_text("More of the model").wait_for()
+        visitor.wait()
+    knobs = visitor.page.locator(".st-key-knobs").locator("button, input, select")
+    expect(knobs.last).to_be_visible()
+    assert knobs.evaluate_all(BEYOND) == []
+
+
 def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
     page = visit("/", width=390, height=844).page
     lead, header = (page.locator(name).bounding_box() for name in (".lead", ".st-key-header"))
