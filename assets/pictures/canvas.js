@@ -3,6 +3,7 @@
 
 import { contextOf, dress } from "./paint.js"
 
+const UNREAD = "Tap a place in the picture to read its value."
 const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
 
 let fileDensity = 0 // while a file is made: device pixels to a CSS pixel that it needs
@@ -79,6 +80,28 @@ export function keepLater(canvas) {
   }
 }
 
+/** Whether the reader has fingers and no mouse: then a drag scrolls the page, and nothing hovers. */
+export const isTouched = matchMedia("(pointer: coarse)").matches
+
+/** The line below a picture in which the value that a finger has read stays, as its tip leaves with the finger: of one place and
+ * height, whatever it says. There is none where a pointer hovers, or where there is no tip.
+ * @param {HTMLElement} root */
+function readingIn(root) {
+  const tip = root.querySelector(".tip"), line = root.querySelector(":scope > .read")
+  if (line || !tip || !isTouched) return line
+  const added = Object.assign(document.createElement("output"), { className: "read", textContent: UNREAD })
+  root.append(added)
+  return added
+}
+
+/** Say what a place of the picture holds, beside it and, under a finger, in the line that keeps it; "" of none.
+ * @param {HTMLElement} tip @param {string} text */
+export function tell(tip, text) {
+  tip.textContent = text
+  const root = /** @type {HTMLElement | null} */ (tip.closest("[data-picture]")), line = root && readingIn(root)
+  if (line) line.textContent = text || UNREAD
+}
+
 /** Put the tip above a place on the canvas, which is `width` wide and begins `from` the top; below, if there is no room.
  * @param {HTMLElement} tip @param {Omit<Box, "w">} place @param {number} width @param {number} [from] */
 export function placeTip(tip, { x, y, h }, width, from = 0) {
@@ -108,7 +131,8 @@ export function hideOnScroll(hide) {
  * as soon as it has put on its new colours; returns how to stop.
  * @param {HTMLElement} element @param {() => void} draw */
 export function watch(element, draw) {
-  const sizes = new ResizeObserver(draw), unwatch = watchMode(draw)
+  const sizes = new ResizeObserver(draw), unwatch = watchMode(draw), root = /** @type {HTMLElement | null} */ (element.closest("[data-picture]"))
+  if (root) readingIn(root)
   sizes.observe(element)
   sizes.observe(gaugeIn(element))
   return () => { sizes.disconnect(); unwatch() }

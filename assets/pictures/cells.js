@@ -13,7 +13,7 @@
    lock(at)           what a click does, if anything
    brush              what a drag does first, if anything (maps_brush.js). */
 
-import { frame, hideOnScroll, keepLater, placeTip, room, watch } from "./canvas.js"
+import { frame, hideOnScroll, isTouched, keepLater, placeTip, room, tell, watch } from "./canvas.js"
 import { save } from "./files.js"
 import { clamp, grouped } from "./paint.js"
 
@@ -38,7 +38,6 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   if (resized || !grid.keep) memory.window = part
   memory.view = seenOf(memory.window)
   memory.at = cellOf(memory.spot)
-  /** @type {(() => void) | undefined} */
   /** @type {((isDrawnOver: boolean) => void) | null} */
   let bare = null
 
@@ -81,7 +80,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     bare(Boolean(at))
     const tip = $(".tip"), place = at && light(at)
     tip.hidden = !at || memory.quiet
-    $(".say").textContent = tip.textContent = at ? read(at) : ""
+    tell(tip, $(".say").textContent = at ? read(at) : "")
     const apart = memory.touched ? FINGER : 0
     if (place) placeTip(tip, { x: place.x, y: place.y - apart, h: place.h + 2 * apart }, canvas.clientWidth, canvas.offsetTop)
   }
@@ -95,7 +94,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     /** @param {number} from @param {number} count @param {number} of @param {string} name */
     const range = (from, count, of, name) => `${name} ${grouped(from + first)}–${grouped(from + count + first - 1)} of ${grouped(of)}`
     const part = isWhole() ? "" : `${range(top, rows, grid.height, called[0])}, ${range(left, columns, grid.width, called[1])}; `
-    $(".exact").textContent = exact(part, matchMedia("(pointer: coarse)").matches ? "+ zooms in" : "drag to zoom")
+    $(".exact").textContent = exact(part, isTouched ? "+ zooms in" : "drag to zoom")
   }
 
   /** Move the window. `rests` says that no further move follows at once, as it does while the reader drags.
@@ -141,6 +140,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
       memory.at = memory.spot = null // a tip would hide what is being painted
       return draw()
     }
+    memory.before = memory.at // for a finger it stays until another cell is tapped
     if (memory.touched) return look(cellUnder(event))
     if (event.button) return
     from = cellUnder(event)
@@ -163,7 +163,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
   canvas.onpointercancel = event => { // the finger scrolls the page
     brush?.end()
-    if (event.pointerType !== "mouse") look(null)
+    if (event.pointerType !== "mouse") { look(memory.before); hush() }
   }
   canvas.ontouchstart = brush ? event => { // otherwise the first move of a finger scrolls the page
     if (bare && brush.takes(under(event.touches[0]))) event.preventDefault()
@@ -173,7 +173,7 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
     const to = cellUnder(event), start = from
     from = null
     if (event.pointerType !== "mouse") { // what was read stays below the picture
-      look(to)
+      look(to ?? memory.before)
       hush()
       if (to) lock?.(to)
       return

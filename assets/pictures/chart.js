@@ -3,9 +3,9 @@
    Nothing is mounted anew when numbers change: what the reader has zoomed, or switched off in the legend, stays. User text
    has no tags: the server has escaped it. A chart that is out of view is drawn when the page has nothing else to do. */
 
-import { hideOnScroll, room, watch } from "./canvas.js"
+import { hideOnScroll, isTouched, room, watch } from "./canvas.js"
 import { clouded } from "./chart_clouds.js"
-import { config, isTouched, saveChart } from "./chart_files.js"
+import { config, saveChart } from "./chart_files.js"
 import { arranged } from "./chart_lines.js"
 import { dressed } from "./chart_look.js"
 import { called } from "./chart_points.js"

@@ -1,12 +1,13 @@
 /* A chart as a file, PNG or SVG; and the buttons that stand above a chart. */
 
+import { isTouched } from "./canvas.js"
 import { asPng, densityFor, download, frameOf } from "./files.js"
 
 /** Plotly's settings. Nothing is sent anywhere: by default, Plotly has a button that uploads the chart. They are made once:
  * with other settings, be it another function for a button, Plotly would begin anew and forget what is zoomed. */
 export const config = () => settings ??= {
   displaylogo: false,
-  displayModeBar: isTouched ? true : "hover",
+  displayModeBar: isTouched ? true : "hover", // under a finger a drag scrolls until a tool is chosen
   showSendToCloud: false,
   plotlyServerURL: "",
   showTips: false,
@@ -17,10 +18,6 @@ export const config = () => settings ??= {
 
 /** @type {object | undefined} */
 let settings
-
-/** Whether the reader has fingers and no mouse: then dragging scrolls the page, until a tool is chosen, and the tools are
- * always there. */
-export const isTouched = matchMedia("(pointer: coarse)").matches
 
 /** @param {"png" | "svg"} format @param {object} icon */
 const button = (format, icon) => ({
@@ -33,7 +30,9 @@ const button = (format, icon) => ({
  * @param {PictureRoot} root @param {PlotElement} plot @param {string} name its ending says which kind of file
  * @param {FileWords} words */
 export async function saveChart(root, plot, name, words) {
-  const { data, layout } = plot, { width, height } = layout, format = name.split(".").at(-1)
+  // An image has none of the page's fonts: so all is measured, the entries of its legend, too, in the one that it is drawn in.
+  const { data } = plot, layout = { ...plot.layout, font: { ...plot.layout.font, family: "sans-serif" } }
+  const { width, height } = layout, format = name.split(".").at(-1)
   const frame = frameOf(root, { width, height }, words), scale = densityFor(width)
   const href = await Plotly.toImage({ data, layout }, { format, width, height, scale: format === "png" ? scale : 1 })
   if (format !== "png") return download(asSvg(href, frame), name)

@@ -1,7 +1,7 @@
 /* Reading a chart by keys, and saying what is read, by keys or by pointer: the arrow keys go from one x to the next, or
    from row to row. What is said is of all charts that have the same x. */
 
-import { isTouched } from "./chart_files.js"
+import { isTouched } from "./canvas.js"
 import { grouped, powered } from "./paint.js"
 
 const AFTER_A_TAP = 100 // ms until the browser has sent all events of a tap

@@ -50,6 +50,8 @@ export function frameOf(root, { width, height }, words) {
     x += across
   }
   if (x) y += 24 * rem
+  for (const [i, line] of (words.derived ?? []).entries()) write(line, " ", 15, i ? 400 : 600, ink)
+  if (words.derived) y += 8 * rem
   if (caption) write(caption, " ", 15, 400, ink)
   const source = [weights, foot].filter(Boolean).join(" · ")
   if (source) write(source, " · ", 13, 400, muted)

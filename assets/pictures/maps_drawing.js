@@ -21,21 +21,19 @@ export function paintMaps(scene) {
     if (!i || !layout.wrapped) bar(scene, i)
   })
   for (const mark of header.marks) below(scene, mark)
-  const beside = numbered(scene) && layout.ch >= 36 * layout.rem
-  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), beside)
+  for (const [i, q, k] of header.crosses) cross(scene, box(scene, i, q, k), layout.ch >= 36 * layout.rem && numbered(scene, i))
   ring(scene)
   marksInWords(scene)
 }
 
 /** @param {MapsScene} scene @param {number} i */
 function fields(scene, i) {
-  const { context, header, view, skin, tables, layout } = scene, { cw, ch, rem } = layout, map = header.maps[i]
+  const { context, header, view, skin, tables, layout } = scene, { cw, ch } = layout, map = header.maps[i]
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
-  const prints = numbered(scene), hatched = new Path2D()
   context.textAlign = "center"
   context.textBaseline = "middle"
-  const side = Math.min(cw, 1.5 * ch)
-  context.font = `${Math.max(layout.least, (side >= 64 * rem ? 17 : side >= 40 * rem ? 14 : side >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
+  context.font = lettersOf(layout)
+  const prints = numbered(scene, i), hatched = new Path2D()
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
     if (value === Infinity) { // there is no such cell
@@ -51,7 +49,7 @@ function fields(scene, i) {
     } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
     else if (prints && q < header.read) {
       context.fillStyle = ink(fill)
-      const text = printed(value, map, w < (map.low < 0 ? 36 : 30) * rem, layout.fill)
+      const text = printed(value, map, isNarrow(map, layout), layout.fill)
       const fits = !map.words || context.measureText(text).width < w - gap - 2
       if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
     }
@@ -69,10 +67,29 @@ function printed(value, map, narrow, fill) {
   return narrow && (fill || map.low < 0) || /^[<>]/.test(text) ? text.replace(/^([+<>]?−?)0\./, "$1.") : text
 }
 
-/** Whether cells have room for their numbers.
- * @param {MapsScene} scene */
-function numbered({ header, view, layout: { cw, ch, rem, fill } }) {
-  return Math.max(view.columns, view.rows) <= NUMBERED * (header.square ? 1 : 2) && ch >= (fill ? 18 : 24) * rem && cw >= (fill ? 24 : 26) * rem
+/** Whether a number leaves out the zero before its point.
+ * @param {MapScale} map @param {MapsLayout} layout */
+const isNarrow = (map, { cw, rem }) => cw < (map.low < 0 ? 36 : 30) * rem
+
+/** The letters of numbers in cells.
+ * @param {MapsLayout} layout */
+function lettersOf({ cw, ch, rem, least, family }) {
+  const side = Math.min(cw, 1.5 * ch)
+  return `${Math.max(least, (side >= 64 * rem ? 17 : side >= 40 * rem ? 14 : side >= 34 * rem ? 13 : 11) * rem)}px ${family}`
+}
+
+/** Whether the cells of a map have room for their numbers: a word of one digit needs less than a signed number does.
+ * @param {MapsScene} scene @param {number} i */
+function numbered(scene, i) {
+  const { context, header, view, layout } = scene, { cw, ch, rem, fill } = layout, map = header.maps[i]
+  if (Math.max(view.columns, view.rows) > NUMBERED * (header.square ? 1 : 2) || ch < (fill ? 18 : 24) * rem) return false
+  if (cw >= (fill ? 24 : 26) * rem) return true
+  context.font = lettersOf(layout)
+  for (let q = view.top; q < Math.min(view.top + view.rows, header.read); q++) for (let k = view.left; k < view.left + view.columns; k++) {
+    const value = valueAt(scene, i, q, k)
+    if (isFinite(value) && context.measureText(printed(value, map, isNarrow(map, layout), fill)).width > cw - 3) return false
+  }
+  return true
 }
 
 /** Cells too small for borders: a pixel, or several cells to a pixel, of which the largest counts.
@@ -112,7 +129,8 @@ function labels(scene, i) {
   if (many) context.fillText(header.maps[i].name, from, top + 2, room)
   context.font = `${13 * rem}px ${family}`
   context.fillStyle = skin[header.columns.role]
-  if (!wrapped || i < across) context.fillText(header.columns.title, from, top + (many ? 22 * rem : 2), room)
+  const { title, noun } = header.columns, { width } = context.measureText(title)
+  if (!wrapped || i < across) context.fillText(width > room ? noun : title, from, top + (many ? 22 * rem : 2), room)
   if (!first) return
   context.save()
   context.translate(2, y + ch * view.rows / 2)

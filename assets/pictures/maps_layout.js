@@ -3,10 +3,20 @@
 import { clamp, grouped, powered, rounded } from "./paint.js"
 
 const HIGHEST = 420 // px at a root font of 16: the cells of a map together
-const WIDER = 2, HIGHER = 1.5 // how many times as wide as high, or as high as wide, a cell may be that fills the room
+export const OBLONG = 1.3 // how many times as wide as high, or as high as wide, a square map's cell may be that fills the room
 const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside each other on a phone
 const GLANCE = 240 // px at a root font of 16: a picture of one map that may be no higher has no names, as it only has room for cells
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
+
+/** In how many ways maps can stand beside each other: on a page one, which its width decides; where they fill the screen, each
+ * in which all rows are equally long.
+ * @param {MapsHeader} header @param {number} width @param {number} rem @param {boolean} fill */
+function waysOf(header, width, rem, fill) {
+  const count = header.maps.length, usual = acrossOf(header, width, rem)
+  if (count <= 3 || !fill) return [usual]
+  const even = [...Array(count + 1).keys()].filter(across => across > 1 && count % across === 0)
+  return [usual, ...even.filter(across => across !== usual)]
+}
 
 /** How many maps stand beside each other. More than three go into rows of equal length, if such can be found.
  * @param {MapsHeader} header @param {number} width @param {number} rem */
@@ -22,14 +32,24 @@ function acrossOf({ maps, rows, columns, painting }, width, rem) {
   return Math.ceil(count / Math.ceil(count / most))
 }
 
-/** Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room.
+/** Where everything goes, in CSS pixels. Maps stand side by side, in rows or below each other where there is no room: of all
+ * ways the one in which all rows and columns have their names, and then the one with the largest cells.
  * @param {Context} context @param {MapsHeader} header @param {unknown} legend @param {Part} window
  * @param {number} width @param {Pick<Skin, "rem" | "family">} skin @param {Room} room */
-export function layOut(context, header, legend, { left, top, columns, rows }, width, { rem, family }, { high: limit, fill }) {
+export function layOut(context, header, legend, window, width, skin, room) {
+  const ways = waysOf(header, width, skin.rem, room.fill).map(across => arrange(context, header, legend, window, width, skin, room, across))
+  /** @param {ReturnType<typeof arrange>} way */
+  const worth = ({ every, ticks, cw, ch }) => (every.every((step, side) => step === 1 || ticks[side]) ? 1000 : 0) + Math.min(cw, ch)
+  return ways.reduce((best, way) => worth(way) > worth(best) ? way : best)
+}
+
+/** @param {Context} context @param {MapsHeader} header @param {unknown} legend @param {Part} window
+ * @param {number} width @param {Pick<Skin, "rem" | "family">} skin @param {Room} room @param {number} across */
+function arrange(context, header, legend, { left, top, columns, rows }, width, { rem, family }, { high: limit, fill }, across) {
   const longest = Math.max(columns, rows), counted = header.columns.counted, { part } = header
-  const count = header.maps.length, across = acrossOf(header, width, rem), stacked = count > 1 && across === 1
+  const count = header.maps.length, stacked = count > 1 && across === 1
   const deep = Math.ceil(count / across), wrapped = across > 1 && deep > 1
-  const size = (longest <= 12 ? 14 : longest <= 24 || fill || header.rows.counted && counted ? 13 : 11) * rem
+  const size = (longest <= 12 && !fill ? 14 : longest <= 24 || fill || header.rows.counted && counted ? 13 : 11) * rem
   context.font = `${size}px ${family}`
   /** @param {string[]} names */
   const widest = names => Math.ceil(Math.max(...names.map(name => context.measureText(name).width)))
@@ -46,7 +66,7 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   const slant = !level && columns <= 12 && Math.min(fits(40 * rem), flat) > size * 1.5 ? oblique : 0 // otherwise names would touch
   const angle = level ? 0 : slant || Math.PI / 2
   context.font = `${size}px ${family}`
-  const over = Math.max(16 * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
+  const over = Math.max((fill ? 6 : 16) * rem, slant ? context.measureText(shown[shown.length - 1]).width * Math.cos(slant) + 6 : 0)
   const names = bare ? 2 : size * 0.9 + long * Math.sin(angle)
   const head = title + names, isShared = limit < Infinity // columns are named above the first row of maps alone
   const low = wrapped ? 24 * rem + (isShared ? 6 * rem : names) : head // the space above the cells: in the first row of maps, and in those below it
@@ -56,8 +76,10 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   /** @param {number} n */
   const whole = n => n >= 8 ? Math.floor(n) : n
   const tall = Math.min(highest / rows, header.square ? most : fill ? Infinity : 34 * rem), wide = Math.min(fits(over), most)
-  const cw = whole(header.square ? Math.min(fill ? WIDER * whole(tall) : tall, wide) : wide)
-  const ch = whole(header.square ? Math.min(tall, fill ? HIGHER * cw : cw) : tall)
+  const oblong = fill && !bare ? OBLONG : 1
+  const cw = whole(header.square ? Math.min(oblong * whole(tall), wide) : wide)
+  const ch = whole(header.square ? Math.min(tall, oblong * cw) : tall)
+  const apartAs = fill ? size : size * 1.05 // names are so far apart at least
   const block = ch * rows + foot, apart = cw * columns + over, spare = Math.max(0, (width - gutter - apart * across) / (across + 1))
   const origins = header.maps.map((_, i) => ({
     x: stacked ? gutter + Math.max(0, (width - gutter - over - cw * columns) / 2)
@@ -67,7 +89,7 @@ export function layOut(context, header, legend, { left, top, columns, rows }, wi
   return {
     rem, size, family, angle, long, bare, cw, ch, apart, spare, width, origins, head, stacked, gutter, across, wrapped, low, pins, isShared,
     height: head + (block + low) * (deep - 1) + block + below, fill, least: (fill ? 13 : 11) * rem,
-    every: [Math.max(1, Math.ceil(size * 1.05 / ch)), Math.max(1, Math.ceil((level ? 0 : size * 1.05) / cw))],
+    every: [Math.max(1, Math.ceil(apartAs / ch - 0.02)), Math.max(1, Math.ceil((level ? 0 : apartAs) / cw - 0.02))],
     ticks: [
       ticksOf(header.rows, part?.top, part?.rows, part?.block[0], top, rows, size * 1.9 / ch),
       ticksOf(header.columns, part?.left, part?.columns, part?.block[1], left, columns, (long + 14 * rem) / cw),

@@ -62,6 +62,7 @@ interface Room {
 interface FileWords {
   title?: string
   caption?: string
+  derived?: string[] // how the number in focus came about, line by line
   weights?: string // which weights it shows
   legend?: { name: string, colour: string }[] // of colours that stand for names, where the picture itself has none
   foot?: string // what else its numbers come from

@@ -12,7 +12,8 @@ from tfm_ui.pictures.registry import PICTURES
 
 WIDE = 1600
 LINK = "http://127.0.0.1:8501/attention?text=" + "the+cat+sat+" * 60
-NAMED = {"arcs": "■ head 1", "heads": "weights from 0, light"}  # what colours stand for, where the picture does not say
+# What colours stand for, where the picture does not say, and how a number came about.
+NAMED = {"arcs": "■ head 1", "heads": "weights from 0, light", "steps": "1.0000 / 2.1076 = 0.4745"}
 CAPTION = "What it comes to, in a sentence of some length. " * 6
 WORDS = {"title": "A title of this picture", "caption": CAPTION, "link": LINK}
 # What is written onto canvases, and at how many pixels to one of the page.
@@ -23,6 +24,15 @@ WRITTEN = """() => {
     window.written.push([String(all[0]), this.getTransform().a])
     return fillText.apply(this, all)
   }
+}"""
+
+# The entries of a chart's legend of which one begins before the one beside it has ended.
+LEGEND = """() => {
+  const all = what => [...document.querySelectorAll(`.legend ${what}`)]
+  const boxes = all(".legendtext").map(e => [e.textContent, e.getBoundingClientRect()])
+  const signs = all(".layers").map(e => e.getBoundingClientRect())
+  return boxes.filter(([, box]) => signs.some(sign => Math.abs(sign.top + sign.bottom - box.top - box.bottom) < 16
+    && sign.left > box.left && sign.left < box.right - 1)).map(([text]) => text)
 }"""
 
 
@@ -108,6 +118,8 @@ def test_the_svg_of_a_chart_has_its_words_as_text(browser: Browser, tmp_path: Pa
     assert "What it comes to" in svg
     assert "entropy of the weights" in svg
     page.set_content(svg)
+    overlaps = page.evaluate(LEGEND)
+    assert overlaps == []
     assert page.locator("svg").count() > 1
     problems = page.evaluate(
         "svg => new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror')?.textContent", svg

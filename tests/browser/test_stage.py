@@ -42,7 +42,9 @@ def clipped(visitor: Visitor) -> list[str]:
     return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
         """rows => rows.flatMap(row => [...row.querySelectorAll(
             "h1, p, button, input, [data-testid=stNumberInputContainer], .react-aria-ComboBox")].filter(e => {
-            const { top, bottom } = row.getBoundingClientRect(), box = e.getBoundingClientRect()
+            const foot = e.closest("[data-testid=stLayoutWrapper]:has(> .st-key-facts)") // while presenting
+            const own = foot && getComputedStyle(foot).position === "fixed" ? foot : row
+            const { top, bottom } = own.getBoundingClientRect(), box = e.getBoundingClientRect()
             return box.height > 1 && (box.top < top - 1 || box.bottom > Math.min(bottom, innerHeight) + 1)
         }).map(e => `${row.className}: ${e.outerHTML}`))"""
     )
@@ -162,6 +164,9 @@ def fills_a_hall(visitor: Visitor, view: str) -> None:
     assert overflow(visitor) <= 1, view
     assert clipped(visitor) == [], view
     assert not visitor.page.evaluate(COVERED), (view, width)
+    controls_are_in_sight(visitor, view)
+    strip = visitor.page.locator(".st-key-knobs")
+    assert not strip.count() or box.top + box.height <= strip.bounding_box()["y"] + 1, (view, width)
     size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
     assert size * 13 / 16 >= height / LINES
 
@@ -219,6 +224,20 @@ def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_ou
         assert barriers(visitor) == [], scheme
 
 
+@pytest.mark.parametrize(
+    ("path", "width", "height"), [("/positions?positions_view=fault", 1024, 768), ("/generate", 720, 450)]
+)
+def test_no_control_of_a_row_is_out_of_sight_beside_the_sidebar_or_in_an_enlarged_window(visit, path, width, height):
+    visitor = visit(path, width=width, height=height)
+    if width > 1000:
+        visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
+        visitor.page.get_by_text("More of the model").wait_for()
+        visitor.wait()
+    knobs = visitor.page.locator(".st-key-knobs").locator("button, input, select")
+    expect(knobs.last).to_be_visible()
+    assert knobs.evaluate_all(BEYOND) == []
+
+
 def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
     page = visit("/", width=390, height=844).page
     lead, header = (page.locator(name).bounding_box() for name in (".lead", ".st-key-header"))
@@ -243,6 +262,24 @@ def test_presented_a_view_fills_the_screen(visit, name, request):
             fills_a_hall(visitor, view)
         if whole:
             assert barriers(visitor) == [], view
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/positions?positions_view=why&positions_claim=shift+matrix&positions_a=learned",
+        "/positions?positions_view=beyond&positions_a=learned",
+        "/attention?attention_view=change",
+        "/masks?masks_view=conventions",
+        "/generate",
+    ],
+)
+def test_presented_no_control_has_to_be_scrolled_to(visit, path):
+    """In the views with the longest rows: four sliders beside boxes, masks beside boxes, a button for each change."""
+    visitor = visit(presented(path))
+    for width, height in HALLS:
+        visitor.resize(width, height=height)
+        controls_are_in_sight(visitor, path)
 
 
 def row_of(view: View) -> int:

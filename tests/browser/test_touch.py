@@ -31,6 +31,42 @@ def a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stay
     expect(visitor.page.locator(".map .say")).to_contain_text("query 6")
 
 
+READ = """() => {
+  const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
+    ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
+  return within(document.querySelector(".st-key-stage"), "[data-picture]")
+    .filter(e => e.querySelector(":scope > .read")?.offsetHeight)
+    .map(({ offsetHeight, children }) => [offsetHeight, [...children].find(e => e.className === "read").textContent])
+}"""
+
+
+def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> None:
+    """Of each picture of cells: under a finger, after it has left, and when it has scrolled the page."""
+    for path in views:
+        visitor.back_to(path)
+        before = visitor.page.evaluate(READ)
+        assert before, path
+        canvas = visitor.page.locator(".st-key-stage [data-picture]:has(.read) canvas").first
+        canvas.scroll_into_view_if_needed()
+        visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, 80)")
+        box, finger = canvas.bounding_box(), Finger(visitor)
+        places = [(x, y) for x in (0.5, 0.35, 0.7) for y in (0.5, 0.4, 0.6)]
+        for x, y in places:  # until one has hit a cell
+            at = (box["x"] + x * box["width"], box["y"] + y * min(box["height"], 600))
+            finger.touch("touchStart", at)
+            finger.touch("touchEnd")
+            visitor.wait()
+            after = visitor.page.evaluate(READ)
+            said = [text for _, text in after if not text.startswith("Tap")]
+            if said:
+                break
+        assert [tall for tall, _ in after] == [tall for tall, _ in before], path
+        assert said, path
+        assert any(sign.isdigit() for sign in said[0]), said
+        visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, -40)")
+        assert visitor.page.evaluate(READ) == after, path
+
+
 def scrolling_takes_a_tip_away(visitor) -> None:
     visitor.map().locator("canvas").scroll_into_view_if_needed()
     place, finger = visitor.cell(6, 3), Finger(visitor)
@@ -76,5 +112,8 @@ def test_pictures_under_a_finger(visit):
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
     a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stays_below(visitor)
     scrolling_takes_a_tip_away(visitor)
+    what_was_tapped_stays_in_a_line_of_one_place(
+        visitor, ["/heads", "/masks", "/attention?attention_view=change", "/training"]
+    )
     visitor.back_to("/masks")
     no_tip_hides_what_a_finger_paints(visitor)

@@ -1,6 +1,7 @@
 """What stands at the panels of all lenses: sentences, tables, laws that hold, and recipes that run."""
 
 import ast
+import csv
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,6 +9,7 @@ from functools import cache
 from textwrap import dedent
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
@@ -20,6 +22,7 @@ from tfm_ui.lenses.profiling import measurements
 from tfm_ui.live import script as scripts
 from tfm_ui.pictures.panel import Panel, panels_in
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.csv_file import csv_of
 
 Values = dict[str, Any]
 BY_LENS = {lens.name: lens for lens in lenses()}
@@ -85,7 +88,7 @@ def faults(panel: Panel, recipes: list[Callable[..., Any]], pictures: list[str])
         problems.append(f"its picture {panel.picture} is computed in another view's folder")
     broken = [law for law, holds in panel.result.laws().items() if not holds]
     problems += [f"“{law}” does not hold" for law in broken if not law.startswith(ON_PURPOSE)]
-    panel.result.table()
+    problems += unnamed(panel.result.table())
     recipes.clear()
     recipe = panel.result.recipe()
     if recipe and not RUNS_A_CLOCK.search(recipe):
@@ -96,6 +99,16 @@ def faults(panel: Panel, recipes: list[Callable[..., Any]], pictures: list[str])
         else:
             problems += [f"its recipe leaves no {name}" for made in recipes for name in returned(made) - names]
     return [f"{panel.key}: {problem}" for problem in problems]
+
+
+def unnamed(table: pd.DataFrame) -> list[str]:
+    """What the file of a table does not name: its columns, or, of a matrix, what its columns are."""
+    header = next(csv.reader([csv_of(table).splitlines()[0]]))
+    problems = [] if all(header) else [f"a column of its file has no name: {header[:4]}"]
+    names, (*_, last) = [str(name) for name in table.columns], table.index.names
+    labels = {str(label) for label in table.index.get_level_values(-1)}
+    is_matrix = len(names) > 1 and (all(name.isdigit() for name in names) or set(names) <= labels)
+    return problems + ([f"what its columns are: {last}"] if is_matrix and "\\" not in str(last) else [])
 
 
 @cache

@@ -33,7 +33,10 @@ MAX_LEN = 1024
 # What decides the size and the values of weights, and neither which tokens are read nor whether the model can be run.
 WEIGHTS = frozenset({"seed", "d_model", "d_ff", "norm", "activation"})
 CHARS = 20_000  # the greatest length of a typed text, more than ten times what a link carries
-TWO_TEXTS = "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text."
+TWO_TEXTS = (
+    "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text. "
+    "An encoder that may not look ahead is called decoder-only on all pages."
+)
 
 
 @dataclass(frozen=True, kw_only=True)

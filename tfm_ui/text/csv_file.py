@@ -21,8 +21,12 @@ def csv_of(table: pd.DataFrame) -> str:
     for column in safe.columns:
         if not is_numeric_dtype(safe[column].dtype):
             safe[column] = safe[column].map(_as_text)
-    safe.columns, safe.index = _names(table.columns), _names(table.index)
-    return safe.to_csv(lineterminator="\r\n")  # as in RFC 4180: a \r within a cell is then quoted
+    columns = table.columns
+    if isinstance(columns, pd.MultiIndex):  # one row of names for all
+        columns = pd.Index([", ".join(map(str, name)) for name in columns])
+    safe.columns, safe.index = _names(columns), _names(table.index)
+    counts = table.index.name is None and table.index.equals(pd.RangeIndex(len(table)))  # rows without names
+    return safe.to_csv(index=not counts, lineterminator="\r\n")  # as in RFC 4180: a \r within a cell is then quoted
 
 
 def _as_text(cell: Any) -> Any:

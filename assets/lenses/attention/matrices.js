@@ -7,7 +7,7 @@
 import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { exact, light, paint, poster, short, write } from "./matrices_drawing.js"
-import { acrossOf, layOutStep, layOutWhole } from "./matrices_layout.js"
+import { acrossOf, layOutStep, layOutWhole, reachOf } from "./matrices_layout.js"
 import { centre, walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
 
@@ -68,20 +68,20 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     if (!root.clientWidth) return // the picture is being removed from the page
     skin = dress(root)
     tables = { weights: palette(skin.weights), signed: palette(skin.signed) }
-    const { rem, family } = skin, isLimited = room(root, root).high < Infinity
+    const { rem, family } = skin, { high, fill } = room(root, root), isLimited = high < Infinity
     root.classList.toggle("narrow", root.clientWidth < (isLimited ? 640 : 900) * rem)
+    root.classList.toggle("hall", isLimited && fill && !root.classList.contains("narrow"))
     root.classList.toggle("limited", isLimited)
     root.classList.toggle("roomy", whole && !isLimited && root.clientWidth > 1300 * rem)
     const shown = figures.map(box => matrices[nameOf(box)]), pen = contextOf(figures[0].querySelector("canvas"))
     figures.forEach((box, i) => dressFigure(box, shown[i]))
     pen.font = `${13 * rem}px ${family}`
-    /** @param {string} axis */
-    const widest = axis => Math.max(...header[axis === "query" ? "queries" : "keys"].map(name => pen.measureText(short(name)).width))
-    const isBeside = whole && !root.classList.contains("narrow"), space = room(root, isBeside ? $(".body") : stage)
+    const reach = reachOf(pen, { query: header.queries.map(short), key: header.keys.map(short) }, rem)
+    const isBeside = whole && !root.classList.contains("narrow") || root.classList.contains("hall"), space = room(root, isBeside ? $(".body") : stage)
     const others = Math.max(...figures.map(box => box.offsetHeight - box.querySelector("canvas").offsetHeight)) + 2
     stage.style.gridTemplateColumns = ""
-    const width = !whole ? root.clientWidth : isLimited ? stage.clientWidth : figures[0].clientWidth - 18
-    const place = { rem, family, widest, space, width }
+    const width = !whole ? stage.clientWidth : isLimited ? stage.clientWidth : figures[0].clientWidth - 18
+    const place = { rem, family, ...reach, space, width }
     const across = acrossOf(shown, place, others)
     if (whole && isLimited) stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`
     const signs = 14 * (scene.length - 1) + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
@@ -241,7 +241,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
 
   root.savePicture = (name, words = {}) => {
     look(figures[0], null)
-    save(root, name, words, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
+    const derived = [header.title, ...header.lines.map(line => line.map(([text]) => text).join("")), ...header.code.split("\n")]
+    save(root, name, { derived, ...words }, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
   }
   const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(figures[0], null))]
   return () => leave.forEach(stop => stop())

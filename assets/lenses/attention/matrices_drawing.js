@@ -41,7 +41,7 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
 /** The names of rows and columns, or their numbers, as many as have room.
  * @param {Context} context @param {Matrix} matrix @param {MatrixLayout} layout @param {Skin} skin
  * @param {(axis: string, i: number) => string} names */
-function labels(context, { rows, columns, axes }, { left, top, cell, size, family, angle, hasRows, hasColumns }, skin, names) {
+function labels(context, { rows, columns, axes }, { left, top, cell, size, family, angle, hasRows, hasColumns, longest }, skin, names) {
   context.font = `${size}px ${family}`
   context.textBaseline = "middle"
   /** @param {string} axis */
@@ -49,7 +49,8 @@ function labels(context, { rows, columns, axes }, { left, top, cell, size, famil
   if (hasRows) {
     context.fillStyle = colour(axes[0])
     context.textAlign = "right"
-    for (const r of round(rows, Math.ceil(size / cell.y), named(axes[0]))) context.fillText(names(axes[0], r), left - 5, top + (r + 0.5) * cell.y)
+    for (const r of round(rows, Math.ceil(size / cell.y), named(axes[0])))
+      context.fillText(cut(context, names(axes[0], r), longest), left - 5, top + (r + 0.5) * cell.y)
   }
   if (!hasColumns) return
   context.fillStyle = colour(axes[1])
@@ -59,9 +60,20 @@ function labels(context, { rows, columns, axes }, { left, top, cell, size, famil
     context.translate(left + (c + 0.5) * cell.x, top - (named(axes[1]) ? 5 : 0.6 * size))
     context.rotate(-angle)
     context.textAlign = angle ? "left" : "center"
-    context.fillText(names(axes[1], c), 0, 0)
+    context.fillText(cut(context, names(axes[1], c), longest), 0, 0)
     context.restore()
   }
+}
+
+/** A name that is as long as its room, with the sign of what is left out.
+ * @param {Context} context @param {string} name @param {number} room in pixels */
+function cut(context, name, room) {
+  const letters = [...name]
+  for (let count = letters.length; count > 1; count--) {
+    const text = count < letters.length ? letters.slice(0, count).join("") + "…" : name
+    if (context.measureText(text).width <= room) return text
+  }
+  return letters[0] ?? ""
 }
 
 /** Every so many-th of some rows or columns, from 0. Numbers are round ones: 1, 5, 10, or 1, 8, 16.
@@ -76,23 +88,25 @@ function round(count, every, isNamed) {
  * @param {Skin} skin @param {string[]} table @param {number} shown */
 function cells(context, matrix, numbers, { left, top, cell, rem, family, fill }, skin, table, shown) {
   const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
-  const prints = cell.x >= PRINTS * rem * (fill ? 1.25 : 1) && cell.y >= PRINTS * rem * (fill ? 0.8 : 1)
   context.textAlign = "center"
   context.textBaseline = "middle"
   context.font = `${(cell.x >= 64 * rem && cell.y >= 40 * rem ? 17 : cell.x >= 38 * rem || fill ? 13 : 11) * rem}px ${family}`
+  const widest = () => Math.max(...numbers.subarray(0, matrix.rows * matrix.columns).map(value => // of all, also of those that appear later
+    value === -Infinity && matrix.weights ? 0 : context.measureText(brief(value, matrix.weights, fill)).width))
+  const prints = fill ? cell.y >= 0.8 * PRINTS * rem && cell.x >= widest() + 3 : Math.min(cell.x, cell.y) >= PRINTS * rem
   for (let r = 0; r < shown; r++) for (let c = 0; c < matrix.columns; c++) {
     const value = numbers[r * matrix.columns + c], at = shade(value, matrix)
     const x = left + c * cell.x, y = top + r * cell.y, wide = cell.x - gap, tall = cell.y - gap
-    const fill = at < 0 ? skin.masked : table[at]
-    context.fillStyle = fill
+    const colour = at < 0 ? skin.masked : table[at]
+    context.fillStyle = colour
     context.fillRect(x, y, wide, tall)
     if (at < 0) {
       hatch(masked, x, y, wide, tall)
       if (!prints || matrix.weights) continue
     }
     if (prints) {
-      context.fillStyle = at < 0 ? skin.muted : ink(fill)
-      context.fillText(brief(value, matrix.weights), x + wide / 2, y + tall / 2 + 1)
+      context.fillStyle = at < 0 ? skin.muted : ink(colour)
+      context.fillText(brief(value, matrix.weights, fill), x + wide / 2, y + tall / 2 + 1)
     }
   }
   context.strokeStyle = skin.hatch
@@ -102,9 +116,15 @@ function cells(context, matrix, numbers, { left, top, cell, rem, family, fill },
 
 /** @param {string} text */
 const minus = text => text.replace("-", "−")
-/** @param {number} value @param {boolean} weights */
-const brief = (value, weights) => value === -Infinity ? "−∞" : weights ? inCell(value, 1)
-  : Math.abs(value) >= 99.5 ? rounded(value, 0) : Math.abs(value) >= 9.95 ? rounded(value, 1) : inCell(value)
+/** A number as a cell has room for it; where letters fill the screen, it has no zero before its point, and two digits.
+ * @param {number} value @param {boolean} weights @param {boolean} fill */
+function brief(value, weights, fill) {
+  if (value === -Infinity) return "−∞"
+  const size = Math.abs(value)
+  if (fill && size >= 1 && size < 99.5) return rounded(value, size < 9.95 ? 1 : 0)
+  const text = weights ? inCell(value, 1) : size >= 99.5 ? rounded(value, 0) : size >= 9.95 ? rounded(value, 1) : inCell(value)
+  return fill ? text.replace(/^([<>]?−?)0\./, "$1.") : text
+}
 
 /** A value with all its digits, as the tip shows it.
  * @param {number} value @param {boolean} weights */

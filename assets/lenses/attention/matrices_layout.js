@@ -5,23 +5,38 @@ const TALLEST = 150, LARGEST = 14 // in the overview of all steps, without a lim
 const HIGHEST = 420, BROADEST = 40 // the same of a single step
 const FRAME = 18, ACROSS = 8, DOWN = 10 // px: around the canvas of a matrix of the overview, and between two
 const LEAST_WIDE = 96 // a matrix of the overview in a limited room, with its words
-const WIDER = 2 // how many times as wide as high, or as high as wide, a cell may be that fills the room
+const OBLONG = 1.3 // how many times as wide as high, or as high as wide, a cell of queries and keys may be that fills the room
+const WIDER = 2 // the same of other cells
+const OF_NAMES = 0.3 // of a matrix's place in the overview that fills the room, at most; longer names are cut
 
 /** Whether an axis has tokens for names.
  * @param {string} axis */
 export const named = axis => axis === "query" || axis === "key"
 
-/** @typedef {{ rem: number, family: string, widest: (axis: string) => number, width: number, space: Room }} Place where there is room for
- * the matrices, and how wide the names of an axis are */
+/** @typedef {ReturnType<typeof reachOf> & { rem: number, family: string, width: number, space: Room }} Place where there is room
+ * for the matrices, and what their names need */
 
-/** How much of a matrix's canvas its names take.
- * @param {Matrix} matrix @param {number} size of the letters @param {Place} place */
-function sidesOf({ axes: [rows, columns], rows: count, columns: last }, size, { widest }) {
+/** How wide the names of an axis are, and how far slanted ones reach beyond the last of cells that are not too small.
+ * @param {Context} pen @param {{ query: string[], key: string[] }} names @param {number} rem */
+export function reachOf(pen, names, rem) {
+  /** @param {string} axis */
+  const lengths = axis => names[axis === "query" ? "query" : "key"].map(name => pen.measureText(name).width)
+  return {
+    widest: (/** @type {string} */ axis) => Math.max(...lengths(axis)),
+    beyond: (/** @type {string} */ axis) => Math.max(...lengths(axis).map((length, i, all) =>
+      length * Math.SQRT1_2 - (all.length - 1 - i) * 12 * rem)),
+  }
+}
+
+/** How much of a matrix's canvas its names take, which are no longer than this.
+ * @param {Matrix} matrix @param {number} size of the letters @param {Place} place @param {number} [longest] */
+function sidesOf({ axes: [rows, columns], rows: count, columns: last }, size, place, longest = Infinity) {
   const share = Math.SQRT1_2 // names of columns are slanted
+  const widest = (/** @type {string} */ axis) => Math.min(longest, place.widest(axis))
   return {
     left: named(rows) ? widest(rows) + 8 : `${count}`.length * 0.62 * size + 8,
     top: named(columns) ? widest(columns) * share + 0.5 * size + 6 : 1.2 * size,
-    right: named(columns) ? Math.max(8, widest(columns) * share - 6) : Math.max(3, (`${last}`.length - 1) * 0.35 * size),
+    right: named(columns) ? Math.max(8, Math.min(longest * share, place.beyond(columns)) - 6) : Math.max(3, (`${last}`.length - 1) * 0.35 * size),
   }
 }
 
@@ -29,11 +44,14 @@ function sidesOf({ axes: [rows, columns], rows: count, columns: last }, size, { 
  * empty. Without a limit by the page its style sheet decides.
  * @param {Matrix[]} matrices @param {Place} place @param {number} others the height of a matrix's words */
 export function acrossOf(matrices, place, others) {
-  const { rem, widest, width, space: { high } } = place, most = Math.max(...matrices.map(({ rows, axes }) => named(axes[0]) ? rows : 1))
+  const { rem, widest, width, space: { high, fill } } = place, most = Math.max(...matrices.map(({ rows, axes }) => named(axes[0]) ? rows : 1))
   const ways = [1, 2, 3, 4, 6].filter(across => across === 1 || eachOf(across, width) >= LEAST_WIDE * rem)
   /** @param {number} across */
-  const cell = across => Math.min(
-    (eachOf(across, width) - widest("query")) / most, (highOf(matrices.length, across, high) - others - 20 * rem) / most / 0.8)
+  const cell = across => {
+    const each = eachOf(across, width), names = fill ? Math.min(OF_NAMES * each, widest("query")) : widest("query")
+    const above = fill ? names * Math.SQRT1_2 + 10 * rem : 20 * rem
+    return Math.min((each - names) / most, (highOf(matrices.length, across, high) - others - above) / most / 0.8)
+  }
   return ways.reduce((best, across) => cell(across) > cell(best) + 0.2 * rem ? across : best)
 }
 
@@ -49,16 +67,17 @@ export function layOutWhole(matrix, place, count, across, others) {
   const { rem, family, width, space: { high, fill } } = place, { rows, columns, axes } = matrix, size = (fill ? 13 : 12) * rem
   const isLimited = high < Infinity, each = isLimited ? eachOf(across, width) : width
   const tall = isLimited ? Math.max(24, highOf(count, across, high) - others - 10) : TALLEST * rem
-  const sides = sidesOf(matrix, size, place), isSquare = named(axes[0]) && named(axes[1])
-  const hasColumns = worth(tall, sides.top, rows, 7 * rem, 0.25), mayHaveRows = worth(each, sides.left, columns, (fill ? 10 : 6) * rem, 0.36)
+  const longest = fill ? OF_NAMES * each : Infinity
+  const sides = sidesOf(matrix, size, place, longest), isSquare = named(axes[0]) && named(axes[1])
+  const hasColumns = worth(tall, sides.top, rows, 7 * rem, 0.25), mayHaveRows = worth(each, sides.left, columns, 6 * rem, 0.36)
   const top = hasColumns ? sides.top : mayHaveRows ? 0.6 * size : 2
   const best = fill ? Infinity : (isLimited ? 2 : 1) * LARGEST * rem
-  const y = Math.max(1, Math.min(best, (tall - top - 4) / rows)), hasRows = mayHaveRows && size / y < 3 // otherwise names would be rare
+  const y = Math.max(1, Math.min(best, (tall - top - 4) / rows)), hasRows = mayHaveRows && size / y < (fill ? 4 : 3) // otherwise names would be rare
   const left = hasRows ? sides.left : 2, right = hasColumns ? sides.right : 3
   const x = Math.max(1, Math.min(best, (each - left - right) / columns))
-  const cell = isSquare ? alike(x, y, fill ? WIDER : isLimited ? 1.5 : 1) : { x, y }
+  const cell = isSquare ? alike(x, y, fill ? OBLONG : isLimited ? 1.5 : 1) : { x, y }
   return {
-    left, top, cell, rem, size, family, fill, angle: named(axes[1]) ? Math.PI / 4 : 0, hasRows, hasColumns,
+    left, top, cell, rem, size, family, fill, longest, angle: named(axes[1]) ? Math.PI / 4 : 0, hasRows, hasColumns,
     width: left + cell.x * columns + right, height: top + cell.y * rows + 4,
   }
 }
@@ -85,9 +104,9 @@ export function layOutStep(matrices, place, signs, others) {
     const across = isStacked ? (width - left - right) / columns : share
     const x = Math.max(1, Math.min(fill ? Infinity : BROADEST * rem, across))
     const y = Math.max(isLimited ? 1 : 11 * rem, Math.min(fill ? WIDER * x : x, tallest / rows))
-    const cell = fill ? alike(x, y, WIDER) : isSquare ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y }
+    const cell = fill ? alike(x, y, isSquare ? OBLONG : WIDER) : isSquare ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y }
     return {
-      left, top, cell, rem, size, family, fill, angle: named(axes[1]) ? Math.PI / 4 : 0, hasRows: true, hasColumns: true,
+      left, top, cell, rem, size, family, fill, longest: Infinity, angle: named(axes[1]) ? Math.PI / 4 : 0, hasRows: true, hasColumns: true,
       width: left + cell.x * columns + right, height: top + cell.y * rows + 4,
     }
   })

@@ -87,4 +87,14 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
 export function centre(chips) {
   const lit = /** @type {HTMLElement} */ (chips.querySelector("[aria-selected=true]"))
   chips.scrollLeft = lit.offsetLeft - (chips.clientWidth - lit.offsetWidth) / 2
+  chips.onscroll = () => fade(chips)
+  fade(chips)
+}
+
+/** An edge behind which there are more steps fades.
+ * @param {HTMLElement} chips */
+function fade(chips) {
+  const { scrollLeft, clientWidth, scrollWidth } = chips
+  chips.classList.toggle("before", scrollLeft > 1)
+  chips.classList.toggle("after", scrollLeft + clientWidth < scrollWidth - 1)
 }

@@ -52,6 +52,7 @@ interface MatrixLayout {
   size: number // of the names' letters
   family: string
   fill: boolean
+  longest: number // px that a name may be long
   angle: number // of the columns' names
   hasRows: boolean // whether rows, and columns, have room for their names
   hasColumns: boolean

@@ -3,7 +3,7 @@
    payload, behind the header: float32, of each context its keys and then its values, [token][d_model].
    The slider needs no server: all that is stored by the last step is here, and a step shows as many rows as there were. */
 
-import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats, grouped } from "../../pictures/paint.js"
 import { boxOf, imagesOf, layOut, lightUp, paint, read, under } from "./kept_drawing.js"
@@ -64,6 +64,7 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
   /** @param {number} at */
   function stand(at) {
     memory.at = clamp(at, 0, count - 1)
+    tell(tip, "") // what was read is of another step
     show()
   }
   function rest() {
@@ -95,7 +96,7 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
     tip.hidden = !cell
     if (!cell) return
     lightUp(scene, cell)
-    tip.textContent = read(scene, cell)
+    tell(tip, read(scene, cell))
     placeTip(tip, boxOf(scene, cell), canvas.clientWidth, canvas.offsetTop)
   }
   canvas.onpointermove = canvas.onpointerdown = event => scene && look(under(scene, event.offsetX, event.offsetY))
@@ -120,6 +121,7 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
 
   root.savePicture = (file, words = { caption: header.about }) =>
     save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
+  tell(tip, "")
   const still = hideOnScroll(() => { tip.hidden = true })
   const unwatch = watch(root, draw)
   return () => { still(); unwatch() }

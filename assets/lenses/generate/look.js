@@ -2,7 +2,7 @@
 
    numbers: float32, of each step (layer, head, key): keys from the first token of the step's context to the last before it. */
 
-import { fitting, hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { fitting, hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decimals, dress, floats, ink, palette } from "../../pictures/paint.js"
 import { cellAt, heightOf, paintLook } from "./look_drawing.js"
@@ -70,17 +70,18 @@ export default function ({ header, numbers, root, local, commit }) {
   /** @param {number} place */
   function stand(place) {
     memory.at = place
+    tell(tip, "") // what was read is of another token
     show()
   }
 
-  canvas.onpointermove = event => {
+  canvas.onpointermove = canvas.onpointerdown = event => {
     const cell = scene && cellAt(scene, event, canvas)
     restore()
     tip.hidden = !cell || !scene
     if (!cell || !scene) return
     const { layer, head, key, box } = cell, weight = scene.weights[(layer * header.heads + head) * scene.keys + key]
     const place = scene.begin + key
-    tip.textContent = `layer ${layer + 1}, head ${head + 1}: ${decimals(weight, 4)} to “${label(text[place])}”, token ${place + 1}`
+    tell(tip, `layer ${layer + 1}, head ${head + 1}: ${decimals(weight, 4)} to “${label(text[place])}”, token ${place + 1}`)
     placeTip(tip, box, canvas.clientWidth, canvas.offsetTop)
   }
   canvas.onpointerleave = () => { restore(); tip.hidden = true }
@@ -104,6 +105,7 @@ export default function ({ header, numbers, root, local, commit }) {
   root.savePicture = (file, words = { caption: header.about }) => {
     if (last() >= 0) save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   }
+  tell(tip, "")
   const still = hideOnScroll(() => { tip.hidden = true }), unwatch = watch(root, draw)
   return () => { unwatch(); still() }
 }

@@ -7,7 +7,7 @@ export const MASKED = -1 // stands in place of a weight that the mask forbids
 export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
 const HATCHED = 24 // in maps of up to this many tokens a side, masked cells are hatched
 const SIDE = 384, OF_WINDOW = 0.5 // the largest side: in pixels at a root font of 16, and, where the page sets no limit, as a share of the window
-const WIDER = 2 // how many times as wide as high a cell may be that fills the room
+const WIDER = 1.3 // how many times as wide as high a cell may be that fills the room and has a number
 const GLANCE = 240 // px at a root font of 16: a picture that may be no higher has no names, as it only has room for cells
 const SLANT = 40 * Math.PI / 180
 
@@ -27,7 +27,7 @@ export function layOut(context, { queries, keys }, { left, top, columns, rows },
   /** @param {number} over @param {number} head the height of what stands above the cells */
   function fit(over, head) {
     const high = Math.min(highest(limit, fill, rem, head) / rows, most), across = (width - gutter - over) / columns
-    const wide = whole(Math.min(across, fill ? WIDER * whole(high) : high))
+    const wide = whole(Math.min(across, fill && !bare ? WIDER * whole(high) : high))
     return { wide, cell: whole(Math.min(high, wide)) }
   }
   /** @param {number} angle */

@@ -4,14 +4,14 @@
    weight, header.ends[head] that weight's place on the scale (1 is its dark end); 255 is masked.
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
-import { density, room, watch } from "../../pictures/canvas.js"
+import { density, isTouched, room, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
 
 /* In pixels, and those with a comment also at a root font of 16: */
 const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the left
 const LARGEST = 108, LEAST = 22, GAP = 4 // a thumbnail's side, and what is between two
-const WIDER = 2, NARROWER = 0.75 // how many times as wide as high a thumbnail may be that fills the room
+const WIDER = 1.3, NARROWER = 0.75 // how many times as wide as high a thumbnail may be that fills the room
 
 const LARGE = ".st-key-panel_head" // the panel that shows the picked head large
 
@@ -116,8 +116,9 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     const each = Math.floor((high - LABELS * rem) / layers - GAP), most = fill ? each : Math.min(each, LARGEST * rem)
     const wide = Math.floor((root.clientWidth - EDGES * rem) / heads - GAP)
     const isLimited = high < Infinity
-    cells.style.setProperty("--most", isLimited ? `${Math.max(LEAST, fill ? Math.min(WIDER * each, wide) : most)}px` : "")
-    cells.style.setProperty("--ratio", fill ? String(Math.max(NARROWER, Math.min(WIDER, wide / each))) : "")
+    const side = Math.max(LEAST, fill ? Math.min(WIDER * each, wide) : most)
+    cells.style.setProperty("--most", isLimited ? `${side}px` : "")
+    cells.style.setProperty("--ratio", fill ? String(Math.max(NARROWER, Math.min(side, wide) / each)) : "")
   }
 
   function draw() {
@@ -156,7 +157,8 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   /** @param {number | null} i */
   function preview(i) {
     glass.hidden = i === null || i === chosen
-    if (i === null) return say(chosen, picked ? "locked" : alone ? "hover or tap to look" : "hover to look, click to open")
+    const how = isTouched ? `tap to ${alone ? "look" : "open"}` : `hover to look${alone ? "" : ", click to open"}`
+    if (i === null) return say(chosen, picked ? "locked" : how)
     const button = buttons[i], lens = glass.querySelector("canvas"), side = 176 * devicePixelRatio
     lens.width = lens.height = side
     const context = contextOf(lens)

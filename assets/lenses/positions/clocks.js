@@ -4,7 +4,7 @@
    The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
 import { face, layOut } from "./clocks_drawing.js"
-import { hideOnScroll, keepLater, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { hideOnScroll, keepLater, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats, rounded } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
@@ -118,7 +118,8 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     bare(i !== null)
     const tip = $(".tip")
     tip.hidden = i === null
-    $(".say").textContent = tip.textContent = i === null ? "" : read(clocks[i])
+    tell(tip, i === null ? "" : read(clocks[i]))
+    $(".say").textContent = tip.textContent
     if (i === null) return
     const { x, y, side } = places.at(i)
     context.strokeStyle = skin.ink

@@ -5,14 +5,14 @@
    that nobody's page has to be run. */
 
 import { picture } from "../../pictures/ask.js"
-import { hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
-import { config, isTouched, saveChart } from "../../pictures/chart_files.js"
+import { hideOnScroll, isTouched, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { config, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decode, dress, floats, palette } from "../../pictures/paint.js"
 import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
-import { layOut, lightUp, paintMaps, under } from "./learn_drawing.js"
+import { layOutBeside, lightUp, paintMaps, under } from "./learn_drawing.js"
 
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
@@ -59,6 +59,7 @@ function unfold(drawn) {
   const each = last < 0 ? 0 : all.length / header.snapshots.length
   const other = memory.query !== header.query
   const stood = memory.header ? memory.at >= memory.header.snapshots.length - 1 : true
+  if (other) tell(tip, "")
   if (other || memory.linked !== local[STEP]) memory.wished = Number(local[STEP] ?? LAST)
   memory.linked = local[STEP]
   // It follows the newest until somebody has gone back; and a step that the link names, until there is as much of the run.
@@ -87,9 +88,8 @@ function unfold(drawn) {
     if (!bare) {
       const example = $(".example")
       write(example)
-      const left = high === Infinity ? 420 * skin.rem : high - example.offsetHeight - 6
-      memory.layout = layOut(context, header, $(".maps").clientWidth, skin, left, space.fill)
-      stretch(canvas, $(".maps").clientWidth, memory.layout.height, skin.paper)
+      memory.layout = layOutBeside($(".maps"), example, context, header, skin, { high, fill: space.fill })
+      stretch(canvas, memory.layout.width, memory.layout.height, skin.paper)
     }
     memory.skin = skin
     curves({ high: high === Infinity ? (narrow ? 520 : 460) * skin.rem : high, fill: space.fill })
@@ -198,13 +198,13 @@ function unfold(drawn) {
   input.onchange = () => rest()
   input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
 
-  canvas.onpointermove = event => {
+  canvas.onpointermove = canvas.onpointerdown = event => {
     const place = scene && under(scene, event, canvas)
     restore()
     tip.hidden = !place
     if (!place) return
     lightUp(scene, place)
-    tip.textContent = place.words
+    tell(tip, place.words)
     placeTip(tip, place.box, canvas.clientWidth, canvas.offsetTop)
     tip.style.left = `${parseFloat(tip.style.left) + canvas.offsetLeft}px`
   }

@@ -8,7 +8,7 @@ const BETWEEN = 18, HEADING = 24, SCALE = 34, LARGEST = 44, NAMES = 12, NUMBERS 
 
 /** @param {Context} context @param {LearnHeader} header @param {number} width @param {Skin} skin
  * @param {number} high how high all of it may be @param {boolean} fill */
-export function layOut(context, { rows }, width, { rem, family }, high, fill) {
+function layOut(context, { rows }, width, { rem, family }, high, fill) {
   const size = 13 * rem, gap = BETWEEN * rem, heads = Math.max(...rows.map(row => row.heads))
   context.font = `${size}px ${family}`
   const longest = Math.max(...rows.flatMap(row => [...row.queries, ...row.keys]).map(token => context.measureText(token).width))
@@ -36,8 +36,25 @@ export function layOut(context, { rows }, width, { rem, family }, high, fill) {
       from += row.queries.length * row.keys.length
     }
   }
-  return { places, height: Math.ceil(y + deepest - gap + SCALE * rem + 8 * rem), isNamed, wide, size }
+  return { places, fill, height: Math.ceil(y + deepest - gap + SCALE * rem + 8 * rem), isNamed, wide, size }
 }
+
+/** Where the maps go, above their example; where the letters are large, it may stand beside them, if that makes cells larger.
+ * @param {HTMLElement} maps @param {HTMLElement} example @param {Context} context @param {LearnHeader} header @param {Skin} skin
+ * @param {Room} room */
+export function layOutBeside(maps, example, context, header, skin, { high, fill }) {
+  maps.classList.remove("beside")
+  const width = maps.clientWidth, above = high === Infinity ? 420 * skin.rem : high - example.offsetHeight - 6
+  const usual = { ...layOut(context, header, width, skin, above, fill), width }
+  if (!fill) return usual
+  const less = width - Math.max(0, ...[...example.children].map(row => widthOf(/** @type {HTMLElement} */ (row)))) - 24
+  const beside = { ...layOut(context, header, less, skin, high, fill), width: less }
+  maps.classList.toggle("beside", beside.places[0].cell > usual.places[0].cell)
+  return maps.classList.contains("beside") ? beside : usual
+}
+
+/** @param {HTMLElement} row of words, which may be narrower than its place */
+const widthOf = row => (row.lastElementChild?.getBoundingClientRect().right ?? 0) - row.getBoundingClientRect().left
 
 /** @param {LearnScene} scene @param {ReturnType<typeof layOut>} layout */
 export function paintMaps(scene, layout) {
@@ -46,9 +63,11 @@ export function paintMaps(scene, layout) {
 }
 
 /** @param {LearnScene} scene @param {LearnPlace} place @param {ReturnType<typeof layOut>} layout */
-function paintMap({ context, header, weights, skin, table, at }, { row, head, from, x, y, cell }, { isNamed, size, wide }) {
+function paintMap({ context, header, weights, skin, table, at }, { row, head, from, x, y, cell }, { isNamed, size, wide, fill }) {
   const { rem, family } = skin, K = row.keys.length, gap = cell >= 12 ? 2 : cell >= 6 ? 1 : 0, masked = new Path2D()
-  const prints = cell >= NUMBERS * rem && K <= 12
+  const letters = `${fill ? 13 * rem : Math.min(13 * rem, cell * 0.36)}px ${family}`
+  context.font = letters
+  const prints = K <= 12 && (fill ? cell >= context.measureText(">.99").width + 2 : cell >= NUMBERS * rem)
   context.textAlign = "left"
   context.textBaseline = "middle"
   context.font = `600 ${size}px ${family}`
@@ -73,7 +92,7 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
     context.fillRect(box.x, box.y, box.w, box.h)
     if (!prints) continue
     context.fillStyle = ink(colour)
-    context.font = `${Math.min(13 * rem, cell * 0.36)}px ${family}`
+    context.font = letters
     context.textAlign = "center"
     context.fillText(weight === 1 ? "1" : inCell(weight, 1).replace(/^0\./, "."), box.x + box.w / 2, box.y + box.h / 2)
   }

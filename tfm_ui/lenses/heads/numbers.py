@@ -174,7 +174,7 @@ class LargeHead(Result):
         """The weights; rows and columns are named by number and label."""
         rows = [f"{i + 1} {label}" for i, label in enumerate(self.queries)]
         columns = [f"{i + 1} {label}" for i, label in enumerate(self.keys)]
-        return pd.DataFrame(self.weights, index=pd.Index(rows, name="query"), columns=columns)
+        return pd.DataFrame(self.weights, index=pd.Index(rows, name="query \\ key"), columns=columns)
 
     def recipe(self) -> str:
         """A script that leaves the shown weights in `weights`, (query, key)."""

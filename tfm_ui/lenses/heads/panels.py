@@ -35,7 +35,7 @@ def _overview(model: ModelState, heads: AllHeads) -> Panel:
     return Panel(
         key="grid",
         title=f"All {count} heads" if (count := model.num_layers * model.num_heads) > 1 else "The only head",
-        how_to_read="Rows are layers, columns are heads. A click on a head opens it beside.",
+        how_to_read="Rows are layers, columns are heads. A click or a tap on a head shows it large.",
         picture="heads",
         result=heads,
         sources=[summarise, *SUMMARY.values()],

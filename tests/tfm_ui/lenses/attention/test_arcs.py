@@ -186,3 +186,16 @@ def test_heads_that_spread_evenly_favour_nobody():
 def test_page_and_picture_share_the_lines():
     states = [AttentionState(layer=2, mass=mass) for mass in (50, 90)]
     assert arcs(LONG, states[0]).lines is arcs(LONG, states[1]).lines
+
+
+def test_the_table_holds_each_head_that_is_drawn_by_its_number_and_of_a_long_text_each_line():
+    model, chosen = ModelState(num_heads=4), [1, 3]
+    table = arcs(model, AttentionState(view="arcs", heads="2 4")).table()
+    assert list(table.index.names) == ["head", "query \\ key"]
+    weights = recorded(model)[0]
+    for head in chosen:
+        np.testing.assert_array_equal(table.loc[str(head + 1)], weights[head])
+    long = arcs(ModelState(text="a b c d " * 30, seq_len=120), AttentionState(view="arcs", heads="2 4"))
+    sums = long.table().groupby(level=["head", "query"])["weight"].sum()
+    assert set(sums.index.get_level_values("head")) == {"2", "4"}
+    np.testing.assert_allclose(sums, 1, atol=1e-5)

@@ -122,6 +122,8 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
             {},
             ["self.query_projection(query)", "positional.rotate(q, start)", "first * cos"],
         ),
+        ("scores", {}, {}, ["attention_scores(self.query[None], self.key[None], scale=1.0)"]),
+        ("weighted values", {}, {}, ["self.weights[query, :, None] * self.value"]),  # nothing is summed yet
         ("scaled", {"positional": "alibi"}, {}, ["math.sqrt(query.shape[-1])", "scores + bias"]),
         ("scaled", {}, {"temperature": 0.5}, ["math.sqrt(query.shape[-1])", "scores / self.temperature"]),
     ],
@@ -224,3 +226,22 @@ def test_the_formula_lights_what_the_step_computes():
     assert "sqrt" not in whole("scaled", "dark", scaled=False)
     assert "+B" in whole("scaled", "dark", bias=True)
     assert "/0.5" in whole("scaled", "dark", temperature=0.5)
+
+
+def test_the_table_holds_each_matrix_that_is_drawn():
+    for whole in (True, False):
+        shown = steps(ModelState(), AttentionState(whole=whole))
+        table = shown.table()
+        drawn = [name for name in shown.scene if name in MATRICES]
+        assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
+        weights = table.xs("A, weights")["value"].to_numpy().reshape(shown.numbers("weights").shape)
+        np.testing.assert_array_equal(weights, shown.numbers("weights"))
+        assert ("query 6 mat", "key 2 cat") in list(table.xs("A, weights").index)
+
+
+def test_the_locked_cell_is_a_token_unless_somebody_has_chosen_padding():
+    model = ModelState(text="cat")
+    assert len(model.source_tokens.ids) > 1
+    assert steps(model, AttentionState()).at == Cell(query=0, key=0, dim=0, channel=0)
+    chosen = steps(model, AttentionState(query=2, key=1)).at
+    assert (chosen.query, chosen.key) == (1, 0)

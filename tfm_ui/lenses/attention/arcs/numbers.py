@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.attention.arcs import recipe
-from tfm_ui.lenses.attention.arcs.weights import Lines, lines, maps, sums_to_one
+from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, Lines, lines, maps, sums_to_one
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import head_recipe, passes, places
 from tfm_ui.live.attention import Attention
@@ -156,10 +156,25 @@ class Arcs(Result):
         return laws
 
     def table(self) -> pd.DataFrame:
-        """The first map that is looked at, rows and columns by number and name."""
-        weights = next(maps(self.attention, self.layer, self.how, first=self.chosen[0]))
-        rows, columns = ([f"{i + 1} {name}" for i, name in enumerate(names)] for names in (self.queries, self.keys))
-        return pd.DataFrame(weights, index=pd.Index(rows, name="query"), columns=columns)
+        """Each map that is drawn; of several heads of a long text the lines, and what all others sum to."""
+        name = "head" if self.how == "heads" else "weights"
+        queries, keys = ([f"{i + 1} {name}" for i, name in enumerate(names)] for names in (self.queries, self.keys))
+        if len(keys) > ALL_UP_TO and len(self.chosen) > 1:
+            return self._drawn(name, queries, keys)
+        each = list(maps(self.attention, self.layer, self.how))
+        rows = pd.MultiIndex.from_product([[self.names[i] for i in self.chosen], queries], names=[name, "query \\ key"])
+        return pd.DataFrame(np.concatenate([each[i] for i in self.chosen]), index=rows, columns=keys)
+
+    def _drawn(self, name: str, queries: list[str], keys: list[str]) -> pd.DataFrame:
+        """A row for each line, and for what all others of its query sum to."""
+        labels = np.array([*keys, "all others"])
+        at = np.concatenate([self.lines.keys, np.full_like(self.lines.keys[..., :1], len(keys))], axis=-1)[self.chosen]
+        weights = np.concatenate([self.lines.weights, self.lines.rest[..., None]], axis=-1)[self.chosen]
+        which = pd.MultiIndex.from_product(
+            [[self.names[i] for i in self.chosen], queries, range(at.shape[-1])], names=[name, "query", "rank"]
+        )
+        table = pd.DataFrame({"key": labels[at.ravel()], "weight": weights.ravel()}, index=which).droplevel("rank")
+        return table[table["weight"] >= 0]
 
     def recipe(self) -> str:
         """A script that leaves the same in `weights`, (query, key)."""

@@ -113,9 +113,9 @@ class ChangedWeights(Changed):
         return [(side, row, column) for side, row, column in leaks] + both
 
     def table(self) -> pd.DataFrame:
-        """A row for each pair that differs, the largest difference first."""
+        """A row for each pair that is there in A and in B, the largest difference first."""
         difference = self.compared.difference
-        rows, columns = np.nonzero((difference != 0) & self.compared.there.all(0))
+        rows, columns = np.nonzero(self.compared.there.all(0))
         order = np.argsort(-np.abs(difference[rows, columns]), kind="stable")
         rows, columns = rows[order], columns[order]
         queries, keys = _numbered(self.compared.queries, self.queries), _numbered(self.compared.keys, self.keys)

@@ -29,11 +29,11 @@ LINES: dict[str, Line] = {
     "query": (MultiHeadAttention.forward, "self.query_projection("),
     "key": (MultiHeadAttention.forward, "self.key_projection("),
     "value": (MultiHeadAttention.forward, "self.value_projection("),
-    "scores": (attention_scores, "@ key.mT"),
+    "scores": (vars(HeadSteps)["scores"].func, "scale=1.0"),  # not yet scaled
     "scaled": (_scaled, "math.sqrt"),
     "masked": (mask_scores, "masked_fill"),
     "weights": (attention_weights, ".softmax("),
-    "weighted values": (MultiHeadAttention._attend, "@ v"),
+    "weighted values": (HeadSteps.weighted_values, "* self.value"),  # in the model one product with the sum
     "head output": (MultiHeadAttention._attend, "@ v"),
     "heads": (MultiHeadAttention.forward, ".flatten(2)"),
     "output": (MultiHeadAttention.forward, "self.output_projection(merged)"),

@@ -179,10 +179,25 @@ class Steps(Result):
         return {f"every row of weights sums to 1 (largest error {formats.tiny(error)})": error < 1e-5}
 
     def table(self) -> pd.DataFrame:
-        """The terms of the derivation; where there are none, the matrix in focus as it is shown."""
-        if len(self.derivation.terms):
-            return self.derivation.terms
-        return pd.DataFrame(self.numbers(self.step))
+        """Each number of each matrix that is drawn, with the names of its matrix, row and column."""
+        tables = [self._cells(name) for name in dict.fromkeys(self.scene) if name in MATRICES]
+        return pd.concat(tables)
+
+    def _cells(self, name: str) -> pd.DataFrame:
+        """A row for each number of a matrix."""
+        matrix, numbers = MATRICES[name], self.numbers(name)
+        places = [self._named(axis, count) for axis, count in zip(matrix.axes, numbers.shape, strict=True)]
+        index = pd.MultiIndex.from_product([[f"{matrix.symbol}, {name}"], *places], names=["matrix", "row", "column"])
+        return pd.DataFrame({"value": numbers.ravel()}, index=index)
+
+    def _named(self, axis: str, count: int) -> list[str]:
+        """What the rows or columns of a matrix are called: a token has a number and a name."""
+        start = self.windows[axis].start
+        if axis not in ("query", "key"):
+            noun = {"dim": "dimension", "channel": "channel", "merged": "column of all heads"}[axis]
+            return [f"{noun} {start + i + 1}" for i in range(count)]
+        tokens = self.head.queries if axis == "query" else self.head.keys
+        return [f"{axis} {start + i + 1} {tokens[start + i]}" for i in range(count)]
 
     def recipe(self) -> str:
         """A script that leaves the head's weights in `weights`; "" where a switch makes others than the model's."""
@@ -220,12 +235,19 @@ def head_steps(model: ModelState, state: AttentionState) -> HeadSteps:
     )
 
 
+def _place(chosen: int, usual: int, read: int, count: int) -> int:
+    """Which token a link means, from 0: padding only where somebody has chosen it."""
+    most = max(1, read) if chosen == usual else count
+    return min(chosen, most) - 1
+
+
 def steps(model: ModelState, state: AttentionState) -> Steps:
     """The step that the lens shows."""
     head = head_steps(model, state)
+    queries, keys = tokens_of(model, places.kind_of(model, state.kind))
     at = Cell(
-        query=min(state.query, len(head.queries)) - 1,
-        key=min(state.key, len(head.keys)) - 1,
+        query=_place(state.query, AttentionState.query, len(queries.pieces), len(head.queries)),
+        key=_place(state.key, AttentionState.key, len(keys.pieces), len(head.keys)),
         dim=state.dim - 1,
         channel=state.channel - 1,
     )

@@ -83,7 +83,7 @@ class Weights(Result):
     def table(self) -> pd.DataFrame:
         """A row per run and token, a column per key, padding numbered."""
         keys = [f"{key} {place}" if key == "PAD" else key for place, key in enumerate(self.beside.keys, 1)]
-        names = pd.Index(self.beside.names, name="query")
+        names = pd.Index(self.beside.names, name="query \\ key")
         tables = {RUNS[way]: pd.DataFrame(weights, index=names, columns=keys) for way, weights in self.maps.items()}
         return pd.concat(tables, names=["run"])
 

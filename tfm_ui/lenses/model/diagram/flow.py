@@ -57,7 +57,7 @@ class Flow(Result):
     def table(self) -> pd.DataFrame:
         """A row per token and end."""
         tables = {end: pd.DataFrame(values.numpy(), index=self.names) for end, values in self.ends.items()}
-        return pd.concat(tables, names=["end", "token"])
+        return pd.concat(tables, names=["end", "token \\ dimension"])
 
     def laws(self) -> dict[str, bool]:
         """The block's own module, run on what flows in, gives what flows out."""

@@ -160,7 +160,9 @@ class Added(Result):
     def table(self) -> pd.DataFrame:
         """A row per position, of both ways."""
         effects = self.fault.effects
-        index = pd.MultiIndex.from_product([effects, range(self.fault.model.length)], names=["way", "position"])
+        index = pd.MultiIndex.from_product(
+            [effects, range(self.fault.model.length)], names=["way", "position \\ dimension"]
+        )
         return pd.DataFrame(np.concatenate([effect.added for effect in effects.values()]), index=index)
 
     def recipe(self) -> str:

@@ -111,9 +111,12 @@ class Shuffle(Result):
         """A row per token: its places, and how far it moved under each scheme; below, the largest difference."""
         back = np.argsort(self.order)
         columns = {f"moved, {name}": row.shares for name, row in self.rows.items()}
-        table = pd.DataFrame({"place before": np.arange(len(back)), "place after": back, **columns}, index=self.names)
+        table = pd.DataFrame(
+            {"place before": np.arange(len(back)), "place after": back, **columns},
+            index=pd.Index(self.names, name="token"),
+        )
         ends = {f"moved, {name}": row.largest for name, row in self.rows.items()}
-        return pd.concat([table, pd.DataFrame([ends], index=["largest difference of a number"])])
+        return pd.concat([table, pd.DataFrame([ends], index=["largest difference of a number"])]).rename_axis("token")
 
     def recipe(self) -> str:
         """A script that leaves `share`, row -> how far each token's output moved."""

@@ -113,7 +113,7 @@ class Encoded(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per position, a column per dimension."""
-        return pd.DataFrame(self.values.numpy(), index=pd.RangeIndex(len(self.values), name="position"))
+        return pd.DataFrame(self.values.numpy(), index=pd.RangeIndex(len(self.values), name="position \\ dimension"))
 
     def recipe(self) -> str:
         """A script that leaves them in `values`, side -> (position, dimension)."""

@@ -56,7 +56,7 @@ class Confusion(Result):
 
     def table(self) -> pd.DataFrame:
         """The counts."""
-        index = pd.Index(self.config.about.labels, name="right label")
+        index = pd.Index(self.config.about.labels, name="right label \\ said")
         return pd.DataFrame(self.counts, index=index, columns=self.columns)
 
     def laws(self) -> Mapping[str, bool]:
@@ -164,7 +164,7 @@ class Sentences(Result):
                 row["counts"] = ", ".join(f"{count} {group}" for group, count in zip(GROUPS, of_group, strict=True))
             row["looks most at"] = self.most(example)
             rows.append(row)
-        return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1))
+        return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="example"))
 
     def laws(self) -> Mapping[str, bool]:
         """Of probabilities and weights."""
