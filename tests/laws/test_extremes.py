@@ -15,8 +15,8 @@ from tests.pages.rotated import in_turn
 from tests.pages.test_app import component_data, start
 from tfm_core import ARCHITECTURES, POSITIONAL
 from tfm_ui.lenses import lens, lenses
-from tfm_ui.pictures.registry import CannotBeShown, content_of
-from tfm_ui.state.fields import Choice, Field, Flag, Number, Whole, controls_of
+from tfm_ui.pictures.registry import PICTURES, CannotBeShown, content_of
+from tfm_ui.state.fields import Choice, Field, Flag, Number, Text, Whole, controls_of
 from tfm_ui.state.links import as_text
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.sizes import HEADS, LAYERS, WIDTH
@@ -54,6 +54,8 @@ def ends(field: Field) -> tuple[Any, ...]:
             return (True, False)
         case Whole() | Number():
             return (field.low, field.high)
+        case Text():
+            return ("", "28 19 5")
     return ()
 
 
@@ -74,6 +76,8 @@ def test_each_view_is_drawn_at_every_extreme(request, name, view):
     for query in rows_of(name, view, count):
         try:
             pictures = [data for data in component_data(start(name, **query)) if "name" in data]
+            of_lens = {data["query"] for data in pictures if PICTURES[data["name"]].state is lens(name).state}
+            assert len(of_lens) < 2, f"pictures of one page show several states: {of_lens}"
             for data in pictures:
                 assert_drawn(data["name"], data["query"])
         except Exception as fault:

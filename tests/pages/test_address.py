@@ -103,6 +103,7 @@ def test_after_any_act_the_link_brings_back_the_page(name, view, request):
         assert not app.exception, done
         (link,) = (data["link"] for data in component_data(app) if "link" in data)
         again = start(name, **dict(parse_qsl(urlsplit(link).query, keep_blank_values=True)))
+        assert len(set(screen(again)[2].values())) < 2, f"pictures of one page show several states: {done}"
         (values, words, queries), (values_again, words_again, queries_again) = screen(app), screen(again)
         assert values_again == values, done
         assert words_again == words, done

@@ -65,14 +65,15 @@ def _next(shown: Written) -> Panel:
 def controls_of_pair(model: ModelState) -> TrainingState:
     """The task, how much is written, the source, the settings, and the button that trains."""
     line = controls_line.row("line_training")
-    state = controls_line.draw(TrainingState, PREFIX, model, line, "pair", "seed")
-    with line, st.container(key="training_knobs_place"):
-        Drawing("training_decode_knobs", ((model, ""), (state, PREFIX))).draw("training_decode_knobs")
+    controls_line.draw(TrainingState, PREFIX, model, line, "pair", "seed")
+    knobs = line.container(key="training_knobs_place")  # filled when all controls are known that its picture follows
     inside = controls_line.more(line, "Source")
     controls_line.draw(TrainingState, PREFIX, model, inside, "source")
     inside.caption("Tokens separated by spaces; empty: an example that was held out.")
     warned = line.container(width="content", key="training_source_warned")  # filled when the settings are known
     state = row_controls.settings(model, line)
+    with knobs:
+        Drawing("training_decode_knobs", ((model, ""), (state, PREFIX))).draw("training_decode_knobs")
     pair = row_controls.of_pair_state(state)
     reason = why_not(pair)
     config = None if reason else config_of_pair(state)
