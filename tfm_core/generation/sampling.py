@@ -1,4 +1,4 @@
-"""From logits to the next token, as pure functions, with everything on the way that a picture needs.
+"""Sampling: from logits to the next token, as pure functions, with all the steps in between that a picture needs.
 
     scaled  = logits / temperature
     order   = tokens by falling probability, ties by id: the filters below each cut off its end

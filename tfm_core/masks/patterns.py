@@ -81,7 +81,7 @@ def document_mask(query_len: int, key_len: int | None = None, *, lengths: Sequen
     Args:
         query_len: number of queries.
         key_len: number of keys, `query_len` by default.
-        lengths: of the documents; what lies behind the last of them is one more.
+        lengths: of the documents; what lies after the last of them is one more.
 
     Raises:
         ValueError: for a length below 1.

@@ -158,7 +158,7 @@ def _sizes(text: str, given: argparse.Namespace) -> list[Size]:
 
 
 def _tell(progress: Progress, before: str) -> str:
-    """On a terminal one line, written over and over; elsewhere a line for each thing that is done. What is done now."""
+    """Print one line, overwritten, on a terminal; elsewhere a line for each thing done. Return what is done now."""
     line = f"{progress.share:4.0%}  {in_seconds(progress.seconds_left)} left  {progress.doing}"
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1

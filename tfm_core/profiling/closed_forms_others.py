@@ -23,14 +23,14 @@ class OfEqualCount(ABC):
 
     @abstractmethod
     def flops_between(self, size: Size) -> Parts:
-        """Of one forward pass without embedding and output, by part."""
+        """FLOPs of one forward pass without embedding and output, by part."""
 
     def parameters(self, size: Size) -> Parts:
         """Numbers that are learned, by part."""
         return {**ends(size), **self.of_width(size, self.width(size))}
 
     def flops(self, size: Size) -> Parts:
-        """Of one forward pass, by part."""
+        """FLOPs of one forward pass, by part."""
         return {**self.flops_between(size), **logits(size)}
 
     def width(self, size: Size) -> int:
@@ -38,7 +38,7 @@ class OfEqualCount(ABC):
         return _width(self, replace(size, seq_len=1, batch=1))  # what it does not depend on
 
     def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """That between embedding and output, and the embedded input, B n d; or the logits or their gradient, B n V.
+        """The peak between embedding and output, plus the input B n d; or that at the logits or their gradient, B n V.
 
         Beside the logits' gradient lies what was saved for the way back, about 3/4 of the peak between, and V d.
         """
@@ -115,7 +115,7 @@ class Recurrent(OfEqualCount):
 
 @dataclass(frozen=True)
 class Convolution(OfEqualCount):
-    """Convolutions over the tokens, H channels wide, GELU behind each, and a linear map back to d_model.
+    """Convolutions over the tokens, H channels wide, GELU after each, and a linear map back to d_model.
 
     Attributes:
         kernel: tokens that each sees, itself in the middle.
@@ -163,7 +163,7 @@ class Convolution(OfEqualCount):
         return 4 * self.units(size) * size.num_layers
 
     def calls(self, size: Size) -> int:
-        """About 4 a layer."""
+        """Calls of one forward pass: about 4 a layer."""
         return 4 * size.num_layers
 
 

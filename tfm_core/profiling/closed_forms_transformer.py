@@ -53,7 +53,7 @@ class Transformer:
         }
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
-        """In pre-norm nothing: the first norm learns too, so that even the first projections must hand a gradient down.
+        """Nothing in pre-norm: the first norm learns too, so that even the first projections must hand a gradient down.
 
         In post-norm the gradients of the inputs of query, key and value in the first layer of each stack, B 6 n d^2,
         where nothing below them learns: no embedding, no positions, and nobody asks.
@@ -89,6 +89,6 @@ class Transformer:
         return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
 
     def calls(self, size: Size) -> int:
-        """About 16 an attention and 9 a feed-forward network, 10 more where positions act inside the attention."""
+        """Calls: about 16 an attention, 9 a feed-forward network, 10 more where positions act inside the attention."""
         inside = 10 * (size.positional in ("rope", "alibi", "t5"))
         return 16 * size.num_attentions + (9 + inside) * size.num_feed_forwards

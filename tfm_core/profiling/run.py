@@ -108,7 +108,7 @@ class _Run:
         self.peaks = peaks
 
     def _rounds(self) -> Iterator[Progress]:
-        """Whose turn it is: a row by its number in the plan, the machine's limits after them."""
+        """Take the turns of each round in a random order: those of the rows and those of the machine's limits."""
         turns, shuffled = list(range(len(self.plan.rows) + len(self.peaks))), random.Random(self.setup.seed)
         for number in range(self.setup.rounds):
             shuffled.shuffle(turns)

@@ -38,7 +38,7 @@ class Subject:
 
     @property
     def bytes(self) -> int:
-        """Of weights and input."""
+        """The size of the weights and the input, in bytes."""
         return sum(tensor.nbytes for tensor in chain(self.module.parameters(), self.module.buffers(), [self.x]))
 
     def call(self, direction: str) -> Callable[[], object]:

@@ -74,7 +74,7 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]
 
 
 def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each row of y, (row, x)."""
+    """The slope of each row of y, (row, x)."""
     centred = x - x.mean()
     slopes: NDArray[np.float64] = y @ centred / (centred @ centred)
     return slopes

@@ -71,7 +71,7 @@ class Model(nn.Module):
         return (stack for stack in self.transformer.children() if isinstance(stack, Stack))
 
     def layers(self) -> Iterator[TransformerLayer]:
-        """Of all stacks."""
+        """The layers of all stacks, in order."""
         return (layer for stack in self.stacks() for layer in stack.layers if isinstance(layer, TransformerLayer))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ def masks_the_decoder_alone(size: Size) -> str:
 
 
 def _with_attention(model: Model, change: Callable[..., nn.Module]) -> Model:
-    """With another module for each attention: a function of ours and of `causal`, if its mask is the causal one."""
+    """The model with each attention changed: by a function of ours and of `causal`, if its mask is the causal one."""
     for stack in model.stacks():
         for layer in stack.layers:
             layer.self_attention = change(layer.self_attention, causal=stack.decoder or model.mask is not None)

@@ -71,7 +71,7 @@ class Case:
         return cls(attention, queries, keys, mask, positional, *rest)
 
     def gathered(self, heads: Tensor) -> Tensor:
-        """What heads, (1, head, query, head_dim), come to behind the output projection: (1, query, d_model)."""
+        """What heads, (1, head, query, head_dim), come to after the output projection: (1, query, d_model)."""
         output: Tensor = self.attention.output_projection(heads.transpose(1, 2).flatten(2))
         return output
 
@@ -131,12 +131,12 @@ def module_with_weights(case: Case) -> Treated:
 
 
 def module_evaluating(case: Case) -> Treated:
-    """Without weights, in eval mode and without gradients: torch's fast path, where its conditions are met."""
+    """The module without weights, in eval mode, without gradients: torch's fast path, where its conditions are met."""
     return torch_module(case, need_weights=False)
 
 
 def module_training(case: Case) -> Treated:
-    """Without weights, in training mode: there it calls F.scaled_dot_product_attention."""
+    """The module without weights, in training mode: there it calls F.scaled_dot_product_attention."""
     return torch_module(case, need_weights=False, training=True)
 
 

@@ -165,12 +165,12 @@ def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
 
 
 def _light(run: Run) -> Run:
-    """Without the maps of a classifier of whole sequences, which has many heads and is shown in no other lens."""
+    """The run without the maps of a classifier of whole sequences, whose many heads no other lens shows."""
     return replace(run, maps={}) if run.config.about.classes else run
 
 
 def _tell(line: str, share: float) -> None:
-    """On a terminal a bar that is written over and over; elsewhere nothing until the end."""
+    """Draw a bar on a terminal, written over and over; elsewhere write nothing until the end."""
     if sys.stderr.isatty():
         full = round(share * BAR)
         sys.stderr.write(f"\r[{'#' * full}{'.' * (BAR - full)}] {line}\033[K" + "\n" * (share == 1))

@@ -109,7 +109,7 @@ def fetch(folder: Path) -> None:
 
 
 def _of_r_package(data: Path) -> Iterator[tuple[str, str]]:
-    """The novels in the database of an R package: an index, and vectors of lines, each compressed behind its size."""
+    """The novels in the database of an R package: an index, and vectors of lines, each compressed after its size."""
     import rdata  # only who trains Lab GPT needs it: requirements-lab-gpt.txt
 
     index = rdata.read_rds(data / "Rdata.rdx")["variables"]

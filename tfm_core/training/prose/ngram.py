@@ -109,7 +109,7 @@ def _find(sorted_keys: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def xz_bits_per_byte(training: bytes, held_out: bytes) -> float:
-    """What the compressor xz needs for the held-out text behind the training text, as it learns from both."""
+    """What the compressor xz needs for the held-out text after the training text, as it learns from both."""
 
     def size(content: bytes) -> int:
         return len(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))

@@ -32,7 +32,7 @@ EACH = 4  # of the held-out windows every so many-th is read for a point of the 
 
 
 class Phase(NamedTuple):
-    """From when on which windows are a stretch of tokens over and over, so that it pays to look up what came before.
+    """A part of training in which some windows repeat a stretch of tokens: it pays to look up what came earlier.
 
     Attributes:
         after: the step after which it begins.

@@ -129,7 +129,7 @@ class Task:
 
     @property
     def outcomes(self) -> int:
-        """Among how many answers the model chooses."""
+        """The number of answers among which the model chooses."""
         return self.classes or self.vocab_size
 
     def ids(self, *pieces: str) -> Tensor:
@@ -150,7 +150,7 @@ def is_held_out(source: Tensor) -> Tensor:
 
 
 def draw(task: Task, generator: torch.Generator, count: int, *, held_out: bool, length: int = 0) -> Examples:
-    """So many examples of one side.
+    """Draw examples of one side.
 
     Args:
         task: whose.
