@@ -72,7 +72,7 @@ def too_large(state: ModelState) -> str:
 
 
 def missing_weights(state: ModelState) -> str:
-    """That the weights of a run are not here, in a sentence; "" if they are, or if the weights are of no run."""
+    """A sentence that the weights of a run are not here; "" if they are, or if the weights are of no run."""
     if not state.trained or run_of(state.weights):
         return ""
     if away := STORE.shelf.unreadable:

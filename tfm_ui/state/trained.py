@@ -195,7 +195,7 @@ def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Readi
 
 
 def _as_typed(config: TrainingConfig, pieces: list[str]) -> Reading:
-    """The reader's tokens, behind the token with which all examples of the task begin, if there is one."""
+    """The reader's tokens, after the token with which all examples of the task begin, if there is one."""
     task, starts = config.about, {example.text.partition(" ")[0] for example in examples_of(config.task)}
     notes = []
     if len(starts) == 1 and pieces[0] not in starts:

@@ -54,7 +54,7 @@ def connect() -> None:
 
 
 def packed(parts: Parts) -> bytes:
-    """The parts one after the other: the JSON behind its length, then the tensors, if there are any."""
+    """The parts one after the other: the JSON after its length, then the tensors, if there are any."""
     return len(parts[JSON]).to_bytes(SIZE) + parts[JSON] + parts.get(TENSORS, b"")
 
 

@@ -46,7 +46,7 @@ def percent_on_previous(model: ModelState, state: HeadsState) -> float:
 
 
 def looks_at_first(model: ModelState, state: HeadsState) -> str:
-    """In how many heads most rows look at the first token, and how much it gets from the head that gives it most."""
+    """The number of heads in which most rows look at the first token, and the largest mean share it gets in one."""
     shown = all_heads(model, state.kind)
     rows = _with_a_choice(shown)
     if not len(rows):
@@ -64,7 +64,7 @@ def looks_at_first(model: ModelState, state: HeadsState) -> str:
 
 
 def heads_on_first(model: ModelState, state: HeadsState) -> int:
-    """In how many heads more than half of the rows that have a choice look most at the first token."""
+    """The number of heads in which more than half of the rows that have a choice look most at the first token."""
     shown = all_heads(model, state.kind)
     rows = _with_a_choice(shown)
     first = _weights(shown)[:, :, rows].argmax(-1) == 0

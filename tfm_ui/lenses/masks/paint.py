@@ -25,7 +25,7 @@ EXPECTED = "it cannot be read; what was painted is left out"
 
 
 def unpacked(text: str) -> Cells:
-    """The cells of a text as `packed` writes it, (0, 0) of ""; with strokes behind it SIDE x SIDE.
+    """The cells of a text as `packed` writes it, (0, 0) of ""; with strokes after it SIDE x SIDE.
 
     Raises:
         ValueError: for any other text.

@@ -29,7 +29,7 @@ class Reading:
 
     Attributes:
         attention: of each sentence; of a text in another order, whose output alone is looked at, none.
-        output: (batch, seq, d_model), behind the last layer and, where there is one, the final norm.
+        output: (batch, seq, d_model), after the last layer and, where there is one, the final norm.
         added: (batch, seq, d_model), what `along` added to each sentence; None where the model added by itself.
     """
 
@@ -62,7 +62,7 @@ def read(
     batch: int,
     along: str,
 ) -> Reading:
-    """Run the stack that reads the text, and nothing behind it.
+    """Run the stack that reads the text, and nothing after it.
 
     Args:
         stack: all of an encoder or a decoder but its logits.

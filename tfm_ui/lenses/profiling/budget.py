@@ -42,7 +42,7 @@ def _machine(setup: Setup) -> Machine:
 
 @lru_cache(maxsize=32)
 def _glance(device: str, dtype: str) -> Machine:
-    """With one thread, as all that the server computes: the last digits of its pictures depend on it."""
+    """A look at the machine with one thread, as for all that the server computes: last digits depend on it."""
     machine = describe(Setup(device=device, dtype=dtype))
     if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
         return machine

@@ -35,7 +35,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """Of the roof, more than 1 above it; NaN where it is not known."""
+        """The share of the roof, more than 1 above it; NaN where it is not known."""
         return self.rate / self.roof
 
 

@@ -32,7 +32,7 @@ def parse(text: str) -> tuple[list[Change], list[str]]:
 
 
 def written(changes: Iterable[Change]) -> str:
-    """As they stand in a link."""
+    """The changes as they stand in a link."""
     return "; ".join(map(str, changes))
 
 

@@ -102,7 +102,7 @@ class Measurement:
 
     @property
     def leaking(self) -> NDArray[np.bool_]:
-        """(token, output), behind the last layer."""
+        """(token, output), after the last layer."""
         return np.asarray(self.leaking_behind[-1])
 
     @cached_property

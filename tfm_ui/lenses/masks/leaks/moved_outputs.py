@@ -23,7 +23,7 @@ class MovedOutputs(Result):
     """What was measured after the last layer, beside the promise.
 
     Attributes:
-        measured: the measurement, of which only what is behind the last layer is told.
+        measured: the measurement, of which only what is after the last layer is told.
     """
 
     measured: Measurement

@@ -63,7 +63,7 @@ def seconds_of(setting: Setting) -> float:
 
 
 def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
-    """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens.
+    """The part of what was asked for that there is time for: fewer replacements first, then fewer tokens.
 
     Args:
         setting: of a model that is `fitting`.
@@ -87,7 +87,7 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
 
 
 def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:
-    """So many places, evenly over the text; some of them in its padding, if there is any."""
+    """`count` places, evenly over the text; some of them in its padding, if there is any."""
     real, padding = len(tokens.pieces), tokens.padding
     of_text = min(real, max(1, count - 1) if padding else count)
     of_padding = min(padding, count - of_text)

@@ -14,7 +14,7 @@ def way_in_words(
     Args:
         way: what the mask lets information do.
         promised: what it was promised to do.
-        places: where it stands at first and behind each hop, as of `route`.
+        places: where it stands at first and after each hop, as of `route`.
         start: what stands first, in words.
         name: of what a hop writes to.
     """

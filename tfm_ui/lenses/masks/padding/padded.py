@@ -78,7 +78,7 @@ class Padded:
         return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
 
     def masks(self, *, hidden: bool) -> Tensor:
-        """Of all sentences, boolean (batch, 1, query, key): as composed if PAD were a word, and PAD `hidden` or not."""
+        """All sentences' masks, boolean (batch, 1, query, key): as composed if PAD were a word, PAD `hidden` or not."""
         masks = [laid(setting, self.side, words=True) for setting in self.settings]
         if hidden:
             masks = [mask & key_mask(setting, self.side) for mask, setting in zip(masks, self.settings, strict=True)]
@@ -182,7 +182,7 @@ def without_keys(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
 
 
 def _pads(setting: Setting, what: str, pads: int | None) -> int:
-    """Of queries or keys; the target text of an encoder-decoder is never padded."""
+    """The padding of queries or keys; the target text of an encoder-decoder is never padded."""
     padding: int = getattr(setting, what).padding
     grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
     return padding if pads is None or not grows else pads

@@ -101,7 +101,7 @@ def moments(model: ModelState, state: ModelLensState) -> Content:
 
 
 def length_by_token(model: ModelState, state: ModelLensState) -> Content:
-    """How long the vectors are before and behind the block, under both norms."""
+    """How long the vectors are before and after the block, under both norms."""
     shown: Both = both(chosen(model, state))
     places = list(range(1, shown.block.read + 1))
     highest = max(float(np.max(end)) for ends in shown.lengths.values() for end in ends)

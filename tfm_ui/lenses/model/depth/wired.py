@@ -30,7 +30,7 @@ def signals(config: TransformerConfig, ids: tuple[int, ...], causal: bool) -> di
 
 @dataclass(frozen=True)
 class Wired(Result):
-    """Of one stack with the layers' weights of the sidebar's seed, in float64.
+    """What is measured on one stack with the layers' weights of the sidebar's seed, in float64.
 
     Attributes:
         config: the stack: one encoder or decoder, as deep as is asked for.

@@ -48,12 +48,12 @@ class Machine(Result):
 
     @property
     def parameters(self) -> int:
-        """In all."""
+        """The number of parameters in all."""
         return sum(item.block.parameters for item in self.items)
 
     @property
     def without_ends(self) -> int:
-        """Without the embedding and the output."""
+        """The number of parameters without the embedding and the output."""
         return sum(item.block.parameters for item in self.items if item.block.kind not in ENDS)
 
     @property

@@ -186,5 +186,5 @@ def _row(item: Counted, shown: Chosen, stack: str, at: int, *, masked: bool, is_
 
 
 def as_header(row: Row) -> dict[str, Any]:
-    """For the script."""
+    """The row as the script reads it."""
     return asdict(row)

@@ -24,7 +24,7 @@ def small_of(config: TransformerConfig) -> TransformerConfig:
 
 
 def convolved(x: Tensor, layers: int, kernel: int, *, dilated: bool) -> Tensor:
-    """Convolutions, GELU behind each, as in the chart: (batch, seq, channel) in and out.
+    """Convolutions, GELU after each, as in the chart: (batch, seq, channel) in and out.
 
     Dilated, they look back only, and what a layer takes lies kernel times as far apart as in the one before it: 1, k,
     k^2, ... tokens. From the length of the text on, all but the token itself is padding, however far apart.

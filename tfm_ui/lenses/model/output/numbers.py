@@ -156,13 +156,13 @@ class ByPosition(Result):
 
     @cached_property
     def entropies(self) -> Tensor:
-        """Of each position's probabilities, in nats."""
+        """The entropy of each position's probabilities, in nats."""
         entropies: Tensor = torch.special.entr(self.shares).sum(-1)
         return entropies
 
     @cached_property
     def ranks(self) -> Tensor:
-        """At each position the rank of the token that stands there itself, from 1."""
+        """The rank, at each position, of the token that stands there itself, from 1."""
         return ranks_of(self.out.logits, self.out.ids)
 
     def sentence(self) -> str:

@@ -51,12 +51,12 @@ class Side:
 
     @property
     def first(self) -> int:
-        """At how many positions it is the likeliest token."""
+        """The number of positions at which the token itself is the likeliest."""
         return int((self.ranks == 1).sum())
 
     @cached_property
     def cosines(self) -> Tensor:
-        """Between the final vector and the embedding of the token that stands there, (position)."""
+        """The cosine between the final vector and the embedding of the token that stands there, (position)."""
         machine = self.out.machine
         stack = machine.decoder if self.out.model.is_encoder_decoder else machine.stack
         with torch.no_grad():
@@ -64,7 +64,7 @@ class Side:
 
     @property
     def parameters(self) -> int:
-        """Counted on the real modules; what is tied counts once."""
+        """The number of parameters, counted on the real modules; what is tied counts once."""
         return sum(parameter.numel() for parameter in self.out.machine.parameters())
 
 

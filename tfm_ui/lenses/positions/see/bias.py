@@ -81,7 +81,7 @@ class Bias(Result):
 
     @property
     def slopes(self) -> list[float]:
-        """By how much each head's bias falls with a step of distance; [] if it does not fall evenly."""
+        """How much each head's bias falls with a step of distance; [] if it does not fall evenly."""
         step = self.values[:, self.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []

@@ -39,7 +39,7 @@ class RowRatio:
 
     @property
     def mark(self) -> str:
-        """Said behind a figure that was measured under load."""
+        """The words that follow a figure that was measured under load."""
         return ", under load" if self.ratio.pairs.under_load else ""
 
     @property

@@ -40,7 +40,7 @@ class TimeByLength(Lengths):
 
     @cached_property
     def flops(self) -> list[int]:
-        """Of a forward pass at each length, in closed form."""
+        """FLOPs of a forward pass at each length, in closed form."""
         return [self.comparison.flops(number) for number in self.comparison.numbers]
 
     def span(self, way: str) -> list[int]:

@@ -30,7 +30,7 @@ class Parts(Result):
 
     @property
     def number(self) -> int:
-        """Of the row, from 1."""
+        """The number of the row, from 1."""
         return self.comparison.chosen
 
     @property
@@ -45,17 +45,17 @@ class Parts(Result):
 
     @cached_property
     def parameters(self) -> dict[str, int]:
-        """By part."""
+        """Parameters by part."""
         return costs.parameters(self.row)
 
     @cached_property
     def flops(self) -> dict[str, int]:
-        """Of a forward pass, by part."""
+        """FLOPs of a forward pass, by part."""
         return costs.flops(self.row)
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """Of a forward pass under the profiler, by part or by operator; empty if it was not measured.
+        """Seconds of a forward pass under the profiler, by part or by operator; empty if it was not measured.
 
         Of many operators the longest stand alone.
         """
@@ -167,7 +167,7 @@ class PartTimes(Parts):
 
     @property
     def _fused(self) -> str:
-        """Said where one operator does more than one part."""
+        """A sentence that follows where one operator does more than one part."""
         if not self.measured.kernel or "softmax" in self.seconds:
             return ""
         return f" The fused kernel ({self.measured.kernel}) does the softmax too: it is in the products."

@@ -12,7 +12,7 @@ SYMBOLS = {name: name for name in ("batch", "layers", "n", "d", "d_ff", "vocabul
 
 
 def parameters(size: Size) -> dict[str, tuple[str, int]]:
-    """Of each part that a transformer of this size has."""
+    """Parameters of each part that a transformer of this size has: their formula, and their number."""
     d, d_ff, many, each = size.d_model, size.feed_forward_dim, size.num_attentions, size.num_feed_forwards
     attentions, networks, _ = _counts(size)
     norms = many + each + (size.num_stacks if size.norm == "pre" else 0)

@@ -148,7 +148,7 @@ class Classified(Result):
         return pd.DataFrame(rows.values(), index=pd.Index(rows, name="who"), columns=["right labels", "loss, nats"])
 
     def laws(self) -> Mapping[str, bool]:
-        """Of what was held out, and of the beginning."""
+        """Whether held-out sequences were left out of training, and whether the first loss is one of guessing."""
         task = self.config.about
         test = held_out(self.config, FINAL).source
         held = {"no held-out sequence was trained on": bool(task.split(test).all())}

@@ -45,7 +45,7 @@ class Said:
 
     @property
     def is_right(self) -> Tensor:
-        """Of which examples the label is right."""
+        """Whether the label of each example is right."""
         return self.chosen == self.labels
 
     @property

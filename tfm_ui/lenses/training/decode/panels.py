@@ -33,7 +33,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
 
 
 def other_length(shown: Written) -> str:
-    """That the source is longer or shorter than all that was trained on; "" if it is not."""
+    """A sentence that the source is longer or shorter than all that was trained on; "" if it is not."""
     trained, now = shown.config.about.length, len(shown.source)
     return f"Trained on sources of {trained} tokens; this one has {now}." if now != trained else ""
 

@@ -50,12 +50,12 @@ class ByLength(Result):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """At which they were tried; the first is the trained one."""
+        """The lengths at which they were tried; the first is the trained one."""
         return self.comparison.lengths
 
     @cached_property
     def networks(self) -> list[Stretched]:
-        """In the order of `POSITIONAL`, then the recurrent network."""
+        """The networks in the order of `POSITIONAL`, then the recurrent network."""
         of_schemes = self.comparison.by_scheme
         shown = [_stretched(f"“{scheme}”", of_schemes[scheme]) for scheme in POSITIONAL if scheme in of_schemes]
         recurrent = [entry for entry in self.comparison.contestants if is_recurrent(entry)]
