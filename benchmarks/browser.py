@@ -71,7 +71,7 @@ def row(name: str, rounds: Sequence[Longest]) -> list[str]:
 
 
 def longest_of(rounds: Sequence[Longest]) -> float:
-    """For the act with the largest median over the rounds: that median, in ms."""
+    """The median, in ms, of the act whose median over the rounds is the largest."""
     return max(statistics.median(longest[act] for longest in rounds) for act in rounds[0])
 
 
