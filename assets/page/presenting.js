@@ -57,7 +57,7 @@ function ask(wanted, tries = 0) {
   if (tries < TRIES) waiting = setTimeout(() => { look(tries, 0) }, LOOK)
 }
 
-/** On a busy machine a step may get lost: Streamlit drops some of the values that a page sets while it is being renewed, and
+/** Look whether a step got lost: on a busy machine Streamlit drops some values that a page sets while it is renewed, and
  * the page that left may be run once more. So it is asked for again if the page rests without showing it. While the page is
  * busy it is left alone: a run that is ended early may forget the model.
  * @param {number} tries @param {number} rested */

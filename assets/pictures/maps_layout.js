@@ -149,7 +149,7 @@ export function inDigits(value, { low, powers, whole, words }, digits) {
   return !(low < 0) || (small && digits <= 2) ? size : (value < 0 ? "−" : "+") + size
 }
 
-/** Of the cells that share a pixel with this one, the one with the largest value, whatever its sign.
+/** The cell with the largest value, whatever its sign, among those that share a pixel with this one.
  * @param {MapsScene} scene @param {number} i @param {number} q0 @param {number} k0 */
 export function largestOf(scene, i, q0, k0) {
   const { view, layout: { block: [down, over] } } = scene

@@ -36,7 +36,7 @@ export function layOut(context, header, width, skin, { high, fill }) {
   return { sides, height, tall, size, small, least }
 }
 
-/** As many columns as fit, the first ones first, with their long texts where these fit.
+/** The columns that fit, the first ones first, with their long texts where these fit.
  * @param {Context} context @param {string[]} names @param {DiagramRow[]} rows @param {number} space @param {number} rem */
 function columnsOf(context, names, rows, space, rem) {
   const widths = names.map((name, index) => /** @type {const} */ ([0, 1]).map(long =>
