@@ -57,7 +57,7 @@ def same_random_numbers_each_time():
 
 @pytest.fixture(autouse=True)
 def no_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
-    """From its first browser on, Playwright's loop runs in this thread: tests with loops of their own do not see it."""
+    """Playwright's loop runs in this thread from its first browser on: tests with loops of their own do not see it."""
     loop = None if "browser" in request.fixturenames else asyncio._get_running_loop()
     if loop:
         asyncio._set_running_loop(None)

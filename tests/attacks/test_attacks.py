@@ -20,7 +20,7 @@ UNDER_ATTACK = 2.5 * GIGABYTE
 
 @pytest.fixture(autouse=True)
 def bounded_and_alive(server):
-    """After each test, the server still runs, and its peak of memory is below the limit."""
+    """The server still runs after each test, and its peak of memory is below the limit."""
     yield
     assert server.lives
     assert server.memory["most"] < UNDER_ATTACK

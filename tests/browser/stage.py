@@ -22,7 +22,7 @@ BOXES = """() => {
 
 
 class Box(NamedTuple):
-    """In pixels of the window."""
+    """A rectangle in pixels of the window."""
 
     left: float
     top: float

@@ -25,7 +25,7 @@ LINES = 45  # of the smallest label, in the height of a window
 
 
 def overflow(visitor: Visitor) -> float:
-    """By how many pixels the page is wider than the window."""
+    """The number of pixels by which the page is wider than the window."""
     inside = "e => Math.max(e.scrollWidth - e.clientWidth, document.documentElement.scrollWidth - innerWidth)"
     return visitor.page.locator(".stMain").evaluate(inside)
 
@@ -126,7 +126,7 @@ def controls_are_in_sight(visitor: Visitor, view: str) -> None:
 
 
 def main_picture_is_whole(visitor: Visitor, view: str) -> None:
-    """On the first screen, with the row of controls above it, and nothing runs out of the window."""
+    """The picture is on the first screen, with the row of controls above it, and nothing runs out of the window."""
     width, height = (visitor.page.viewport_size[side] for side in ("width", "height"))
     box = whole_picture(visitor, height + 0.5)
     rows = visitor.page.locator(".st-key-knobs").evaluate_all("all => all.map(e => e.clientHeight > 50)")
@@ -207,7 +207,7 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
 
 @pytest.mark.parametrize("path", ["/heads", "/generate"])
 def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_out(visit, path):
-    """As it is opened: a page takes a moment for the colours of another scheme, and nothing marks its end."""
+    """The page is opened anew: it takes a moment for another scheme's colours, and nothing marks the end of it."""
     visitor = visit(path)
     for scheme in ("light", "dark"):
         if scheme == "dark":
@@ -228,7 +228,7 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_presented_a_view_fills_the_screen(visit, name, request):
-    """In the light: the first view of a lens in all three windows, and the one with the longest row of controls in the
+    """The first view of a lens is shown in all three windows, and the one with the longest row of controls in the
     smallest; with --all each view in all. test_every_picture.py has each picture in the room that it gets there.
     """
     views, everything = lens(name).views, request.config.getoption("all_combinations")

@@ -22,7 +22,7 @@ OVERLAPS = """() => {
 
 
 def drawn(page: Page) -> None:
-    """Until what happened is on screen."""
+    """Wait until what happened is on screen."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 

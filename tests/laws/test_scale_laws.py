@@ -138,7 +138,7 @@ def drawn_for(page: Any, state: Values) -> list[str]:
 
 
 def evenly(links: Sequence[T], most: int) -> list[T]:
-    """At most so many of these links, the first and the last among them."""
+    """These links, or `most` of them, the first and the last among them."""
     if len(links) <= most:
         return list(links)
     return [links[round(i * (len(links) - 1) / (most - 1))] for i in range(most)]

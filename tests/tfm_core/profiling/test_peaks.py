@@ -29,7 +29,7 @@ DIFFERENT = (  # as far as what is no stack knows
 
 
 def ratios(target, size):
-    """Foretold over measured, of the forward pass and of forward + backward."""
+    """The foretold peak over the measured one, of the forward pass and of forward + backward."""
     row = Row(target, size)
     subject = Subject(row, Setup())
     with subject.mode("forward"):
@@ -43,7 +43,7 @@ def ratios(target, size):
 @pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
 @pytest.mark.parametrize("target", HERE)
 def test_within_a_factor_of_2_of_the_allocation_curve(target, size):
-    """Of transformers, where each tensor is accounted for, nearer than that."""
+    """Transformers, where each tensor is accounted for, are nearer than that."""
     low, high = (0.5, 2) if target in OTHERS else (0.9, 1.1)
     forward, training = ratios(target, size)
     assert low < forward < high

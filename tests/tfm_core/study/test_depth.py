@@ -74,7 +74,7 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """With a message that says what came."""
+    """The message says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
         signals_by_depth(layers_of(model("pre")), x, ["pre-norm", "none"])
@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
-    """Beside torch's own cosine of every pair of different tokens."""
+    """Torch's own cosine of every pair of different tokens is the reference."""
     x = draw(3, "x", (2, 5, 8), std=1.0).double()
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
     cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
@@ -95,7 +95,7 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
 
 
 def test_a_scheme_inside_the_attention_acts() -> None:
-    """Beside a recording of a model with rotary positions."""
+    """A recording of a model with rotary positions is the reference."""
     config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
     transformer = Transformer(config).double().eval()
     with torch.no_grad(), recording("*.residual_*") as trace:

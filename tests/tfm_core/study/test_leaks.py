@@ -37,7 +37,7 @@ def model_of(seed: int, layers: int, **more) -> Transformer:
 
 
 def behind_layers(model: Transformer, call, mask: torch.Tensor, where: str = "self_attention", start: str = ""):
-    """token ids -> the stream behind each layer, under exactly this mask."""
+    """token ids -> the stream after each layer, under exactly this mask."""
     sites = f"{start}layers.*.feed_forward.residual_after"
     edits = {f"{start}layers.*.{where}.mask": lambda ours: mask.expand_as(ours)}
 

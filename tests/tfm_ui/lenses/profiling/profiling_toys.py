@@ -20,7 +20,7 @@ def blocks(seconds: float, *, contended: int = 0, noise: Sequence[float] = NOISE
 
 
 def busy(seconds: float, *, clean: int = 1) -> Blocks:
-    """As many rounds, of which a few are clean; the others take a half longer."""
+    """Blocks of rounds, of which `clean` are clean; the others take a half longer."""
     whole = blocks(seconds)
     loaded = tuple(1.5 * time for time in whole.seconds[clean:])
     return Blocks(whole.seconds[:clean], whole.rounds[:clean], len(loaded), (), 1, loaded, whole.rounds[clean:])
@@ -33,7 +33,7 @@ def plan(**state: object) -> Plan:
 
 
 def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", complete: bool = True) -> Report:
-    """Each row's seconds; None: stopped before its rounds. Rows behind the last number were not reached."""
+    """Each row's seconds; None: stopped before its rounds. Rows after the last number were not reached."""
     rows = [
         Measured(
             row,
