@@ -21,7 +21,8 @@ def window_mask(query_len: int, key_len: int | None = None, *, window: int) -> T
     """Only what is near: (query, key), True where a key stands fewer than `window` tokens away.
 
     With causality each query sees `window` tokens, itself among them: sliding window attention, Jiang et al. 2023
-    (Mistral 7B), section 2. Without it, `window` - 1 on either side, Beltagy et al. 2020 (Longformer), section 3.1.
+    (Mistral 7B), section 2. Without it, each sees itself and `window` - 1 tokens on either side, Beltagy et al. 2020
+    (Longformer), section 3.1.
 
     Raises:
         ValueError: for a length or a window below 1.

@@ -1,7 +1,7 @@
 """Memory at the peak of a transformer's pass, in closed form: what our code and torch's hold at each full moment.
 
-Counted in numbers of the pass's dtype, beyond weights and input. Symbols: a = B n d, the residual stream; F = B n d_ff;
-S = B h n^2, the scores of one attention.
+Memory is counted in numbers of the pass's dtype, beyond weights and input. Symbols: a = B n d, the residual stream;
+F = B n d_ff; S = B h n^2, the scores of one attention.
 """
 
 from dataclasses import dataclass

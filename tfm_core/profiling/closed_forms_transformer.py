@@ -74,7 +74,7 @@ class Transformer:
     def moved(self, size: Size, setup: Setup) -> float:
         """Each attention 10 B n d and the softmax, each feed-forward network 6 B n d and 2 B n d_ff, gated 5 B n d_ff.
 
-        That is norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
+        These are norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
         n^2 and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the processor, these are
         new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
         Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With embedding and output 4 B n d for

@@ -64,7 +64,7 @@ class Subject:
 
 
 class Bench:
-    """The subjects of a plan. As many stay built as fit in some memory; the others are built again for each turn."""
+    """The subjects of a plan. Some stay built, as far as memory goes; the others are built again for each turn."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

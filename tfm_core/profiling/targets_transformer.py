@@ -44,7 +44,7 @@ class Model(nn.Module):
     """The `Transformer` that a size describes, or its stacks alone where embedding and output are left out.
 
     (batch, seq, d_model) in and out; with embedding and output token ids (batch, seq) in, logits (batch, seq, vocab)
-    out. Of an encoder-decoder, both stacks read the same.
+    out. Both stacks of an encoder-decoder read the same.
 
     Args:
         size: its numbers and choices; `batch` has no effect here.

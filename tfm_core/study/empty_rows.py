@@ -113,7 +113,7 @@ def torch_module(case: Case, *, need_weights: bool, training: bool = False) -> T
     """nn.MultiheadAttention with our weights; it knows no positions. In training mode nothing is dropped here."""
     twin = as_torch(case.attention).train(training)
     twin.dropout = 0.0
-    # As one tensor for queries, keys and values: only then may torch take its fast path.
+    # In self-attention, queries, keys and values are one tensor: only then may torch take its fast path.
     output, weights = twin(
         case.queries,
         case.keys,

@@ -91,8 +91,8 @@ class _Level:
 def _discounts(counts: Tensor) -> Sequence[float]:
     """What is taken off counts of 1, of 2, and of 3 or more: Chen and Goodman 1999, equation 26.
 
-    Of a text so small that a count of 1, 2 or 3 never occurs, or that a discount would be no number between 0 and its
-    count, 0.75 is taken off all of them, as in absolute discounting.
+    In a small text a count of 1, 2 or 3 may never occur, or a discount may be no number between 0 and its count: then
+    0.75 is taken off all of them, as in absolute discounting.
     """
     of = [int((counts == number).sum()) for number in range(DISCOUNTS + 2)]
     if not all(of[1 : DISCOUNTS + 1]):

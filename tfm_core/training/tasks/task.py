@@ -153,11 +153,11 @@ def draw(task: Task, generator: torch.Generator, count: int, *, held_out: bool, 
     """Draw examples of one side.
 
     Args:
-        task: whose.
-        generator: of the random numbers.
-        count: how many.
-        held_out: from the side that is never trained on.
-        length: of the sequences; the task's own by default.
+        task: the task whose examples they are.
+        generator: the generator of the random numbers.
+        count: how many examples.
+        held_out: whether they come from the side that is never trained on.
+        length: the length of the sequences; the task's own by default.
     """
     parts: list[Examples] = []
     missing = count
