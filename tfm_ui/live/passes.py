@@ -29,7 +29,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 
 BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
-# Of the models in the cache. It counts for each model all that the model uses, and what two of them share twice: so
+# Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
 # memory stays within the limit of the cache, and still does when one of the two is dropped.
 PARAMETERS = SharedParameters()
 

@@ -77,7 +77,7 @@ def percents(*shares: float) -> list[str]:
 def weights(*numbers: float) -> list[str]:
     """Weights for a comparison, such as 0.13 and 0.90: at most six decimals.
 
-    As many as show which differ, and that none is 0 or 1 that is not.
+    There are as many decimals as it takes to show which differ, and so that none reads 0 or 1 that is not.
     """
     for decimals in range(2, 7):
         texts = [f"{number:.{decimals}f}" for number in numbers]

@@ -166,7 +166,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 
-    Of the longest the mask is made; that of a shorter text is its upper left corner, as is tested for each mask.
+    The mask is made for the longest text; that of a shorter one is its upper left corner, as is tested for each mask.
 
     Args:
         composition: as in a link (tfm_ui/lenses/masks/composition.py).

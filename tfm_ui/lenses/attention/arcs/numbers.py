@@ -1,6 +1,6 @@
 """What the arcs show: some heads' weights, or an aggregate of them, with a sentence and a table. Nothing is drawn here.
 
-Of a long text not all weights travel: of each row the largest, and what the others sum to.
+For a long text not all weights travel: only the largest of each row, and what the others sum to.
 """
 
 from dataclasses import dataclass

@@ -48,7 +48,8 @@ def fitting(model: ModelState) -> ModelState:
 def seconds_of(setting: Setting) -> float:
     """What one changed sentence takes on one core of the machine that this was written on, a little too much.
 
-    Of each layer and token: what is read and written, the matrices, and in each head the attention to each other token.
+    Each layer and token counts what is read and written, the matrices, and in each head the attention to each other
+    token.
     """
     state = setting.model
     queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model

@@ -57,7 +57,7 @@ def _maps(shown: Chosen, tables: Mapping[str, Tensor], about: str) -> Content:
             for name, values in tables.items()
         ],
         rows=Axis(part.row_names(shown.names), "token", "token"),
-        # Of a part, the numbers on a counted axis would begin at 0.
+        # The numbers on a counted axis would begin at 0 for a part, too.
         columns=Axis(
             part.column_names([str(i + 1) for i in range(width)]), "dimension of d_model", "dimension", counted=whole
         ),

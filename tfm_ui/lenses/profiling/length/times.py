@@ -66,7 +66,7 @@ class TimeByLength(Lengths):
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
 
-        As far as the fitted law reaches, so that its exponent is that of the same lengths; NaN elsewhere.
+        It reaches as far as the fitted law, so that its exponent is that of the same lengths; it is NaN elsewhere.
         """
         pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(FORWARD), strict=True) if math.isfinite(ms)]
         if not pairs:

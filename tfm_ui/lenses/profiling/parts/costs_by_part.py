@@ -57,7 +57,7 @@ class Parts(Result):
     def seconds(self) -> dict[str, float]:
         """Seconds of a forward pass under the profiler, by part or by operator; empty if it was not measured.
 
-        Of many operators the longest stand alone.
+        If there are many operators, only the longest stand alone.
         """
         seconds = {part.name: part.seconds for part in self.measured.parts}
         if len(seconds) <= len(ORDER):

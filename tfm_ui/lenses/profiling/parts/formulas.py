@@ -58,7 +58,7 @@ def _counts(size: Size) -> tuple[str, str, int]:
 def laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> dict[str, bool]:
     """What to show of these counts: each formula that gives the count, as a law that holds.
 
-    Of a target that is no such transformer none may.
+    For a target that is no such transformer, none need hold.
     """
     numbers = {
         "batch": size.batch,
