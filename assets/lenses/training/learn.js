@@ -47,7 +47,7 @@ function unfold(drawn) {
   const { root, local, alone, commit, settling } = drawn
   const memory = root._memory ??= { hidden: new Set(), at: -1 }
   const newest = memory.asked
-  // Of a link that differs in nothing that is drawn here, the page draws what it had, which may be older than what was asked for.
+  // The page draws what it had for a link that differs in nothing drawn here: it may be older than what was asked for.
   const isOfThis = newest && (newest.header.query === drawn.header.query || newest.instead === drawn.numbers)
   /** @type {Content<LearnHeader>} */
   const { header, numbers } = isOfThis && newest.header.done >= drawn.header.done ? newest : drawn
