@@ -28,7 +28,7 @@ STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
 
 pytest_plugins = ["tests.tiers", "tests.crossed", "tests.examples", "tests.served", "tests.pages.rotated"]
 
-# By name with --hypothesis-profile; none has a deadline, as machines are shared.
+# Profiles to choose by --hypothesis-profile; none has a deadline, as machines are shared.
 for profile, examples in {"fast": 10, "usual": 20, "all": 100}.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile("usual")

@@ -4,7 +4,7 @@ from playwright.sync_api import Page
 
 from tests.browser.test_standalone import drawn
 
-# As the page registers them: what a script reads of them is in pixels.
+# The properties as the page registers them: what a script reads of them is in pixels.
 PROPERTIES = """
 @property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
 @property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }

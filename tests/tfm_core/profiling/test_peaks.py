@@ -69,7 +69,7 @@ def pytest_generate_tests(metafunc):
     """Every kind, and every choice with every target, where scores are most of it; where they are not, two targets.
 
     All that is wide is in feed-forward networks, of which there are two: ours, and that of torch's own layers.
-    With `--all` every kind with every target at both sizes.
+    With `--all`, it is every kind with every target at both sizes.
     """
     if metafunc.function is test_of_every_kind:
         if metafunc.config.getoption("all_combinations"):
