@@ -10,7 +10,7 @@ from tfm_core.profiling.closed_forms_memory import Held
 from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.size import Size
 
-LARGE = 2**23  # from so many numbers on, the C library asks the system for new memory each time
+LARGE = 2**23  # from this many numbers on, the C library asks the system for new memory each time
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tfm_core.profiling.size import Size
 from tfm_core.profiling.statistics import Interval
 
 RESAMPLES = 2000
-FEWEST_BLOCKS = 5  # with fewer the bootstrap holds less often than it promises: of 3, in 88 of 100 trials
+FEWEST_BLOCKS = 5  # with fewer the bootstrap holds less often than it should: of 3, in 88 of 100 trials
 
 
 @dataclass(frozen=True)

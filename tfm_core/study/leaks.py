@@ -1,4 +1,4 @@
-"""Who depends on whom: what a mask promises through all layers, and what a model does when a token is changed.
+"""What outputs may depend on: what a mask allows through all layers, and what a model does when a token is changed.
 
 Information moves by attention alone, and the residual connection keeps what is there. With masks as 0/1 matrices,
 M (query, key) of the self-attention, and "or" for sums, the outputs of L layers may depend on tokens by
@@ -208,7 +208,7 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
-    """Where an output moved that was not promised to depend on the token: boolean (..., token, output).
+    """Where an output moved that is not allowed to depend on the token: boolean (..., token, output).
 
     Args:
         moved: (..., token, output), as of `influence`: after one layer, or after each.

@@ -28,7 +28,7 @@ def lengths_of(config: TrainingConfig) -> tuple[int, ...]:
 
 
 def is_defined(config: TrainingConfig, length: int) -> bool:
-    """Whether the network can read so long a sequence: a table of learned positions ends at the trained length."""
+    """Whether the network can read this length: a table of learned positions ends at the trained length."""
     ends = "max_len" in POSITIONAL[config.positional].about.depends_on
     return config.network != "transformer" or not ends or length <= config.about.length
 

@@ -35,7 +35,7 @@ def is_snapshot(step: int) -> bool:
 
 
 def is_rise(accuracy: float, kept: Sequence[float]) -> bool:
-    """Whether so much was learned since attention was kept last that it is kept again: 1 / `RISE` times at most.
+    """Whether enough was learned since attention was last kept to keep it again: 1 / `RISE` times at most.
 
     Args:
         accuracy: the share of right answers now.

@@ -18,7 +18,7 @@ PLAIN = 0.75
 
 
 class NGrams:
-    """A model of so many tokens in a row.
+    """A model of a few tokens in a row.
 
     Args:
         tokens: int64 (token), the training text; ids from 0.
@@ -55,7 +55,7 @@ class NGrams:
         return bits * len(tokens) / count
 
     def _keys(self, tokens: Tensor, length: int) -> Tensor:
-        """Each sequence of so many tokens as one number, int64."""
+        """Each sequence of `length` tokens as one number, int64."""
         keys = torch.zeros(len(tokens) - length + 1, dtype=torch.int64)
         for place in range(length):
             keys = keys * self.vocab_size + tokens[place : len(tokens) - length + 1 + place]

@@ -28,7 +28,7 @@ BETAS = (0.9, 0.98)
 LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut
 SHORTEST = 8  # tokens of a stretch that is repeated
 LOOK = 250  # steps between two points of the curve
-EACH = 4  # of the held-out windows every so many-th is read for a point of the curve
+EACH = 4  # one in this many held-out windows is read for a point of the curve
 
 
 class Phase(NamedTuple):
