@@ -21,7 +21,7 @@ from tfm_core.training.tasks.task import IGNORED, PAD
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
 MOST_CHARS = 300  # of a name; one with all fields has about 250
-STRETCH = 4  # schemes without a table may read so many times the trained length
+STRETCH = 4  # schemes without a table may read this many times the trained length
 
 
 def trains(name: str) -> TrainingConfig:

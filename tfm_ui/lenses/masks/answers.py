@@ -130,7 +130,7 @@ def square(shown: HeadUnderMask) -> NDArray[np.bool_] | None:
 
 
 def reach(mask: NDArray[np.bool_], layers: int) -> NDArray[np.bool_]:
-    """Boolean (query, key): whether something of the key can be in the query's vector after so many layers.
+    """Boolean (query, key): whether something of the key can be in the query's vector after `layers` layers.
 
     The residual stream hands each token on to itself, whatever the mask says.
     """
@@ -166,7 +166,7 @@ def _rows(shown: HeadUnderMask, which: NDArray[np.bool_]) -> str:
 
 
 def how_far_ahead(model: ModelState, state: MasksState) -> str:
-    """How far ahead a token sees, and whether that was promised."""
+    """How far ahead a token sees, and whether that is allowed."""
     measured = measure(model, state)
     return f"{Travel(measured).sentence()} {MovedOutputs(measured).sentence()}"
 

@@ -69,7 +69,7 @@ def read(
         state: the model that it is of.
         place: the recording's name of its self-attentions, with `{layer}` and `{what}` to be put in.
         order: the text's tokens in another order, see `tfm_core.study.order`; empty: as written. Padding stays.
-        batch: so many copies of the text side by side.
+        batch: how many copies of the text are side by side.
         along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
 
     Raises:

@@ -48,5 +48,5 @@ def _glance(device: str, dtype: str) -> Machine:
         return machine
     a = torch.ones(SIDE, SIDE, dtype=getattr(torch, dtype))
     watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a})
-    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
+    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # nothing disturbs some of them
     return replace(machine, flops_per_second=2 * SIDE**3 / fastest)

@@ -1,8 +1,8 @@
-"""The line of the losses on what is trained on: each point the mean of as many steps, as one batch says little."""
+"""The line of the losses on what is trained on, each point a mean of equally many steps: one batch says little."""
 
 from torch import Tensor
 
-AT_LEAST = 10  # steps, where there are so many
+AT_LEAST = 10  # steps, where there are that many
 
 
 def smoothed(losses: Tensor, most: int) -> tuple[list[int], list[float], int]:

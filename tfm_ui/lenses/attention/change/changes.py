@@ -37,7 +37,7 @@ def written(changes: Iterable[Change]) -> str:
 
 
 def fits(changes: Iterable[Change], room: int = ROOM) -> bool:
-    """Whether so many characters of a link hold them: there 日 takes nine, and each mark between two changes four."""
+    """Whether `room` characters of a link hold them: there 日 takes nine, and each mark between two changes four."""
     return len(quoted(written(changes))) <= room
 
 

@@ -81,7 +81,7 @@ class Measurement:
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
-        """(layer, token, output), what may move if the promise is kept."""
+        """(layer, token, output), what may move if nothing leaks."""
         return self._reach(self.promise)
 
     @cached_property
@@ -182,6 +182,6 @@ def plan_of(model: ModelState, state: MasksState) -> Plan:
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
-    """The measurement beside the promise."""
+    """The measurement beside what is allowed."""
     under, planned = setting(fitting(model), state), plan_of(model, state)
     return Measurement(under, state, planned, influences(under, planned.places, planned.tries))

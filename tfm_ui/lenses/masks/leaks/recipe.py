@@ -1,4 +1,4 @@
-"""Which outputs move when a token is changed, beside what a mask promises through all layers, without the app."""
+"""Which outputs move when a token is changed, beside what a mask allows through all layers, without the app."""
 
 from collections.abc import Callable, Sequence
 

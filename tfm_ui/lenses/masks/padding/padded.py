@@ -86,7 +86,7 @@ class Padded:
 
 
 def most_places(model: ModelState, count: int) -> int:
-    """How many places of each of so many sentences are read: all, if that takes no longer than it may."""
+    """How many places of each of `count` sentences are read: all, if that takes no longer than it may."""
 
     def work(length: int) -> int:
         pairs = length * (2 * model.d_model + 64 * model.num_heads)  # a softmax takes as long as 64 multiplications
@@ -100,7 +100,7 @@ def most_places(model: ModelState, count: int) -> int:
 
 
 def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
-    """The lens's batch, of which at most so many places are read."""
+    """The lens's batch, of which at most `most` places are read."""
     model, count = padded(model, state), len(sentences(model, state))
     settings = tuple(setting(model, state, item) for item in range(1, count + 1))
     whole = Padded(settings=settings, item=item_of(model, state) - 1, side=state.pad_side)
@@ -116,7 +116,7 @@ def cut(batch: Padded, length: int) -> Padded:
 
 
 def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
-    """Token ids (1, seq), with so many PADs on that side; by default as many as it has."""
+    """Token ids (1, seq), with `pads` PADs on that side; by default those that it has."""
     padding = [PAD_ID] * (tokens.padding if pads is None else pads)
     words = list(tokens.ids[: len(tokens.pieces)])
     return torch.tensor([padding + words if side == "left" else words + padding])

@@ -102,7 +102,7 @@ class Likeliest(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """What the softmax promises, each with the error that was measured."""
+        """What must hold of a softmax, each with the error that was measured."""
         off = abs(float(self.every(self.temperature).sum()) - 1)
         in_logs = (self.out.logits[self.token].double() / self.temperature).log_softmax(-1)[self.ids]
         gaps = (self.logits[0] - self.logits).double() / self.temperature

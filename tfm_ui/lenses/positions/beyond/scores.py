@@ -44,7 +44,7 @@ class Scores(Result):
         return f"{said}. Keys from distance {first} on share one bucket, and so one bias.{reached}"
 
     def laws(self) -> dict[str, bool]:
-        """What each scheme promises beyond."""
+        """What must hold of each scheme's numbers at large distances."""
         kept = {}
         for scheme, _, values in self.sides:
             if isinstance(scheme.module, T5):

@@ -18,7 +18,7 @@ from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-CURVES = 8  # of chosen dimensions, at most: so many colours there are
+CURVES = 8  # of chosen dimensions, at most: there are this many colours
 
 
 @dataclass(frozen=True)

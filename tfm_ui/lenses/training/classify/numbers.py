@@ -18,7 +18,7 @@ from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
-RISE = 1.1  # by so much the held-out loss must have grown before a sentence calls that overfitting
+RISE = 1.1  # the factor by which the held-out loss must have grown before a sentence calls that overfitting
 STAYS = 3  # points at which it must have grown so: one of few examples may be large by chance
 NEAR = 0.1  # nats: a loss that is so near another one
 
