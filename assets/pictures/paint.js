@@ -47,7 +47,7 @@ export function packed(texts, glue, fits) {
   return lines
 }
 
-/** A weight in so many decimals; one that would vanish in them as a power of ten.
+/** A weight with `digits` decimals; one that would vanish in them is a power of ten.
  * @param {number} weight @param {number} digits */
 export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? weight.toFixed(digits) : powered(weight, 0)
 

@@ -196,7 +196,7 @@ function across(context, encoder, decoder, { key, rem }) {
   }
 }
 
-/** The head of an arrow, upwards, or turned by so many quarters to the right.
+/** The head of an arrow, upwards, or turned by a quarter to the right.
  * @param {Context} context @param {number} x @param {number} y @param {0 | 1} right @param {number} rem */
 function head(context, x, y, right, rem) {
   const long = 6 * rem, half = 3.5 * rem
