@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def shared_by(count: int) -> settings:
-    """Settings for one of so many tests of the same law: together they get the examples that a law has alone.
+    """Settings for one of `count` tests of the same law: together they get the examples that a law has alone.
 
     The number is the profile's, so that `--all` looks further.
     """

@@ -25,7 +25,7 @@ SIZE = """() => {
 
 
 def give(page: Page, room: int, fill: int = 0, letters: str = "") -> tuple[int, int, int, int]:
-    """Give the picture so much room, as the page does; its height and its content's; its width and its content's."""
+    """Give the picture room, as the page does; return its height and its content's, its width and its content's."""
     page.evaluate(
         """([style, room, fill, letters]) => {
             document.getElementById("given")?.remove()

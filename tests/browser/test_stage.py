@@ -19,7 +19,7 @@ WIDE = (1920, 1080)
 WINDOWS = (TIGHT, *SMALL, (1440, 900), WIDE)
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
-SECOND_ROW = 40  # so much lower where sliders or masks have a row of their own, rather than being out of sight
+SECOND_ROW = 40  # px, how much lower where sliders or masks have a row of their own, rather than being out of sight
 SHARE = 0.6  # of the window that the main picture has at least, while presenting
 LINES = 45  # of the smallest label, in the height of a window
 

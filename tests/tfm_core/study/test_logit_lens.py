@@ -1,4 +1,4 @@
-"""The logit lens: beside models that really end after so many layers."""
+"""The logit lens: beside models that really end after each layer."""
 
 from dataclasses import replace
 

@@ -15,7 +15,7 @@ NOISE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.03, 0.97)
 
 
 def blocks(seconds: float, *, contended: int = 0, noise: Sequence[float] = NOISE) -> Blocks:
-    """A block per number of the noise, around so many seconds."""
+    """A block per number of the noise, around `seconds`."""
     return Blocks(tuple(seconds * factor for factor in noise), tuple(range(len(noise))), contended)
 
 
