@@ -58,7 +58,7 @@ ALL = ("--all", "--hypothesis-profile", "all")
 
 
 def main(arguments: list[str]) -> int:
-    """Install what the command needs, then run it; its exit code."""
+    """Install what the command needs, then run it; return its exit code."""
     os.chdir(ROOT)
     if arguments[:1] == ["test"]:
         with ThreadPoolExecutor(1) as beside:  # most of the time is spent waiting for downloads

@@ -169,8 +169,8 @@ class Pattern:
         """The mask of these token ids, (batch, query) and (batch, key): broadcasts to (batch, 1, query, key).
 
         Args:
-            queries: token ids of who looks.
-            keys: token ids of who is looked at.
+            queries: token ids of the queries.
+            keys: token ids of the keys.
             values: of `arguments`, one after the other; their defaults where there are none.
             pad_id: the token that stands for padding.
         """

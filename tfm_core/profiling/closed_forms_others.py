@@ -93,7 +93,7 @@ class Recurrent(OfEqualCount):
         return {"recurrence": 2 * self.gates * width * size.batch * (inputs + size.num_layers * width)}
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+        """Numbers fitted to torch's allocation curve on the processor. U = B n H, and P is the number of parameters.
 
         GRU: 6 U forward (a layer's input, its three gates, its states twice), and 8.4 U saved in each layer. LSTM, of
         which the oneDNN kernel packs the weights and has a workspace: 7 U and 4 P / 3 L forward, and 15 U saved in each
@@ -150,7 +150,7 @@ class Convolution(OfEqualCount):
         )
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+        """Numbers fitted to torch's allocation curve on the processor. U = B n H, and P is the number of parameters.
 
         A layer's input, what it gives, the same after GELU: 3 U, and its weights packed by oneDNN; for the way back
         each layer saves 2 U.

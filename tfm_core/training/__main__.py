@@ -122,7 +122,7 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
 
 
 def _lab_gpt(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
-    """Make the language model anew; the exit code. What was done when somebody interrupts it is kept."""
+    """Make the language model anew; return the exit code. If somebody interrupts it, what was done is kept."""
     if given.device != "cpu" or given.ship or given.again:
         parser.error(f"{lab_gpt.NAME}: expected no --device cuda, --ship or --again: it is trained on the processor")
     work = default_folder().parent / lab_gpt.NAME
