@@ -1,4 +1,4 @@
-"""Trained runs and comparisons in the store: instead of a folder with Redis, else where no folder can be written."""
+"""Trained runs and comparisons in the store: with Redis always, otherwise where no folder can be written."""
 
 from tfm_core.training.folder import JSON, LOADED, TENSORS, Folder, Parts, Place, Stamp, default_folder
 from tfm_core.training.outcomes import OUTCOMES, PREFIX

@@ -36,7 +36,7 @@ def history_of_a_weight(model: ModelState, state: AttentionState) -> str:
 
 
 def without_division(model: ModelState, state: AttentionState) -> str:
-    """How many rows give one token nearly all, with the division and without."""
+    """How many rows have nearly all of their weight on one token, with the division and without."""
     count, most = {}, {}
     for scaled in (True, False):
         head = head_steps(model, replace(state, scaled=scaled))

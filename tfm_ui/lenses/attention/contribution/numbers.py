@@ -1,4 +1,4 @@
-"""What a head looks at beside what it writes: weights, and the norms of the vectors that they carry."""
+"""Attention weights of a head, and the norms of the contributions."""
 
 from dataclasses import dataclass
 

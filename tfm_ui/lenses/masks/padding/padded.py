@@ -141,8 +141,8 @@ def key_mask(setting: Setting, side: str, pads: int | None = None) -> Tensor:
 def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -> Tensor:
     """The setting's mask where padding stands on that side: boolean (query, key).
 
-    Among tokens it is the setting's mask, paint included, and moves along with them. Who looks at padding, and whom
-    padding looks at, the composition says anew: causality lets a token see what stands before it, PAD as well.
+    Among tokens it is the setting's mask, paint included, and moves along with them. What looks at padding, and what
+    padding looks at, follows from the composition: causality lets a token see what stands before it, PAD as well.
 
     Args:
         setting: the sentence and its mask.

@@ -46,7 +46,7 @@ class Weights(Result):
 
     @cached_property
     def onto(self) -> NDArray[np.float32]:
-        """How much of its weight each token gives to padding where that is not hidden: (token)."""
+        """The share of each token's weights that lies on padding where that is not hidden: (token)."""
         onto: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
         return onto
 
@@ -74,7 +74,7 @@ class Weights(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Hidden is hidden."""
+        """Whether padding has no weight where it is hidden."""
         if not len(self.beside.open_columns):
             return {}
         given = float(self.beside.weights["with"][:, self.beside.open_columns].max())
