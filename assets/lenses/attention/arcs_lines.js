@@ -94,7 +94,7 @@ export function gather(data, settings, focus, window) {
   }
 }
 
-/** What each token of the other side gives to the tokens in focus, or gets from them: a sum in each map, and their mean. A
+/** The weights between each token of the other side and the tokens in focus: a sum in each map, and their mean. A
  * sum is null where all of its weights are masked, and undefined where the server sent none of them; `least` says where it
  * sent only some, so that the sum is at least this.
  * @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsFocus} focus */

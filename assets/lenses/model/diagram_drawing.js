@@ -150,7 +150,7 @@ const colourOf = (kind, skin) => ({
   embedding: skin.result, logits: skin.result, head: skin.result,
 })[kind] ?? skin.muted
 
-/** Upwards, from one box to the next.
+/** An arrow upwards, from one box to the next.
  * @param {Context} context @param {number} x @param {number} from @param {number} to @param {Skin} skin */
 function arrow(context, x, from, to, { muted, rem }) {
   context.strokeStyle = context.fillStyle = muted
