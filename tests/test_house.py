@@ -23,7 +23,7 @@ VAGUE = {"found", "own", "seen", "one"}  # no names for what has a name
 SUBJECTLESS = frozenset(
     """
     about above after against also among and around as at before behind beside besides between beyond by called counted
-    except for from in into like of on once or over said so than that through to towards under until via whom whose
+    except for from in into like made of on once or over said so than that through to towards under until via whom whose
     with within without
     """.split()
 )
