@@ -28,7 +28,7 @@ INTERRUPTED = 130  # as a shell calls it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and write the files; the exit code."""
+    """Measure, print the table, and write the files; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:

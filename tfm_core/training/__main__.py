@@ -37,7 +37,7 @@ SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train what is asked for, and keep it; the exit code."""
+    """Train what is asked for, and keep it; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if not 1 <= given.threads <= CORES:
@@ -97,7 +97,7 @@ def _place(given: argparse.Namespace) -> Folder | None:
 
 
 def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
-    """Compare the networks of some tasks, and keep what has come out; the exit code."""
+    """Compare the networks of some tasks, and keep what has come out; return the exit code."""
     tasks = given.runs[1:]
     if not tasks or any(task not in TASKS for task in tasks):
         parser.error(f"{COMPARE}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")

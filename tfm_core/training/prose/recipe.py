@@ -129,7 +129,7 @@ class Training:
             self._read(torch.load(checkpoint, weights_only=True))
 
     def points(self) -> Iterator[dict[str, float]]:
-        """Train to the end; the curve's points as they come, with the mean training loss since the last one."""
+        """Train to the end; yield the curve's points as they come, with the mean training loss since the last one."""
         began, before, losses = time.perf_counter(), self.seconds, list[float]()
         while self.step < self.recipe.steps:
             losses.append(self._step())
