@@ -90,7 +90,7 @@ def transformer(config: TransformerConfig) -> Transformer:
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
-    """Run the model; its logits, (1, seq, vocab). They are not cached: callers record what they need of the pass.
+    """Run the model; return its logits, (1, seq, vocab). They are not cached: callers record what they need.
 
     Args:
         state: the model and the texts that it reads.
