@@ -76,7 +76,7 @@ def longest_of(rounds: Sequence[Longest]) -> float:
 
 
 def visit(browser: Browser, address: str, path: str, acts: Acts) -> tuple[Longest, Window]:
-    """Open a page and do these acts one after the other; the longest task of each act, and the window."""
+    """Open a page and do these acts one after the other; return the longest task of each act, and the window."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(OBSERVE)
     window = Window(context.new_page(), address)

@@ -34,7 +34,7 @@ def running_app(
     options: Sequence[str] = (),
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Run `streamlit run app.py` as a user does, with more options; its address. Nobody has visited it yet."""
+    """Run `streamlit run app.py` as a user does, with more options; return its address. Nobody has visited it yet."""
     with running_server(port, script=script, options=options, settings=settings) as (address, _):
         yield address
 
