@@ -27,7 +27,7 @@ def drawn(page: Page) -> None:
 
 
 def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light", *, more: str = "") -> list[str]:
-    """Open a picture's file, with `more` at the end of its script; return the problems of the page, a list that grows."""
+    """Open a picture's file, with `more` at the end of its script; return its problems, a list that grows."""
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
