@@ -57,7 +57,7 @@ class _Run:
         self.ways: dict[int, Sequence[str]] = {}  # of each row, the directions that have not failed
 
     def steps(self) -> Iterator[Progress]:
-        """All of it."""
+        """Measure all of the plan, a step at a time."""
         for number in range(len(self.plan.rows)):
             yield from self._prepare(number)
         if any(self.ways.values()):

@@ -67,7 +67,7 @@ class Model(nn.Module):
         self.register_buffer("mask", combine_masks(given, mask))
 
     def stacks(self) -> Iterator[Stack]:
-        """Its encoder, its decoder, or both."""
+        """The model's encoder, its decoder, or both."""
         return (stack for stack in self.transformer.children() if isinstance(stack, Stack))
 
     def layers(self) -> Iterator[TransformerLayer]:
@@ -162,7 +162,7 @@ class TorchLayers(nn.Module):
 
 
 def ours(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Model:
-    """This library's model."""
+    """This library's model, as a target."""
     return Model(size, seed, keeps_weights=keeps_weights)
 
 

@@ -79,7 +79,7 @@ class _Training:
         return AdamW(parameters, config.learning_rate, betas, weight_decay=config.weight_decay, fused=True)
 
     def steps(self) -> Iterator[Progress]:
-        """All of it."""
+        """Train to the end, a step at a time."""
         clock, reported = time.perf_counter, -math.inf
         began, before = clock(), self.seconds
         self.model.train()
