@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def count(number: int) -> str:
-    """56480 as 56,480."""
+    """A count with separators: 56480 as 56,480."""
     return f"{number:,}"
 
 
@@ -89,7 +89,7 @@ def weights(*numbers: float) -> list[str]:
 
 
 def superscript(number: int) -> str:
-    """-7 as ⁻⁷."""
+    """A whole number in superscript: -7 as ⁻⁷."""
     return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
@@ -111,7 +111,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def tiny(number: float) -> str:
-    """2.4e-07 as 2×10⁻⁷."""
+    """A small number as a power of ten: 2.4e-07 as 2×10⁻⁷."""
     if math.isnan(number):
         return "NaN"
     if number == 0:

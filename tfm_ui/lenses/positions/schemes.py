@@ -98,7 +98,7 @@ class Scheme:
 
     @property
     def title(self) -> str:
-        """Its side and its name, for a panel's title."""
+        """The scheme's side and its name, for a panel's title."""
         return f"{self.side}: {self.name}"
 
     def has(self, place: str) -> bool:

@@ -80,7 +80,7 @@ class Rates:
 
     @property
     def rated(self) -> list[Point]:
-        """Those that have a rate."""
+        """The points that have a rate."""
         return [point for point in self.points if math.isfinite(point.rate)]
 
     @property

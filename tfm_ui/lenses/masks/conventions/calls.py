@@ -115,7 +115,7 @@ class Conventions:
 
     @property
     def convention(self) -> Convention:
-        """The chosen one."""
+        """The convention that is chosen."""
         return CONVENTIONS[self.name]
 
     @property

@@ -54,7 +54,7 @@ class NoMask(Result):
         return "No mask is drawn."
 
     def table(self) -> pd.DataFrame:
-        """An empty one."""
+        """An empty table."""
         return pd.DataFrame()
 
 
@@ -111,7 +111,7 @@ class Pasted(Result):
         return rows, columns
 
     def sentence(self) -> str:
-        """What it is."""
+        """What was pasted or uploaded, in a sentence."""
         way = READ_AS[self.reading]
         why = f" ({self.why})" if self.why else ", as you chose"
         other = (

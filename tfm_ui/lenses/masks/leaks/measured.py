@@ -136,12 +136,12 @@ class Measurement:
         return places
 
     def token(self, row: int) -> str:
-        """ "token 4 “on”"."""
+        """A changed token by name: token 4 “on”."""
         of = "source " if self.setting.place == "cross" else ""
         return f"{of}token {self.plan.places[row] + 1} “{self.rows[row]}”"
 
     def output(self, column: int) -> str:
-        """ "output 3 “sat”"."""
+        """An output by name: output 3 “sat”."""
         return f"output {column + 1} “{self.columns[column]}”"
 
     def table(self) -> pd.DataFrame:

@@ -56,7 +56,7 @@ class Weights(Result):
         return f"layer {self.beside.state.layer}, head {self.beside.state.head}"
 
     def sentence(self) -> str:
-        """What padding takes."""
+        """The share of weight that lies on padding, in a sentence."""
         count = len(self.beside.open_columns)
         if not count:
             alone, *others = self.beside.weights.values()

@@ -175,7 +175,7 @@ def _named(name: str) -> str:
 
 
 def factor(value: float) -> str:
-    """4.2×, 4×10⁸ times."""
+    """A factor in words: 4.2×, 4×10⁸ times."""
     return units.times(value) if value < WRITTEN_OUT else f"{formats.tiny(value)} times"
 
 

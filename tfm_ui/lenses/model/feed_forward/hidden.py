@@ -60,7 +60,7 @@ class Hidden(Result):
 
     @property
     def activation(self) -> str:
-        """The sidebar's."""
+        """The sidebar's activation."""
         return self.config.activation
 
     @cached_property

@@ -47,12 +47,12 @@ class Likeliest(Result):
 
     @cached_property
     def names(self) -> list[str]:
-        """Their names."""
+        """The names of the likeliest tokens."""
         return [name_of(self.out.model, i) for i in self.ids]
 
     @cached_property
     def logits(self) -> Tensor:
-        """Their logits."""
+        """The logits of the likeliest tokens."""
         return self.out.logits[self.token][self.ids]
 
     def every(self, temperature: float) -> Tensor:

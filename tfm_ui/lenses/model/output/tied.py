@@ -36,17 +36,17 @@ class Side:
 
     @cached_property
     def logits(self) -> Tensor:
-        """(position)."""
+        """The logit of the token that stands there, (position)."""
         return self.out.logits.gather(-1, self.out.ids[:, None])[:, 0]
 
     @cached_property
     def shares(self) -> Tensor:
-        """Its probability, (position), float64."""
+        """The probability of the token that stands there, (position), float64."""
         return probabilities(self.out.logits, self.temperature).gather(-1, self.out.ids[:, None])[:, 0]
 
     @cached_property
     def ranks(self) -> Tensor:
-        """Its rank, 1 for the likeliest, (position)."""
+        """The rank of the token that stands there, 1 for the likeliest, (position)."""
         return ranks_of(self.out.logits, self.out.ids)
 
     @property
@@ -82,7 +82,7 @@ class TiedAndUntied(Result):
 
     @property
     def out(self) -> Outcome:
-        """The tied model's."""
+        """The outcome of the tied model."""
         return self.sides["tied"].out
 
     @property
@@ -150,7 +150,7 @@ class TiedAndUntied(Result):
 
 
 def tied_and_untied(model: ModelState, state: ModelLensState) -> TiedAndUntied:
-    """Both models; everything but these matrices is the same."""
+    """The tied and the untied model; everything but their matrices is the same."""
     sides = {
         name: Side(outcome(model, state, tied=tied), state.temperature)
         for name, tied in {"tied": True, "untied": False}.items()

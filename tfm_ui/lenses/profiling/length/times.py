@@ -168,7 +168,7 @@ class TimeByLength(Lengths):
 
 
 def _interval(fit: Fit) -> str:
-    """Its interval in words, or why there is none."""
+    """The exponent's interval in words, or why there is none."""
     low, high = fit.exponent.low, fit.exponent.high
     if math.isnan(low) or math.isnan(high):
         return "too few rounds for an interval"

@@ -35,7 +35,7 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
 
 
 def flops(size: Size) -> dict[str, tuple[str, int]]:
-    """Likewise."""
+    """FLOPs of each part that a transformer of this size has: their formula, and their number."""
     attentions, networks, maps = _counts(size)
     n, d, many = size.seq_len, size.d_model, size.batch * size.num_attentions
     return {

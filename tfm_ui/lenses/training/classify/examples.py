@@ -35,7 +35,7 @@ class Confusion(Result):
 
     @property
     def columns(self) -> list[str]:
-        """What is said."""
+        """The labels that are said, and at the end anything else, if it is needed."""
         return [*self.config.about.labels, ELSE][: self.counts.shape[1]]
 
     def sentence(self) -> str:

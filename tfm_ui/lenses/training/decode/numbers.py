@@ -95,7 +95,7 @@ class Written(Result):
 
     @property
     def decoded(self) -> Decoded:
-        """All steps."""
+        """What was written at all steps."""
         return _decoded(self.config, self.source, self.run.done)
 
     @property

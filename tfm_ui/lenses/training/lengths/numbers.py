@@ -66,7 +66,7 @@ class ByLength(Result):
 
     @cached_property
     def undefined(self) -> list[str]:
-        """Those that have no answer beyond the trained length."""
+        """The networks that have no answer beyond the trained length."""
         return [network.name for network in self.networks if None in network.middle]
 
     @cached_property
