@@ -58,7 +58,7 @@ ALL = ("--all", "--hypothesis-profile", "all")
 
 
 def main(arguments: list[str]) -> int:
-    """Install what the command needs, then run it; its exit code."""
+    """Install what the command needs, then run it; return its exit code."""
     os.chdir(ROOT)
     if arguments[:1] == ["test"]:
         with ThreadPoolExecutor(1) as beside:  # most of the time is spent waiting for downloads
@@ -121,7 +121,7 @@ def install_browser() -> None:
 
 
 def install_debians_chromium() -> bool:
-    """Install Debian's Chromium and a library that Playwright's driver needs; whether that worked.
+    """Install Debian's Chromium and a library that Playwright's driver needs; return whether that worked.
 
     The package without windows comes first: with it, the same tests take a fifth less time.
     """
@@ -186,7 +186,7 @@ def install_script_checks() -> None:
 
 
 def choose_tests(arguments: list[str]) -> int:
-    """Run what `--fast`, `--all` or `--seeded` says, by default every check and every test; the exit code."""
+    """Run what `--fast`, `--all` or `--seeded` says, by default every check and every test; return the exit code."""
     parser = argparse.ArgumentParser(usage="python3 run.py test [--fast | --all | --seeded] [pytest’s options]")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--fast", action="store_true", help="units and laws alone, with fewer examples: for each change")
@@ -201,7 +201,7 @@ def choose_tests(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str], checks: Sequence[list[str]]) -> int:
-    """Run checks while the tests run; the first failure's exit code, after everything has run."""
+    """Run checks while the tests run; return the first failure's exit code, after everything has run."""
     beside = ThreadPoolExecutor(1)  # one check at a time, because the tests need the machine too
     try:
         checked = [beside.submit(call, *check, whole=True) for check in checks]
@@ -215,7 +215,7 @@ def test(arguments: list[str], checks: Sequence[list[str]]) -> int:
 
 
 def call(*command: str, whole: bool = False) -> int:
-    """Run a tool of .venv, or Node; its exit code. With `whole`, its output is printed at its end, in one piece."""
+    """Run a tool of .venv, or Node; return its exit code. `whole` prints its output at the end, in one piece."""
     title = f"\n$ {' '.join(command)}"
     tool = shutil.which("node") if command[0] == "node" else BIN / command[0]
     if tool is None:
@@ -235,7 +235,7 @@ def call(*command: str, whole: bool = False) -> int:
 
 
 def serve(*command: str) -> int:
-    """Run a server of .venv until it ends; its exit code, or 0 if it ended after Ctrl-C or SIGTERM."""
+    """Run a server of .venv until it ends; return its exit code, or 0 if it ended after Ctrl-C or SIGTERM."""
     server = subprocess.Popen([BIN / command[0], *command[1:]])
     received: list[int] = []
 

@@ -71,12 +71,12 @@ def row(name: str, rounds: Sequence[Longest]) -> list[str]:
 
 
 def longest_of(rounds: Sequence[Longest]) -> float:
-    """For the act with the largest median over the rounds: that median, in ms."""
+    """The median, in ms, of the act whose median over the rounds is the largest."""
     return max(statistics.median(longest[act] for longest in rounds) for act in rounds[0])
 
 
 def visit(browser: Browser, address: str, path: str, acts: Acts) -> tuple[Longest, Window]:
-    """Open a page and do these acts one after the other; the longest task of each act, and the window."""
+    """Open a page and do these acts one after the other; return the longest task of each act, and the window."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(OBSERVE)
     window = Window(context.new_page(), address)

@@ -110,7 +110,7 @@ def encoders(d_model: int, heads: int, layers: int) -> dict[str, Encode | WithWe
 
 
 def check_agreement(contenders: dict[str, Encode | WithWeights], x: Tensor) -> None:
-    """Check that all do the same work: outputs and weights agree. Of x-transformers only shapes can be checked."""
+    """Check that all do the same work: outputs and weights agree. For x-transformers, only shapes can be checked."""
     expected = contenders["ours"](x)
     with recording("*.weights") as trace:
         contenders["ours"](x)

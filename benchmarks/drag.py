@@ -31,8 +31,8 @@ SLIDERS = {
     "num_heads": (1, 2, 4, 8, 16),
     "d_model": tuple(range(32, 257, 32)),
 }
-# Of the sidebar's model: what shows none follows no slider of it, and weights that a lens opens with lock the sliders.
-# Home has random weights here.
+# Sliders of the sidebar's model: what shows no such model follows none of them, and weights that a lens opens with lock
+# them. Home has random weights here.
 LENSES = {
     lens.title: "/" if number == 0 else f"/{lens.name}"
     for number, lens in enumerate(lenses())

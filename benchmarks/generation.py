@@ -100,7 +100,7 @@ class BareDecoder(nn.Module):
 
     @torch.no_grad()
     def write(self, prompt: Tensor, new: int) -> list[int]:
-        """So many tokens after the prompt, each the likeliest."""
+        """Write this many new tokens after the prompt, each the likeliest."""
         self.forget()
         text, start, written = prompt, 0, list[int]()
         for _ in range(new):

@@ -40,7 +40,7 @@ EACH_VIEW = 12.0  # seconds that a single visitor spends on each view: long enou
 MINUTE, FEW, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
 LONG = 600.0  # seconds over which memory is watched
 PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"
-# Of a hosted server, as in Dockerfile and hosting/; a test compares them.
+# What a hosted server sets, as in Dockerfile and hosting/; a test compares them.
 GLIBC = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "4194304", "MALLOC_TRIM_THRESHOLD_": "16777216"}
 MUCH = 20  # percent of a core: if the visitors take more, they may disturb what they measure
 TOLD = 10  # errors that are told, each kind once

@@ -60,7 +60,7 @@ def _line(row: Row) -> tuple[list[object], float]:
 
 
 def _ratios(row: Row) -> tuple[list[float], Blocks]:
-    """For each round, our block's time over the median by hand; and all our blocks."""
+    """Our block's time over the median by hand, for each round; and all our blocks."""
     setup, gate = Setup(rounds=100 * RATIOS, backward=False), contention.gate()
     subject = Subject(row, setup)
     watch = Timer("model(x)", globals={"model": subject.module, "x": subject.x}, num_threads=setup.threads)

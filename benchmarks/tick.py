@@ -75,7 +75,7 @@ class _Alone:
         """The answer is wanted."""
 
     def enter_slow_lane(self) -> None:
-        """Nobody waits."""
+        """Pass at once: nobody waits for the slow lane here."""
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ async def taking_turns(
 
 
 def new_seeds(parameter: str, number: int = 0) -> Iterator[tuple[Mapping[str, str], bool]]:
-    """Moves to seeds that were never there, in an order that depends on the number."""
+    """Moves of the control to seeds that were never there, in an order that depends on the number."""
     return (({parameter: str(seed)}, False) for seed in random.Random(number).sample(SEEDS, len(SEEDS)))
 
 

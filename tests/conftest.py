@@ -28,7 +28,7 @@ STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
 
 pytest_plugins = ["tests.tiers", "tests.crossed", "tests.examples", "tests.served", "tests.pages.rotated"]
 
-# By name with --hypothesis-profile; none has a deadline, as machines are shared.
+# Profiles to choose by --hypothesis-profile; none has a deadline, as machines are shared.
 for profile, examples in {"fast": 10, "usual": 20, "all": 100}.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile("usual")
@@ -57,7 +57,7 @@ def same_random_numbers_each_time():
 
 @pytest.fixture(autouse=True)
 def no_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
-    """From its first browser on, Playwright's loop runs in this thread: tests with loops of their own do not see it."""
+    """Playwright's loop runs in this thread from its first browser on: tests with loops of their own do not see it."""
     loop = None if "browser" in request.fixturenames else asyncio._get_running_loop()
     if loop:
         asyncio._set_running_loop(None)

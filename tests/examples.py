@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def shared_by(count: int) -> settings:
-    """Settings for one of so many tests of the same law: together they get the examples that a law has alone.
+    """Settings for one of `count` tests of the same law: together they get the examples that a law has alone.
 
     The number is the profile's, so that `--all` looks further.
     """
@@ -27,7 +27,7 @@ def shared_by(count: int) -> settings:
 
 
 def spread(cases: Sequence[T], most: int, random: Random) -> list[T]:
-    """At most so many cases: one of each part of the sequence, whose parts are as long as each other."""
+    """The cases, or `most` of them: one of each part of the sequence, whose parts are as long as each other."""
     if len(cases) <= most:
         return list(cases)
     ends = [round(part * len(cases) / most) for part in range(most + 1)]

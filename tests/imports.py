@@ -18,11 +18,13 @@ class Parsed:
         imports: its import statements, wherever in it they stand.
         outermost: those that stand in no function or class.
         names: line and name of all that it gives a name to.
+        docstrings: line and docstring of its module, its classes and its functions, where they have one.
     """
 
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     outermost: tuple[ast.Import | ast.ImportFrom, ...]
     names: tuple[tuple[int, str], ...]
+    docstrings: tuple[tuple[int, str], ...]
 
 
 @cache
@@ -32,7 +34,7 @@ def parsed(path: Path) -> Parsed:
     nodes = list(ast.walk(module))
     imports = tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
     outermost = tuple(node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom))
-    return Parsed(imports, outermost, tuple(named(nodes)))
+    return Parsed(imports, outermost, tuple(named(nodes)), tuple(documented(nodes)))
 
 
 def named(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
@@ -51,6 +53,14 @@ def named(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.alias(asname=str(name)):
                 yield node.lineno, name
+
+
+def documented(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """The docstrings of modules, classes and functions. Line -> the docstring."""
+    for node in nodes:
+        has_one = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if has_one and (told := ast.get_docstring(node)):
+            yield node.body[0].lineno, told
 
 
 @dataclass(frozen=True)

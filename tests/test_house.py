@@ -1,11 +1,13 @@
 """The shape of the project: short chains of imports, rooms on few floors, small files, names that say something."""
 
 import ast
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.imports import Source, grouped, longest_chain, named, parsed
+from tests.imports import Source, documented, grouped, longest_chain, named, parsed
 
 ROOT = Path(__file__).parents[1]
 APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
@@ -15,6 +17,18 @@ MOST_FLOORS = 8  # of rooms
 LONGEST_FILE = 500  # lines; at 250, single panels were cut into seams
 CODE = {".py", ".js", ".css"}
 VAGUE = {"found", "own", "seen", "one"}  # no names for what has a name
+
+# A docstring that begins with one of these says what its subject is part of, or what is done to it, and leaves it out
+# ("Of all stacks.", "That there is none."), or keeps the reader waiting for it.
+SUBJECTLESS = frozenset(
+    """
+    about above after against also among and around as at before behind beside besides between beyond by called counted
+    except for from in into like made of on once or over said so than that through to towards under until via whom whose
+    with within without
+    """.split()
+)
+OPENING = re.compile(r"[A-Z][a-z]*")  # the first word of a docstring, unless that is a name or a formula
+COMMENT = re.compile(r"/\*\*\s+(?=[^@\s])")  # where a script's comment begins to tell something
 
 
 def test_chains_of_the_app_are_short_with_the_library_as_one():
@@ -62,7 +76,62 @@ def test_no_name_is_vague(part):
     assert not vague, "\n".join(vague)
 
 
+@pytest.mark.parametrize("part", ["app.py", "run.py", "pages", "tfm_core", "tfm_ui", "benchmarks", "assets", "tests"])
+def test_no_docstring_begins_without_a_subject(part):
+    told = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path, docstrings in docstrings_in(part)
+        for line, text in docstrings
+        if lacks_subject(text)
+    ]
+    assert not told, "\n".join(told)
+
+
+def docstrings_in(part: str) -> Iterator[tuple[Path, Iterable[tuple[int, str]]]]:
+    """The files of a part of the project, each with its docstrings and their lines; in scripts the `/** */`."""
+    python, scripts = Source(ROOT, (part,)).files.values(), sorted((ROOT / part).rglob("*.js"))
+    assert [*python, *scripts]
+    yield from ((path, parsed(path).docstrings) for path in python)
+    for path in scripts:
+        text = path.read_text(encoding="utf-8")
+        yield path, [(text.count("\n", 0, at.end()) + 1, text[at.end() :]) for at in COMMENT.finditer(text)]
+
+
+def lacks_subject(docstring: str) -> bool:
+    """Whether a docstring begins with a word that leaves it without a subject."""
+    opening = OPENING.match(docstring)
+    return opening is not None and opening[0].lower() in SUBJECTLESS
+
+
 # that these tests can fail
+
+
+@pytest.mark.parametrize(
+    ("docstring", "lacks"),
+    [
+        ("Of all stacks.", True),
+        ("That there is none.", True),
+        ("By how much the second is larger.", True),
+        ("As maps want them: MASKED for NaN.", True),
+        ("The blocks of all stacks, in order.", False),
+        ("Whether there is one.", False),
+        ("How many of the rows are read.", False),
+        ("Draw the rows.", False),
+        ("`most` of the positions, evenly spaced.", False),
+        ("(query, key): the weights.", False),
+        ("after - before, (seq, d_model).", False),
+        ("Boolean, of every pair.", False),
+    ],
+)
+def test_openings_without_a_subject_are_told_from_others(docstring, lacks):
+    assert lacks_subject(docstring) == lacks
+
+
+def test_docstrings_of_every_kind_are_looked_at():
+    code = '"""A."""\nclass K:\n  """B."""\n  async def f(self):\n    """C."""\n    def g():\n      """D."""'
+    assert sorted(documented(ast.walk(ast.parse(code)))) == [(1, "A."), (3, "B."), (5, "C."), (7, "D.")]
+    scripts = "/** @param {number} x */", "/** Of it. @param {number} x */", "/** @type {const} */"
+    assert [bool(COMMENT.search(script)) for script in scripts] == [False, True, False]
 
 
 def test_every_way_to_give_a_name_is_looked_at():

@@ -142,7 +142,7 @@ SERVING = f"import run, sys; sys.exit(run.serve({Path(sys.executable).name!r}, '
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_it_alone_ends_its_server_and_is_no_failure(number):
-    """As a service manager sends it; a terminal sends it to both."""
+    """A service manager sends it to one process alone; a terminal sends it to both."""
     serving = subprocess.Popen([sys.executable, "-c", SERVING], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert serving.stdout
     with serving.stdout as said:

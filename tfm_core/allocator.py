@@ -27,7 +27,7 @@ def give_back() -> None:
 def in_large_pages(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """torch.empty on the processor; from 4 MB on in large pages: the system has 512 times fewer of them to find.
 
-    By madvise(2), which is advice: where it is not heeded, nothing is lost.
+    It calls madvise(2), which is advice: where it is not heeded, nothing is lost.
     """
     new = torch.empty(shape, dtype=dtype)
     if new.nbytes >= LARGE and hasattr(mmap, "MADV_HUGEPAGE"):

@@ -105,7 +105,7 @@ class Entry:
 
     @property
     def row(self) -> str:
-        """Its row in the table of docs/hosting.md."""
+        """The setting's row in the table of docs/hosting.md."""
         local, hosted = (f"`{text}`" if (text := self.kind.write(value)) else "" for value in (self.local, self.hosted))
         unit = f" ({self.kind.unit})" if self.kind.unit else ""
         return f"| `{self.variable}` | {local} | {hosted} | {self.about}{unit} |"

@@ -3,7 +3,7 @@
 const SAYS = { ready: "Copy link", copied: "Link copied", refused: "Press Ctrl+C to copy" }
 const SHOWN_FOR = 2500 // ms
 
-/** Without permission, or without https, a browser copies only what is selected.
+/** Copy by a selection, which is all that a browser allows without permission, or without https.
  * @param {string} link */
 function copySelected(link) {
   const box = document.body.appendChild(Object.assign(document.createElement("textarea"), { value: link }))

@@ -10,7 +10,7 @@ const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=numb
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
 const SCREEN = 0.8 // of the window's height that a press scrolls
-// The page is looked at so often, in ms; if it rests on so many looks and does not show the last step, that was lost. How often
+// How often the page is looked at, in ms; on how many looks it rests without the last step before that counts as lost; how often
 // a step is asked for again.
 const LOOK = 500, LOOKS = 4, TRIES = 5
 const page = document.documentElement
@@ -57,7 +57,7 @@ function ask(wanted, tries = 0) {
   if (tries < TRIES) waiting = setTimeout(() => { look(tries, 0) }, LOOK)
 }
 
-/** On a busy machine a step may get lost: Streamlit drops some of the values that a page sets while it is being renewed, and
+/** Look whether a step got lost: on a busy machine Streamlit drops some values that a page sets while it is renewed, and
  * the page that left may be run once more. So it is asked for again if the page rests without showing it. While the page is
  * busy it is left alone: a run that is ended early may forget the model.
  * @param {number} tries @param {number} rested */

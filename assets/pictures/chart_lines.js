@@ -59,7 +59,7 @@ function acrossOf(count, width, rem, high) {
   return isFlat ? most(NARROWEST * 0.75) : best
 }
 
-/** How high each chart is, of so many below each other.
+/** How high each chart is, of `rows` below each other.
  * @param {number} rows @param {number} natural @param {number} rem @param {Room} room @param {number} legend */
 function tallOf(rows, natural, rem, { high, fill }, legend) {
   const most = (high - legend + GAP * rem) / rows - GAP * rem

@@ -18,7 +18,7 @@ export function dressed(figure, skin) {
   return after
 }
 
-/** Of each colour of one mode the same one of the other.
+/** Each colour of one mode with the same one of the other.
  * @param {Part} from @param {Part} to @returns {[string, string][]} */
 const pairsOf = (from, to) => Object.entries(from).flatMap(([name, colour]) => Array.isArray(colour)
   ? colour.map((each, i) => /** @type {[string, string]} */ ([each, to[name][i]]))

@@ -44,7 +44,7 @@ export function inRows({ data, layout }, width, skin, { high, fill }) {
 /** @param {string[]} texts @param {number} size @param {Skin} skin */
 const widest = (texts, size, skin) => Math.max(0, ...texts.map(text => wide(text, size, skin)))
 
-/** What stands behind a row goes above its right end; what stands behind a bar stays.
+/** What stands after a row goes above its right end; what stands after a bar stays.
  * @param {any} text @param {boolean} areBeside */
 const lifted = (text, areBeside) =>
   text.name === "end" && areBeside ? { ...text, xanchor: "right", xshift: 0, y: text.y - 0.55 } : text

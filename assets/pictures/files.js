@@ -4,7 +4,7 @@
 import { denser, density } from "./canvas.js"
 import { contextOf, packed } from "./paint.js"
 
-const FILE_WIDTH = 1600 // a file has at least so many pixels across
+const FILE_WIDTH = 1600 // px, the least width of a file
 const FILE_EDGE = 20 // around the picture, in pixels at a root font of 16
 
 /** @typedef {{ text: string, x?: number, y: number, size: number, weight: number, colour: string }} FileLine a line of words,

@@ -60,7 +60,7 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
     return `${called(0, rows, q)}${counted ? ", " : " → "}${called(1, columns, k)}\n${said.join("\n")}`
   }
 
-  /** Of a cell that a first map of ticks hides, what it holds nevertheless.
+  /** The value of a cell, also of one that a first map of ticks hides.
    * @param {MapScale} map @param {number} i @param {number} q @param {number} k */
   function valueOf(map, i, q, k) {
     const value = valueAt(scene, i, q, k), raw = rawAt(scene, i, q, k)

@@ -72,7 +72,7 @@ export function brushOf({ header, values, memory, root, alone, late, preview, co
       start(at)
       return true
     },
-    /** Also the cells between this one and the last: a fast hand skips some.
+    /** Paint the cells between this one and the last, too: a fast hand skips some.
      * @param {CellAt | null} at */
     pass(at) {
       if (!at || at.i !== 0) return

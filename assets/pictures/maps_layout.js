@@ -8,8 +8,8 @@ const TWO_ON_A_PHONE = 6 // columns of each of two maps that are readable beside
 const GLANCE = 240 // px at a root font of 16: a picture of one map that may be no higher has no names, as it only has room for cells
 export const NUMBERED = 12 // in maps of up to this many rows and columns, cells that have room print their numbers
 
-/** In how many ways maps can stand beside each other: on a page one, which its width decides; where they fill the screen, each
- * in which all rows are equally long.
+/** How many maps can stand beside each other: on a page one number, which its width decides; where they fill the screen, each
+ * with which all rows are equally long, too.
  * @param {MapsHeader} header @param {number} width @param {number} rem @param {boolean} fill */
 function waysOf(header, width, rem, fill) {
   const count = header.maps.length, usual = acrossOf(header, width, rem)
@@ -172,7 +172,7 @@ export function inDigits(value, { low, high, powers, whole, words }, digits) {
   return /^[<>]/.test(text) ? text : plus + text
 }
 
-/** Of the cells that share a pixel with this one, the one with the largest value, whatever its sign.
+/** The cell with the largest value, whatever its sign, among those that share a pixel with this one.
  * @param {MapsScene} scene @param {number} i @param {number} q0 @param {number} k0 */
 export function largestOf(scene, i, q0, k0) {
   const { view, layout: { block: [down, over] } } = scene

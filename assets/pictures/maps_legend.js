@@ -72,7 +72,7 @@ export function marksInWords(scene) {
   }
 }
 
-/** Over the cell, or in the corner of a framed one whose number is to be read.
+/** Draw a cross over the cell, or in the corner of a framed one whose number is to be read.
  * @param {Pick<MapsScene, "context" | "skin">} scene @param {Box | null} at @param {boolean} [numbered] */
 export function cross({ context, skin }, at, numbered) {
   if (!at) return

@@ -76,7 +76,7 @@ export function whyOf(scene, q, k, pooled) {
   return paint === SEEN ? `shown by paint${by && `, else hidden by ${by}`}` : `hidden by paint${by && `, and by ${by}`}`
 }
 
-/** For painting: what the composition says of a cell, and what is painted over it.
+/** Whether the composition shows a cell, whatever is painted over it.
  * @param {MapsTable} scene @param {number} q @param {number} k */
 export const composedAt = (scene, q, k) => codeOf(scene, q, k) < PAINTS
 /** @param {MapsTable} table @param {number} q @param {number} k @param {boolean} visible @param {string} brush */

@@ -61,7 +61,7 @@ export function rounded(value, digits, whole) {
  * @param {number} value @param {number} [whole] */
 export const inCell = (value, whole) => rounded(value, 2, whole).replace(/^([<>]−?)0\./, "$1.")
 
-/** A weight in so many decimals; one that would vanish in them as a power of ten.
+/** A weight with `digits` decimals; one that would vanish in them is a power of ten.
  * @param {number} weight @param {number} digits */
 export const decimals = (weight, digits) => weight === 0 || +weight.toFixed(digits) ? rounded(weight, digits, 1) : powered(weight, 0)
 

@@ -99,7 +99,7 @@ class Hand:
 
 
 async def one_after_the_other(address: str, process: int, views: Sequence[Ticked], seconds: float) -> Observed:
-    """A single visitor, who opens each view in turn, and stays there for so many seconds."""
+    """A single visitor, who opens each view in turn, and stays there for `seconds`."""
     tree, chance, in_all = ProcessTree(process), random.Random(0), Observed()
     async with _WatchedMemory(tree, in_all):
         for view in views:

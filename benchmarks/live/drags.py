@@ -12,7 +12,7 @@ PLACES = """slider => {
   const xs = Array.from({ length: steps + 1 }, (_, step) => track.left + track.width * step / steps)
   return [xs, +input.value - low, track.top + track.height / 2]
 }"""
-# Moves the pointer that is held down, for so many milliseconds to one place each frame's time, and notes when a new
+# Moves the pointer that is held down, for the given milliseconds to one place each frame's time, and notes when a new
 # value was on screen in all pictures: two frames after the last of them was drawn, as in ticks.py.
 DRAG = """async ([parameter, xs, y, milliseconds]) => {
   const pictures = []
@@ -56,7 +56,7 @@ class Drag:
 
 
 def drag(page: Page, slider: str, *, seconds: float, most: int = 8) -> Drag:
-    """Take the thumb of a slider, move it up and down over at most so many values below its own, and let it go."""
+    """Take the thumb of a slider, move it up and down over at most `most` values below its own, and let it go."""
     places, at, y = page.evaluate(PLACES, slider)
     page.mouse.move(places[at], y)
     page.mouse.down()

@@ -11,7 +11,7 @@ import streamlit as st
 
 @st.cache_resource(show_spinner=False)
 def freeze() -> None:
-    """Once per process, after the first visit's imports."""
+    """Exclude long-lived objects from garbage collection, once per process, after the first visit's imports."""
     gc.collect()
     gc.freeze()
 

@@ -102,7 +102,7 @@ def memory_values_of(observed: Observed) -> dict[Row, float]:
 
 
 def bars_of(visitors: int) -> Mapping[Row, float]:
-    """The most that may be measured of so many visitors."""
+    """The most that may be measured with this many visitors."""
     bars = {TICK: 30.0, ERRORS: 0.0}
     if visitors == CLASS:
         bars |= {OVER_ALONE: 10.0, NEW_95: 300.0}
@@ -133,7 +133,7 @@ def growth(memory: Sequence[tuple[float, float]]) -> float:
 
 
 def percentile(numbers: Sequence[float], percent: int) -> float:
-    """The number below which so many percent of the numbers are; the largest for 100.
+    """The number below which `percent` percent of the numbers are; the largest for 100.
 
     Raises:
         ValueError: if there is no number.

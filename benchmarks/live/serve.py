@@ -34,7 +34,7 @@ def running_app(
     options: Sequence[str] = (),
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Run `streamlit run app.py` as a user does, with more options; its address. Nobody has visited it yet."""
+    """Run `streamlit run app.py` as a user does, with more options; return its address. Nobody has visited it yet."""
     with running_server(port, script=script, options=options, settings=settings) as (address, _):
         yield address
 
@@ -47,7 +47,7 @@ def running_server(
     options: Sequence[str] = (),
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, int]]:
-    """Like `running_app`; the address and the id of the process."""
+    """Run the app as `running_app` does; yield the address and the id of the process."""
     if port is None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
@@ -176,7 +176,7 @@ class Window:
             self.unanswered = stopped or not self._begun
 
     def wait(self) -> None:
-        """Until the app has answered what it was asked, and the page with all its pictures stands still."""
+        """Wait until the app has answered what it was asked, and the page with all its pictures stands still."""
         give_up = time.monotonic() + PATIENCE
         while True:
             try:

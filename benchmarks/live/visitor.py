@@ -105,7 +105,7 @@ class Visitor:
         await self._socket.send_bytes(BackMsg(rerun_script=request).SerializeToString())
 
     async def rest(self, seconds: float) -> None:
-        """Move nothing until pictures and page have followed, but for at most so many seconds."""
+        """Move nothing until pictures and page have followed, but for at most `seconds`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 if self._asking:

@@ -1,4 +1,4 @@
-"""Whose word counts on where a visitor comes from: that of a proxy which FORWARDED_ALLOW_IPS names, and no other."""
+"""A visitor's address is believed from a proxy which FORWARDED_ALLOW_IPS names, and from nobody else."""
 
 import http.client
 
@@ -25,7 +25,7 @@ def second_visit(place: str, source: str) -> tuple[int, str]:
 
 
 def a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is(place: str) -> None:
-    """At a server with SETTINGS."""
+    """The server runs with SETTINGS."""
     full = "Your network address has 1 open tab"
     status, text = second_visit(place, PROXY)
     assert status == 200

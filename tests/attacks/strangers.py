@@ -56,7 +56,7 @@ class Server:
         return [server, *server.children(recursive=True)]
 
     def ask(self, names: str, model: dict[str, object], *, visitor: str = "", **headers: str) -> tuple[int, bytes]:
-        """Request pictures; the answer's status and body."""
+        """Request pictures; return the answer's status and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             cookies = {"Cookie": cookie(visitor)} if visitor else {}
@@ -130,7 +130,7 @@ class Tabs:
         return tab
 
     def wait(self) -> int:
-        """Wait until all pages have run; how many ended without an error."""
+        """Wait until all pages have run; return how many ended without an error."""
         return sum(self._do(self._all_run()))
 
     async def _all_run(self) -> list[bool]:

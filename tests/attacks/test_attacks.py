@@ -1,7 +1,7 @@
 """One visitor cannot harm the others: memory and work are limited, and another visitor is served during an attack.
 
-Nothing here is timed, because machines can be busy. That a quiet visitor is served early shows in how many of the
-attacker's requests are still unanswered at that moment.
+Nothing here is timed, because machines can be busy. How early a quiet visitor is served shows in how many of
+the attacker's requests are still unanswered at that moment.
 """
 
 import time
@@ -20,7 +20,7 @@ UNDER_ATTACK = 2.5 * GIGABYTE
 
 @pytest.fixture(autouse=True)
 def bounded_and_alive(server):
-    """After each test, the server still runs, and its peak of memory is below the limit."""
+    """The server still runs after each test, and its peak of memory is below the limit."""
     yield
     assert server.lives
     assert server.memory["most"] < UNDER_ATTACK

@@ -40,7 +40,7 @@ def slow_model() -> dict[str, object]:
 
 
 def killed_workers_are_replaced(hosted: Server) -> None:
-    """While pages and pictures are answered. After a page has run, its script is the main module of its process."""
+    """Workers are killed while pages and pictures are answered; a page's script is the main module of its process."""
     with hosted.tabs("heads", [{"seed": 1}]) as tabs:
         assert tabs.wait() == 1
     before = workers(hosted)

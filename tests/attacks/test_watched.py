@@ -28,7 +28,7 @@ def get(server: Server, path: str) -> tuple[int, str]:
 
 
 def watchers_come_before_pictures(watched: Server) -> None:
-    """Before those that take all lanes."""
+    """Watchers are answered before those pictures that take all lanes."""
     with ThreadPoolExecutor(16) as threads:
         slow = [threads.submit(watched.ask, "heads+head", LARGE | {"seed": seed}, visitor="a") for seed in range(EACH)]
         quick = [threads.submit(watched.ask, "heads+head", {"seed": seed}, visitor="b") for seed in range(EACH)]

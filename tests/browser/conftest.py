@@ -41,7 +41,7 @@ class Visitor(Window):
         return self
 
     def back_to(self, path: str) -> None:
-        """To another link within the open page, as the browser's Back goes: a page is built once, which takes long.
+        """Go to another link within the open page, as the browser's Back does: building a page anew takes long.
 
         Before that the page rests: an act that it has not been run for yet would take it back.
         """
@@ -62,7 +62,7 @@ class Visitor(Window):
         self.wait()
 
     def behind(self) -> Callable[[float], int]:
-        """From now on the page hears nothing of the server, until the function that is returned lets it.
+        """Keep all that the server says from the page, until the function that is returned lets it through.
 
         That one takes a pause between two messages, in ms, and tells how many there were. The page is opened anew, as
         a socket is routed when it is opened.
@@ -117,7 +117,7 @@ class Visitor(Window):
         self.page.get_by_role("menuitem", name=name).click()
 
     def go(self, name: str) -> None:
-        """To another page by the bar at the top."""
+        """Go to another page by the bar at the top."""
         self.page.locator("[data-testid=stTopNavLinkContainer]").get_by_role("link", name=name, exact=True).click()
 
     def head(self, layer: int, head: int) -> Locator:

@@ -4,7 +4,7 @@ from playwright.sync_api import Page
 
 from tests.browser.test_standalone import drawn
 
-# As the page registers them: what a script reads of them is in pixels.
+# The properties as the page registers them: what a script reads of them is in pixels.
 PROPERTIES = """
 @property --room { syntax: "<length>"; inherits: true; initial-value: 0px }
 @property --fill { syntax: "<number>"; inherits: true; initial-value: 0 }
@@ -25,7 +25,7 @@ SIZE = """() => {
 
 
 def give(page: Page, room: int, fill: int = 0, letters: str = "") -> tuple[int, int, int, int]:
-    """Give the picture so much room, as the page does; its height and its content's; its width and its content's."""
+    """Give the picture room, as the page does; return its height and its content's, its width and its content's."""
     page.evaluate(
         """([style, room, fill, letters]) => {
             document.getElementById("given")?.remove()

@@ -10,7 +10,7 @@ from tfm_ui.page.questions import Question
 from tfm_ui.state.links import share_link
 from tfm_ui.state.model_state import ModelState
 
-# Of a picture, all that its script draws in; of a view whose main thing is a table, the table.
+# All that the script of a picture draws in; or the table, in a view whose main thing is a table.
 BOXES = """() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
     ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
@@ -22,7 +22,7 @@ BOXES = """() => {
 
 
 class Box(NamedTuple):
-    """In pixels of the window."""
+    """A rectangle in pixels of the window."""
 
     left: float
     top: float

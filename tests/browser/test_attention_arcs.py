@@ -45,7 +45,7 @@ def weights(model: ModelState, layer: int = 0) -> np.ndarray:
 
 
 def largest(weights: np.ndarray, share: float, queries=None) -> list[tuple[int, int, int, float]]:
-    """Of each row of each head the largest weights until they make up the share of it, one after the other."""
+    """The largest weights of each row of each head until they make up the share of it, one after the other."""
     lines = []
     for head, query in np.ndindex(weights.shape[:2]):
         row, have = weights[head, query], 0.0

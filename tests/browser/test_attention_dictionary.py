@@ -34,7 +34,7 @@ def answered(visitor, expected: AttentionState) -> None:
 
 
 def drag(visitor, name: str, across: float, down: float) -> None:
-    """By so many pixels, without letting go."""
+    """Drag a handle by this many pixels, without letting go."""
     box = visitor.page.get_by_role("button", name=name).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     visitor.page.mouse.move(x, y)

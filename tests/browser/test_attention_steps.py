@@ -67,7 +67,7 @@ def hovering_names_the_cell_without_asking_the_server(visitor) -> None:
 
 
 def what_feeds_the_cell_is_outlined(visitor) -> None:
-    """Of the score of query 7 and key 3."""
+    """The cell is the score of query 7 and key 3."""
     lit = stage(visitor).evaluate("e => e._memory.header.lit")
     assert lit["query"] == [[[6, None], 1]]
     assert lit["key"] == [[[2, None], 1]]
@@ -142,7 +142,7 @@ def play_walks_by_itself_at_a_speed_that_is_in_no_link_until_it_is_paused(visito
 
 
 def a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor) -> None:
-    """Of the step scores."""
+    """The step is that of the scores."""
     for motion, beats in (("reduce", 0), ("no-preference", 8)):
         visitor.page.emulate_media(reduced_motion=motion)
         visitor.back_to(f"{ONE_STEP}scores")
@@ -153,7 +153,7 @@ def a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor) -> No
 
 
 def a_steps_matrices_have_room(visitor) -> None:
-    """Of the step scores."""
+    """The step is that of the scores."""
     for width in (390, 1440):
         visitor.resize(width)
         wide = stage(visitor).evaluate(

@@ -153,7 +153,7 @@ def test_a_picture_fits_each_width_and_obeys_its_room(shown: Shown, name: str, r
 def test_a_picture_that_is_drawn_after_another_is_that_of_its_own_file(
     shown: Shown, browser: Browser, tmp_path: Path, canvas: str
 ):
-    """So the pictures that share a file are measured as if each were opened alone."""
+    """The pictures that share a file are thus measured as if each were opened alone."""
     first, second = [name for name in SHOWN if PICTURES[name].canvas.name == canvas][:2]
     shown(first, "")
     after = shown(second, "")

@@ -34,7 +34,7 @@ def without_parameters_lab_gpt_writes_and_the_address_says_what(visitor) -> None
 
 
 def play_goes_from_token_to_token_until_it_is_stopped(visitor) -> None:
-    """Of 60 tokens, so that even on a slow machine it is stopped before the last."""
+    """The text has 60 tokens, so that even on a slow machine it is stopped before the last."""
     visitor.press("Play", "generate_write")
     visitor.page.wait_for_function("e => e._memory.at > 2", arg=picture(visitor).element_handle())
     visitor.press("Stop", "generate_write")
@@ -109,7 +109,7 @@ def a_page_that_is_behind_takes_no_step_back(visitor, view: str) -> None:
 
 
 def another_token_is_put(visitor, hand: str) -> tuple[list[str], list[str]]:
-    """By mouse or keys; what the text was before, and both texts."""
+    """Put another token by mouse or keys; return what the text was before, and both texts."""
     before, row = texts(visitor), other_candidate(visitor)
     token, place = candidate(visitor, row)
     if hand == "mouse":

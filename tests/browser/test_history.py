@@ -57,7 +57,7 @@ def trail(visit):
 
 
 def back_takes_back_one_act_a_press_and_forward_brings_it_back(walk: Trail) -> None:
-    """From Home, with the seed 5."""
+    """The walk starts from Home, with the seed 5."""
     walk.visitor.head(2, 3).click()
     walk.at("/heads", seed="5", heads_layer="2", heads_head="3")
     walk.lock(1, 4)
@@ -221,7 +221,7 @@ def undo_brings_back_a_long_text_and_so_does_back(walk: Trail, text: str) -> Non
 
 
 def test_a_long_text_is_never_too_long_for_the_address_and_comes_back_whole(trail):
-    """Of signs that an address writes as nine, or as three; tests/tfm_ui/state/test_links.py has texts of any kind."""
+    """An address writes these signs as nine, or as three; tests/tfm_ui/state/test_links.py has texts of any kind."""
     walk = trail("/heads")
     the_address_is_never_too_long_and_back_brings_back_all_of_the_text(walk, "🦊👩‍👩‍👧‍👦" * 200)
     walk.visitor.back_to("/heads")

@@ -32,7 +32,7 @@ def place(visitor: Visitor, slider: str, step: int | None = None) -> tuple[float
 
 @contextmanager
 def held(visitor: Visitor, slider: str, *steps: int):
-    """The thumb was dragged over these steps, and is still held; behind the block it has been let go."""
+    """The thumb was dragged over these steps, and is still held; after the block it has been let go."""
     visitor.page.mouse.move(*place(visitor, slider))
     visitor.page.mouse.down()
     for step in steps:

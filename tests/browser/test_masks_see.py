@@ -26,7 +26,7 @@ STANDS = """e => { const { values, header } = e._memory, n = header.rows.names.l
 
 
 def until(visitor: Visitor, condition: str) -> None:
-    """Of the pairs kept, how many there are, and of what the browser was told."""
+    """Wait for a condition on `kept`, how many pairs are kept, and `shown`, what the browser was told."""
     element = maps(visitor).element_handle()
     try:
         visitor.page.wait_for_function(f"{STANDS} {condition} }}", arg=element)

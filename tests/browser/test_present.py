@@ -53,7 +53,7 @@ def a_presenter_needs_the_keys_alone(visitor) -> None:
         expect(visitor.page).to_have_url(re.compile("present=true"))
         assert which(visitor).startswith("1 of")  # each lens asks its first question
     visitor.back_to("/profiling?seed=5&present=true")
-    visitor.page.keyboard.press("l")  # there is no lens behind the last
+    visitor.page.keyboard.press("l")  # there is no lens after the last
     visitor.page.keyboard.press("k")
     visitor.page.get_by_text(place("Training")).wait_for()
     visitor.page.keyboard.press("x")

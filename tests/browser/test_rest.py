@@ -32,7 +32,7 @@ def resting() -> Iterator[str]:
 
 
 def in_a_row(visitor: Visitor, path: str) -> None:
-    """To a link; from here on acts are in a row."""
+    """Go to a link; from here on acts are in a row."""
     visitor.back_to(path)
     visitor.choose_seed(1)
     visitor.wait()

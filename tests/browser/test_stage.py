@@ -19,13 +19,13 @@ WIDE = (1920, 1080)
 WINDOWS = (TIGHT, *SMALL, (1440, 900), WIDE)
 HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
-SECOND_ROW = 40  # so much lower where sliders or masks have a row of their own, rather than being out of sight
+SECOND_ROW = 40  # px, how much lower where sliders or masks have a row of their own, rather than being out of sight
 SHARE = 0.6  # of the window that the main picture has at least, while presenting
 LINES = 45  # of the smallest label, in the height of a window
 
 
 def overflow(visitor: Visitor) -> float:
-    """By how many pixels the page is wider than the window."""
+    """The number of pixels by which the page is wider than the window."""
     inside = "e => Math.max(e.scrollWidth - e.clientWidth, document.documentElement.scrollWidth - innerWidth)"
     return visitor.page.locator(".stMain").evaluate(inside)
 
@@ -128,7 +128,7 @@ def controls_are_in_sight(visitor: Visitor, view: str) -> None:
 
 
 def main_picture_is_whole(visitor: Visitor, view: str) -> None:
-    """On the first screen, with the row of controls above it, and nothing runs out of the window."""
+    """The picture is on the first screen, with the row of controls above it, and nothing runs out of the window."""
     width, height = (visitor.page.viewport_size[side] for side in ("width", "height"))
     box = whole_picture(visitor, height + 0.5)
     rows = visitor.page.locator(".st-key-knobs").evaluate_all("all => all.map(e => e.clientHeight > 50)")
@@ -212,7 +212,7 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
 
 @pytest.mark.parametrize("path", ["/heads", "/generate"])
 def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_out(visit, path):
-    """As it is opened: a page takes a moment for the colours of another scheme, and nothing marks its end."""
+    """The page is opened anew: it takes a moment for another scheme's colours, and nothing marks the end of it."""
     visitor = visit(path)
     for scheme in ("light", "dark"):
         if scheme == "dark":
@@ -247,7 +247,7 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_presented_a_view_fills_the_screen(visit, name, request):
-    """In the light: the first view of a lens in all three windows, and the one with the longest row of controls in the
+    """The first view of a lens is shown in all three windows, and the one with the longest row of controls in the
     smallest; with --all each view in all. test_every_picture.py has each picture in the room that it gets there.
     """
     views, everything = lens(name).views, request.config.getoption("all_combinations")
@@ -275,7 +275,7 @@ def test_presented_a_view_fills_the_screen(visit, name, request):
     ],
 )
 def test_presented_no_control_has_to_be_scrolled_to(visit, path):
-    """In the views with the longest rows: four sliders beside boxes, masks beside boxes, a button for each change."""
+    """The views with the longest rows: four sliders beside boxes, masks beside boxes, a button for each change."""
     visitor = visit(presented(path))
     for width, height in HALLS:
         visitor.resize(width, height=height)

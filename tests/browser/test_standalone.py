@@ -22,12 +22,12 @@ OVERLAPS = """() => {
 
 
 def drawn(page: Page) -> None:
-    """Until what happened is on screen."""
+    """Wait until what happened is on screen."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def opened(page: Page, folder: Path, name: str, query: str, mode: str = "light", *, more: str = "") -> list[str]:
-    """Open a picture's file, with `more` at the end of its script; the problems that the page has, also later."""
+    """Open a picture's file, with `more` at the end of its script; return its problems, a list that grows."""
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))

@@ -41,7 +41,7 @@ READ = """() => {
 
 
 def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> None:
-    """Of each picture of cells: under a finger, after it has left, and when it has scrolled the page."""
+    """Each picture of cells is tried under a finger, after it has left, and when it has scrolled the page."""
     for path in views:
         visitor.back_to(path)
         before = visitor.page.evaluate(READ)

@@ -90,7 +90,7 @@ class Replicas:
         self._running[name] = server, process
 
     def kill(self, name: str) -> None:
-        """As a machine that loses its power does it: the process has no time to say goodbye."""
+        """End a server as a machine that loses its power does it: the process has no time to say goodbye."""
         server, process = self._running.pop(name)
         os.kill(process, signal.SIGKILL)
         server.__exit__(None, None, None)

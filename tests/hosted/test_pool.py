@@ -207,7 +207,7 @@ def a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(sing
 def a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(
     lonely: Pool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of a pool whose worker was never replaced."""
+    """The pool's worker was never replaced."""
 
     def is_asked(restarts: int) -> bool:
         return lonely.status()[0].restarts == restarts and poison in lonely._asked

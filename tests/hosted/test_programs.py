@@ -75,7 +75,7 @@ print(*map(tuple, map(torch.Tensor.size, scaled_dot_product_attention(query, que
 
 
 def test_a_model_runs_with_torch_alone():
-    """As docs/library.md says. Measurements need NumPy too, and what is compared with Hugging Face's code, that."""
+    """docs/library.md says so. Measurements need NumPy too, and what is compared with Hugging Face's code, that."""
     rooms = [tfm_core.generation, tfm_core.masks, tfm_core.model, tfm_core.positional, tfm_core.study]
     modules = [module.name for room in rooms for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")]
     assert len(modules) > 25

@@ -21,7 +21,7 @@ CLAIMED: Values = {"claim": CLAIMS, "a": tuple(POSITIONAL), "b": ("nothing", "si
 
 
 def numbers(values: Any) -> list[float]:
-    """Of an axis of a trace, as Plotly's JSON has them; names count as numbers that are there."""
+    """The numbers of an axis of a trace, as Plotly's JSON has them; names count as numbers that are there."""
     if isinstance(values, dict):
         return [float(each) for each in np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])]
     return [math.nan if each is None else 1.0 if isinstance(each, str) else float(each) for each in values]

@@ -61,7 +61,7 @@ def ends(field: Field) -> tuple[Any, ...]:
 
 @cache
 def rows_of(name: str, view: str, count: int) -> list[dict[str, str]]:
-    """So many links of a view: with fewer than a control has values, other views of the lens get the others."""
+    """`count` links of a view: with fewer than a control has values, other views of the lens get the others."""
     each = lens(name)
     of_lens = {field: ends(control) for field, (control, _) in controls_of(each.state).items()} | {"view": (view,)}
     axes = CORNERS | {each.prefix + field: values for field, values in of_lens.items() if values}

@@ -1,6 +1,6 @@
 """What is computed from a cached pass, for any layer and head, equals a recording of the model, to the last digit.
 
-Of a sentence in a batch, queries and keys are equal to the last digit, and weights to rounding: on some processors
+Queries and keys of a sentence in a batch are equal to the last digit, and weights to rounding: on some processors
 (AMD's, under MKL) the last digit of a product of matrices depends on where in a batch the matrices stand.
 """
 

@@ -52,7 +52,7 @@ def states_for(name: str):
 
 @pytest.mark.parametrize("prefix", sorted({picture.prefix for picture in PICTURES.values()}))
 def test_a_picture_comes_back_from_its_query_alone(prefix):
-    """Computed anew, in another order: what pictures of a lens share is computed for another one of them."""
+    """It is computed again, in another order: what pictures of a lens share is computed for another one of them."""
     queries = {name: Drawing(name, states_for(name)).query for name in PICTURES if PICTURES[name].prefix == prefix}
     first = {name: made(name, query) for name, query in queries.items()}
     cache.clear()

@@ -48,7 +48,7 @@ def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
 
 @pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_question_is_answered_by_what_is_on_screen(lens, question):
-    """As it was recorded; tests/record/test_links.py says that it is what is answered today."""
+    """The answer is the recorded one; tests/record/test_links.py says that it is what is answered today."""
     link = next(link for link in recorded_links() if (link.lens, link.question) == (lens.name, question.name))
     said = read(link)["question"]
     assert said["name"] == question.name

@@ -116,10 +116,10 @@ LENSES: dict[Any, list[Values]] = {
         {"sizes": "\n".join(f"{32 * i} 1 1 8" for i in range(1, 21)), "row": 20},
     ],
 }
-# Of other models each lens draws its last state, which is quick to compute.
+# The other lenses draw their default state, which is quick to compute.
 LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
 USE_MODELS = [page for page in LENSES if any(PICTURES[name].uses_model for name in pictures_of(page))]
-# Of the view of distances each further draw is another 5 networks: as few as can be chosen draw the same picture.
+# Each further draw in the view of distances is another 5 networks: as few as can be chosen draw the same picture.
 FEW = {"distance": {"reach_seeds": 3}}
 LINKS = [
     (lens.state, dict(question.model), {**FEW.get(view, {}), **question.page, **({"view": view} if view else {})})
@@ -138,7 +138,7 @@ def drawn_for(page: Any, state: Values) -> list[str]:
 
 
 def evenly(links: Sequence[T], most: int) -> list[T]:
-    """At most so many of these links, the first and the last among them."""
+    """These links, or `most` of them, the first and the last among them."""
     if len(links) <= most:
         return list(links)
     return [links[round(i * (len(links) - 1) / (most - 1))] for i in range(most)]

@@ -29,7 +29,7 @@ def pairs(first: list[Any], second: list[Any], each: int) -> list[tuple[Any, Any
 
 
 def in_turn(axis: list[Any], count: int, seed: int) -> list[Any]:
-    """So many values of an axis, each as often as any other, in an order that is the same each time."""
+    """`count` values of an axis, each as often as any other, in an order that is the same each time."""
     mixed, draw = [], Random(seed)
     while len(mixed) < count:
         mixed += draw.sample(axis, len(axis))

@@ -66,7 +66,7 @@ def set_at_random(widget: Any, draw: Random) -> Any:
 
 
 def act(app: AppTest, draw: Random) -> str:
-    """Do something that the page offers; what it was."""
+    """Do something that the page offers; return what it was."""
     buttons = [button for button in app.get("button") if BUTTONS.match(button.key or "") and not button.disabled]
     if buttons and draw.random() < 0.4:
         button = draw.choice(buttons)

@@ -19,7 +19,7 @@ def maps(app, name: str) -> np.ndarray:
 
 
 def changes(app) -> str:
-    """Of B, as the pictures are asked for with them."""
+    """The changes of B, as the pictures are asked for with them."""
     return picture(app, "change_weights")[0]["query"]
 
 

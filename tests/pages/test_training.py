@@ -155,7 +155,7 @@ def test_a_file_of_weights_comes_back_with_a_name_of_its_own():
 
 
 def test_a_source_that_cannot_be_read_is_told_beside_its_control():
-    """And not below the picture, which shows another one."""
+    """The sentence is not below the picture, which shows another source."""
     app = start("training", training_view="decode", training_source="hello world")
     assert not app.exception
     told = "“hello” is not among the tokens"

@@ -52,7 +52,7 @@ def name_of(link: Link) -> str:
 
 
 def _visit(link: Link, *, update: bool) -> bool:
-    """Report the differences of one link, and write them down if that is asked for; whether there are any."""
+    """Report the differences of one link, and write them down if that is asked for; return whether there are any."""
     now = content_of(link)
     lines = changed(link, now)
     if not lines:

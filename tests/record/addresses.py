@@ -40,7 +40,7 @@ class Link:
 
     @property
     def query(self) -> str:
-        """What stands behind "?", as Asked reads it."""
+        """What stands after "?", as Asked reads it."""
         return self.address.partition("?")[2].removesuffix(MEASURED)
 
     @property

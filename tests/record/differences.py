@@ -12,7 +12,7 @@ LINE = 200  # characters of a text that a difference tells
 
 
 def alike(first: Described, second: Described) -> Described:
-    """What of two descriptions is the same; None if nothing is. Of numbers that differ it is the shape."""
+    """What of two descriptions is the same; None if nothing is. If numbers differ, it is their shape."""
     if first == second:
         return first
     if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):

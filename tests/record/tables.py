@@ -14,7 +14,7 @@ PRECISE = re.compile(r"-?\d+\.\d{8,}")
 
 
 def table_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Rows, and columns with their names; of a wide table the numbers together, behind the names of all columns."""
+    """Rows, and columns with their names; of a wide table the numbers together, after the names of all columns."""
     frame = frame.reset_index() if frame.index.name or not isinstance(frame.index, pd.RangeIndex) else frame
     for number, dtype in enumerate(frame.dtypes):  # numbers with blanks between them come as texts
         if dtype.kind not in "biuf" and any(PRECISE.fullmatch(str(value)) for value in frame.iloc[:, number]):

@@ -21,7 +21,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        """In words."""
+        """The row in words."""
         test = f"`{self.catch.test}`".replace("|", "\\|") if self.catch.test else ""
         return [self.fault.name, self.fault.room, self.catch.tier or "**none**", test, f"{self.seconds:.0f}"]
 
@@ -68,7 +68,7 @@ def look_for(fault: Fault) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """In Markdown."""
+    """The rows as a table in Markdown."""
     lines = [["fault", "room", "tier", "first test that failed", "seconds"], ["---", "---", "---", "---", "---:"]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [*lines, *(row.cells for row in rows)])
 

@@ -165,5 +165,5 @@ def _written(tokens: tuple[int, ...], score: float, penalty: float) -> Written:
 
 
 def _is_over(ended: Sequence[Written], best: Beam, length: int, width: int, penalty: float) -> bool:
-    """Whether as many texts have ended as are wanted, and the best beam, if it ended now, would be none of them."""
+    """Whether enough texts have ended, and the best beam, if it ended now, would not be among them."""
     return len(ended) == width and best.score / length**penalty <= ended[-1].rating

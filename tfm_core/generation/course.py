@@ -65,7 +65,7 @@ class Course:
 
 
 def context_begin(length: int, context: int | None) -> int:
-    """Where the context of a text of so many tokens begins: at 0, until it is full; then its newer half is left.
+    """Where the context of a text of `length` tokens begins: at 0, until it is full; then its newer half is left.
 
     A function of the length alone, so that a text is read the same, however it came about.
     """

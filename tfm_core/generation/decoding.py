@@ -85,7 +85,7 @@ class Generation(Iterator[Step]):
 
     @torch.no_grad()
     def _logits(self, begin: int) -> Tensor:
-        """Of the token after the text so far, (vocab): the earlier course's, or those of a pass."""
+        """The logits of the token after the text so far, (vocab): the earlier course's, or those of a pass."""
         ids = self._ids
         if self.earlier and self._agree == len(ids):
             number = len(ids) - len(self.earlier.prompt)

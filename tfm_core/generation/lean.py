@@ -116,7 +116,7 @@ class LeanLayer:
         return self.query(x).view(self.heads), self.key(x).view(self.heads), self.value(x).view(self.heads)
 
     def network(self, x: Tensor) -> Tensor:
-        """The feed-forward network."""
+        """The output of the feed-forward network."""
         hidden = self.wide(x)  # (d_ff)
         hidden = self.activation(hidden) if self.gate is None else self.activation(self.gate(x)) * hidden
         return self.narrow(hidden)

@@ -1,4 +1,4 @@
-"""From logits to the next token, as pure functions, with everything on the way that a picture needs.
+"""Sampling: from logits to the next token, as pure functions, with all the steps in between that a picture needs.
 
     scaled  = logits / temperature
     order   = tokens by falling probability, ties by id: the filters below each cut off its end
@@ -29,9 +29,9 @@ class Sampling:
 
     Attributes:
         temperature: what logits are divided by, 0.05 to 5.
-        top_k: so many of the likeliest tokens stay; 0 for all.
+        top_k: how many of the likeliest tokens stay; 0 for all.
         top_p: the fewest tokens that have this probability together stay; 1 for all.
-        min_p: tokens at least so many times as likely as the likeliest stay; 0 for all.
+        min_p: tokens whose probability is at least this share of the likeliest's stay; 0 for all.
         greedy: take the largest logit, the lowest id of several; no filter and no random number acts then.
         seed: of the random numbers, with the position of the draw.
 

@@ -36,7 +36,7 @@ class Surprise:
 
     @property
     def perplexity(self) -> float:
-        """Among how many equally likely tokens the model chose, on average."""
+        """The number of equally likely tokens among which the model chose, on average."""
         return math.exp(-float(self.log_probabilities.mean()))
 
     @property
@@ -101,7 +101,7 @@ def windows(length: int, context: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _score(logits: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-    """Of the distributions by logits (scored, vocab), and the tokens that came: the fields of `Surprise`."""
+    """The fields of `Surprise` for the tokens that came, under the distributions of logits (scored, vocab)."""
     logs = logits.double().log_softmax(-1)
     came = logs.gather(-1, tokens[:, None])  # (scored, 1)
     ranks = (logs > came).sum(-1) + 1

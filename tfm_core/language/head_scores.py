@@ -27,7 +27,7 @@ class HeadScores:
 
     Attributes:
         previous: float32 (layer, head), the mean weight on the previous token.
-        induction: float32 (layer, head), the mean weight of the second half on the token behind the same token's first
+        induction: float32 (layer, head), the mean weight of the second half on the token after the same token's first
             occurrence.
         first_loss, second_loss: nats per token in the first half, where nothing can be known, and in the second.
     """
@@ -56,7 +56,7 @@ def previous_token_scores(weights: Tensor) -> Tensor:
 
 
 def induction_scores(weights: Tensor, period: int) -> Tensor:
-    """The same of tokens that repeat after `period`: the mean weight on the token behind the first occurrence, (head).
+    """The same of tokens that repeat after `period`: the mean weight on the token after the first occurrence, (head).
 
     The query at `period + i` holds the token of place i: the head looks at place i + 1.
     """

@@ -6,7 +6,7 @@ from tfm_core.model.tokens import PAD_ID, Tokens
 
 
 def lab_prompt(text: str, seq_len: int | None = None) -> Tokens:
-    """A text as Lab GPT reads it. Of too many tokens the last are read; an empty text is read as the start token.
+    """A text as Lab GPT reads it. The last tokens of a long text are read; an empty text is read as the start token.
 
     Args:
         text: any text.

@@ -41,12 +41,12 @@ def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """And: a pair may attend where every mask allows it. `None` hides nothing; all `None` gives `None`."""
+    """Masks joined by "and": a pair may attend where all allow it. `None` hides nothing; all `None` gives `None`."""
     return _fold("combine_masks", torch.logical_and, [mask for mask in masks if mask is not None])
 
 
 def either_mask(*masks: Tensor | None) -> Tensor | None:
-    """Or: a pair may attend where any of the masks allows it. One `None`, which hides nothing, gives `None`."""
+    """Masks joined by "or": a pair may attend where any allows it. One `None`, which hides nothing, gives `None`."""
     given = [mask for mask in masks if mask is not None]
     return _fold("either_mask", torch.logical_or, given) if len(given) == len(masks) else None
 

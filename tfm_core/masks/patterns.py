@@ -21,7 +21,8 @@ def window_mask(query_len: int, key_len: int | None = None, *, window: int) -> T
     """Only what is near: (query, key), True where a key stands fewer than `window` tokens away.
 
     With causality each query sees `window` tokens, itself among them: sliding window attention, Jiang et al. 2023
-    (Mistral 7B), section 2. Without it, `window` - 1 on either side, Beltagy et al. 2020 (Longformer), section 3.1.
+    (Mistral 7B), section 2. Without it, each sees itself and `window` - 1 tokens on either side, Beltagy et al. 2020
+    (Longformer), section 3.1.
 
     Raises:
         ValueError: for a length or a window below 1.
@@ -81,7 +82,7 @@ def document_mask(query_len: int, key_len: int | None = None, *, lengths: Sequen
     Args:
         query_len: number of queries.
         key_len: number of keys, `query_len` by default.
-        lengths: of the documents; what lies behind the last of them is one more.
+        lengths: of the documents; what lies after the last of them is one more.
 
     Raises:
         ValueError: for a length below 1.
@@ -168,8 +169,8 @@ class Pattern:
         """The mask of these token ids, (batch, query) and (batch, key): broadcasts to (batch, 1, query, key).
 
         Args:
-            queries: token ids of who looks.
-            keys: token ids of who is looked at.
+            queries: token ids of the queries.
+            keys: token ids of the keys.
             values: of `arguments`, one after the other; their defaults where there are none.
             pad_id: the token that stands for padding.
         """

@@ -88,7 +88,7 @@ class KeyValueCache:
 
     @staticmethod
     def memory_of(config: Cached, length: int, *, batch: int = 1, number: int = 4) -> int:
-        """What `nbytes` will be with so many tokens: 2 layers d_model length batch, each of `number` bytes."""
+        """What `nbytes` will be with `length` tokens: 2 layers d_model length batch, each of `number` bytes."""
         return 2 * config.num_layers * config.d_model * length * batch * number
 
     def keys(self, layer: int) -> Tensor:
@@ -128,7 +128,7 @@ class KeyValueCache:
         return self._with(layers, None if self.visible is None else self.visible[rows])
 
     def check(self, config: Cached, batch: int) -> None:
-        """Raise a ValueError unless a model of this configuration can go on with so many texts."""
+        """Raise a ValueError unless a model of this configuration can go on with `batch` texts."""
         if config is not self.config and config != self.config:
             raise ValueError(f"cache: expected one of the model's own configuration {config}, got one of {self.config}")
         if self.batch not in (None, batch):

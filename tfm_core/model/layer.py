@@ -89,5 +89,5 @@ class TransformerLayer(Tapped):
         return self.tap(f"{name}.residual_after", x)
 
     def _drop(self, x: Tensor) -> Tensor:
-        """Dropout while training; else not even the call of a module, which a small model feels."""
+        """Dropout while training; otherwise not even a module is called, which would slow a small model down."""
         return self.dropout(x) if self.training else x

@@ -48,7 +48,7 @@ def linear_attention(
 
 
 def _gathered_causally(q: Tensor, k: Tensor, value: Tensor) -> Tensor:
-    """For each query the sum over the keys up to it, as a recurrent network would: a state, to which each key adds.
+    """The sum for each query over the keys up to it, as a recurrent network would: a state, to which each key adds.
 
     The states of a few keys are in memory at a time: those of all keys would be n d^2 numbers.
     """

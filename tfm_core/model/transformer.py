@@ -111,7 +111,7 @@ class Transformer(Tapped):
     """A transformer by its configuration, with weights drawn from (seed, parameter name), or trained.
 
     Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
-    encoder-decoder the same behind `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
+    encoder-decoder the same after `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
 
     Args:
         config: all that the model depends on.

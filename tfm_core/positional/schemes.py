@@ -95,7 +95,7 @@ class Positional(nn.Module):
         return None
 
     def wavelengths(self, width: int) -> Tensor | None:
-        """After how many positions each pair of dimensions of vectors so wide has turned once, float64 (pair)."""
+        """The positions in which each pair of dimensions of vectors of this width turns once, float64 (pair)."""
         return None
 
     def bias(self, query_len: int, key_len: int) -> Tensor | None:

@@ -28,7 +28,7 @@ INTERRUPTED = 130  # as a shell calls it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and write the files; the exit code."""
+    """Measure, print the table, and write the files; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -161,7 +161,7 @@ def _sizes(text: str, given: argparse.Namespace) -> list[Size]:
 
 
 def _tell(progress: Progress, before: str) -> str:
-    """On a terminal one line, written over and over; elsewhere a line for each thing that is done. What is done now."""
+    """Print one line, overwritten, on a terminal; elsewhere a line for each thing done. Return what is done now."""
     line = f"{progress.share:4.0%}  {in_seconds(progress.seconds_left)} left  {progress.doing}"
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1

@@ -1,6 +1,6 @@
 """Timing one thing: calls to warm up, then blocks of calls; blocks that other programs disturbed are kept apart.
 
-By torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
+It uses torch.utils.benchmark, which waits for the GPU and keeps Python's garbage collection out of a block.
 """
 
 import time

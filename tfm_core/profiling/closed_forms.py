@@ -26,7 +26,7 @@ class Forms(Protocol):
         """Numbers that are learned, by part."""
 
     def flops(self, size: Size) -> Parts:
-        """Of one forward pass, by part."""
+        """FLOPs of one forward pass, by part."""
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
         """Operations that a backward pass saves, of twice as many as `flops`: gradients that nobody asks for."""
@@ -55,7 +55,7 @@ def logits(size: Size) -> Parts:
 
 
 def input_bytes(size: Size, setup: Setup) -> int:
-    """Of the residual stream B n d that goes in, or with an embedding of B n token ids of 8 bytes."""
+    """Bytes of the residual stream B n d that goes in, or with an embedding of B n token ids of 8 bytes."""
     return 8 * size.batch * size.seq_len if size.embeds else setup.itemsize * size.stream
 
 

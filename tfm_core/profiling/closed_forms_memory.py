@@ -1,7 +1,7 @@
 """Memory at the peak of a transformer's pass, in closed form: what our code and torch's hold at each full moment.
 
-Counted in numbers of the pass's dtype, beyond weights and input. Symbols: a = B n d, the residual stream; F = B n d_ff;
-S = B h n^2, the scores of one attention.
+Memory is counted in numbers of the pass's dtype, beyond weights and input. Symbols: a = B n d, the residual stream;
+F = B n d_ff; S = B h n^2, the scores of one attention.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Held:
         return self.setup.device == "cpu" and self.s <= FASTER_WRITTEN[self.setup.threads > 1]
 
     def forward(self) -> float:
-        """Without gradients.
+        """The peak without gradients.
 
         In an attention the layer's input, in pre-norm its norm, query, key and value, and what `_attention` adds; in a
         feed-forward network the caller's x, the layer's, in pre-norm its norm, and F with the output or, gated, 3 F.
@@ -172,7 +172,7 @@ class Held:
         return max(way_back, biased, saved + at_output, parameters + 4 * a)
 
     def _saved_by_attentions(self) -> float:
-        """Beside the inputs of their products."""
+        """What attentions save besides the inputs of their products."""
         size, a, saved = self.size, self.a, 0.0
         for inside, many in ((True, size.num_feed_forwards), (False, size.num_attentions - size.num_feed_forwards)):
             written = self._trains_written(inside=inside)

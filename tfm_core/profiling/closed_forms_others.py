@@ -23,14 +23,14 @@ class OfEqualCount(ABC):
 
     @abstractmethod
     def flops_between(self, size: Size) -> Parts:
-        """Of one forward pass without embedding and output, by part."""
+        """FLOPs of one forward pass without embedding and output, by part."""
 
     def parameters(self, size: Size) -> Parts:
         """Numbers that are learned, by part."""
         return {**ends(size), **self.of_width(size, self.width(size))}
 
     def flops(self, size: Size) -> Parts:
-        """Of one forward pass, by part."""
+        """FLOPs of one forward pass, by part."""
         return {**self.flops_between(size), **logits(size)}
 
     def width(self, size: Size) -> int:
@@ -38,7 +38,7 @@ class OfEqualCount(ABC):
         return _width(self, replace(size, seq_len=1, batch=1))  # what it does not depend on
 
     def peak(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """That between embedding and output, and the embedded input, B n d; or the logits or their gradient, B n V.
+        """The peak between embedding and output, plus the input B n d; or that at the logits or their gradient, B n V.
 
         Beside the logits' gradient lies what was saved for the way back, about 3/4 of the peak between, and V d. An
         embedding's gradient, V d, comes last, when all that was saved is gone.
@@ -96,7 +96,7 @@ class Recurrent(OfEqualCount):
         return {"recurrence": 2 * self.gates * width * size.batch * (inputs + size.num_layers * width)}
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+        """Numbers fitted to torch's allocation curve on the processor. U = B n H, and P is the number of parameters.
 
         GRU: 6 U forward (a layer's input, its three gates, its states twice), and 8.4 U saved in each layer. LSTM, of
         which the oneDNN kernel packs the weights and has a workspace: 7 U and 4 P / 3 L forward, and 15 U saved in each
@@ -118,7 +118,7 @@ class Recurrent(OfEqualCount):
 
 @dataclass(frozen=True)
 class Convolution(OfEqualCount):
-    """Convolutions over the tokens, H channels wide, GELU behind each, and a linear map back to d_model.
+    """Convolutions over the tokens, H channels wide, GELU after each, and a linear map back to d_model.
 
     Attributes:
         kernel: tokens that each sees, itself in the middle.
@@ -151,7 +151,7 @@ class Convolution(OfEqualCount):
         )
 
     def peak_between(self, size: Size, setup: Setup, *, backward: bool) -> float:
-        """Fitted to torch's allocation curve on the processor, where U = B n H and P is the number of parameters.
+        """Numbers fitted to torch's allocation curve on the processor. U = B n H, and P is the number of parameters.
 
         A layer's input, what it gives, the same after GELU: 3 U, and its weights packed by oneDNN; for the way back
         each layer saves 2 U.
@@ -164,7 +164,7 @@ class Convolution(OfEqualCount):
         return 4 * self.units(size) * size.num_layers
 
     def calls(self, size: Size) -> int:
-        """About 4 a layer."""
+        """Calls of one forward pass: about 4 a layer."""
         return 4 * size.num_layers
 
 

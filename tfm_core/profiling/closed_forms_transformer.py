@@ -10,7 +10,7 @@ from tfm_core.profiling.closed_forms_memory import Held
 from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.size import Size
 
-LARGE = 2**23  # from so many numbers on, the C library asks the system for new memory each time
+LARGE = 2**23  # from this many numbers on, the C library asks the system for new memory each time
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Transformer:
         }
 
     def spared(self, size: Size, *, input_gradient: bool) -> Parts:
-        """In pre-norm nothing: the first norm learns too, so that even the first projections must hand a gradient down.
+        """Nothing in pre-norm: the first norm learns too, so that even the first projections must hand a gradient down.
 
         In post-norm the gradients of the inputs of query, key and value in the first layer of each stack, B 6 n d^2,
         where nothing below them learns: no embedding, no positions, and nobody asks.
@@ -74,7 +74,7 @@ class Transformer:
     def moved(self, size: Size, setup: Setup) -> float:
         """Each attention 10 B n d and the softmax, each feed-forward network 6 B n d and 2 B n d_ff, gated 5 B n d_ff.
 
-        That is norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
+        These are norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
         n^2 and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the processor, these are
         new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
         Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With an embedding 4 B n d for each
@@ -89,6 +89,6 @@ class Transformer:
         return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
 
     def calls(self, size: Size) -> int:
-        """About 16 an attention and 9 a feed-forward network, 10 more where positions act inside the attention."""
+        """Calls: about 16 an attention, 9 a feed-forward network, 10 more where positions act inside the attention."""
         inside = 10 * (size.positional in ("rope", "alibi", "t5"))
         return 16 * size.num_attentions + (9 + inside) * size.num_feed_forwards

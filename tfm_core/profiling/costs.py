@@ -69,7 +69,7 @@ def peak_memory(row: Row, setup: Setup, *, backward: bool = False) -> int:
 
 
 def call_seconds(row: Row, setup: Setup, machine: Machine | None = None) -> float:
-    """Of one forward pass: products at a share of the rate, what lies between at the bandwidth, and each call."""
+    """Seconds of one forward pass: products at a share of the rate, the rest at the bandwidth, and each call."""
     flops_rate, bytes_rate = _rates(setup, machine)
     forms = TARGETS[row.target].forms
     return (

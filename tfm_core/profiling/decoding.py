@@ -97,7 +97,7 @@ def measure_decoding(plan: DecodingPlan, gate: contention.Gate | None = None) ->
 
 
 class _Step:
-    """One more token after a text of so many, in one of the two ways."""
+    """One more token after a text of `length` tokens, in one of the two ways."""
 
     def __init__(self, model: Transformer, length: int, *, cached: bool) -> None:
         self.model, self.length, self.cached = model, length, cached

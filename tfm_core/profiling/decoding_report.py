@@ -29,7 +29,7 @@ class DecodingPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class AtLength:
-    """One more token after a text of so many tokens.
+    """One more token after a text of a given length.
 
     Attributes:
         length: of the text, in tokens.

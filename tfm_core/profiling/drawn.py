@@ -15,7 +15,7 @@ STARTS = {Tensor.uniform_, Tensor.normal_, nn.init.uniform_, nn.init.normal_, nn
 
 
 class _Undrawn(TorchFunctionMode):
-    """Within it, this thread's new modules leave out torch's own random start.
+    """A mode within which this thread's new modules leave out torch's own random start.
 
     On the meta device that start would make torch import its compiler; elsewhere it would move torch's random state.
     """

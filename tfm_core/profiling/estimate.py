@@ -73,7 +73,7 @@ class _Needs:
 
 @lru_cache(maxsize=4096)
 def _needs(row: Row, setup: Setup, machine: Machine | None) -> _Needs:
-    """Remembered, as a refusal tries many smaller plans of the same rows."""
+    """What a row needs, remembered: a refusal tries many smaller plans of the same rows."""
     held = setup.itemsize * sum(costs.parameters(row).values()) + input_bytes(row.size, setup)
     anew = held if held > KEPT_BYTES[setup.device] else 0  # built for each turn, beside those that are kept
     peak = max(costs.peak_memory(row, setup, backward=way) for way in {False, setup.backward})

@@ -57,7 +57,7 @@ def provenance(report: Report) -> dict[str, Cell]:
 
 
 def as_csv(report: Report) -> str:
-    """`table`, with `provenance` behind each line, so that a line says on its own where it comes from."""
+    """`table`, with `provenance` after each line, so that a line says on its own where it comes from."""
     lines = [line | provenance(report) for line in table(report)]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(lines[0]) if lines else list(provenance(report)), lineterminator="\n")

@@ -45,7 +45,7 @@ def _kinds(report: Report) -> list[str]:
 
 
 def differences(rows: Iterable[Row]) -> list[str]:
-    """Of the targets that are not the transformer that their size describes: how they differ, a sentence each."""
+    """How targets differ that are not the transformer that their size describes, a sentence each."""
     said = (f"{row.target} {words}." for row in rows if (words := TARGETS[row.target].differs(row.size)))
     return list(dict.fromkeys(said))
 

@@ -91,7 +91,7 @@ def _drawn(side: int, kind: dict[str, Any]) -> torch.Tensor:
 
 
 def processor(cpuinfo: Path = CPUINFO) -> str:
-    """Its name: Linux's, else what Python knows."""
+    """The processor's name: Linux's, else what Python knows."""
     try:
         lines = cpuinfo.read_text().splitlines()
     except OSError:

@@ -17,7 +17,7 @@ PROCESS = Path("/proc/self")
 
 
 def measure(call: Callable[[], object], device: str) -> Memory:
-    """Of a call that has been made before, so that nothing is set up for the first time.
+    """Measure a call that has been made before, so that nothing is set up for the first time.
 
     On the processor it is called twice: once counting what torch allocates, once watching what the system gives.
     """

@@ -57,7 +57,7 @@ class _Run:
         self.ways: dict[int, Sequence[str]] = {}  # of each row, the directions that have not failed
 
     def steps(self) -> Iterator[Progress]:
-        """All of it."""
+        """Measure all of the plan, a step at a time."""
         for number in range(len(self.plan.rows)):
             yield from self._prepare(number)
         if any(self.ways.values()):
@@ -108,7 +108,7 @@ class _Run:
         self.peaks = peaks
 
     def _rounds(self) -> Iterator[Progress]:
-        """Whose turn it is: a row by its number in the plan, the machine's limits after them."""
+        """Take the turns of each round in a random order: those of the rows and those of the machine's limits."""
         turns, shuffled = list(range(len(self.plan.rows) + len(self.peaks))), random.Random(self.setup.seed)
         for number in range(self.setup.rounds):
             shuffled.shuffle(turns)

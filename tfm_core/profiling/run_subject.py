@@ -38,7 +38,7 @@ class Subject:
 
     @property
     def bytes(self) -> int:
-        """Of weights and input."""
+        """The size of the weights and the input, in bytes."""
         return sum(tensor.nbytes for tensor in chain(self.module.parameters(), self.module.buffers(), [self.x]))
 
     def call(self, direction: str) -> Callable[[], object]:
@@ -64,7 +64,7 @@ class Subject:
 
 
 class Bench:
-    """The subjects of a plan. As many stay built as fit in some memory; the others are built again for each turn."""
+    """The subjects of a plan. Some stay built, as far as memory goes; the others are built again for each turn."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

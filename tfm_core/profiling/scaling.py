@@ -13,7 +13,7 @@ from tfm_core.profiling.size import Size
 from tfm_core.profiling.statistics import Interval
 
 RESAMPLES = 2000
-FEWEST_BLOCKS = 5  # with fewer the bootstrap holds less often than it promises: of 3, in 88 of 100 trials
+FEWEST_BLOCKS = 5  # with fewer the bootstrap holds less often than it should: of 3, in 88 of 100 trials
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]
 
 
 def _slopes(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each row of y, (row, x)."""
+    """The slope of each row of y, (row, x)."""
     centred = x - x.mean()
     slopes: NDArray[np.float64] = y @ centred / (centred @ centred)
     return slopes

@@ -69,7 +69,7 @@ class Paired:
 
 
 def paired(a: Blocks, b: Blocks) -> Paired:
-    """Of the rounds in which both have a clean block; of all rounds that both have, where those are too few.
+    """The rounds in which both have a clean block; all rounds that both have, where those are too few.
 
     Whatever slows a whole round down hits both alike and cancels.
     """

@@ -27,7 +27,7 @@ class Recurrence(nn.Module):
 
 
 class Convolutions(nn.Module):
-    """nn.Conv1d over the tokens, GELU behind each, and a linear map back: (batch, seq, d_model) in and out."""
+    """nn.Conv1d over the tokens, GELU after each, and a linear map back: (batch, seq, d_model) in and out."""
 
     def __init__(self, size: Size, width: int, kernel: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class BetweenEnds(nn.Module):
             self.unembedding.weight = embedding.weight
 
     def forward(self, x: Tensor) -> Tensor:
-        """In: token ids (batch, seq), or (batch, seq, d_model). Out: logits (batch, seq, vocab), or the latter."""
+        """Input: token ids (batch, seq), or (batch, seq, d_model). Out: logits (batch, seq, vocab), or the latter."""
         if self.embedding is not None:
             x = self.embedding(x) * math.sqrt(self.embedding.embedding_dim)
         x = self.inner(x)
@@ -91,7 +91,7 @@ def convolutions(size: Size, seed: int = 0, *, kernel: int, width: Callable[[Siz
 
 
 def recurrence_differs(size: Size) -> str:
-    """From the transformer of this kind, as what follows its name."""
+    """How it differs from the transformer of this kind, as the words that follow its name."""
     unlike = "" if size.looks_back_only else ", while the transformer sees all of them"
     return (
         f"is compared without norms, positions and heads{_one_stack(size)}; it reads one token after the other{unlike}"
@@ -99,7 +99,7 @@ def recurrence_differs(size: Size) -> str:
 
 
 def convolution_differs(size: Size) -> str:
-    """From the transformer of this kind, as what follows its name."""
+    """How it differs from the transformer of this kind, as the words that follow its name."""
     activation = "" if size.activation == "gelu" else ", with GELU"
     unlike = ", so that it looks ahead, while the transformer does not" if size.looks_back_only else ""
     return (
@@ -113,7 +113,7 @@ def _one_stack(size: Size) -> str:
 
 
 def _of_size(size: Size, seed: int, build: Callable[[], nn.Module]) -> nn.Module:
-    """With an embedding and an output where the size has them."""
+    """The module drawn from the seed, with an embedding and an output where the size has them."""
     inner = drawn(build, seed)
     if not size.vocab_size:
         return inner

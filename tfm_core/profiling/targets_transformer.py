@@ -44,7 +44,7 @@ class Model(nn.Module):
     """The `Transformer` that a size describes, or its stacks alone where embedding and output are left out.
 
     (batch, seq, d_model) in and out; with an embedding token ids (batch, seq) in, with an output logits (batch, seq,
-    vocab) out. Of an encoder-decoder, both stacks read the same.
+    vocab) out. Both stacks of an encoder-decoder read the same.
 
     Args:
         size: its numbers and choices; `batch` has no effect here.
@@ -68,11 +68,11 @@ class Model(nn.Module):
         self.register_buffer("mask", combine_masks(given, mask))
 
     def stacks(self) -> Iterator[Stack]:
-        """Its encoder, its decoder, or both."""
+        """The model's encoder, its decoder, or both."""
         return (stack for stack in self.transformer.children() if isinstance(stack, Stack))
 
     def layers(self) -> Iterator[TransformerLayer]:
-        """Of all stacks."""
+        """The layers of all stacks, in order."""
         return (layer for stack in self.stacks() for layer in stack.layers if isinstance(layer, TransformerLayer))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -178,7 +178,7 @@ class TorchLayers(nn.Module):
 
 
 def ours(size: Size, seed: int = 0, *, keeps_weights: bool = False) -> Model:
-    """This library's model."""
+    """This library's model, as a target."""
     return Model(size, seed, keeps_weights=keeps_weights)
 
 
@@ -241,7 +241,7 @@ def masks_the_decoder_alone(size: Size) -> str:
 
 
 def _with_attention(model: Model, change: Callable[..., nn.Module]) -> Model:
-    """With another module for each attention: a function of ours and of `causal`, if its mask is the causal one."""
+    """The model with each attention changed: by a function of ours and of `causal`, if its mask is the causal one."""
     for stack in model.stacks():
         for layer in stack.layers:
             layer.self_attention = change(layer.self_attention, causal=stack.decoder or model.mask is not None)

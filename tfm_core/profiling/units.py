@@ -2,7 +2,7 @@
 
 
 def in_seconds(seconds: float) -> str:
-    """As people say it: 40 s, 3 minutes, 2 hours."""
+    """A duration as people say it: 40 s, 3 minutes, 2 hours."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = seconds / 60
@@ -10,5 +10,5 @@ def in_seconds(seconds: float) -> str:
 
 
 def in_bytes(count: float) -> str:
-    """As people say it: 30 MB, 2.5 GB."""
+    """A number of bytes as people say it: 30 MB, 2.5 GB."""
     return f"{max(1, round(count / 1e6))} MB" if count < 995e6 else f"{count / 1e9:,.1f} GB"

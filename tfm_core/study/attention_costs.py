@@ -13,7 +13,7 @@ from tfm_core.model.choices import check_choice
 
 
 class AttentionCost(NamedTuple):
-    """Of the self-attention of one layer, all heads together.
+    """The costs of the self-attention of one layer, all heads together.
 
     Attributes:
         pairs: how many of the n² pairs of a query and a key may see each other.

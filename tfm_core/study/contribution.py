@@ -1,10 +1,10 @@
-"""What a head writes, beside what it looks at: a weight says nothing of the length of the vector that it is put on."""
+"""Contributions, beside attention weights: a weight says nothing of the length of the vector that it multiplies."""
 
 from torch import Tensor
 
 
 def contribution_norms(weights: Tensor, value: Tensor, output_weight: Tensor) -> Tensor:
-    """||a_ij v_j W_O||, how long the vector is that query i gets from key j, (..., query, key).
+    """||a_ij v_j W_O||, how long the contribution of key j to query i is, (..., query, key).
 
     The sum over j of the vectors themselves is the head's share of the attention's output. A weight is not negative, so
     the norm is a_ij ||v_j W_O||. Kobayashi et al. 2020, "Attention is Not Only a Weight", where v W_O is called f(x).

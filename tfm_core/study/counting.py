@@ -13,7 +13,7 @@ def block_parameters(config: TransformerConfig, classes: int = 0) -> dict[str, i
     """Block -> its number of parameters, from the bottom of each stack to its top; the values sum to the model's count.
 
     The names are those of the modules, as in a recording: `embedding`, `layers.0.self_attention`,
-    `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`; in an encoder-decoder behind `encoder.` and
+    `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`; in an encoder-decoder after `encoder.` and
     `decoder.`; with `classes`, the `head` of a `SequenceClassifier` in place of `unembedding`. A matrix that several
     blocks share (`tie_embeddings`) counts where it stands first, and the other blocks, as all without parameters, have
     no entry. The model is built on torch's meta device: nothing is drawn or kept, so that any size can be counted.

@@ -43,7 +43,7 @@ class Wiring:
         return norm(x) if self.norm_before else x
 
     def write(self, x: Tensor, output: Tensor, norm: Function) -> Tensor:
-        """The new x."""
+        """The residual stream after the sub-layer: x and its output, joined and normalised as wired."""
         x = x + output if self.adds else output
         return norm(x) if self.norm_after else x
 

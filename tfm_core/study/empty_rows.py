@@ -71,7 +71,7 @@ class Case:
         return cls(attention, queries, keys, mask, positional, *rest)
 
     def gathered(self, heads: Tensor) -> Tensor:
-        """What heads, (1, head, query, head_dim), come to behind the output projection: (1, query, d_model)."""
+        """What heads, (1, head, query, head_dim), come to after the output projection: (1, query, d_model)."""
         output: Tensor = self.attention.output_projection(heads.transpose(1, 2).flatten(2))
         return output
 
@@ -113,7 +113,7 @@ def torch_module(case: Case, *, need_weights: bool, training: bool = False) -> T
     """nn.MultiheadAttention with our weights; it knows no positions. In training mode nothing is dropped here."""
     twin = as_torch(case.attention).train(training)
     twin.dropout = 0.0
-    # As one tensor for queries, keys and values: only then may torch take its fast path.
+    # In self-attention, queries, keys and values are one tensor: only then may torch take its fast path.
     output, weights = twin(
         case.queries,
         case.keys,
@@ -131,12 +131,12 @@ def module_with_weights(case: Case) -> Treated:
 
 
 def module_evaluating(case: Case) -> Treated:
-    """Without weights, in eval mode and without gradients: torch's fast path, where its conditions are met."""
+    """The module without weights, in eval mode, without gradients: torch's fast path, where its conditions are met."""
     return torch_module(case, need_weights=False)
 
 
 def module_training(case: Case) -> Treated:
-    """Without weights, in training mode: there it calls F.scaled_dot_product_attention."""
+    """The module without weights, in training mode: there it calls F.scaled_dot_product_attention."""
     return torch_module(case, need_weights=False, training=True)
 
 

@@ -64,7 +64,7 @@ def scale_experiment(widths: Sequence[int], *, draws: int = 1000, keys: int = 16
 
 
 def measure_width(width: int, draws: int, keys: int, seed: int) -> list[Tensor]:
-    """At one width: the variance; then entropy, gradient and its median, scaled, and the three again, unscaled."""
+    """The variance at one width; then entropy, gradient and its median, scaled, and the three again, unscaled."""
     numbers = generator(seed, f"scale experiment, d_k {width}")
     query = torch.randn(draws, 1, width, generator=numbers)
     key = torch.randn(draws, keys, width, generator=numbers)

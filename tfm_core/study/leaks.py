@@ -1,4 +1,4 @@
-"""Who depends on whom: what a mask promises through all layers, and what a model does when a token is changed.
+"""What outputs may depend on: what a mask allows through all layers, and what a model does when a token is changed.
 
 Information moves by attention alone, and the residual connection keeps what is there. With masks as 0/1 matrices,
 M (query, key) of the self-attention, and "or" for sums, the outputs of L layers may depend on tokens by
@@ -74,7 +74,7 @@ def _staying(mask: Tensor) -> Tensor:
 
 
 def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> Tensor:
-    """What the outputs behind each layer of the stack may depend on, boolean (layer, output, token).
+    """What the outputs after each layer of the stack may depend on, boolean (layer, output, token).
 
     Args:
         way: see `hops`.
@@ -98,7 +98,7 @@ def reachability(
 
 
 def route(way: Sequence[Hop], token: int, output: int) -> list[int]:
-    """Where what an output learns of a token stands at first and behind each hop: the way with the fewest moves.
+    """Where what an output learns of a token stands at first and after each hop: the way with the fewest moves.
 
     Among such ways it is one that moves early. [] if there is none.
 
@@ -208,10 +208,10 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
 
 
 def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
-    """Where an output moved that was not promised to depend on the token: boolean (..., token, output).
+    """Where an output moved that is not allowed to depend on the token: boolean (..., token, output).
 
     Args:
-        moved: (..., token, output), as of `influence`: behind one layer, or behind each.
+        moved: (..., token, output), as of `influence`: after one layer, or after each.
         promised: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
         tolerance: what rounding may move.
     """

@@ -37,7 +37,7 @@ SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train what is asked for, and keep it; the exit code."""
+    """Train what is asked for, and keep it; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if not 1 <= given.threads <= CORES:
@@ -97,7 +97,7 @@ def _place(given: argparse.Namespace) -> Folder | None:
 
 
 def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
-    """Compare the networks of some tasks, and keep what has come out; the exit code."""
+    """Compare the networks of some tasks, and keep what has come out; return the exit code."""
     tasks = given.runs[1:]
     if not tasks or any(task not in TASKS for task in tasks):
         parser.error(f"{COMPARE}: expected some of {', '.join(TASKS)}, got {', '.join(tasks) or 'none'}")
@@ -122,7 +122,7 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
 
 
 def _lab_gpt(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
-    """Make the language model anew; the exit code. What was done when somebody interrupts it is kept."""
+    """Make the language model anew; return the exit code. If somebody interrupts it, what was done is kept."""
     if given.device != "cpu" or given.ship or given.again:
         parser.error(f"{lab_gpt.NAME}: expected no --device cuda, --ship or --again: it is trained on the processor")
     work = default_folder().parent / lab_gpt.NAME
@@ -165,12 +165,12 @@ def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
 
 
 def _light(run: Run) -> Run:
-    """Without the maps of a classifier of whole sequences, which has many heads and is shown in no other lens."""
+    """The run without the maps of a classifier of whole sequences, whose many heads no other lens shows."""
     return replace(run, maps={}) if run.config.about.classes else run
 
 
 def _tell(line: str, share: float) -> None:
-    """On a terminal a bar that is written over and over; elsewhere nothing until the end."""
+    """Draw a bar on a terminal, written over and over; elsewhere write nothing until the end."""
     if sys.stderr.isatty():
         full = round(share * BAR)
         sys.stderr.write(f"\r[{'#' * full}{'.' * (BAR - full)}] {line}\033[K" + "\n" * (share == 1))

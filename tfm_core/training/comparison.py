@@ -102,7 +102,7 @@ class Comparison:
 
     @property
     def seconds(self) -> float:
-        """That all runs together took."""
+        """The seconds that all runs together took."""
         return sum(outcome.seconds for entry in self.entries for outcome in entry.outcomes)
 
     @property

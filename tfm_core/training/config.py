@@ -176,5 +176,5 @@ def read_name(name: str) -> TrainingConfig:
 
 
 def _text(value: object) -> str:
-    """As short as it can be and still give the same value back."""
+    """A value as the shortest text that gives the same value back."""
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

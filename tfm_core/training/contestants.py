@@ -30,7 +30,7 @@ def size(config: TrainingConfig) -> int:
 
 
 def difference(config: TrainingConfig, other: TrainingConfig) -> float:
-    """By how much the second has more parameters than the first, as a share; below 0 if it has fewer."""
+    """How many more parameters the second has than the first, as a share of the first's; below 0 if it has fewer."""
     return size(other) / size(config) - 1
 
 
@@ -112,7 +112,7 @@ def _others(config: TrainingConfig) -> Iterator[TrainingConfig]:
 
 
 def _recurrent(config: TrainingConfig, kind: str) -> TrainingConfig:
-    """With one layer where that can have as many parameters, else with two."""
+    """A recurrent network with one layer where that can have as many parameters, else with two."""
     few, many = LAYERS
     try:
         return matched(config, network=kind, num_heads=1, num_layers=few)

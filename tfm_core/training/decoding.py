@@ -29,7 +29,7 @@ class Decoded:
 
 @torch.no_grad()
 def decode_greedily(model: Transformer, source: Tensor, *, start: int, steps: int) -> Decoded:
-    """Write so many tokens, each the likeliest after all that was written before.
+    """Write `steps` tokens, each the likeliest after all that was written before.
 
     Args:
         model: an encoder-decoder in evaluation mode.

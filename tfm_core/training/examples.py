@@ -63,7 +63,7 @@ def probes(config: TrainingConfig) -> Examples:
 
 
 def held_out_count(config: TrainingConfig, most: int) -> int:
-    """How many of so many held-out examples there are: a fixed set may have fewer."""
+    """How many held-out examples there are, `most` at most: a fixed set may have fewer."""
     return min(most, len(side(config, held_out=True))) if config.about.examples else most
 
 

@@ -68,7 +68,7 @@ class Folder:
 
     @property
     def where(self) -> str:
-        """Its path."""
+        """The folder's path."""
         return str(self.path)
 
     def stamp(self, name: str) -> Stamp | None:

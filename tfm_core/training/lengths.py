@@ -15,7 +15,7 @@ MEASURED = 512  # examples of each length
 
 
 def lengths_of(config: TrainingConfig) -> tuple[int, ...]:
-    """About `TIMES` the trained length; that one alone, where a task has no examples of other lengths.
+    """The lengths, about `TIMES` the trained one; that one alone, where a task has no examples of other lengths.
 
     All are even or all are odd, as the trained one is: copies need two halves, a majority needs an odd number of
     letters, brackets need partners.
@@ -28,7 +28,7 @@ def lengths_of(config: TrainingConfig) -> tuple[int, ...]:
 
 
 def is_defined(config: TrainingConfig, length: int) -> bool:
-    """Whether the network can read so long a sequence: a table of learned positions ends at the trained length."""
+    """Whether the network can read this length: a table of learned positions ends at the trained length."""
     ends = "max_len" in POSITIONAL[config.positional].about.depends_on
     return config.network != "transformer" or not ends or length <= config.about.length
 

@@ -35,7 +35,7 @@ def is_snapshot(step: int) -> bool:
 
 
 def is_rise(accuracy: float, kept: Sequence[float]) -> bool:
-    """Whether so much was learned since attention was kept last that it is kept again: 1 / `RISE` times at most.
+    """Whether enough was learned since attention was last kept to keep it again: 1 / `RISE` times at most.
 
     Args:
         accuracy: the share of right answers now.
@@ -50,7 +50,7 @@ def is_point(step: int) -> bool:
 
 
 def divergence(config: TrainingConfig, losses: Sequence[float]) -> str:
-    """That the last of these steps shows a run to have diverged, in a sentence, and what helps; "" if it does not."""
+    """A sentence that the run has diverged by the last of these steps, and what helps; "" if it has not."""
     step, guessing = len(losses), math.log(config.about.outcomes)
     if not math.isfinite(losses[-1]):
         return f"It diverged: the loss of step {step} is not a finite number. {HELPS}"

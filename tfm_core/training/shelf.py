@@ -35,7 +35,7 @@ class Shelf:
         return [self.place, *([self.spare] if self.spare else [])]
 
     def stamp(self, name: str) -> Stamp | None:
-        """Of what is kept, in any of the places; None also if they cannot be read."""
+        """The stamp of what is kept, in any of the places; None also if they cannot be read."""
         self.unreadable = ""
         for place in self.places:
             try:

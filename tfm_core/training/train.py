@@ -73,13 +73,13 @@ class _Training:
 
     @cached_property
     def optimizer(self) -> AdamW:
-        """Made for the first step: torch imports its compiler for it, which takes seconds and 70 MB."""
+        """The optimizer, made at the first step: torch imports its compiler for it, which takes seconds and 70 MB."""
         config, betas = self.config, (BETA1, self.config.beta2)
         parameters = self.model.parameters()
         return AdamW(parameters, config.learning_rate, betas, weight_decay=config.weight_decay, fused=True)
 
     def steps(self) -> Iterator[Progress]:
-        """All of it."""
+        """Train to the end, a step at a time."""
         clock, reported = time.perf_counter, -math.inf
         began, before = clock(), self.seconds
         self.model.train()

@@ -27,7 +27,7 @@ def ahead(first: Sequence[float], second: Sequence[float], chance: float = 0.0) 
 def chance_between(share: float, examples: int, other: float, others: int) -> float:
     """How far apart two shares of right answers may lie by chance, in 95 of 100 cases: two standard deviations.
 
-    As if each were measured on examples of its own. Of several answers to one example, which depend on each other, the
-    examples are counted.
+    Each counts as measured on examples of its own. Several answers to one example depend on each other, so they count
+    as one.
     """
     return 2 * math.sqrt(share * (1 - share) / examples + other * (1 - other) / others)

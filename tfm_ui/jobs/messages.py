@@ -26,7 +26,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True)
 class Start:
-    """To the worker: run this job. It gets the next one when this one has ended."""
+    """The order to the worker to run this job. It gets the next one when this one has ended."""
 
     number: int
     name: str
@@ -35,19 +35,19 @@ class Start:
 
 @dataclass(frozen=True)
 class Stop:
-    """To the worker: end this job after its current step."""
+    """The order to the worker to end this job after its current step."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Ready:
-    """From the worker: all imports are done."""
+    """The worker's message that all imports are done."""
 
 
 @dataclass(frozen=True)
 class Stepped:
-    """From the worker: the latest step of a job."""
+    """The worker's message with the latest step of a job."""
 
     number: int
     step: Step
@@ -55,7 +55,7 @@ class Stepped:
 
 @dataclass(frozen=True)
 class Ended:
-    """From the worker: a job has ended.
+    """The worker's message that a job has ended.
 
     Attributes:
         number: the job's number.
@@ -70,7 +70,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class WorkerExited:
-    """From the thread that reads the worker's messages: the process has exited.
+    """A message of the thread that reads the worker's messages: the process has exited.
 
     Attributes:
         code: its exit code; negative for a signal.

@@ -51,7 +51,7 @@ class Process:
             self._heard(self, WorkerExited(self._end()))
 
     def _end(self) -> int:
-        """End the process, which has closed its output or sent something that is no message; its exit code."""
+        """End the process, which has closed its output or sent something that is no message; return its exit code."""
         try:
             code = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:

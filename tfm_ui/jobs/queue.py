@@ -56,7 +56,7 @@ class Queue:
                 threading.Thread(target=self._watch, daemon=True).start()
 
     def submit(self, visitor: str, request: Request, tab: Tab) -> int:
-        """Ask for a job, or join the visitors who have asked for the same; the job's number.
+        """Ask for a job, or join the visitors who have asked for the same; return the job's number.
 
         Args:
             visitor: who asks, as `tfm_ui.visitors.visitor` names them.

@@ -29,7 +29,7 @@ def queue() -> Queue:
 
 
 def submit(request: Request) -> int:
-    """Ask for a job on behalf of this visitor; the job's number.
+    """Ask for a job on behalf of this visitor; return the job's number.
 
     Raises:
         Refused: if too much work waits already, of this visitor's or in all.

@@ -77,7 +77,7 @@ def _listen(inbox: BinaryIO, wanted: SimpleQueue[Start], stops: set[int]) -> Non
 
 
 def _run(job: JobFunction, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
-    """Run the job and send its steps; how it ended."""
+    """Run the job and send its steps; return how it ended."""
     unsent: Step | None = None
     sent_at, stopped, problem = -PAUSE, False, ""
     try:

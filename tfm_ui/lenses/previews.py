@@ -34,7 +34,7 @@ class Preview(NamedTuple):
     picture: str = ""
 
     def tags(self, address: str) -> bytes:
-        """As HTML for a document's head; escaped.
+        """The preview as HTML for a document's head; escaped.
 
         Args:
             address: of the app; "" if it is not known, and then there is no picture, whose address must be complete.

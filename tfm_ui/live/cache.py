@@ -80,7 +80,7 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
 
     Args:
         heavy: a function of the same arguments that tells whether the computation takes long.
-        apart: so many results are kept outside the cache as well, where the results of other functions cannot push them
+        apart: how many results are kept outside the cache as well, where results of other functions cannot push them
             out: for small ones that take long and are asked for again and again. Their arguments can be hashed.
     """
 

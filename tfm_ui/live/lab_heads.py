@@ -12,7 +12,7 @@ MOST = 4  # heads that are silenced at once
 
 @cached(apart=1)
 def scores() -> HeadScores:
-    """Of all heads, on random tokens that come twice."""
+    """The scores of all heads, on random tokens that come twice."""
     return head_scores(transformer(LAB_GPT), first_id=lab_gpt.FIRST_ID)
 
 
@@ -23,7 +23,7 @@ def previous_token_head() -> tuple[int, int]:
 
 
 def copying_heads() -> list[tuple[int, int]]:
-    """Layer and head, from 1, of those that look behind the earlier place of their own token, the best first."""
+    """Layer and head, from 1, of those that look after the earlier place of their own token, the best first."""
     induction = scores().induction
     order = induction.flatten().argsort(descending=True).tolist()
     best = float(induction.max())

@@ -49,12 +49,12 @@ class Looking:
         return np.flatnonzero(self.cells.any(-1))
 
     def score(self, weights: NDArray[np.float32]) -> float:
-        """How much of its weight a head gives to these cells, (query, key) -> the mean over `rows`."""
+        """The share of a head's weight in these cells, (query, key) -> the mean over `rows`."""
         queries, keys = self.cells.shape
         return float(np.where(self.cells, weights[:queries, :keys], 0).sum(-1)[self.rows].mean())
 
     def even(self, visible: NDArray[np.bool_]) -> float:
-        """What they would get of a head that looks at all keys alike that it may see."""
+        """Their share in a head that looks alike at all keys that it may see."""
         return self.score((visible / visible.sum(-1, keepdims=True).clip(min=1)).astype(np.float32))
 
 

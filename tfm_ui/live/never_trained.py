@@ -24,7 +24,7 @@ SHOWN = 3  # names of parameters in a sentence
 
 
 def never_trained(model: ModelState, configs: Sequence[TransformerConfig]) -> str:
-    """In which of these models the weights were never trained, in a sentence; "" if in all, or if they are random."""
+    """A sentence that names the settings here under which the weights were never trained; "" if none, or if random."""
     if model.is_random:
         return ""
     ours, others, random = model.config, dict[str, dict[Any, None]](), dict[str, None]()
@@ -47,7 +47,7 @@ def never_trained(model: ModelState, configs: Sequence[TransformerConfig]) -> st
 
 
 def under_mask(model: ModelState, mask: Tensor, *, cross: bool = False) -> str:
-    """That the weights were trained under another mask; "" if they were not, or if they are random.
+    """A sentence that the weights were trained under another mask; "" if they were not, or if they are random.
 
     Args:
         model: the model, with the text that it reads.

@@ -29,7 +29,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 
 BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
-# Of the models in the cache. It counts for each model all that the model uses, and what two of them share twice: so
+# Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
 # memory stays within the limit of the cache, and still does when one of the two is dropped.
 PARAMETERS = SharedParameters()
 
@@ -72,7 +72,7 @@ def too_large(state: ModelState) -> str:
 
 
 def missing_weights(state: ModelState) -> str:
-    """That the weights of a run are not here, in a sentence; "" if they are, or if the weights are of no run."""
+    """A sentence that the weights of a run are not here; "" if they are, or if the weights are of no run."""
     if not state.trained or run_of(state.weights):
         return ""
     if away := STORE.shelf.unreadable:
@@ -90,7 +90,7 @@ def transformer(config: TransformerConfig) -> Transformer:
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
-    """Run the model; its logits, (1, seq, vocab). They are not cached: callers record what they need of the pass.
+    """Run the model; return its logits, (1, seq, vocab). They are not cached: callers record what they need.
 
     Args:
         state: the model and the texts that it reads.

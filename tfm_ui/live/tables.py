@@ -83,7 +83,7 @@ class ByDistance:
         return self._begins[self.n - rows.stop : self.n - rows.start, columns].flip(0)
 
     def pooled(self, part: Part) -> Tensor:
-        """For each block of the part, the value furthest from 0, as a tensor."""
+        """The value furthest from 0 in each block of the part, as a tensor."""
         down, over = part.block
         bands = [
             torch.cat(

@@ -1,4 +1,4 @@
-"""From which texts the queries and keys of an attention come. Pure functions."""
+"""The texts from which the queries and keys of an attention come. Pure functions."""
 
 from tfm_core import Tokens
 from tfm_ui.state.model_state import ModelState

@@ -30,7 +30,7 @@ def part_of(value: str, height: int, width: int, side: int = SIDE) -> Part:
 
 
 def pooled(table: Table, part: Part) -> NDArray[np.float32]:
-    """For each block of the part, the value furthest from 0, with its sign; NaN where the block has no value."""
+    """The value furthest from 0 in each block of the part, with its sign; NaN where the block has no value."""
     down, over = part.block
     if isinstance(table, ByDistance):
         return table.pooled(part).float().numpy()

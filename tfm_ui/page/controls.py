@@ -103,7 +103,7 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
 
 
 def _changed(key: str, field: Field, prefix: str) -> None:
-    """Called by Streamlit when the reader has changed a control."""
+    """Apply a change of a control: Streamlit calls this when the reader has made one."""
     undo.remember()
     if isinstance(field, Text) and len(text := st.session_state[key]) > field.max_chars:
         st.session_state[key] = text[: field.max_chars]
@@ -112,7 +112,7 @@ def _changed(key: str, field: Field, prefix: str) -> None:
 
 
 def _run_again(prefix: str) -> None:
-    """After a change of a lens's control, run only the lens's fragment and the foot, which says what Undo takes back.
+    """Run only the lens's fragment and the foot, which says what Undo takes back, after a lens's control has changed.
 
     The fragment's key is the prefix without "_". If there is no fragment with that key, the whole page runs.
     """
@@ -140,7 +140,7 @@ def _held(key: str, field: Field, default: Any) -> Any:
 
 
 def take_along() -> None:
-    """On the way to another page: links between pages carry no held fields, and the model's are to stay as they are."""
+    """Keep the model's fields on the way to another page: links between pages carry no held fields."""
     if model := st.session_state.get(KNOWN, {}).get(""):  # not if the only run so far ended before its controls
         _come_back(model, "")
 

@@ -14,7 +14,7 @@ S = TypeVar("S", bound=LensState)
 
 
 def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
-    """Draw these controls of a lens, except those that mean nothing for the model; the lens's state."""
+    """Draw these controls of a lens, except those that mean nothing for the model; return the lens's state."""
     limits, without_meaning = state.limits(model), state.without_meaning(model)
     for name in names:
         if name not in without_meaning:
@@ -23,7 +23,7 @@ def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, 
 
 
 def draw_more(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
-    """Draw these controls behind a button at the end of the row; the lens's state."""
+    """Draw these controls behind a button at the end of the row; return the lens's state."""
     return draw(state, prefix, model, more(where), *names)
 
 

@@ -48,7 +48,7 @@ class Drawing:
         return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].longest <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
-        """Put the picture on the page; the layer and head whose click caused this run, if any.
+        """Put the picture on the page; return the layer and head whose click caused this run, if any.
 
         Args:
             key: the key of its panel. A component holds a value under its key, so it must not be that of a control.

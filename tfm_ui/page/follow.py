@@ -1,4 +1,4 @@
-"""Between two runs of a page its pictures and its words follow the controls by themselves, if they can."""
+"""Pictures and words that follow the controls by themselves between two runs of a page, if they can."""
 
 from collections.abc import Sequence
 

@@ -31,7 +31,7 @@ def set_up(page: Page) -> None:
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
     style = (ASSETS / "page/page.css").read_text(encoding="utf-8")
-    if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as ever
+    if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = (ASSETS / "page/present.css").read_text(encoding="utf-8")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
     st.html(f"<style>{style}</style>")

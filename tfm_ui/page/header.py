@@ -19,7 +19,7 @@ NO_MODEL = "No model: these numbers are yours"
 def draw(
     title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None], lead: str = ""
 ) -> DeltaGenerator:
-    """Draw the row; the place in it for `facts`.
+    """Draw the row; return the place in it for `facts`.
 
     Args:
         title: the lens's title.

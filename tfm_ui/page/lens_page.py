@@ -65,7 +65,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
 
 
 def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
-    """Draw the row of controls; the lens's state."""
+    """Draw the row of controls; return the lens's state."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small", key="knobs"):
         if callable(view.controls):
             state: LensState = view.controls(model)

@@ -14,7 +14,7 @@ OPENS_WITH = "_opens_with"  # key of the session state: field of the model -> va
 
 
 def begin(fields: Mapping[str, str]) -> None:
-    """At the first visit, if the link asks for nothing, ask for this. Call it before the model's link is opened."""
+    """Ask for this at the first visit, if the link asks for nothing. Call it before the model's link is opened."""
     st.session_state[OPENS_WITH] = fields
     if controls.KNOWN not in st.session_state and _asks_for_nothing():
         st.query_params.update(fields)
@@ -25,7 +25,7 @@ def begin(fields: Mapping[str, str]) -> None:
 
 
 def name_fields() -> None:
-    """Write these fields into an address that would be empty, as that means `begin`. Call it behind all controls.
+    """Write these fields into an address that would be empty, as that means `begin`. Call it after all controls.
 
     Only those without a widget: widgets write their own, and one field makes an address that asks for something.
     """

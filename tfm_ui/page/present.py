@@ -15,7 +15,7 @@ NARROWEST = 900  # px, of a window that can present; in page.css, too
 
 
 class Key(NamedTuple):
-    """What a key does while presenting; `walks` through this by so many, or presses `button`, or `scrolls` a screen."""
+    """What a key does while presenting; it `walks` by questions or lenses, presses `button`, or `scrolls` a screen."""
 
     names: Sequence[str]
     about: str

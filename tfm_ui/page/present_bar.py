@@ -65,13 +65,13 @@ def _walk(lenses: Sequence[Lens], lens: Lens, target: Mapping[str, Any]) -> None
 
 
 def _way_to(lenses: Sequence[Lens], lens: Lens, number: int = 1) -> tuple[StreamlitPage, dict[str, str]]:
-    """To a lens, which then asks this one of its questions. The model stays: it may hold the audience's own text."""
+    """The way to a lens, which then asks this question. The model stays: it may hold the audience's own text."""
     set_up = question_row.set_up_of(lens, lens.questions[number - 1])
     return lens.page(default=lens is lenses[0]), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))
 
 
 def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of parameters for `controls.open_with`, those that the page would not have anyway."""
+    """Those of the parameters for `controls.open_with` that the page would not have anyway."""
     at_first, kept = controls.defaults(state, prefix), st.session_state.get(controls.KEPT, {})
 
     def is_said(key: str, value: Any) -> bool:

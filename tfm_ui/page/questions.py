@@ -143,8 +143,8 @@ def asked(questions: Sequence[Question], page: LensState, model: ModelState | No
 def first_of(questions: Sequence[Question], model: ModelState | None, page: LensState | None = None) -> Question:
     """The first question whose text is true of this model and this page, and that is asked of such weights.
 
-    Without one, the first that is asked of such weights; without one, the first of all. Weights are random, Lab GPT's,
-    or trained on a task, whichever.
+    If there is none, it is the first that is asked of such weights; if that is missing too, the first of all. Weights
+    are random, Lab GPT's, or trained on a task, whichever.
     """
     if not model:
         return questions[0]

@@ -14,4 +14,4 @@ SELDOM = timedelta(days=20)  # browsers count milliseconds up to 2**31, which ar
 
 @st.fragment(run_every=SELDOM)
 def run_after_lost_connection() -> None:
-    """Draws nothing."""
+    """Draw nothing, as the part of the page that is to run regularly."""

@@ -22,7 +22,7 @@ LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pic
 
 
 def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelState:
-    """Draw the model's controls in the sidebar; the model's state.
+    """Draw the model's controls in the sidebar; return the model's state.
 
     Args:
         opens_with: fields of the model with which the page's lens opens, see `Lens`.

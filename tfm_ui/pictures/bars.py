@@ -11,7 +11,7 @@ from tfm_ui.pictures.figures import INK, MUTED, Figure, axis_title, colour_of, p
 from tfm_ui.pictures.rows import End, Name, in_rows
 from tfm_ui.text import formats
 
-ROUNDING = 1e-5  # by so much the sum of float32 shares may exceed 1
+ROUNDING = 1e-5  # what the sum of float32 shares may exceed 1 by
 BAR = 40  # the height of a bar and its gap, in pixels
 
 

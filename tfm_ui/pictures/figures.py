@@ -43,7 +43,7 @@ TEMPLATE: dict[str, Any] = {
         "yaxis": _AXIS,
     }
 }
-# Of each colour the dark one. Every name of a picture's colours has one colour in each mode, or a list of them.
+# The dark colour of each light one. Every name of a picture's colours has one colour in each mode, or a list of them.
 _DARK = {
     light: dark
     for part in (colours.PAPER, colours.INK, colours.MUTED, colours.RULE, colours.MASKED, colours.HATCH, colours.LEAK)

@@ -170,6 +170,6 @@ def _axes(heat: Heat, place: Place, at: str, *, named: bool, bars: bool) -> dict
 
 
 def _name(text: str, at: str, size: int) -> dict[str, Any]:
-    """Above a heatmap, at its left."""
+    """A name above a heatmap, at its left."""
     place = {"xref": f"x{at} domain", "yref": f"y{at} domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
     return {**place, "text": plain(text), "showarrow": False, "font": {"size": size}}

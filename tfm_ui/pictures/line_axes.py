@@ -12,7 +12,7 @@ Scale = Literal["linear", "log2", "log10"]
 LEAST = {"linear": 0.5, "log2": math.log10(2), "log10": 1.0}  # what is shown on both sides of a single value
 PLAIN = (-4, 9)  # powers of ten that are written as 0.001 or 1 000
 LARGE = 3  # from this power of ten on they are written as 10k or 2M
-FEW = 10  # of so many whole numbers each has a tick
+FEW = 10  # up to this many whole numbers each have a tick
 TICKS = 8  # at most, on a scale of powers of two
 
 

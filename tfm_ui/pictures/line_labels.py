@@ -18,7 +18,7 @@ def labels(
     Args:
         marks: name -> x of a vertical line.
         ranges: name -> first and last x of a shaded range.
-        which: the number behind "x" and "y" in the names of the chart's axes.
+        which: the number after "x" and "y" in the names of the chart's axes.
         horizontal: the x axis, with its range and type.
     """
     log = horizontal["type"] == "log"

@@ -46,7 +46,7 @@ def traces(lines: Sequence[Line], which: str, *, bottom: float, log: bool, gap: 
 
     Args:
         lines: the lines of one chart.
-        which: the number behind "x" and "y" in the names of the chart's axes.
+        which: the number after "x" and "y" in the names of the chart's axes.
         bottom: the low end of the y axis, as Plotly's `range` has it.
         log: whether the y axis is logarithmic.
         gap: the text in place of a NaN.
@@ -79,7 +79,7 @@ def traces(lines: Sequence[Line], which: str, *, bottom: float, log: bool, gap: 
 
 
 def _uid(which: str, name: str) -> str:
-    """By this Plotly knows a line again when numbers change; it becomes a class in CSS, so it has no other signs."""
+    """The id by which Plotly knows a line again when numbers change; as a class in CSS it has no other signs."""
     return f"l{blake2b(f'{which} {name}'.encode(), digest_size=6).hexdigest()}"
 
 

@@ -62,7 +62,7 @@ def from_zero(high: float) -> Scale:
 
 
 def around_zero(size: float) -> Scale:
-    """As far to both sides of 0 as the value furthest from it; -1 to 1 if all values are 0."""
+    """A scale that goes as far to both sides of 0 as the value furthest from it; -1 to 1 if all values are 0."""
     return Scale(low=-(size or 1.0), high=size or 1.0)
 
 

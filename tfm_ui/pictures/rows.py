@@ -1,4 +1,4 @@
-"""Charts in rows: a name at the left of each row, something over a common x axis, and a text behind it."""
+"""Charts in rows: a name at the left of each row, something over a common x axis, and a text after it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Name:
 
 @dataclass(frozen=True)
 class End:
-    """A text in a row, behind what is drawn there.
+    """A text in a row, after what is drawn there.
 
     Attributes:
         text: the text.
@@ -60,7 +60,7 @@ def in_rows(
     Args:
         traces: what is drawn.
         names: the names at the left of the rows.
-        ends: the texts behind what is drawn.
+        ends: the texts after what is drawn.
         last: the number of the last row.
         pixels: the height of a row.
         axis: the x axis.

@@ -144,7 +144,7 @@ def _rows(strips: Sequence[Strip]) -> tuple[list[float], list[Name]]:
 
 
 def _bands(every: Sequence[tuple[Strip, float]], name: str, group: Group) -> dict[str, Any]:
-    """From the low to the high end of each strip's band; pointing at it tells what the strip says.
+    """Bars from the low to the high end of each strip's band; pointing at one tells what the strip says.
 
     A strip without a band has one of no width at its middle, so that it can be read.
     """

@@ -28,7 +28,7 @@ def uploaded_bytes() -> Mapping[str, int]:
     return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
 
 
-# Of each limit, by field of the settings: whose tabs they are, and what helps.
+# Each limit, by field of the settings: whose tabs they are, and what helps.
 LIMITED = {
     "tabs_per_visitor": ("This browser", "Close a tab of it"),
     "tabs_per_address": ("Your network address", "Others there may close a tab"),

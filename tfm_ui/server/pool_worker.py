@@ -110,7 +110,7 @@ WorkerManager.register("desk", Desk, DeskProxy)
 
 
 def begin() -> None:
-    """Called in a new worker process before its first question."""
+    """Prepare a new worker process before its first question."""
     logs.set_up()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

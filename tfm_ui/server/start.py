@@ -28,7 +28,7 @@ def _run_first() -> None:
 
 @st.cache_resource(show_spinner=False)
 def warm_up() -> None:
-    """Once per process, after the first visit's imports: exclude long-lived objects from garbage collection.
+    """Exclude long-lived objects from garbage collection, once per process, after the first visit's imports.
 
     The collector skips frozen objects.
     """
@@ -39,7 +39,7 @@ def warm_up() -> None:
 
 @st.cache_resource(show_spinner=False, ttl=COLLECTED)
 def collect_garbage() -> None:
-    """At most every few seconds, at the end of a run of a page: free what only refers to itself, as finished runs do.
+    """Free what only refers to itself, as finished runs do: at the end of a page's run, at most every few seconds.
 
     Python alone might keep it for minutes. Streamlit would collect after every run, which takes 100 ms with the pages
     of a class, delays every visitor, and is therefore off in .streamlit/config.toml.

@@ -174,7 +174,7 @@ def _texts(state: State) -> dict[str, Text]:
 
 
 def first_part(text: str, room: int) -> str:
-    """As much of a text as fits into `room` characters of a link, cut between two characters as a reader sees them."""
+    """The start of a text that fits into `room` characters of a link, cut between two characters as people see them."""
     used = 0
     for end, sign in enumerate(text):
         used += len(quoted(sign))

@@ -21,7 +21,7 @@ from tfm_core.training.tasks.task import IGNORED, PAD
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
 MOST_CHARS = 300  # of a name; one with all fields has about 250
-STRETCH = 4  # schemes without a table may read so many times the trained length
+STRETCH = 4  # schemes without a table may read this many times the trained length
 
 
 def trains(name: str) -> TrainingConfig:
@@ -195,7 +195,7 @@ def target_reading(config: TrainingConfig, typed: str, source: Reading) -> Readi
 
 
 def _as_typed(config: TrainingConfig, pieces: list[str]) -> Reading:
-    """The reader's tokens, behind the token with which all examples of the task begin, if there is one."""
+    """The reader's tokens, after the token with which all examples of the task begin, if there is one."""
     task, starts = config.about, {example.text.partition(" ")[0] for example in examples_of(config.task)}
     notes = []
     if len(starts) == 1 and pieces[0] not in starts:

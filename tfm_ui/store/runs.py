@@ -1,4 +1,4 @@
-"""Trained runs and comparisons in the store: instead of a folder with Redis, else where no folder can be written."""
+"""Trained runs and comparisons in the store: with Redis always, otherwise where no folder can be written."""
 
 from tfm_core.training.folder import JSON, LOADED, TENSORS, Folder, Parts, Place, Stamp, default_folder
 from tfm_core.training.outcomes import OUTCOMES, PREFIX
@@ -54,7 +54,7 @@ def connect() -> None:
 
 
 def packed(parts: Parts) -> bytes:
-    """The parts one after the other: the JSON behind its length, then the tensors, if there are any."""
+    """The parts one after the other: the JSON after its length, then the tensors, if there are any."""
     return len(parts[JSON]).to_bytes(SIZE) + parts[JSON] + parts.get(TENSORS, b"")
 
 

@@ -1,6 +1,6 @@
 """What Redis does for a store, in Lua: Redis runs a script whole, so that no other server sees or writes in between.
 
-Of each kind there are: `<base>order`, the keys by time of their last use; `<base>order:<owner>`, the same of an owner;
+Each kind has: `<base>order`, the keys by time of their last use; `<base>order:<owner>`, the same of an owner;
 `<base>owner`, `<base>digest` and `<base>size`, by key; `<base>bytes`, by owner; `<base>total`; `<base>last`, the latest
 time that was given; and each value in `<base>value:<key>`. The base is KEYS[1], and ARGV[1] the kind's lifetime in
 microseconds, or 0.

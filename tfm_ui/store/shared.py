@@ -96,7 +96,7 @@ def _remove_what_was_left() -> None:
 
 
 def _held(descriptor: int) -> bool:
-    """Take the lock of an open file, if nobody else holds it; whether that worked. Windows is not asked."""
+    """Take the lock of an open file, if nobody else holds it; return whether that worked. Windows is not asked."""
     if sys.platform == "win32":
         return False
     import fcntl

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def count(number: int) -> str:
-    """56480 as 56,480."""
+    """A count with separators: 56480 as 56,480."""
     return f"{number:,}"
 
 
@@ -77,7 +77,7 @@ def percents(*shares: float) -> list[str]:
 def weights(*numbers: float) -> list[str]:
     """Weights for a comparison, such as 0.13 and 0.90: at most six decimals.
 
-    As many as show which differ, and that none is 0 or 1 that is not.
+    There are as many decimals as it takes to show which differ, and so that none reads 0 or 1 that is not.
     """
     for decimals in range(2, 7):
         texts = [f"{number:.{decimals}f}" for number in numbers]
@@ -89,7 +89,7 @@ def weights(*numbers: float) -> list[str]:
 
 
 def superscript(number: int) -> str:
-    """-7 as ⁻⁷."""
+    """A whole number in superscript: -7 as ⁻⁷."""
     return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
@@ -111,7 +111,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def tiny(number: float) -> str:
-    """2.4e-07 as 2×10⁻⁷."""
+    """A small number as a power of ten: 2.4e-07 as 2×10⁻⁷."""
     if math.isnan(number):
         return "NaN"
     if number == 0:

@@ -43,7 +43,7 @@ def about_head(
         queries: a label for each row.
         keys: a label for each column.
         same_text: whether rows and columns are the same tokens, so that there is a previous token.
-        ids: the number of each row's token, if it is to be told whether the head looks behind earlier places of it.
+        ids: the number of each row's token, if it is to be told whether the head looks after earlier places of it.
     """
     free = np.flatnonzero(rows.visible > 1)
     if len(free) == 0:
@@ -55,7 +55,7 @@ def about_head(
 
 
 def behind_earlier(ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Boolean (query, key): the keys right behind the earlier places of the query's own token."""
+    """Boolean (query, key): the keys right after the earlier places of the query's own token."""
     same = np.tril(np.equal.outer(ids, ids), -1)  # (query, earlier place)
     cells: NDArray[np.bool_] = np.zeros(same.shape, bool)
     cells[:, 1:] = same[:, :-1]
@@ -63,7 +63,7 @@ def behind_earlier(ids: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _looks_behind(rows: Rows, ids: Sequence[int]) -> str:
-    """That most rows whose token stood before look most at what came after it there; "" if they do not."""
+    """A sentence that most rows whose token stood before look most at what came after it there; "" if they do not."""
     cells = behind_earlier(ids[: len(rows.key)])
     again = np.flatnonzero(cells.any(-1)) if cells.size else np.zeros(0, np.intp)
     clear = rows.first[again] - rows.second[again] >= TIE * rows.first[again]
@@ -117,7 +117,7 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
 
 
 def _steady(back: NDArray[np.intp], rows: int) -> str:
-    """That most rows look as many places back or ahead, "" if they do not; of clear rows, how far back they look."""
+    """A sentence that most rows look as many places back or ahead, "" if they do not; `back` is of clear rows."""
     ways, counts = np.unique(back, return_counts=True)
     if not len(ways) or counts.max() * 2 <= rows:
         return ""

@@ -2,7 +2,7 @@
 
 There are three lanes, each with its own queue. Slow computations never take a place in the other two, so one visitor's
 large models cost the others a share of the processor, but no waiting. Pages never take a place of pictures: a moved
-control asks for both, and in one queue a visitor's picture would wait for a second turn, behind the page.
+control asks for both, and in one queue a visitor's picture would wait for a second turn, after the page.
 """
 
 import threading

@@ -39,7 +39,7 @@ class PageRuns:
         self.due = float("inf")  # when what is held back has to be handed on
 
     def put(self, message: BackMsg, now: float, *, may_wait: bool) -> list[BackMsg]:
-        """Take a message of the browser; the messages to hand on now, in order.
+        """Take a message of the browser; return the messages to hand on now, in order.
 
         Args:
             message: any message.

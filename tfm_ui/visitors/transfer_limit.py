@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 
 class TransferLimit:
-    """To be used in the event loop's thread only.
+    """A limit on open transfers, to be used in the event loop's thread only.
 
     Args:
         most: the total size of all open transfers, in the unit in which `transfer` counts sizes.

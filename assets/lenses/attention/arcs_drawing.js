@@ -131,7 +131,7 @@ function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
 /** @param {Sum} w */
 export const exact = w => w === undefined ? "–" : w === null ? "masked" : w === 0 ? "0" : rounded(w, 4, 1)
 
-/** Paint bars and numbers beside the tokens of the other side: what the tokens in focus give them or get from them.
+/** Paint bars and numbers beside the tokens of the other side: their weights with the tokens in focus.
  * @param {ArcsScene & { focus: ArcsFocus }} scene @param {ArcsSums} sums */
 export function values(scene, { each, total, least }) {
   const { context, data, settings, window, focus, skin, layout } = scene, { x, rem, names, bar, number, family } = layout

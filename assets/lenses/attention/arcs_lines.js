@@ -72,7 +72,7 @@ export function gather(data, settings, focus, window) {
   const queries = focus && focus.side === 0 ? focus.tokens : focus ? [...Array(data.Q).keys()]
     : [...Array(Math.min(window.rows, data.Q)).keys()].map(i => window.tops[0] + i)
   const wanted = focus?.side === 1 && new Set(focus.tokens), /** @type {ArcsLine[]} */ drawn = []
-  const away = [0, 0, 0] // weight before the window of keys, in it, behind it
+  const away = [0, 0, 0] // weight before the window of keys, in it, after it
   let all = 0, rest = 0, rows = 0, first = 0
   for (const m of settings.maps) for (const q of queries) {
     rows += 1
@@ -94,7 +94,7 @@ export function gather(data, settings, focus, window) {
   }
 }
 
-/** What each token of the other side gives to the tokens in focus, or gets from them: a sum in each map, and their mean. A
+/** The weights between each token of the other side and the tokens in focus: a sum in each map, and their mean. A
  * sum is null where all of its weights are masked, and undefined where the server sent none of them; `least` says where it
  * sent only some, so that the sum is at least this.
  * @param {ArcsData} data @param {ArcsSettings} settings @param {ArcsFocus} focus */

@@ -76,7 +76,7 @@ function cut(context, name, room) {
   return letters[0] ?? ""
 }
 
-/** Every so many-th of some rows or columns, from 0. Numbers are round ones: 1, 5, 10, or 1, 8, 16.
+/** Every n-th of some rows or columns, from 0. Numbers are round ones: 1, 5, 10, or 1, 8, 16.
  * @param {number} count @param {number} every @param {boolean} isNamed */
 function round(count, every, isNamed) {
   const step = isNamed || every < 2 ? Math.max(1, every) : /** @type {number} */ ([2, 4, 5, 8, 16, 32, 64, 128, 256].find(n => n >= every) ?? every)

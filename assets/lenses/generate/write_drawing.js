@@ -176,7 +176,7 @@ function upright({ context, skin, step, width }, { bar, top }, height) {
   context.textAlign = "left"
 }
 
-/** On phones the bar lies below the rows. @param {WriteScene} scene @param {number} top */
+/** The bar across, which lies below the rows on phones. @param {WriteScene} scene @param {number} top */
 function across({ context, skin, step, width }, top) {
   const { rem, family } = skin, size = Math.round(13 * rem), y = top + 30 * rem, high = 22 * rem
   const x = (/** @type {number} */ share) => share * width

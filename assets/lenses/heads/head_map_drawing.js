@@ -55,7 +55,7 @@ function highest(limit, fill, rem, head) {
 /** @param {number} n */
 const whole = n => n >= 8 ? Math.floor(n) : n
 
-/** Every so many-th row and column is named, so that names do not overlap.
+/** Every n-th row and column is named, so that names do not overlap.
  * @param {number} size @param {number} cell */
 const stepOf = (size, cell) => Math.max(1, Math.ceil(size * 1.05 / cell))
 

@@ -110,7 +110,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
 
   wear() // a focus may come before the first drawing
 
-  /* As large as the room allows: heads may be wider than high where they fill it. */
+  /* Make the grid as large as the room allows: heads may be wider than high where they fill it. */
   function fit() {
     const { high, fill } = room(root, cells), { rem } = skin
     const each = Math.floor((high - LABELS * rem) / layers - GAP), most = fill ? each : Math.min(each, LARGEST * rem)

@@ -36,7 +36,7 @@ export function layOut(context, header, width, skin, { high, fill }) {
   return { sides, height, tall, size, small, least }
 }
 
-/** As many columns as fit, the first ones first, with their long texts where these fit.
+/** The columns that fit, the first ones first, with their long texts where these fit.
  * @param {Context} context @param {string[]} names @param {DiagramRow[]} rows @param {number} space @param {number} rem */
 function columnsOf(context, names, rows, space, rem) {
   const widths = names.map((name, index) => /** @type {const} */ ([0, 1]).map(long =>
@@ -150,7 +150,7 @@ const colourOf = (kind, skin) => ({
   embedding: skin.result, logits: skin.result, head: skin.result,
 })[kind] ?? skin.muted
 
-/** Upwards, from one box to the next.
+/** An arrow upwards, from one box to the next.
  * @param {Context} context @param {number} x @param {number} from @param {number} to @param {Skin} skin */
 function arrow(context, x, from, to, { muted, rem }) {
   context.strokeStyle = context.fillStyle = muted
@@ -196,7 +196,7 @@ function across(context, encoder, decoder, { key, rem }) {
   }
 }
 
-/** The head of an arrow, upwards, or turned by so many quarters to the right.
+/** The head of an arrow, upwards, or turned by a quarter to the right.
  * @param {Context} context @param {number} x @param {number} y @param {0 | 1} right @param {number} rem */
 function head(context, x, y, right, rem) {
   const long = 6 * rem, half = 3.5 * rem

@@ -10,7 +10,7 @@ const sizes = rem => ({
 
 const SMALLEST = 13 / 16, LARGEST = 3 // how much smaller or larger letters and boxes are than they would be
 
-/** As large as the room allows: without a room as ever, in a room that it does not fill at most as ever.
+/** The picture at a size that fits: enlarged where it is to fill its room, else at most at its usual size.
  * @param {Context} context @param {EntryHeader} header @param {number} width @param {Pick<Skin, "rem" | "family">} skin
  * @param {Room} room */
 export function fitted(context, header, width, { rem, family }, { high, fill }) {

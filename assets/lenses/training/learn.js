@@ -25,7 +25,7 @@ export default function (drawn) {
   return unfold(drawn)
 }
 
-/** Of two charts, in little room, the lower one alone: what the upper one says stands beside the slider, too.
+/** The lower one of two charts alone, in little room: what the upper one says stands beside the slider, too.
  * @param {{ data: any[], layout: any }} figure @param {boolean} isLow */
 function onlyLower(figure, isLow) {
   if (!isLow) return figure
@@ -36,7 +36,7 @@ function onlyLower(figure, isLow) {
   return { data, layout: { ...layout, xaxis2: across, annotations: of(layout.annotations), shapes: of(layout.shapes) } }
 }
 
-/** Without names at the ends of lines, of which the legend tells: so both charts are equally wide, and the same step stands
+/** The charts without names at the ends of lines, which the legend has: so both are equally wide, and the same step stands
  * below itself.
  * @param {{ data: any[], layout: any }} figure */
 const unnamed = ({ data, layout }) => ({ data: data.map(trace => ({ ...trace, meta: undefined })), layout })
@@ -47,7 +47,7 @@ function unfold(drawn) {
   const { root, local, alone, commit, settling } = drawn
   const memory = root._memory ??= { hidden: new Set(), at: -1 }
   const newest = memory.asked
-  // Of a link that differs in nothing that is drawn here, the page draws what it had, which may be older than what was asked for.
+  // The page draws what it had for a link that differs in nothing drawn here: it may be older than what was asked for.
   const isOfThis = newest && (newest.header.query === drawn.header.query || newest.instead === drawn.numbers)
   /** @type {Content<LearnHeader>} */
   const { header, numbers } = isOfThis && newest.header.done >= drawn.header.done ? newest : drawn

@@ -13,7 +13,7 @@ function layOut(context, { rows }, width, { rem, family }, high, fill) {
   context.font = `${size}px ${family}`
   const longest = Math.max(...rows.flatMap(row => [...row.queries, ...row.keys]).map(token => context.measureText(token).width))
   const sides = rows.map(row => Math.max(row.queries.length, row.keys.length))
-  /** How large cells can be with so many rows beside each other. @param {number} abreast */
+  /** How large cells can be with `abreast` rows beside each other. @param {number} abreast */
   function fit(abreast) {
     const across = heads * abreast, down = Math.ceil(rows.length / abreast)
     const wide = (width - gap * (across - 1)) / across, tall = (high - SCALE * rem) / down - gap - HEADING * rem

@@ -85,7 +85,7 @@ def wait_until_drawn(browser: Browser, fewest: int = 1) -> None:
 
 
 def firsts() -> dict[str, list[str]]:
-    """Of each lens the first view, and those whose main picture is the first of its kind: a kind is a script."""
+    """The first view of each lens, and the views whose main picture is the first of its kind: a kind is a script."""
     drawn: set[str] = set()
     chosen: dict[str, list[str]] = {}
     for each in lenses():
@@ -104,7 +104,7 @@ VISITED: WeakKeyDictionary[Browser, set[str]] = WeakKeyDictionary()  # the lense
 
 
 def go(browser: Browser, address: str, name: str, view: str) -> None:
-    """To the first question about a view, if possible within the open page: building that takes seconds.
+    """Go to the first question about a view, if possible within the open page: building that takes seconds.
 
     A lens that was visited keeps what a link leaves out, so its first view, whose link names none, is opened anew.
     """
@@ -131,8 +131,8 @@ def asked(browser: Browser, question: Question) -> None:
 def test_pictures_of_every_kind_are_drawn_and_what_is_done_changes_the_page(
     browser: Browser, address: str, name: str, request: pytest.FixtureRequest
 ) -> None:
-    """With --all: each view of each lens, also by its tab, and on each lens a click, a drag and Back: sidebar,
-    questions and tabs are the same on all lenses.
+    """Every view of every lens is opened with --all, also by its tab, and every lens then gets a click, a drag and
+    Back. Otherwise one lens is enough for these: sidebar, questions and tabs are the same on all lenses.
     """
     everything = request.config.getoption("all_combinations")
     for view in lens(name).views if everything else FIRSTS[name]:

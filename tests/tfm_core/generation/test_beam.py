@@ -17,7 +17,7 @@ def score_of(model, tokens, prompt=PROMPT):
 
 @torch.no_grad()
 def scores_of(model, texts, prompt=PROMPT):
-    """Of texts that are as long as each other, in one plain pass."""
+    """The scores of texts that are as long as each other, in one plain pass."""
     every = model(torch.tensor([[*prompt, *tokens] for tokens in texts])).double().log_softmax(-1)
     return [
         sum(logs[len(prompt) - 1 + number, token].item() for number, token in enumerate(tokens))

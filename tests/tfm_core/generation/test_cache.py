@@ -21,7 +21,7 @@ def decoder(**changes):
 
 
 def in_pieces(model, tokens, sizes, mask=None, cache=None):
-    """Logits of all tokens, read so many at a time; the mask is (..., query, key) of the whole text."""
+    """Logits of all tokens, read in pieces of these sizes; the mask is (..., query, key) of the whole text."""
     cache = KeyValueCache(model.config) if cache is None else cache
     ends = [sum(sizes[:count]) for count in range(len(sizes) + 1)]
     assert ends[-1] == tokens.shape[1]

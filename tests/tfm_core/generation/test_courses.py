@@ -89,7 +89,7 @@ def test_from_any_earlier_course_it_goes_on_as_it_would_without(positional, firs
 @pytest.mark.parametrize("context", [None, 8, 9, 40])
 @pytest.mark.parametrize("at", [0, 1, 4, 5, 6, 11, 20, 29])
 def test_no_token_of_a_context_is_read_twice_in_both_courses_together(at, context, read):
-    """Also where contexts begin anew, before the place where the courses part and after it."""
+    """It also holds where contexts begin anew, before the place where the courses part and after it."""
     course = written(decoder(), steps=30, context=context)
     assert sum(read) == sum(cache.length for cache in course.caches.values())
     read.clear()

@@ -32,7 +32,7 @@ def test_a_head_that_looks_at_the_previous_token_scores_1() -> None:
 
 
 def test_a_head_that_looks_behind_the_first_occurrence_scores_1() -> None:
-    """Naively: the query at place 5 + i holds the token of place i, behind which stands i + 1."""
+    """Naively: the query at place 5 + i holds the token of place i, after which stands i + 1."""
     weights = torch.zeros(2, 2, 10, 10)
     for i in range(5):
         weights[:, 0, 5 + i, i + 1] = 1.0

@@ -25,7 +25,7 @@ numbers = st.integers(1, 8)
 
 
 def loop(query_len, key_len, sees):
-    """Whom each query sees, `sees(i, j)`: both counted from the first key on, the last query beside the last key."""
+    """The keys each query sees, `sees(i, j)`: counted from the first key, with the last query beside the last key."""
     return [[bool(sees(q + key_len - query_len, k)) for k in range(key_len)] for q in range(query_len)]
 
 

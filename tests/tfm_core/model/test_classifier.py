@@ -38,13 +38,13 @@ def test_pooling_is_that_of_a_loop(pooling: str) -> None:
 
 
 def test_an_unknown_pooling_is_refused() -> None:
-    """With the ones that there are."""
+    """The message names the ones that there are."""
     with pytest.raises(ValueError, match="pooling: expected one of mean, first; got 'last'"):
         SequenceClassifier(CONFIG, 3, "last")
 
 
 @pytest.mark.parametrize(("architecture", "classes"), [("encoder-decoder", 3), ("encoder", 0)])
 def test_what_cannot_be_is_refused(architecture: str, classes: int) -> None:
-    """With a sentence that names both."""
+    """The message names both."""
     with pytest.raises(ValueError, match=f"got '{architecture}' and {classes}"):
         SequenceClassifier(TransformerConfig(vocab_size=5, architecture=architecture), classes)

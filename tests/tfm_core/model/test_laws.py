@@ -127,7 +127,7 @@ def test_a_sentence_does_not_feel_the_other_sentences_of_its_batch(architecture,
 @shared_by(3)
 @given(tokens=sentences, shift=st.integers(1, 30))
 def test_relative_schemes_do_not_feel_where_the_sentence_stands(positional, tokens, shift):
-    """Hidden padding in front moves every token by as much, and changes no output."""
+    """Hidden padding in front moves every token by the same number of places, and changes no output."""
     model = shared(positional=positional)
     shifted = model(batch([0] * shift + tokens))[:, shift:]
     assert largest_error(shifted, model(batch(tokens))) < CLOSE

@@ -21,7 +21,7 @@ def drawn(queries: int, keys: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 
 @given(st.integers(1, 8), st.integers(1, 8), st.booleans(), st.integers(0, 99))
 def test_it_is_its_explicit_matrix_times_the_values(queries: int, keys: int, causal: bool, seed: int) -> None:
-    """Also where keys are hidden, and where a query sees none."""
+    """It also holds where keys are hidden, and where a query sees none."""
     keys = queries if causal else keys
     q, k, v = drawn(queries, keys, seed)
     visible = torch.rand(keys, generator=torch.Generator().manual_seed(seed)) < 0.6
@@ -36,7 +36,7 @@ def test_it_is_its_explicit_matrix_times_the_values(queries: int, keys: int, cau
 
 @pytest.mark.parametrize("keys_at_once", [1, 2, 3, 7])
 def test_causal_sums_of_a_few_keys_at_a_time_are_the_same_and_learn_the_same(monkeypatch, keys_at_once: int) -> None:
-    """In pieces that divide the text and in pieces that do not."""
+    """The sums are computed in pieces that divide the text and in pieces that do not."""
     gradients = []
     for numbers in (2**19, 2 * 4 * 4 * keys_at_once):
         monkeypatch.setattr(linear, "AT_ONCE", numbers)
@@ -63,7 +63,7 @@ def test_the_matrix_is_the_equation() -> None:
 
 
 def test_features_are_never_rounded_away() -> None:
-    """In float32 too, where elu(-30) + 1 would be 0, and the row would have no weights."""
+    """The numbers are float32, where elu(-30) + 1 would be 0, and the row would have no weights."""
     weights = linear_attention_weights(torch.full((2, 4), -30.0), torch.full((3, 4), -5.0))
     torch.testing.assert_close(weights, torch.full((2, 3), 1 / 3))
 
@@ -79,7 +79,7 @@ def test_causal_results_do_not_depend_on_later_tokens(last: int, seed: int) -> N
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """With a message that says what came."""
+    """The message says what came."""
     q, k, v = drawn(3, 4, seed=0)
     with pytest.raises(ValueError, match="as many keys as queries, got 3 and 4"):
         linear_attention(q, k, v, causal=True)

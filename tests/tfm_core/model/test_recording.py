@@ -194,7 +194,7 @@ def test_blocks_in_generators_may_end_in_any_order():
 
 
 def test_what_python_does_of_its_own_in_a_layer_is_little():
-    """In a small model it is a good part of the time: here the calls of the library's own functions are counted."""
+    """Python is a good part of a small model's time: here calls of the library's own functions are counted."""
     library = Path(inspect.getfile(tap)).parent.name
     counts = []
     for layers in (1, 2):

@@ -31,7 +31,7 @@ def sized(kind: dict[str, object], **numbers: int) -> Size:
 
 
 def described(kind: dict[str, object]) -> str:
-    """For the test's name."""
+    """The kind in words, for the test's name."""
     return " ".join(f"{name}={value}" for name, value in kind.items())
 
 

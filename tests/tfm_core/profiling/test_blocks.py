@@ -15,7 +15,7 @@ CLEAN, LOADED = 1.0, 2.0
 
 
 def blocks(clean: int, loaded: int) -> Blocks:
-    """So many clean rounds, and behind them as many contended ones, of two blocks each."""
+    """Clean rounds, followed by contended rounds, of two blocks each."""
     after = tuple(clean + number for number in range(loaded) for _ in range(2))
     times = (LOADED - 0.5, LOADED + 0.5) * loaded
     return Blocks((CLEAN,) * clean, tuple(range(clean)), 2 * loaded, loaded=times, loaded_rounds=after)

@@ -64,7 +64,7 @@ def test_a_contended_block_is_set_apart_counted_and_tried_again():
 
 
 def test_blocks_grow_where_warming_up_was_slow():
-    """As it was contended: a call of 20 ms was in truth one of nothing."""
+    """Warming up was contended: a call of 20 ms was in truth one of nothing."""
     (clean,) = clock.turn(Blocks(warm_up=(0.02,), calls=2), lambda: None, 0, 1, Shares(0.0), EVER)
     assert clean.calls > 1000
 

@@ -69,7 +69,7 @@ def test_without_the_gradient_of_the_input(target, size):
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("target", MASKED)
 def test_a_mask_saves_no_operation(target, backward):
-    """Counted on the processor, where the mask can be looked at, by the one kernel that is counted rightly there."""
+    """The processor counts here, as it can look at the mask, with the one kernel that is counted rightly there."""
     size = Size(d_model=8, num_heads=2, num_layers=2, seq_len=80, batch=2)
     row = Row(target, size)
     assert flops(row, backward=backward) == flops(Row("fused", size), backward=backward)

@@ -163,7 +163,7 @@ WAYS = ((False, False), (True, True), (True, False))  # whether backward too, an
 
 @pytest.mark.crossed(kind=KINDS, target=COUNTED + OTHERS, way=WAYS)
 def test_operations_are_as_many_as_torch_counts(kind, target, way, monkeypatch):
-    """On the processor by those kernels that are counted rightly there; on the meta device, see test_costs.py."""
+    """The processor counts here, by kernels that are counted rightly there; for the meta device, see test_costs.py."""
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)  # oneDNN's LSTM is not counted
     size = sized(kind, **{**NUMBERS, "seq_len": 5})
     backward, input_gradient = way

@@ -29,7 +29,7 @@ HERE = [name for name in TARGETS if not refusal(Row(name, SIZE), Setup())]
 
 @pytest.fixture
 def few_passes(monkeypatch):
-    """As many as decide, and no more until the processor is awake: reading what was profiled takes longest."""
+    """Make the fewest passes that decide, however awake the processor is: reading what was profiled takes longest."""
     monkeypatch.setattr(parts, "LEAST_SECONDS", 0.0)
 
 

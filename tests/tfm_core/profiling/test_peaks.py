@@ -31,7 +31,7 @@ DIFFERENT = (  # as far as what is no stack knows
 
 
 def ratios(target, size):
-    """Foretold over measured, of the forward pass and of forward + backward."""
+    """The foretold peak over the measured one, of the forward pass and of forward + backward."""
     row = Row(target, size)
     subject = Subject(row, Setup())
     with subject.mode("forward"):
@@ -45,7 +45,7 @@ def ratios(target, size):
 @pytest.mark.parametrize("size", [DEFAULT_SIZES[0], LONG])
 @pytest.mark.parametrize("target", HERE)
 def test_within_a_factor_of_2_of_the_allocation_curve(target, size):
-    """Of transformers, where each tensor is accounted for, nearer than that."""
+    """Transformers, where each tensor is accounted for, are nearer than that."""
     low, high = (0.5, 2) if target in OTHERS else (0.9, 1.1)
     forward, training = ratios(target, size)
     assert low < forward < high
@@ -71,7 +71,7 @@ def pytest_generate_tests(metafunc):
     """Every kind, and every choice with every target, where scores are most of it; where they are not, two targets.
 
     All that is wide is in feed-forward networks, of which there are two: ours, and that of torch's own layers.
-    With `--all` every kind with every target at both sizes.
+    With `--all`, it is every kind with every target at both sizes.
     """
     if metafunc.function is test_of_every_kind:
         if metafunc.config.getoption("all_combinations"):

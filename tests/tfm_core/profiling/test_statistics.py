@@ -24,7 +24,7 @@ def test_the_true_median_lies_within_as_often_as_promised(count, noise):
 
 @pytest.mark.parametrize("count", range(1, 40))
 def test_the_bounds_are_the_tightest_pair_that_keeps_the_level(count):
-    """Beside the definition, counted out over the whole binomial distribution."""
+    """The definition is counted out over the whole binomial distribution."""
     interval = median_interval(range(count))
     kept = []
     for rank in range(1, count // 2 + 1):

@@ -77,7 +77,7 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_the_gradient_of_parameters_is_that_of_torchs_own_encoder(norm: str) -> None:
-    """Beside nn.TransformerEncoder, with its own final norm after pre-norm, and loss.backward()."""
+    """The reference is nn.TransformerEncoder, with its own final norm after pre-norm, and loss.backward()."""
     layers = layers_of(model(norm, 5))
     x = draw(4, "x", (2, 6, 8), std=1.0).double()
     twin = as_torch_encoder(layers, nn.LayerNorm(8).double() if norm == "pre" else None)
@@ -105,7 +105,7 @@ def test_near_the_output_the_gradient_of_parameters_shrinks_with_depth_in_pre_no
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """With a message that says what came."""
+    """The message says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
         signals_by_depth(layers_of(model("pre")), x, ["pre-norm", "none"])
@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
-    """Beside torch's own cosine of every pair of different tokens."""
+    """Torch's own cosine of every pair of different tokens is the reference."""
     x = draw(3, "x", (2, 5, 8), std=1.0).double()
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
     cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
@@ -128,7 +128,7 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
 
 
 def test_a_scheme_inside_the_attention_acts() -> None:
-    """Beside a recording of a model with rotary positions."""
+    """A recording of a model with rotary positions is the reference."""
     config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
     transformer = Transformer(config).double().eval()
     with torch.no_grad(), recording("*.residual_*") as trace:

@@ -54,7 +54,7 @@ def test_a_convolution_reaches_no_further_than_its_kernels() -> None:
 
 
 def test_attention_reaches_every_distance_that_its_mask_allows() -> None:
-    """In one step; the last query sees all keys under a causal mask, and itself alone under the identity."""
+    """One step suffices; the last query sees all keys under a causal mask, and itself alone under the identity."""
     attention = MultiHeadAttention(4, 2)
     assert bool((gradient_by_distance(lambda x: attention(x, mask=causal_mask(8)), X) > 0).all())
     alone = gradient_by_distance(lambda x: attention(x, mask=torch.eye(8, dtype=torch.bool)), X)[0]
@@ -63,7 +63,7 @@ def test_attention_reaches_every_distance_that_its_mask_allows() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """With a message that says what came."""
+    """The message says what came."""
     with pytest.raises(ValueError, match=r"an output \(batch, seq, width\).*got \(1, 4\)"):
         gradient_by_distance(lambda x: x.sum(1), X)
     with pytest.raises(ValueError, match="depends on the input"):

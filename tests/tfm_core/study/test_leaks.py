@@ -1,4 +1,4 @@
-"""What moves when a token is changed, beside what the mask promises: real models, exactly."""
+"""What moves when a token is changed, beside what the mask allows: real models, exactly."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def model_of(seed: int, layers: int, **more) -> Transformer:
 
 
 def behind_layers(model: Transformer, call, mask: torch.Tensor, where: str = "self_attention", start: str = ""):
-    """token ids -> the stream behind each layer, under exactly this mask."""
+    """token ids -> the stream after each layer, under exactly this mask."""
     sites = f"{start}layers.*.feed_forward.residual_after"
     edits = {f"{start}layers.*.{where}.mask": lambda ours: mask.expand_as(ours)}
 
@@ -70,7 +70,7 @@ def test_every_planted_leak_is_found_and_nothing_else(seed, size, layers, share,
         kept, true = reachability(promise, layer + 1), reachability(mask, layer + 1)
         moved = measured.moved[:, layer]
         assert torch.equal(leaks(moved, kept, measured.tolerance), (true & ~kept).T)
-        assert torch.equal(moved > measured.tolerance, true.T)  # all that is promised moves, too
+        assert torch.equal(moved > measured.tolerance, true.T)  # all that is allowed to move moves, too
         assert (moved[~true.T] < measured.tolerance / 50).all()  # rounding is far below
 
 

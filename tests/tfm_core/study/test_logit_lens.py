@@ -1,4 +1,4 @@
-"""The logit lens: beside models that really end after so many layers."""
+"""The logit lens: beside models that really end after each layer."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def config(architecture: str, norm: str) -> TransformerConfig:
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_last_layer_reads_out_what_the_model_says(architecture: str, norm: str) -> None:
-    """In all architectures, with a mask; there is a read-out for the embedding and for each layer."""
+    """It holds in all architectures, with a mask; the embedding and each layer have a read-out."""
     model = Transformer(config(architecture, norm)).eval()
     inputs = [TOKENS, TOKENS[:, :4]] if architecture == "encoder-decoder" else [TOKENS]
     mask = causal_mask(inputs[-1].shape[1])

@@ -1,4 +1,4 @@
-"""What a mask promises through all layers, beside a search for ways and the power of a matrix."""
+"""What a mask allows through all layers, beside a search for ways and the power of a matrix."""
 
 import itertools
 

@@ -58,7 +58,7 @@ def test_each_step_is_the_attention_over_the_keys_so_far() -> None:
 def test_what_does_not_fit_is_refused(
     shapes: tuple[tuple[int, ...], ...], size: tuple[int, int], expected: str
 ) -> None:
-    """With a message that says what came."""
+    """The message says what came."""
     q, k, v = (torch.zeros(shape) for shape in shapes)
     with pytest.raises(ValueError, match=expected):
         list(tiles(q, k, v, rows=size[0], columns=size[1]))

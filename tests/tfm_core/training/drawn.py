@@ -11,7 +11,7 @@ COUNTS = st.integers(1, 12)
 
 
 def sampled(name, seed, count, length=0) -> Examples:
-    """At least one example. Few may be none at first: the textbook leaves out sequences whose label is not clear."""
+    """Sampled examples, at least one. A first draw may have none: the textbook leaves out unclear sequences."""
     task, numbers = TASKS[name], torch.Generator().manual_seed(seed)
     while not len(examples := task.sample(numbers, count, length or task.length)):
         pass

@@ -31,7 +31,7 @@ STOPS = (1, 9, APART)
 
 @pytest.fixture(autouse=True, scope="module")
 def runs_are_short():
-    """With all that runs have, in few steps. Runs that are trained once for all are none of other files'."""
+    """Runs have all that runs have, in few steps. Runs that are trained once for all are none of other files'."""
     trained.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tfm_core.training.schedule.APART", APART)
@@ -138,7 +138,7 @@ def test_weights_of_a_file_are_not_trained():
 
 @pytest.mark.parametrize("scheme", list(POSITIONAL))
 def test_every_parameter_is_remembered_by_the_optimizer(scheme):
-    """Or else a run with one that gets no gradient could not be continued."""
+    """A run with a parameter that gets no gradient could otherwise not be continued."""
     config = of_task("copy", positional=scheme, steps=2, batch_size=4)
     run = to_the_end(config)
     same_numbers(to_the_end(replace(config, steps=4), run), to_the_end(replace(config, steps=4)))

@@ -17,7 +17,7 @@ SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.in
 
 
 def score_by_loops(weights, cells, *, even):
-    """For each head: the mean over all rows that have cells."""
+    """The mean over all rows that have cells, for each head."""
     scores = []
     for head in range(weights.shape[1]):
         rows = []

@@ -32,7 +32,7 @@ def test_a_side_depends_on_the_sequence_alone(rows):
 
 
 def by_hand(row) -> bool:
-    """With whole numbers of any size: nothing overflows."""
+    """The side by whole numbers of any size: nothing overflows."""
     hashed = 17
     for token in row:
         hashed = (hashed * 48_271 + token + 1) % PRIME

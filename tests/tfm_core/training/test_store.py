@@ -93,7 +93,7 @@ def test_what_another_process_is_writing_counts_as_missing_and_is_not_removed(fo
 
 
 def aged(folder, config, seconds):
-    """As if a run had been written so long ago."""
+    """Make a run look as if it had been written that many seconds ago."""
     for path in folder.glob(f"{store_module._stem(config)}.*"):
         os.utime(path, (path.stat().st_atime, path.stat().st_mtime - seconds))
 

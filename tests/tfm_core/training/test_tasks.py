@@ -125,7 +125,7 @@ def test_brackets(seed, count, pairs):
 
 @pytest.mark.parametrize("length", [9, 13, 25])
 def test_about_half_of_the_brackets_are_balanced(length):
-    """And all balanced strings come up: as many as the Catalan number says."""
+    """All balanced strings come up, too: as many as the Catalan number says."""
     drawn = rows("brackets", 2, 2000, length)
     share = sum(answer == "yes" for _, (answer, *_) in drawn) / len(drawn)
     assert 0.45 < share < 0.65

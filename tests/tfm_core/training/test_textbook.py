@@ -59,7 +59,7 @@ def test_counts_are_those_of_a_loop(rows):
 
 
 def test_random_labels_say_nothing():
-    """Of each class, and of each label of the rule, a third, within four standard deviations."""
+    """Each class is a third of all, and of each label of the rule, within four standard deviations."""
     ruled, drawn = TEXTBOOK.examples(), RANDOM_LABELS.examples()
     assert ruled.source.equal(drawn.source)
     for chosen in (drawn.answers, *(drawn.answers[ruled.answers == label] for label in range(3))):

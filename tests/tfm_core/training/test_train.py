@@ -169,7 +169,7 @@ def test_a_report_stays_as_it_is_while_training_goes_on(monkeypatch):
 
 
 def test_a_small_run_learns_to_reverse():
-    """At the default settings: 99 % of 2,048 held-out sequences' digits, and the head looks at the mirror."""
+    """The default settings reach 99 % of 2,048 held-out sequences' digits, and the head looks at the mirror."""
     run = to_the_end(of_task("reverse"))
     assert run.last.accuracy >= 0.99
     assert run.last.scores[0][0][0] >= 0.9
@@ -185,7 +185,7 @@ def test_random_labels_are_not_learned():
 
 
 def test_attention_is_kept_where_answers_become_right():
-    """Between two snapshots of the log axis as well: no new best of the curve is far above the last one kept."""
+    """It holds between two snapshots of the log axis too: no new best of the curve is far above the last one kept."""
     run = to_the_end(of_task("reverse", steps=150))
     kept, rises = -1.0, []
     for point in run.points[:-1]:

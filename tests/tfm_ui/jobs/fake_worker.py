@@ -62,7 +62,7 @@ class FakeQueue(Queue):
         self.worker.tells(Stepped(self.running().number, step or Count(share, seconds_left)))
 
     def finish(self, **how: Any) -> Any:
-        """End the running job; its argument."""
+        """End the running job; return its argument."""
         start = self.running()
         self.worker.tells(Ended(start.number, **how))
         return start.argument

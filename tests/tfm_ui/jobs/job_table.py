@@ -24,7 +24,7 @@ def count(to: int) -> Iterator[Count]:
 
 
 def slowly(seconds: float) -> Iterator[Count]:
-    """Yields a step every so many seconds, without end."""
+    """Yields a step, waits `seconds`, and so on without end."""
     number = 0
     while True:
         number += 1
@@ -39,7 +39,7 @@ def deaf(_: object) -> Iterator[Count]:
 
 
 def memory(size: int) -> Iterator[Count]:
-    """Allocates so many bytes."""
+    """Allocates `size` bytes."""
     yield Count(0.5)
     yield Count(1.0, held=len(bytearray(size)))
 

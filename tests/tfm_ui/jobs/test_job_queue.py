@@ -1,4 +1,4 @@
-"""Whose job is next, and visitors who join or leave a job: with a fake worker."""
+"""The order of jobs, and visitors who join or leave a job: with a fake worker."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""On a small host the process that measures and trains starts with a job, not with a page that offers it."""
+"""The process that measures and trains starts on a small host with a job, not with a page that offers it."""
 
 from dataclasses import replace
 

@@ -133,7 +133,7 @@ def drawn(header: Header) -> NDArray[np.float64]:
 
 
 def values(header: Header, numbers: bytes) -> NDArray[Any]:
-    """All numbers that a picture draws, be it a chart or one whose numbers are float32 behind its header."""
+    """All numbers that a picture draws, be it a chart or one whose numbers are float32 after its header."""
     return drawn(header) if "figure" in header else np.frombuffer(numbers, np.float32)
 
 

@@ -175,7 +175,7 @@ def words(_header: Header, numbers: bytes) -> None:
 
 
 def learn(header: Header, numbers: bytes) -> None:
-    """At each snapshot rows of weights sum to 1, and what a decoder may not see has none; the curves are a chart."""
+    """Rows of weights sum to 1 at each snapshot, and what a decoder may not see has none; the curves are a chart."""
     weights = floats(numbers).reshape(len(header["snapshots"]), -1)
     begin = 0
     for row in header["rows"]:

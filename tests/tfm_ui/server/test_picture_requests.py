@@ -142,7 +142,7 @@ def asked(
     whole: bool = True,
     reads: asyncio.Event | None = None,
 ) -> Coroutine:
-    """Send a request to the endpoint itself; the answer's status, None if there was no answer."""
+    """Send a request to the endpoint itself; return the answer's status, None if there was no answer."""
     sent: list[dict] = []
     body = [{"type": "http.request", "body": query, "more_body": not whole}]
     scope = {

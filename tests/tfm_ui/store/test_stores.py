@@ -143,7 +143,7 @@ def test_an_owner_who_brings_more_than_a_share_drops_nothing_of_others(store):
 
 
 def test_what_has_outlived_its_time_is_gone_and_has_room_no_longer(store):
-    """With a longer time again where the machine was too slow to look within the first."""
+    """A longer time is tried where the machine was too slow to look within the first."""
     for lifetime in (0.3, 1.0, 3.0, 10.0):
         brief = Kind(f"brief {lifetime}", together=4 * EXTRA, lifetime=lifetime, reading_renews=True)
         put = time.monotonic()

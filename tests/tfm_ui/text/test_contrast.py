@@ -50,7 +50,7 @@ def test_letters_of_each_colour_can_be_read_on_paper_and_on_what_stands_on_it(mo
 
 @pytest.mark.parametrize("file", STYLES, ids=lambda file: file.name)
 def test_style_sheets_colour_letters_from_the_palette_alone(file: Path):
-    """So what can be read in one mode can be read in the other."""
+    """What can be read in one mode can thus be read in the other."""
     style = file.read_text(encoding="utf-8").lower()
     letters = re.findall(r"(?:^|[;{\s])(color:\s*[^;}]+)", style)
     of_a_palette = re.compile(rf"color:\s*(?:{OF_A_PALETTE})(?:\s*!important)?\s*", re.IGNORECASE)

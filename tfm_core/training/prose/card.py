@@ -84,6 +84,6 @@ def _head(scores: Sequence[Sequence[float]]) -> str:
 
 
 def _line(text: str, *, after: bool = True) -> str:
-    """On one line, without Markdown's signs; a line break is shown as ↵."""
+    """The text on one line, without Markdown's signs; a line break is shown as ↵."""
     plain = text.replace("\n", " ↵ ").replace("*", "\\*").replace("<", "\\<")
     return plain if after else f" {plain.lstrip()}"

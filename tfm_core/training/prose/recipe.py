@@ -28,11 +28,11 @@ BETAS = (0.9, 0.98)
 LONGEST_GRADIENT = 1.0  # the norm to which gradients are cut
 SHORTEST = 8  # tokens of a stretch that is repeated
 LOOK = 250  # steps between two points of the curve
-EACH = 4  # of the held-out windows every so many-th is read for a point of the curve
+EACH = 4  # one in this many held-out windows is read for a point of the curve
 
 
 class Phase(NamedTuple):
-    """From when on which windows are a stretch of tokens over and over, so that it pays to look up what came before.
+    """A part of training in which some windows repeat a stretch of tokens: it pays to look up what came earlier.
 
     Attributes:
         after: the step after which it begins.
@@ -129,7 +129,7 @@ class Training:
             self._read(torch.load(checkpoint, weights_only=True))
 
     def points(self) -> Iterator[dict[str, float]]:
-        """Train to the end; the curve's points as they come, with the mean training loss since the last one."""
+        """Train to the end; yield the curve's points as they come, with the mean training loss since the last one."""
         began, before, losses = time.perf_counter(), self.seconds, list[float]()
         while self.step < self.recipe.steps:
             losses.append(self._step())

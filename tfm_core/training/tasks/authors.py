@@ -56,7 +56,7 @@ def _vocabulary() -> tuple[str, ...]:
 
 @cache
 def _examples() -> tuple[Examples, frozenset[tuple[int, ...]]]:
-    """All sentences, and what is trained on. Of those that read alike without their rare words the first counts."""
+    """All sentences, and what is trained on. The first counts of those that read alike without their rare words."""
     tokenizer = AUTHORS.tokenizer
     cls = tokenizer.id_of(CLS)
     first: dict[tuple[int, ...], tuple[int, bool]] = {}

@@ -35,6 +35,6 @@ def equal_to_answer(examples: Examples) -> Tensor:
 
 
 def mirrored(examples: Examples) -> Tensor:
-    """From the first answer to the last source token, and so on: the anti-diagonal."""
+    """The anti-diagonal: the first answer with the last source token, the second with the last but one, and so on."""
     batch, length = examples.source.shape
     return torch.eye(length, dtype=torch.bool).flip(1).expand(batch, -1, -1)

@@ -28,7 +28,7 @@ def _all_evenly(examples: Examples) -> Tensor:
 
 
 def heights(brackets: Tensor) -> Tensor:
-    """How many brackets are open behind each, (batch, seq); below 0 where one is closed that was never opened."""
+    """How many brackets are open after each, (batch, seq); below 0 where one is closed that was never opened."""
     return torch.where(brackets == OPEN, 1, -1).cumsum(1)
 
 
@@ -36,7 +36,7 @@ def _brackets(generator: torch.Generator, count: int, length: int) -> Examples:
     pairs = (length - 1) // 2
     both = torch.tensor([OPEN, CLOSED]).repeat_interleave(pairs)
     mixed = both[torch.rand((count, 2 * pairs), generator=generator).argsort(1)]
-    # Begun behind the place where the fewest are open, any such circle is balanced (the cycle lemma).
+    # Begun after the place where the fewest are open, any such circle is balanced (the cycle lemma).
     begin = heights(mixed).argmin(1, keepdim=True) + 1
     turned = mixed.gather(1, (begin + torch.arange(2 * pairs)) % (2 * pairs))
     sequence = torch.where(torch.rand((count, 1), generator=generator) < 0.5, turned, mixed)

@@ -31,7 +31,7 @@ def _sort(generator: torch.Generator, count: int, length: int) -> Examples:
 
 
 def _for_decoder(examples: Examples, start: int) -> Examples:
-    """The decoder reads the answers one place later, behind the token `start`: teacher forcing."""
+    """The decoder reads the answers one place later, after the token `start`: teacher forcing."""
     target = examples.answers.roll(1, 1)
     target[:, 0] = start
     return Examples(examples.source, examples.answers, target)

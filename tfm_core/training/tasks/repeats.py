@@ -41,7 +41,7 @@ def _induction(generator: torch.Generator, count: int, length: int) -> Examples:
 
 
 def after_the_same(examples: Examples) -> Tensor:
-    """Every place behind an earlier occurrence of the token at hand, (batch, query, key)."""
+    """Every place after an earlier occurrence of the token at hand, (batch, query, key)."""
     source = examples.source
     length = source.shape[1]
     earlier = torch.ones((length, length), dtype=torch.bool).tril(-1)

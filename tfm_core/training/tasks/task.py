@@ -15,7 +15,7 @@ from tfm_core.model.tokens import Tokenizer, of_vocabulary
 
 IGNORED = -100  # the answer where nothing is asked, as torch's cross-entropy has it
 PAD = "PAD"  # id 0 of every vocabulary
-HELD_OUT = 5  # one example in so many is held out
+HELD_OUT = 5  # one example in this many is held out
 PRIME = 2_147_483_647  # of the hash; a product of two numbers below it fits into int64
 
 Sample = Callable[[torch.Generator, int, int], "Examples"]
@@ -129,7 +129,7 @@ class Task:
 
     @property
     def outcomes(self) -> int:
-        """Among how many answers the model chooses."""
+        """The number of answers among which the model chooses."""
         return self.classes or self.vocab_size
 
     def ids(self, *pieces: str) -> Tensor:
@@ -150,14 +150,14 @@ def is_held_out(source: Tensor) -> Tensor:
 
 
 def draw(task: Task, generator: torch.Generator, count: int, *, held_out: bool, length: int = 0) -> Examples:
-    """So many examples of one side.
+    """Draw examples of one side.
 
     Args:
-        task: whose.
-        generator: of the random numbers.
-        count: how many.
-        held_out: from the side that is never trained on.
-        length: of the sequences; the task's own by default.
+        task: the task whose examples they are.
+        generator: the generator of the random numbers.
+        count: how many examples.
+        held_out: whether they come from the side that is never trained on.
+        length: the length of the sequences; the task's own by default.
     """
     parts: list[Examples] = []
     missing = count

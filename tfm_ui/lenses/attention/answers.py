@@ -19,7 +19,7 @@ NEARLY_ALL = 0.98  # of a row's weight
 
 
 def history_of_a_weight(model: ModelState, state: AttentionState) -> str:
-    """From which two vectors the weight of the chosen query and key comes."""
+    """How the weight of the chosen query and key comes from their two vectors."""
     shown = steps(model, state)
     head, at = shown.head, shown.at
     query, key = head.queries[at.query], head.keys[at.key]
@@ -36,7 +36,7 @@ def history_of_a_weight(model: ModelState, state: AttentionState) -> str:
 
 
 def without_division(model: ModelState, state: AttentionState) -> str:
-    """How many rows give one token nearly all, with the division and without."""
+    """How many rows have nearly all of their weight on one token, with the division and without."""
     count, most = {}, {}
     for scaled in (True, False):
         head = head_steps(model, replace(state, scaled=scaled))
@@ -100,7 +100,7 @@ def counted_lines(shown: Arcs, mass: int) -> tuple[int, int]:
 
 
 def rollout(model: ModelState, state: AttentionState) -> str:
-    """In how many rows rollout leads back to the row's own token, and the layer's weights alone."""
+    """The number of rows that rollout leads back to their own token, beside that of the layer's weights alone."""
     shown = arcs(model, replace(state, lines="rollout"))
     if shown.how != "rollout":
         return "Cross-attention has no rollout: its rows and columns are two texts. The mean of the heads is shown."
@@ -117,7 +117,7 @@ def rollout(model: ModelState, state: AttentionState) -> str:
 
 
 def looks_and_takes(model: ModelState, state: AttentionState) -> str:
-    """In how many rows the largest weight and the largest contribution belong to two tokens."""
+    """How many rows have their largest weight and their largest contribution at two tokens."""
     whole, chosen = contribution(model, state)
     rows, differing = formats.plural(len(whole.writing.clear), "row"), len(whole.writing.differing)
     return (

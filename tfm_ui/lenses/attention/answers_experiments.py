@@ -12,7 +12,7 @@ LARGEST_GRADIENT = 0.25  # of a softmax: w (1 - w) is never larger
 
 
 def vanishing_gradient(model: ModelState, state: AttentionState) -> str:
-    """From which width on half of the draws leave less than a tenth of the largest gradient there can be."""
+    """The width from which half of the draws leave less than a tenth of the largest gradient there can be."""
     median, measured = first_width(model, state), effect_of_scaling(model, state).measured
     scaled = min(measured.median_gradient["scaled"].tolist())
     if not median:

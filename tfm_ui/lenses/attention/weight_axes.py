@@ -8,10 +8,10 @@ ASKS = ("attention_query", "attention_key")
 
 
 def queries_axis(names: Sequence[str]) -> Axis:
-    """The rows."""
+    """The axis of the rows."""
     return Axis(names, "query (row): looks", "query", "query")
 
 
 def keys_axis(names: Sequence[str]) -> Axis:
-    """The columns."""
+    """The axis of the columns."""
     return Axis(names, "key (column): is looked at", "key", "key")

@@ -63,7 +63,7 @@ def ahead(model: ModelState, state: HeadsState) -> str:
 
 
 def weight_ahead(model: ModelState, state: HeadsState) -> float:
-    """The share of all weight that goes to tokens behind the query, over all heads and the rows of tokens."""
+    """The share of all weight that goes to tokens after the query, over all heads and the rows of tokens."""
     shown = all_heads(model, state.kind)
     total = ahead = 0.0
     for weights in _exact(shown):
@@ -136,7 +136,7 @@ def two_texts(model: ModelState, state: HeadsState) -> str:
 
 
 def looks_where_it_should(model: ModelState, state: HeadsState) -> str:
-    """For each pattern of the task the head that looks there most, and how much of its weight it gives."""
+    """The head that looks most where each pattern of the task says, and the share of its weight there."""
     shown = all_heads(model, state.kind)
     patterns = where_to_look(model, kind_of(model, state.kind))
     if not patterns:

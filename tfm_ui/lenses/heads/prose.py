@@ -14,7 +14,7 @@ TWO_TEXTS = "Queries and keys are two texts here, so no key stands before its qu
 
 
 def looks_at_previous(model: ModelState, state: HeadsState) -> str:
-    """How much the head on screen gives to the token before, beside an even spread, and the head that gives most."""
+    """The weight of the token before in the head on screen, beside an even spread, and the head with the most."""
     shown = all_heads(model, state.kind)
     if not shown.same_text:
         return TWO_TEXTS
@@ -38,7 +38,7 @@ def looks_at_previous(model: ModelState, state: HeadsState) -> str:
 
 
 def percent_on_previous(model: ModelState, state: HeadsState) -> float:
-    """The share of its weight that the head on screen gives to the token before, in percent."""
+    """The share of weight of the token before in the head on screen, in percent."""
     shown = all_heads(model, state.kind)
     if not shown.same_text or shown.attention.read < 2:
         return 0.0
@@ -46,7 +46,7 @@ def percent_on_previous(model: ModelState, state: HeadsState) -> float:
 
 
 def looks_at_first(model: ModelState, state: HeadsState) -> str:
-    """In how many heads most rows look at the first token, and how much it gets from the head that gives it most."""
+    """The number of heads in which most rows look at the first token, and the largest mean share it gets in one."""
     shown = all_heads(model, state.kind)
     rows = _with_a_choice(shown)
     if not len(rows):
@@ -64,7 +64,7 @@ def looks_at_first(model: ModelState, state: HeadsState) -> str:
 
 
 def heads_on_first(model: ModelState, state: HeadsState) -> int:
-    """In how many heads more than half of the rows that have a choice look most at the first token."""
+    """The number of heads in which more than half of the rows that have a choice look most at the first token."""
     shown = all_heads(model, state.kind)
     rows = _with_a_choice(shown)
     first = _weights(shown)[:, :, rows].argmax(-1) == 0
@@ -72,7 +72,7 @@ def heads_on_first(model: ModelState, state: HeadsState) -> int:
 
 
 def looks_behind(model: ModelState, state: HeadsState) -> str:
-    """How much heads give to the token that followed the last time that the row's own token stood in the text."""
+    """The weight, in heads, of the token that followed the row's own token when that last stood in the text."""
     shown = all_heads(model, state.kind)
     if not shown.same_text:
         return TWO_TEXTS
@@ -109,7 +109,7 @@ def _weights(shown: AllHeads) -> NDArray[np.float32]:
 
 
 def _even(shown: AllHeads) -> NDArray[np.float32]:
-    """What a head would give that looks at all keys alike that it may see, (query, key)."""
+    """The weights of a head that looks alike at all keys that it may see, (query, key)."""
     read = shown.attention.read
     visible = shown.attention.visible[:read, : read if shown.same_text else None]
     even: NDArray[np.float32] = (visible / visible.sum(-1, keepdims=True).clip(min=1)).astype(np.float32)

@@ -44,7 +44,7 @@ class NextToken(Result):
 def next_token(state: ModelState) -> NextToken:
     """The likeliest words, from the probabilities of one pass. The text must not be empty.
 
-    The model gives a probability to each number of its vocabulary; shown are those that stand for a known word.
+    The model gives a probability to each number of its vocabulary; those that stand for a known word are shown.
     """
     probabilities = run(state).next_token
     tokens = state.target_tokens if state.is_encoder_decoder else state.source_tokens

@@ -52,7 +52,7 @@ def _lead_to(lens: str) -> None:
 
 
 def _lead_on() -> None:
-    """To the two lenses that go on from the next token: what it comes from, and what follows it."""
+    """Draw links to the two lenses that go on from the next token: what it comes from, and what follows it."""
     _, about = CARDS["model"]
     with st.container(horizontal=True, gap="medium", key="lead_on"):
         for lens in ("model", "generate"):

@@ -85,7 +85,7 @@ def columns_hidden(model: ModelState, state: MasksState) -> int:
 
 
 def heard_of(model: ModelState, state: MasksState) -> str:
-    """Of how many tokens the last one has heard after one layer and after all."""
+    """How many tokens' vectors can have reached the last one after one layer and after all."""
     shown = head_under_mask(model, state)
     mask, last = square(shown), len(shown.setting.queries.pieces) - 1
     if mask is None:
@@ -100,7 +100,7 @@ def heard_of(model: ModelState, state: MasksState) -> str:
 
 
 def heard_of_after_all_layers(model: ModelState, state: MasksState) -> int:
-    """Of how many tokens the last token's vector can hold something after all layers."""
+    """The number of tokens of which the last token's vector can hold something after all layers."""
     shown = head_under_mask(model, state)
     mask = square(shown)
     return int(reach(mask, model.num_layers)[len(shown.setting.queries.pieces) - 1].sum()) if mask is not None else 0
@@ -130,7 +130,7 @@ def square(shown: HeadUnderMask) -> NDArray[np.bool_] | None:
 
 
 def reach(mask: NDArray[np.bool_], layers: int) -> NDArray[np.bool_]:
-    """Boolean (query, key): whether something of the key can be in the query's vector after so many layers.
+    """Boolean (query, key): whether something of the key can be in the query's vector after `layers` layers.
 
     The residual stream hands each token on to itself, whatever the mask says.
     """
@@ -166,7 +166,7 @@ def _rows(shown: HeadUnderMask, which: NDArray[np.bool_]) -> str:
 
 
 def how_far_ahead(model: ModelState, state: MasksState) -> str:
-    """How far ahead a token sees, and whether that was promised."""
+    """How far ahead a token sees, and whether that is allowed."""
     measured = measure(model, state)
     return f"{Travel(measured).sentence()} {MovedOutputs(measured).sentence()}"
 
@@ -182,7 +182,7 @@ def count_of_leaks(model: ModelState, state: MasksState) -> int:
 
 
 def first_to_last(model: ModelState, state: MasksState) -> str:
-    """After which layer the first token has reached the last."""
+    """The layer after which the first token has reached the last."""
     after = layer_of_arrival(model, state)
     if not after:
         return (

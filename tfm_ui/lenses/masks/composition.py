@@ -39,7 +39,7 @@ class Term:
 
     @property
     def numbers(self) -> list[int]:
-        """As people count, one after the other."""
+        """The arguments as people count, from 1, one after the other."""
         pairs = zip(MASKS[self.name].arguments, self.values, strict=True)
         return [
             number + argument.of_tokens
@@ -55,7 +55,7 @@ class Term:
         return " ".join([self.name, *([] if plain else map(str, self.numbers))])
 
     def mask(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Of these token ids, (1, query) and (1, key): boolean (query, key)."""
+        """The mask of these token ids, (1, query) and (1, key): boolean (query, key)."""
         made = MASKS[self.name].mask(queries, keys, *self.values)
         return made.expand(1, 1, queries.shape[1], keys.shape[1])[0, 0]
 
@@ -101,12 +101,12 @@ def _term(how: str, words: list[str]) -> tuple[Term | None, str]:
 
 
 def written(terms: Iterable[Term]) -> str:
-    """As they stand in a link."""
+    """The terms as they stand in a link."""
     return "".join(f" {term.how} {term}" if i else str(term) for i, term in enumerate(terms))
 
 
 def bracketed(terms: Iterable[Term]) -> str:
-    """With the brackets that say what acts on what; none where all are combined alike."""
+    """The terms with the brackets that say what acts on what; none where all are combined alike."""
     terms = list(terms)
     text, ways = "", {term.how for term in terms[1:]}
     for i, term in enumerate(terms):

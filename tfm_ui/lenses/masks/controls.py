@@ -24,7 +24,7 @@ def mask_and(*names: str, more: Sequence[str] = ()) -> Callable[[ModelState], Ma
 
 
 def row(names: Sequence[str], more: Sequence[str], model: ModelState) -> MasksState:
-    """Draw the row; the lens's state."""
+    """Draw the row; return the lens's state."""
     line = controls_line.row("line_masks")
     draw(model, line, "item", *names)
     state = draw(model, controls_line.more(line), "place", "texts", *more)

@@ -89,7 +89,7 @@ def reads(setting: Setting, layer: int) -> tuple[str, str]:
 
 
 def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:
-    """The recording's name of the residual stream behind a layer, from 0, of the stack that writes the output."""
+    """The recording's name of the residual stream after a layer, from 0, of the stack that writes the output."""
     stack = ("encoder." if encoder else "decoder.") if state.is_encoder_decoder else ""
     return f"{stack}layers.{layer}.feed_forward.residual_after"
 
@@ -166,7 +166,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 
-    Of the longest the mask is made; that of a shorter text is its upper left corner, as is tested for each mask.
+    The mask is made for the longest text; that of a shorter one is its upper left corner, as is tested for each mask.
 
     Args:
         composition: as in a link (tfm_ui/lenses/masks/composition.py).
@@ -182,9 +182,9 @@ AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more t
 
 
 def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
-    """Token ids (batch, token) -> the residual stream behind each layer, float64 (batch, layer, output, d_model).
+    """Token ids (batch, token) -> the residual stream after each layer, float64 (batch, layer, output, d_model).
 
-    All masks are those of the sentence as it is written, whatever ids come. What is behind the last layer, above all
+    All masks are those of the sentence as it is written, whatever ids come. What is after the last layer, above all
     the unembedding, which would take most of the time, is left out: it looks at each output by itself.
     """
     state, model, mask = setting.model, precise(setting.model.config), setting.mask
@@ -219,7 +219,7 @@ def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
 
 @cached(heavy=_takes_long)
 def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influence:
-    """What moves behind each layer when one of these tokens of the keys' text is changed: (token, layer, output)."""
+    """What moves after each layer when one of these tokens of the keys' text is changed: (token, layer, output)."""
     tokens = setting.keys.batch
     return influence(
         streams(setting),

@@ -6,6 +6,6 @@ from tfm_ui.state.model_state import ModelState
 
 
 def other_mask(model: ModelState, state: MasksState) -> str:
-    """That trained weights were trained under another mask, in a sentence; "" if they were not."""
+    """A sentence that trained weights were trained under another mask; "" if they were not."""
     under = setting(model, state)
     return under_mask(under.model, under.mask, cross=under.place == "cross")

@@ -25,7 +25,7 @@ EXPECTED = "it cannot be read; what was painted is left out"
 
 
 def unpacked(text: str) -> Cells:
-    """The cells of a text as `packed` writes it, (0, 0) of ""; with strokes behind it SIDE x SIDE.
+    """The cells of a text as `packed` writes it, (0, 0) of ""; with strokes after it SIDE x SIDE.
 
     Raises:
         ValueError: for any other text.
@@ -77,7 +77,7 @@ def packed(cells: Cells) -> str:
 
 
 def resized(cells: Cells, rows: int, columns: int) -> Cells:
-    """These cells in so many rows and columns; what is new is bare. A copy."""
+    """A copy of these cells with this many rows and columns; what is new is bare."""
     larger_or_smaller = np.zeros((rows, columns), np.uint8)
     larger_or_smaller[: cells.shape[0], : cells.shape[1]] = cells[:rows, :columns]
     return larger_or_smaller

@@ -27,8 +27,8 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
 SENTENCES = 8  # of a batch, at most
-SIDES = ("right", "left")  # where padding stands: behind the tokens, or before them
-AS_COMPOSED = "as composed"  # the promise of the list of masks, without what was painted over it
+SIDES = ("right", "left")  # where padding stands: after the tokens, or before them
+AS_COMPOSED = "as composed"  # what the list of masks allows, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
 GUESSED = "as guessed"

@@ -48,7 +48,7 @@ class Terms:
 
     @property
     def names(self) -> list[str]:
-        """Of the masks, and of causality, in the order of their numbers in `reasons`."""
+        """Names of the masks, and of causality, in the order of their numbers in `reasons`."""
         because = anyway(self.setting)
         return [*map(str, self.terms), *([f"causality ({because})"] if because else [])]
 

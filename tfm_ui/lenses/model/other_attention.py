@@ -7,5 +7,5 @@ from tfm_ui.state.model_state import ModelState
 
 
 def other_attention(model: ModelState, state: ModelLensState) -> str:
-    """That trained weights were never trained with the lens's attention, in a sentence; "" if they were."""
+    """A sentence that trained weights were never trained with the lens's attention; "" if they were."""
     return never_trained(model, [config_of(model, state)])

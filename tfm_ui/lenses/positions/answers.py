@@ -42,7 +42,7 @@ def what_they_do(model: ModelState, state: PositionsState) -> str:
 
 
 def longer_than_the_text(model: ModelState, state: PositionsState) -> str:
-    """From which dimension on a wave does not complete a turn within the positions that are shown."""
+    """The dimension from which a wave does not complete a turn within the positions that are shown."""
     waves = wavelengths(model, state)
     if not waves.sides:
         return "Neither A nor B is made of waves: choose sinusoidal or rope."
@@ -60,7 +60,7 @@ def _first_unfinished(waves: Waves, length: int) -> str:
 
 
 def far_away(model: ModelState, state: PositionsState) -> str:
-    """From which distance on biases no longer tell distances apart."""
+    """The distance from which biases no longer tell distances apart."""
     biased = [scheme for scheme in schemes(model, state) if scheme.has("bias_at")]
     if not biased:
         return "Neither A nor B adds a bias to the scores: choose alibi or t5."
@@ -90,7 +90,7 @@ def nearest_positions(model: ModelState, state: PositionsState) -> str:
 
 
 def _wide_enough(model: ModelState, state: PositionsState) -> str:
-    """At which larger width no two positions are nearer than 1, if a few widths on a short text tell it."""
+    """A larger width at which no two positions are nearer than 1, if a few widths on a short text tell it."""
     if smallest_distance(model, state) >= 1 or state.length > 256:
         return ""
     for width in range(state.width + 2, min(state.width + 64, WIDEST), 2):

@@ -17,7 +17,7 @@ NEITHER = "muted"  # the colour of a scheme that is not one of the two
 
 
 def colour_of(side: str) -> str:
-    """Of "A", of "B", or of neither, ""."""
+    """The colour of "A", of "B", or of neither: ""."""
     return A_AND_B[side][0] if side else NEITHER
 
 
@@ -33,7 +33,7 @@ def level(name: str, y: float, last: int) -> Line:
 
 
 def no_maps() -> Content:
-    """For a scheme that has been left: the page is about to take the picture away."""
+    """An empty picture for a scheme that has been left: the page is about to take it away."""
     nothing = Axis([""], "", "")
     empty = Map(name="", values=np.full((1, 1), MASKED), scale=SHARES)
     return maps.content([empty], rows=nothing, columns=nothing, about="")

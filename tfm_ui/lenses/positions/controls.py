@@ -65,7 +65,7 @@ def _changes_something(model: ModelState, state: PositionsState, name: str) -> b
 
 
 def sliders(model: ModelState, state: PositionsState) -> list[Knob]:
-    """From left to right."""
+    """The sliders from left to right."""
     shown = schemes(model, state)
     depends = {name for scheme in shown for name in scheme.module.about.depends_on}
     if state.claim in SHIFTS and any(scheme.has("encode") for scheme in shown):

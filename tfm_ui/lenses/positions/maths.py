@@ -51,7 +51,7 @@ def compared_vectors(scheme: Positional, rows: int, seed: int) -> tuple[Tensor, 
 
 
 def spaced(length: int, most: int) -> Tensor:
-    """So many positions, or all, evenly chosen: the first and the last among them."""
+    """`most` of the first `length` positions, evenly spaced, or all: the first and the last among them."""
     return torch.linspace(0, length - 1, min(length, most), dtype=torch.float64).round().long()
 
 

@@ -47,7 +47,7 @@ def run_schemes(model: ModelState, state: PositionsState) -> list[str]:
 
 
 def other_positions(model: ModelState, state: PositionsState) -> str:
-    """With which of the schemes that are run trained weights were never trained, in a sentence."""
+    """A sentence that names those of the schemes here with which trained weights were never trained."""
     return never_trained(model, [model.varied(positional=name).config for name in run_schemes(model, state)])
 
 

@@ -29,7 +29,7 @@ class Reading:
 
     Attributes:
         attention: of each sentence; of a text in another order, whose output alone is looked at, none.
-        output: (batch, seq, d_model), behind the last layer and, where there is one, the final norm.
+        output: (batch, seq, d_model), after the last layer and, where there is one, the final norm.
         added: (batch, seq, d_model), what `along` added to each sentence; None where the model added by itself.
     """
 
@@ -62,14 +62,14 @@ def read(
     batch: int,
     along: str,
 ) -> Reading:
-    """Run the stack that reads the text, and nothing behind it.
+    """Run the stack that reads the text, and nothing after it.
 
     Args:
         stack: all of an encoder or a decoder but its logits.
         state: the model that it is of.
         place: the recording's name of its self-attentions, with `{layer}` and `{what}` to be put in.
         order: the text's tokens in another order, see `tfm_core.study.order`; empty: as written. Padding stays.
-        batch: so many copies of the text side by side.
+        batch: how many copies of the text are side by side.
         along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
 
     Raises:

@@ -66,7 +66,7 @@ def encoding(spec: Spec, length: int) -> Tensor:
 
 
 def defined(spec: Spec, length: int) -> int:
-    """For how many of so many positions the scheme is defined: a table ends at max_len."""
+    """How many of the first `length` positions the scheme is defined for: a table ends at max_len."""
     return min(length, spec.max_len) if "max_len" in POSITIONAL[spec.name].about.depends_on else length
 
 
@@ -98,7 +98,7 @@ class Scheme:
 
     @property
     def title(self) -> str:
-        """Its side and its name, for a panel's title."""
+        """The scheme's side and its name, for a panel's title."""
         return f"{self.side}: {self.name}"
 
     def has(self, place: str) -> bool:
@@ -121,7 +121,7 @@ class Scheme:
         return "" if self.spec.weights == RANDOM else self.spec.weights
 
     def defined(self, length: int) -> int:
-        """For how many of so many positions it is defined."""
+        """How many of the first `length` positions it is defined for."""
         return defined(self.spec, length)
 
     def added(self, length: int) -> Tensor:

@@ -22,7 +22,7 @@ def site_of(model: ModelState, layer: int, what: str) -> str:
 
 
 def end_of(model: ModelState) -> str:
-    """The site behind the last layer of the stack that reads the text."""
+    """The site after the last layer of the stack that reads the text."""
     start = "encoder." if model.is_encoder_decoder else ""
     last = f"layers.{model.num_layers - 1}.feed_forward.residual_after"
     return start + ("final_norm" if model.norm == "pre" else last)

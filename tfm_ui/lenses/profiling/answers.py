@@ -159,7 +159,7 @@ def _growth(comparison: Comparison, few: int, many: int) -> tuple[float, float, 
 def _grown(comparison: Comparison) -> tuple[dict[str, tuple[float, float]], float]:
     """Target -> its cost at the longest length over that at the shortest, and the low end of its interval.
 
-    Of equal sizes; and the lengths' factor.
+    Both rows have equal sizes otherwise. The second value is the lengths' factor.
     """
     rows = ParametersAndCost(comparison).rows or list(comparison.numbers)
     spans: dict[str, tuple[float, tuple[float, float]]] = {}  # target -> the factor of its lengths, and of its cost

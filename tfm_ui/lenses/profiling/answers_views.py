@@ -93,7 +93,7 @@ def never_written_down(model: ModelState, state: ProfilingState) -> str:
 
 
 def overtaken(model: ModelState, state: ProfilingState) -> str:
-    """From which length on products take longer than the feed-forward network."""
+    """The length from which products take longer than the feed-forward network."""
     comparison = comparison_of(model, state, "length")
     if comparison is None:
         return why_no_length(model, state) or NO_LENGTH

@@ -42,11 +42,11 @@ def _machine(setup: Setup) -> Machine:
 
 @lru_cache(maxsize=32)
 def _glance(device: str, dtype: str) -> Machine:
-    """With one thread, as all that the server computes: the last digits of its pictures depend on it."""
+    """A look at the machine with one thread, as for all that the server computes: last digits depend on it."""
     machine = describe(Setup(device=device, dtype=dtype))
     if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
         return machine
     a = torch.ones(SIDE, SIDE, dtype=getattr(torch, dtype))
     watch = Timer("torch.mm(a, a)", globals={"torch": torch, "a": a})
-    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # of so many, some are disturbed by nobody
+    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # nothing disturbs some of them
     return replace(machine, flops_per_second=2 * SIDE**3 / fastest)

@@ -44,15 +44,15 @@ class Comparison:
 
     @property
     def numbers(self) -> range:
-        """Of all rows."""
+        """The numbers of all rows, from 1."""
         return range(1, len(self.rows) + 1)
 
     def name(self, number: int) -> str:
-        """Of a row: 3 · with weights."""
+        """The name of a row: 3 · with weights."""
         return f"{number} · {self.plan.rows[number - 1].target}"
 
     def size(self, number: int) -> str:
-        """Of a row, as in the text box."""
+        """The size of a row, as in the text box."""
         return line_of(self.plan.rows[number - 1].size)
 
     def label(self, number: int) -> str:
@@ -65,7 +65,7 @@ class Comparison:
         return sum(costs.parameters(self.plan.rows[number - 1]).values())
 
     def flops(self, number: int) -> int:
-        """Of a forward pass of all of a row's batch, in closed form."""
+        """FLOPs of a forward pass of all of a row's batch, in closed form."""
         return sum(costs.flops(self.plan.rows[number - 1]).values())
 
     def kinds(self, number: int) -> dict[str, Blocks]:
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def nothing(self) -> str:
-        """Said where no row has a figure for its forward pass."""
+        """The sentence for rows without a figure for their forward pass."""
         if self.plan.setup.backward and self.timed(TRAINING):
             return "No row has a time of its forward pass."
         return "No row has a time."
@@ -129,7 +129,7 @@ class Comparison:
         )
 
     def stamped(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table with where, when and how it was measured behind each line."""
+        """A table with where, when and how it was measured after each line."""
         return table.assign(**files.provenance(self.report)) if self.report else table
 
     def reason(self, number: int, kind: str = FORWARD) -> str:

@@ -71,7 +71,7 @@ def _name_in_link(report: Report | None, named: str) -> None:
 
 
 def _link_outcome(plan: Plan, job: JobStatus | None) -> None:
-    """Once a job of this visitor is over, the link holds what came of it, and all that follows is drawn anew."""
+    """Put what came of a visitor's job into the link, once it is over; all that follows is drawn anew."""
     linked: set[int] = st.session_state.setdefault(LINKED, set())
     if job is None or job.under_way or job.number in linked:
         return
@@ -114,7 +114,7 @@ def _idle(plan: Plan, report: Report | None, job: JobStatus | None, away: str) -
 
 
 def _beside_button(said: Sequence[str]) -> None:
-    """In two lines at most, because the row above the picture has one height."""
+    """Show the sentences in two lines at most, because the row above the picture has one height."""
     spans = "".join(f"<span>{escape(text)}</span> " for text in said)
     st.html(f'<p class="facts">{spans}</p>')
 

@@ -13,7 +13,7 @@ DISTURBED = "Other programs ran meanwhile."
 
 
 def progress(job: JobStatus) -> str:
-    """Of a job that is under way."""
+    """The progress of a job that is under way."""
     if job.stopping:
         return "Stopping: what is done stays."
     if job.state == "waiting":
@@ -28,7 +28,7 @@ def progress(job: JobStatus) -> str:
 
 
 def ended(job: JobStatus | None, report: Report | None) -> str:
-    """Of this visitor's last job, where it did not come to its end; "" if it did."""
+    """How this visitor's last job ended, where it did not come to its end; "" if it did."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""
     so_far = job.step.report if isinstance(job.step, Progress) else None
@@ -53,7 +53,7 @@ def _lost(so_far: Report | None) -> str:
 
 
 def forgotten(report: Report | None) -> str:
-    """Of a link whose measurement this server does not have."""
+    """A sentence for a link whose measurement this server does not have."""
     instead = " This is the latest one of the same settings." if report else ""
     return f"The measurement that the link names is not on this server.{instead}"
 
@@ -102,6 +102,6 @@ def worth_keeping(report: Report) -> bool:
 
 
 def before(plan: Plan, seconds: float) -> str:
-    """Of a plan that nobody has measured here."""
+    """What a plan would take that nobody has measured here."""
     rows, rounds = formats.plural(len(plan.rows), "row"), formats.plural(plan.setup.rounds, "round")
     return f"Not measured yet. It takes about {in_seconds(seconds)}: {rows}, {rounds}."

@@ -46,7 +46,7 @@ class Ratio:
 
     @property
     def interval(self) -> Interval:
-        """Around the median of the ratios."""
+        """The interval around the median of the ratios."""
         return self.pairs.interval
 
     @property

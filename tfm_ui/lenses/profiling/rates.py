@@ -35,7 +35,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """Of the roof, more than 1 above it; NaN where it is not known."""
+        """The share of the roof, more than 1 above it; NaN where it is not known."""
         return self.rate / self.roof
 
 
@@ -80,7 +80,7 @@ class Rates:
 
     @property
     def rated(self) -> list[Point]:
-        """Those that have a rate."""
+        """The points that have a rate."""
         return [point for point in self.points if math.isfinite(point.rate)]
 
     @property

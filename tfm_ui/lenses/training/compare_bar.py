@@ -104,7 +104,7 @@ def _can_be_compared(task: str) -> bool:
 
 
 def _about(seconds: float) -> str:
-    """About 40 s; about 5 min."""
+    """A rounded duration: about 40 s; about 5 min."""
     return f"about {round(seconds)} s" if seconds < SHORT else f"about {round(seconds / 60)} min"
 
 

@@ -1,4 +1,4 @@
-"""Of which step, and of how many held-out examples, the numbers of a run are."""
+"""The step, and the number of held-out examples, that the numbers of a run belong to."""
 
 from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.run import Point, Run
@@ -6,7 +6,7 @@ from tfm_ui.text import formats
 
 
 def measured_on(run: Run, point: Point) -> int:
-    """Over how many held-out examples a point was measured: only the last one of a run that has ended over many."""
+    """How many held-out examples a point was measured on: many only for the last point of a run that has ended."""
     ended = (run.is_complete or bool(run.problem)) and not run.config.file
     return held_out_count(run.config, FINAL if ended and point is run.last else EVALUATED)
 

@@ -1,4 +1,4 @@
-"""The line of the losses on what is trained on: each point the mean of as many steps, as one batch says little."""
+"""The line of the losses on what is trained on, each point a mean of equally many steps: one batch says little."""
 
 import math
 
@@ -8,7 +8,7 @@ from tfm_core.training.tasks.task import Task
 from tfm_ui.text import formats
 
 ABOVE = 0.5  # nats: by so much weights as they are drawn may guess worse than evenly
-AT_LEAST = 10  # steps, where there are so many
+AT_LEAST = 10  # steps, where there are that many
 
 
 def smoothed(losses: Tensor, most: int) -> tuple[list[int], list[float], int]:

@@ -14,7 +14,7 @@ from tfm_ui.lenses.training.runs import JOB, estimate
 from tfm_ui.page import controls, job_bar
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
-LIMIT = 6.0, 30.0  # a run is stopped after so many times its estimate, and never before so many seconds
+LIMIT = 6.0, 30.0  # a run is stopped after this many times its estimate, and never before this many seconds
 JOIN = "The training goes on even if the visitor who started it leaves."
 WATCHED = "_trainings"  # in the session: jobs that it has seen under way
 

@@ -8,7 +8,7 @@ from tfm_ui.text import formats
 
 
 def before(config: TrainingConfig, run: Run | None, beginning: Run | None) -> str:
-    """Of what nobody trains at the moment."""
+    """The outcome of a run, or what one would take, where nobody trains it at the moment."""
     if run and run.problem:
         return "It ended early: the picture says why."
     if run and run.is_complete:
@@ -23,7 +23,7 @@ def before(config: TrainingConfig, run: Run | None, beginning: Run | None) -> st
 
 
 def progress(job: JobStatus) -> str:
-    """Of a job that is under way."""
+    """The progress of a job that is under way."""
     if job.stopping:
         return "Stopping: what is learned stays."
     if job.state == "waiting":
@@ -41,7 +41,7 @@ def progress(job: JobStatus) -> str:
 
 
 def ended(job: JobStatus | None) -> str:
-    """Of this visitor's last job, where it did not come to its end; "" if it did."""
+    """How this visitor's last job ended, where it did not come to its end; "" if it did."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""
     what = "What was learned stays: Continue goes on from there." if job.step else "Nothing was learned by then."

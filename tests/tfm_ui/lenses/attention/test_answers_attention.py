@@ -96,7 +96,7 @@ def test_the_tokens_that_moved_are_counted(other):
     moved = answers.tokens_moved(model, state)
     count = len(model.source_tokens.ids)
     assert said.startswith(f"At the end {moved} of {count} tokens have moved")
-    assert moved == count - state.query + 1  # the changed row and all rows behind it
+    assert moved == count - state.query + 1  # the changed row and all rows after it
     assert (a != b).any()
     assert asked("One weight", other, changes="")[2].startswith("A and B are the same")
 

@@ -54,7 +54,7 @@ def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, que
 
 @given(entries, st.tuples(places, places))
 def test_towards_temperature_zero_the_blend_is_the_look_up(keys, query):
-    """At 0.0001 a difference of 0.01 in q.k, the smallest that there is here, is 70 in the exponent."""
+    """A difference of 0.01 in q.k, the smallest that there is here, is 70 in the exponent at 0.0001."""
     cold = look_up(state(keys, query, 0.0001))
     best = [i for i, (x, y, _) in enumerate(keys) if query[0] * x + query[1] * y >= cold.products.max() - 1e-9]
     assert cold.best == best

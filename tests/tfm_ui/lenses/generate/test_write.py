@@ -199,7 +199,7 @@ def test_a_model_that_was_trained_on_a_task_writes_its_tokens() -> None:
 
 
 def test_attention_is_that_of_the_moment() -> None:
-    """Of each step, the last row of a pass over what was there then."""
+    """Each step's row is the last row of a pass over what was there then."""
     state = replace(STATE, steps=4)
     shown = looked(LAB, state)
     course = written(LAB, state).course

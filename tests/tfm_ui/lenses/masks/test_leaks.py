@@ -130,7 +130,7 @@ def test_sentences(state, said):
 def test_what_rounding_did_is_said_whatever_the_processor_makes_of_it(rounding, said):
     measured = measure(ModelState(seq_len=2, num_layers=1), MasksState(mask="causal", item=1))
     moved = measured.influence.moved.clone()
-    moved[1, :, 0] = rounding * measured.influence.largest  # the one pair not promised: a later token moves an output
+    moved[1, :, 0] = rounding * measured.influence.largest  # the one pair not allowed: a later token moves an output
     exact = replace(measured, influence=Influence(moved, measured.influence.largest))
     assert f"; the 1 forbidden one {said}" in MovedOutputs(exact).sentence()
 
@@ -148,7 +148,7 @@ def test_laws_are_broken_by_a_model_that_does_not_obey_its_mask():
     assert all(MovedOutputs(measured).laws().values())
     wild = replace(measured, influence=Influence(torch.ones_like(measured.influence.moved), measured.influence.largest))
     assert not any(MovedOutputs(wild).laws().values())
-    unmasked = measure(FREE, MasksState(mask="", item=1))  # nothing is kept apart, all is promised
+    unmasked = measure(FREE, MasksState(mask="", item=1))  # nothing is kept apart, all is allowed
     assert MovedOutputs(unmasked).laws() == {}
 
 

@@ -189,7 +189,7 @@ def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text
 
 
 def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
-    """With a stride that stays, the pairs are not about n √n: what the chip says must hold of any stride."""
+    """The pairs of a stride that stays are not about n √n: what the chip says must hold of any stride."""
     n = 1024
     kept = {
         stride: int((MASKS["strided"].function(n, stride=stride) & causal_mask(n)).sum()) for stride in (3, 32, 512)

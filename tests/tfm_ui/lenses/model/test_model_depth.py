@@ -58,7 +58,7 @@ def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_wiring_of_the_model_is_the_model(norm):
-    """At the sidebar's own depth, one of the wirings is the sidebar's model, whose residual stream is recorded."""
+    """One of the wirings at the sidebar's own depth is the sidebar's model, whose residual stream is recorded."""
     model = ModelState(text="the cat sat on the mat", norm=norm, num_layers=3, causal=True)
     measured = wired(model, ModelLensState(depth=3)).means["forward"][f"{norm}-norm"]
     ends = stream(model, ModelLensState())
@@ -67,7 +67,7 @@ def test_the_wiring_of_the_model_is_the_model(norm):
 
 
 def test_which_claim_is_about_which_gradient():
-    """Of the vectors pre-norm changes most, of parameters post-norm's is the larger: both are drawn, and told apart."""
+    """Pre-norm changes the gradient of vectors most, post-norm has the larger one of parameters: both are drawn."""
     model, state = ModelState(), ModelLensState()
     shown = wired(model, state)
     back = shown.factors("backward")
@@ -83,7 +83,7 @@ def test_which_claim_is_about_which_gradient():
 
 
 def test_no_gradient_is_lost_in_48_layers_without_a_norm():
-    """In float32 it would be: vectors grow by a factor of about 1e12."""
+    """Float32 would lose it: vectors grow by a factor of about 1e12."""
     shown = wired(ModelState(), ModelLensState(depth=48))
     assert all(
         math.isfinite(factor) for measure in ("forward", "backward") for factor in shown.factors(measure).values()
@@ -169,7 +169,7 @@ def test_a_query_that_sees_one_key_has_nothing_to_drop():
 
 
 def test_long_texts_are_read_as_far_as_is_said_and_whole_rows_are_compared():
-    """Of 64 tokens, as if the text ended there: the largest weight is the row's."""
+    """The first 64 tokens are read, as if the text ended there: the largest weight is the row's."""
     model = ModelState(text="the cat sat on the mat because it was tired " * 9, causal=False)
     cut = ModelState(text=" ".join(model.text.split()[:64]), causal=False)
     long, short = (dropped(each, ModelLensState(token=1, depth_dropout=0.3)) for each in (model, cut))

@@ -53,7 +53,7 @@ def shape(name: str) -> Machine:
 
 @given(any_model, any_state)
 def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) -> None:
-    """Of any model; every block has a formula, and its laws hold."""
+    """It holds of any model; every block has a formula, and its laws hold."""
     shown = machine(model, state)
     assert shown.parameters == sum(each.numel() for each in Transformer(model.config).parameters())
     assert all(shown.laws().values())
@@ -212,7 +212,7 @@ def test_one_tokens_way_is_that_of_the_module() -> None:
 
 
 def test_the_scripts_leave_the_numbers_of_the_page(tmp_path: object) -> None:
-    """Without the app."""
+    """The scripts run without the app."""
     for model in (ModelState(), ModelState(architecture="encoder-decoder", norm="post")):
         shown = machine(model, ModelLensState(stack="decoder", block="feed_forward"))
         left = _run(shown.recipe())
@@ -251,7 +251,7 @@ def test_the_share_of_attention_in_the_papers_model() -> None:
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> None:
-    """With a causal mask it is decoder-only, whatever it was set up as."""
+    """A model with a causal mask is decoder-only, whatever it was set up as."""
     model = ModelState(architecture=architecture, causal=causal)
     shown = machine(model, ModelLensState())
     titles = [stack["title"].partition(",")[0] for stack in content(shown)[0]["stacks"]]

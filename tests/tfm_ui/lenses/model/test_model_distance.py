@@ -182,7 +182,7 @@ def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
 
 @pytest.mark.crossed(question=QUESTIONS, model=MODELS[:3], asked=[True, False])
 def test_answers_are_sentences_of_any_model(question, model, asked):
-    """Of the settings that the question asks for, and of others."""
+    """The settings are those that the question asks for, and others."""
     other = replace(SMALL, attention="window", reach_kernel=17)
     its_own = ModelLensState(**{**question.page, "reach_seeds": 3})  # as few draws as can be chosen
     assert question.answer(model, its_own if asked else other).endswith(".")

@@ -79,7 +79,7 @@ def test_recipes_yield_what_is_on_screen(architecture, positional):
 @pytest.mark.parametrize("attention", [name for name in ATTENTION if name != "linear"])
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_comparison_is_what_a_model_with_that_attention_computes_in_its_first_layer(attention, norm):
-    """In the first layer the input is the same; so a model that is built with the attention must agree."""
+    """The first layer's input is the same; so a model that is built with the attention must agree."""
     model = ModelState(text="a b c d e f g h i", norm=norm, causal=True)
     shown = compared(model, ModelLensState(head=3))
     with torch.no_grad(), recording(["layers.0.self_attention.*"]) as trace:

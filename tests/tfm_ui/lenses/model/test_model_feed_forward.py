@@ -67,7 +67,7 @@ def test_derivatives_are_those_of_the_formulas():
 
 
 def test_published_counts():
-    """Of 512 / 2,048: two matrices with biases, SwiGLU with and without, and at two thirds of the width."""
+    """The counts of 512 / 2,048: two matrices with biases, SwiGLU with and without, and at two thirds of the width."""
     shown = sizes(ModelState(), ModelLensState(ffn_size=FFN_SIZES[1]))
     assert shown.count("relu", 2048)[0] == 2_099_712
     assert shown.count("swiglu", 2048) == (3_150_336, 3_145_728)
@@ -116,7 +116,7 @@ def test_recipes_yield_what_is_on_screen(architecture):
 
 
 def test_what_questions_take_for_granted():
-    """About half of ReLU's units are 0, and both smooth derivatives go below 0 and above 1."""
+    """Half of ReLU's units, about, are 0, and both smooth derivatives go below 0 and above 1."""
     shown = hidden(ModelState(), ModelLensState())
     assert 0.3 < shown.zeros("relu") < 0.7
     slopes = curves(shown).slopes

@@ -1,4 +1,4 @@
-"""The view "output": beside NumPy's and torch's own arithmetic, and beside models that end after so many layers."""
+"""The view "output": beside NumPy's and torch's own arithmetic, and beside models that really end after each layer."""
 
 from dataclasses import replace
 

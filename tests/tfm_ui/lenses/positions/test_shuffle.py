@@ -21,7 +21,7 @@ MODELS = [
 
 
 def outputs(model: ModelState, text: str) -> np.ndarray:
-    """Of the stack that reads the text, its tokens alone; from the text itself, without any cache."""
+    """The outputs of the stack that reads the text, its tokens alone; from the text itself, without any cache."""
     tokens = encode(text, model.tokenizer, model.length)
     inputs = [tokens.batch] + [model.target_tokens.batch] * model.is_encoder_decoder
     mask = causal_mask(model.length) if model.masks_the_future else None

@@ -204,7 +204,7 @@ def test_the_nearest_two_positions_are_named():
 
 
 def test_a_cloud_of_small_dots_has_signs_in_its_legend_that_can_be_seen():
-    """As large as Plotly's own, whatever the dots are; chart.css makes them opaque."""
+    """The signs are as large as Plotly's own, whatever the dots are; chart.css makes them opaque."""
     dots, line = (Chart("x", "y", [Line("A", [0, 1], [0, 1], "head 1", style)]) for style in ("dots", "solid"))
     assert figure([dots])["layout"]["legend"]["itemsizing"] == "constant"
     assert "itemsizing" not in figure([line])["layout"]["legend"]

@@ -15,12 +15,12 @@ NOISE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.03, 0.97)
 
 
 def blocks(seconds: float, *, contended: int = 0, noise: Sequence[float] = NOISE) -> Blocks:
-    """A block per number of the noise, around so many seconds."""
+    """A block per number of the noise, around `seconds`."""
     return Blocks(tuple(seconds * factor for factor in noise), tuple(range(len(noise))), contended)
 
 
 def busy(seconds: float, *, clean: int = 1) -> Blocks:
-    """As many rounds, of which a few are clean; the others take a half longer."""
+    """Blocks of rounds, of which `clean` are clean; the others take a half longer."""
     whole = blocks(seconds)
     loaded = tuple(1.5 * time for time in whole.seconds[clean:])
     return Blocks(whole.seconds[:clean], whole.rounds[:clean], len(loaded), (), 1, loaded, whole.rounds[clean:])
@@ -33,7 +33,7 @@ def plan(**state: object) -> Plan:
 
 
 def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", complete: bool = True) -> Report:
-    """Each row's seconds; None: stopped before its rounds. Rows behind the last number were not reached."""
+    """Each row's seconds; None: stopped before its rounds. Rows after the last number were not reached."""
     rows = [
         Measured(
             row,

@@ -77,7 +77,7 @@ def test_without_a_configuration_there_is_no_plan_and_that_is_said():
 )
 @pytest.mark.parametrize("view", ["compare", "length"])
 def test_rows_are_of_the_sidebars_kind(chosen, view):
-    """With embedding and output, a row of the model's numbers has every parameter of the model."""
+    """A row with embedding and output and the model's numbers has every parameter of the model."""
     model = ModelState(**chosen)
     line = f"{model.d_model}, {model.num_heads}, {model.num_layers}, {model.length}"
     whole = Transformer(model.config)

@@ -79,7 +79,7 @@ def test_what_is_counted_is_what_the_run_says(name):
 
 
 def test_a_word_that_is_no_author_is_something_else():
-    """Before the first step the network says any of its 2,006 tokens."""
+    """The network says any of its 2,006 tokens before the first step."""
     run = to_the_end(small("authors", steps=1, learning_rate=1e-6))
     confusion = Confusion(run.config, told(run.config, run.weights))
     assert confusion.columns[-1] == "something else"

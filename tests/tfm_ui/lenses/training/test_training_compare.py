@@ -60,7 +60,7 @@ def test_where_a_transformer_is_ahead_it_is_the_transformer():
 
 @pytest.mark.parametrize("lstm", [[0.1, 0.95, 0.2], [0.92, 0.925, 0.929]])
 def test_where_seeds_overlap_or_chance_can_explain_it_nobody_is_ahead(lstm):
-    """In the second case no seeds overlap, but shares of 2,048 examples lie less than chance apart."""
+    """No seeds overlap in the second case, but shares of 2,048 examples lie less than chance apart."""
     result = by_rights({"learned": [0.93, 0.94, 0.95], "lstm": lstm})
     assert result.verdict == "neither"
     assert "ahead" not in result.sentence()

@@ -1,6 +1,6 @@
 """The Plotly figure of the arcs: the same weights as heatmaps.
 
-Of a long text only the largest weights of each row are known. They are in the order of their size then, so that a file
+For a long text only the largest weights of each row are known. They are in the order of their size then, so that a file
 does not consist of gaps.
 """
 

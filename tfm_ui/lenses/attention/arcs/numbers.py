@@ -1,6 +1,6 @@
 """What the arcs show: some heads' weights, or an aggregate of them, with a sentence and a table. Nothing is drawn here.
 
-Of a long text not all weights travel: of each row the largest, and what the others sum to.
+For a long text not all weights travel: only the largest of each row, and what the others sum to.
 """
 
 from dataclasses import dataclass
@@ -111,7 +111,7 @@ class Arcs(Result):
         return self._about_a_map(choices) if len(self.chosen) == 1 else self._about_heads(choices)
 
     def _about_a_map(self, choices: NDArray[np.intp]) -> str:
-        """Of the one map that is looked at."""
+        """A sentence about the one map that is looked at."""
         (chosen,) = self.chosen
         keys = self.lines.keys[chosen, : self.read, 0].astype(np.intp)
         values = np.maximum(self.lines.weights[chosen, : self.read], 0)
@@ -121,7 +121,7 @@ class Arcs(Result):
         return said if self.how == "heads" else f"{self.names[0].capitalize()}: {said[0].lower()}{said[1:]}"
 
     def _about_heads(self, choices: NDArray[np.intp]) -> str:
-        """Of the heads that are looked at."""
+        """A sentence about the heads that are looked at."""
         lines, shown = self.lines, self.chosen
         free = choices > 1
         first = np.where(free, lines.weights[shown, : self.read, 0], -1)

@@ -98,7 +98,7 @@ def _done(setting: Setting) -> None:
 
 
 def _replace(now: Sequence[Change], text: str, token: int) -> None:
-    """What was typed takes the place of a token; of several words the first."""
+    """Put what was typed in the place of a token; if there are several words, the first one."""
     typed = st.session_state[WORD].replace(";", " ").split()
     st.session_state[WORD] = ""
     if typed:

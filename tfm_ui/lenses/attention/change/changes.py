@@ -32,12 +32,12 @@ def parse(text: str) -> tuple[list[Change], list[str]]:
 
 
 def written(changes: Iterable[Change]) -> str:
-    """As they stand in a link."""
+    """The changes as they stand in a link."""
     return "; ".join(map(str, changes))
 
 
 def fits(changes: Iterable[Change], room: int = ROOM) -> bool:
-    """Whether so many characters of a link hold them: there 日 takes nine, and each mark between two changes four."""
+    """Whether `room` characters of a link hold them: there 日 takes nine, and each mark between two changes four."""
     return len(quoted(written(changes))) <= room
 
 

@@ -181,7 +181,7 @@ def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, in
 
 
 def _other_id(model: ModelState, token_id: int) -> int:
-    """Any other token's."""
+    """The id of any other token."""
     first, count = model.tokens_by.first_id, model.tokens_by.vocab_size
     return first + (token_id - first + 1) % (count - first)
 

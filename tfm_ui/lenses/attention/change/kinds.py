@@ -55,7 +55,7 @@ class Change(ABC):
         return [int(argument or 0) for argument in arguments]
 
     def written(self, place: str, arguments: str) -> str:
-        """Its text in a link."""
+        """The change's text in a link."""
         return f"{self.verb} {'' if place == self.usual else f'{place} '}{arguments}"
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What a head looks at beside what it writes: weights, and the norms of the vectors that they carry."""
+"""Attention weights of a head, and the norms of the contributions."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class WholeHead(Result):
         return " ".join(filter(None, [self.writing.agreement(), self.writing.sink()]))
 
     def laws(self) -> dict[str, bool]:
-        """That the contributions are parts of the output, tested on what the model recorded."""
+        """Whether the contributions add up to the head's output, tested on what the model recorded."""
         inside = computed.inside(self.model, places.kind_of(self.model, self.state.kind), self.state.layer - 1)
         return contributions_add_up(inside, self.state.head - 1)
 
@@ -94,7 +94,7 @@ class ChosenRow(Result):
         return sorted(visible[np.argsort(-larger, kind="stable")[:SHOWN]].tolist())
 
     def sentence(self) -> str:
-        """Whom it looks at most, and who writes most into it."""
+        """Which token the row looks at most, and which contributes most to it."""
         return self.writing.sentence_of(self.row)
 
     def table(self) -> pd.DataFrame:

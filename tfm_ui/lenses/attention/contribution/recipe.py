@@ -12,7 +12,7 @@ from tfm_core.study.contribution import contribution_norms
 def norms(
     *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str, module: str, head: int
 ) -> tuple[Tensor, Tensor]:
-    """The weights of this head, and how long the vectors are that they carry, (query, key) both."""
+    """The weights of this head, and the lengths of the contributions, (query, key) both."""
     model = Transformer(config).eval()
     with torch.no_grad(), recording() as trace:
         model(*inputs, mask=mask)

@@ -82,7 +82,7 @@ class HeadWriting:
         )
 
     def sentence_of(self, row: int) -> str:
-        """Whom one row looks at most, and who writes most into it."""
+        """Which token one row looks at most, and which contributes most to it."""
         name = f"“{self.queries[row]}”"
         if not self.visible[row].any():
             return f"{name} may see nothing: it looks at no token, and nothing is written."

@@ -111,7 +111,7 @@ def summed(title: str, name: list[Span], parts: Sum, value: float, more: Sequenc
         name: what stands before the first equals sign.
         parts: the sum.
         value: the number, as the model computed it.
-        more: what is added behind the sum, such as a bias.
+        more: what is added after the sum, such as a bias.
     """
     line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (formats.number(value), "")]
     return Derivation(title, value, [line], parts.table())

@@ -102,7 +102,7 @@ class HeadSteps:
         return self.inside.recorded["head_output"][self.number] if self.as_in_the_model else self.weights @ self.value
 
     def weighted_values(self, query: int) -> Tensor:
-        """(key, head_dim): what each key gives to one query, from 0."""
+        """(key, head_dim): each key's value times its weight, for one query, counted from 0."""
         return self.weights[query, :, None] * self.value
 
     def merged(self, rows: slice) -> Tensor:

@@ -209,7 +209,7 @@ class Steps(Result):
 
 
 def window(at: int, count: int, size: int = WINDOW) -> slice:
-    """Of `count` places, counted from 0, the `size` around `at`.
+    """The `size` places around `at`, of `count` places counted from 0.
 
     The window moves in strides of half its size, so that it stays where it is while `at` moves to a near place.
     """

@@ -101,7 +101,7 @@ def _about(shown: Steps, name: str, numbers: np.ndarray[Any, Any], begin: int) -
 
 
 def _operand(shown: Steps, name: str) -> str:
-    """In words, what a matrix is that no step makes: parameters, or what a step is given."""
+    """A sentence on what a matrix is that no step makes: parameters, or what a step is given."""
     if name == "bias":
         return f"Added to the scores by {shown.head.positional}."
     if name.endswith("weights"):

@@ -54,7 +54,7 @@ def nothing(why: str) -> Content:
 
 
 def scales(numbers: NDArray[np.float32], rows: list[int], width: int) -> list[Scale]:
-    """Around 0, of all keys and of all values: the same at each step."""
+    """The colour scales of all keys and of all values, around 0: the same at each step."""
     return [
         around_zero(max((float(np.abs(matrix).max()) for matrix in side), default=0.0))
         for side in zip(*_matrices(numbers, rows, width), strict=True)
@@ -62,7 +62,7 @@ def scales(numbers: NDArray[np.float32], rows: list[int], width: int) -> list[Sc
 
 
 def _matrices(numbers: NDArray[np.float32], rows: list[int], width: int) -> list[tuple[NDArray[np.float32], ...]]:
-    """Of each context its keys and its values, (token, d_model)."""
+    """The keys and the values of each context, (token, d_model)."""
     cuts = np.cumsum([len(SIDES) * count * width for count in rows])[:-1]
     return [tuple(part.reshape(len(SIDES), -1, width)) for part in np.split(numbers, cuts)] if rows else []
 

@@ -42,11 +42,11 @@ class Costs(Result):
 
     @cached_property
     def lengths(self) -> list[int]:
-        """Of texts, in tokens: powers of two up to the context, and the context."""
+        """Lengths of texts, in tokens: powers of two up to the context, and the context."""
         return sorted({self.context} | {1 << power for power in range(20) if 1 << power <= self.context})
 
     def flops(self, length: int, *, cached: bool) -> int:
-        """For one more token."""
+        """FLOPs for one more token."""
         return step_flops(self.model.config, length, cached=cached)
 
     @property
@@ -156,5 +156,5 @@ def _known(count: int | None) -> float:
 
 
 def costs(model: ModelState, state: GenerateState) -> Costs:
-    """Of the model that the link describes."""
+    """The costs of the model that the link describes."""
     return Costs(model, measured.of_link(model, state))

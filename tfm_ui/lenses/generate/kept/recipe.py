@@ -54,7 +54,7 @@ def both_ways(
 
 
 def costs(*, config: TransformerConfig, lengths: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Operations for one more token with the cache and without it, and bytes of the cache, after texts so long."""
+    """Operations for one more token with and without the cache, and the cache's bytes, after texts of these lengths."""
     with_cache = [step_flops(config, length, cached=True) for length in lengths]
     without = [step_flops(config, length, cached=False) for length in lengths]
     nbytes = [KeyValueCache.memory_of(config, length) for length in lengths]

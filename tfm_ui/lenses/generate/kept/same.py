@@ -77,7 +77,7 @@ class Same(OfCourse):
 
     @cached_property
     def whole(self) -> tuple[Whole, ...]:
-        """Without it."""
+        """The steps, each computed by a whole pass without the cache."""
         return without_cache(self.model, self.settings)
 
     @property
@@ -97,7 +97,7 @@ class Same(OfCourse):
 
     @property
     def same(self) -> int:
-        """At how many steps the token is the same."""
+        """The number of steps at which the token is the same with and without the cache."""
         return sum(step.token == self.course.steps[step.number].token for step in self.whole)
 
     @property

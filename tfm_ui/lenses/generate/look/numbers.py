@@ -25,7 +25,7 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 @cached()
 def rows_of(model: ModelState, settings: Settings) -> list[NDArray[np.float32]]:
-    """Of each step, the weights of the position that wrote it: (layer, head, key), keys from its context's first on.
+    """The weights of the position that wrote each step: (layer, head, key), keys from its context's first on.
 
     A causal model's weights do not change when tokens follow, so a single pass over each context gives what each step
     saw when it was written.

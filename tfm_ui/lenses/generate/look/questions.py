@@ -32,7 +32,7 @@ def jobs(model: ModelState, state: GenerateState) -> str:
 
 
 def first_time(model: ModelState, state: GenerateState) -> str:
-    """Which head looks, at the first step, at what stood behind the last token's earlier occurrence."""
+    """Which head looks, at the first step, at what stood after the last token's earlier occurrence."""
     if reason := courses.why_not_write(model):
         return reason
     shown = looked(model, state)

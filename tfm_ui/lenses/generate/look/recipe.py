@@ -20,7 +20,7 @@ def weights_by_step(
     layer: int,
     head: int,
 ) -> list[Tensor]:
-    """Of each step, the weights (key) of the position that wrote it."""
+    """The weights (key) of the position that wrote each step."""
     model = Transformer(config).eval()
     course = generate(model, prompt, sampling, steps=steps, forced=forced, context=context, when_full=when_full)
     text, rows = list(prompt), []

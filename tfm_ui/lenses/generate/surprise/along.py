@@ -19,7 +19,7 @@ class Along(Result):
     shown: Surprising
 
     def sentence(self) -> str:
-        """On how few tokens half of the bits fall, and the perplexity in the middle of the text and at its end."""
+        """How few tokens have half of the bits, and the perplexity in the middle of the text and at its end."""
         return " ".join(map(self._of, self.shown.rated)) or NOTHING
 
     def _of(self, side: Side) -> str:

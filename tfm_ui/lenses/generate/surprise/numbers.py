@@ -98,7 +98,7 @@ class Surprising(Result):
         return f"Of {whose} {whole} tokens the first {formats.count(len(side.pieces))} are rated."
 
     def laws(self) -> Mapping[str, bool]:
-        """What probabilities and their logarithms promise."""
+        """What must hold of probabilities and their logarithms."""
         if not self.rated:
             return {}
         off = max(side.scored.off for side in self.rated)

@@ -11,7 +11,7 @@ from tfm_core import Transformer, TransformerConfig, surprise
 def rated(
     *, sides: Sequence[tuple[TransformerConfig, Sequence[int]]], context: int
 ) -> tuple[list[Tensor], list[float]]:
-    """Of each side the surprise of each token but the first in bits, (token), and the perplexity."""
+    """The surprise of each token but the first in bits, (token), and the perplexity, for each side."""
     scores = [surprise(Transformer(config).eval(), ids, context=context) for config, ids in sides]
     bits = [score.bits for score in scores]
     perplexities = [score.perplexity for score in scores]

@@ -52,7 +52,7 @@ class Scored:
 
     @property
     def perplexity(self) -> float:
-        """Among how many equally likely tokens the model chose, on average; NaN if no token is scored."""
+        """The number of equally likely tokens among which the model chose, on average; NaN if no token is scored."""
         return float((-self.logs.mean()).exp())
 
     @cached_property

@@ -73,7 +73,7 @@ class Written(OfCourse):
 
     @property
     def _of_what(self) -> str:
-        """Of which probabilities that is: of those before the cuts."""
+        """Which probabilities are meant: those before the cuts."""
         sampling = self.settings.sampling
         return "" if sampling.greedy else " at this temperature, before the cuts"
 

@@ -33,7 +33,7 @@ class Steps:
 
     @property
     def ranks(self) -> NDArray[np.float64]:
-        """Of each token among all, from 0."""
+        """The rank of each token among all, from 0."""
         return self.numbers[:, 3]
 
     @property

@@ -109,13 +109,13 @@ class Conventions:
 
     @property
     def name(self) -> str:
-        """Of the chosen one; for cross-attention, where that has no such call, of the one that stands in for it."""
+        """The chosen one's name; for cross-attention, where that has no such call, the name of the one in its place."""
         chosen = self.state.convention
         return chosen if CONVENTIONS[chosen].across or self.settings[0].place != "cross" else ACROSS
 
     @property
     def convention(self) -> Convention:
-        """The chosen one."""
+        """The convention that is chosen."""
         return CONVENTIONS[self.name]
 
     @property
@@ -125,7 +125,7 @@ class Conventions:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """Of the chosen sentence's queries and keys."""
+        """Names of the chosen sentence's queries and keys."""
         chosen = self.settings[self.at]
         return labels(chosen.queries), labels(chosen.keys)
 
@@ -152,7 +152,7 @@ class Conventions:
 
     @property
     def layer(self) -> int:
-        """From 1."""
+        """The layer's number, from 1."""
         return min(self.state.layer, self.model.num_layers)
 
     @property
@@ -163,7 +163,7 @@ class Conventions:
 
     @property
     def shape(self) -> str:
-        """Of what is handed over, in symbols and numbers."""
+        """The shape of what is handed over, in symbols and numbers."""
         return f"{self.convention.shape} = ({', '.join(formats.count(size) for size in self.handed.shape)})"
 
     @property
@@ -173,7 +173,7 @@ class Conventions:
 
     @property
     def dtype(self) -> str:
-        """Of what is handed over."""
+        """The dtype of what is handed over."""
         return str(self.handed.dtype).removeprefix("torch.")
 
     def aside(self) -> str:

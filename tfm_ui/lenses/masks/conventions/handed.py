@@ -55,7 +55,7 @@ class HandedMask(Result):
     conventions: Conventions
 
     def slice(self) -> tuple[NDArray[np.float64], str]:
-        """Of what is handed over the two axes that concern the chosen sentence and head, and what to call them."""
+        """The two axes of what is handed over that concern the chosen sentence and head, and what to call them."""
         batch, handed = self.conventions, self.conventions.handed
         if handed.dim() == 4:
             return handed[batch.at, 0].double().numpy(), f"mask[{batch.at}, 0]"
@@ -66,7 +66,7 @@ class HandedMask(Result):
         return handed.double().numpy(), "handed over"
 
     def slice_names(self) -> tuple[list[str], list[str]]:
-        """Of its rows and columns."""
+        """Names of the slice's rows and columns."""
         queries, keys = self.conventions.names
         if self.conventions.per_query:
             return queries, keys
@@ -98,7 +98,7 @@ class HandedMask(Result):
 
 
 def _frame(values: NDArray[Any], rows: list[str], columns: list[str], says: str) -> pd.DataFrame:
-    """With numbers before the names, of which several may be PAD; the first cell of its file says what cells mean."""
+    """A table with numbers before the names, as several may be PAD; its file's first cell says what cells mean."""
     return pd.DataFrame(
         values,
         index=pd.Index([f"{i + 1} {name}" for i, name in enumerate(rows)], name=f"{CORNER}: {says}"),

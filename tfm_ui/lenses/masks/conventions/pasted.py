@@ -50,11 +50,11 @@ class NoMask(Result):
     """Nothing was pasted or uploaded that can be read as a mask."""
 
     def sentence(self) -> str:
-        """That there is none."""
+        """A sentence that there is no mask."""
         return "No mask is drawn."
 
     def table(self) -> pd.DataFrame:
-        """An empty one."""
+        """An empty table."""
         return pd.DataFrame()
 
 
@@ -90,7 +90,7 @@ class Pasted(Result):
 
     @property
     def shape(self) -> str:
-        """In numbers."""
+        """The mask's shape in numbers."""
         return " × ".join(formats.count(size) for size in self.mask.shape)
 
     @property
@@ -104,14 +104,14 @@ class Pasted(Result):
         return bool(np.isin(self.read.values, (0, 1)).all()) and self.read.kind != "signs" and not self.read.says
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Of rows and columns: tokens where it fits the sentence, else numbers from 1."""
+        """Names of rows and columns: tokens where it fits the sentence, else numbers from 1."""
         if self.fits:
             return labels(self.setting.queries), labels(self.setting.keys)
         rows, columns = ([str(i + 1) for i in range(size)] for size in self.mask.shape)
         return rows, columns
 
     def sentence(self) -> str:
-        """What it is."""
+        """What was pasted or uploaded, in a sentence."""
         way = READ_AS[self.reading]
         why = f" ({self.why})" if self.why else ", as you chose"
         other = (
@@ -138,7 +138,7 @@ class Pasted(Result):
         return ""
 
     def used(self) -> Mask:
-        """As a mask of the sentence's queries: a mask of padding holds for all of them."""
+        """The pasted mask as one of the sentence's queries: a mask of padding holds for all of them."""
         if not self.facts.per_key:
             return self.mask
         row = self.mask[min(self.item, len(self.mask) - 1)]
@@ -180,7 +180,7 @@ class Pasted(Result):
 
 
 def _apart(names: list[str]) -> list[str]:
-    """With their numbers, where two are the same: PAD."""
+    """The names, with their numbers where two are the same, as with PAD."""
     return names if len(set(names)) == len(names) else [f"{i + 1} {name}" for i, name in enumerate(names)]
 
 

@@ -98,7 +98,7 @@ class AllCalls(Result):
         first, two_texts = settings[0], settings[0].model.is_encoder_decoder
         query_site, key_site = reads(first, layer)
         header = {"texts": texts(settings), **of_model(first.model), "source": source_ids(settings)}
-        del header["mask"]  # it comes behind what it is made of
+        del header["mask"]  # it comes after what it is made of
         if two_texts:
             header["target"] = target_ids(settings)
         header["inputs"] = Code("[source, target]" if two_texts else "[source]")

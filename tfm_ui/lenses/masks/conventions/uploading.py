@@ -14,7 +14,7 @@ UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
 
 def uploader() -> None:
-    """Takes a file."""
+    """Draw the box that takes a file."""
     st.file_uploader(
         "Or upload one: .npy, .npz, .csv, .txt",
         max_upload_size=BYTES // 2**20,

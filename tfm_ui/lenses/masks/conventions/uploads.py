@@ -1,4 +1,4 @@
-"""Uploaded masks, which no link holds: kept in the server's store by visitor; of too much the oldest goes.
+"""Uploaded masks, which no link holds: the server's store keeps them by visitor; it drops the oldest if room runs out.
 
 A picture is asked for outside of any session, with what the link holds alone: the name of an upload. So that name is a
 key: without the server's secret nobody can make one up, not even of a file whose content is known. Pages ask as a

@@ -1,4 +1,4 @@
-"""The panel "Layer by layer": what has moved behind each layer."""
+"""The panel "Layer by layer": what has moved after each layer."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from tfm_ui.text import formats
 
 @dataclass(frozen=True)
 class LayerByLayer(Result):
-    """The same measurement behind each layer.
+    """The same measurement after each layer.
 
     Attributes:
         measured: the measurement.
@@ -22,11 +22,11 @@ class LayerByLayer(Result):
 
     @property
     def crosses(self) -> int:
-        """How many leaks are marked behind each layer, at most."""
+        """How many leaks are marked after each layer, at most."""
         return CROSSES // len(self.measured.moves)
 
     def sentence(self) -> str:
-        """How many pairs have moved behind each layer."""
+        """How many pairs have moved after each layer."""
         moves, may_move = self.measured.moves, self.measured.allowed
         counts, allowed = ([formats.count(int(layer.sum())) for layer in layers] for layers in (moves, may_move))
         last, pairs = len(counts), self.measured.leaking.size

@@ -81,7 +81,7 @@ class Measurement:
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
-        """(layer, token, output), what may move if the promise is kept."""
+        """(layer, token, output), what may move if nothing leaks."""
         return self._reach(self.promise)
 
     @cached_property
@@ -102,7 +102,7 @@ class Measurement:
 
     @property
     def leaking(self) -> NDArray[np.bool_]:
-        """(token, output), behind the last layer."""
+        """(token, output), after the last layer."""
         return np.asarray(self.leaking_behind[-1])
 
     @cached_property
@@ -136,12 +136,12 @@ class Measurement:
         return places
 
     def token(self, row: int) -> str:
-        """ "token 4 “on”"."""
+        """A changed token by name: token 4 “on”."""
         of = "source " if self.setting.place == "cross" else ""
         return f"{of}token {self.plan.places[row] + 1} “{self.rows[row]}”"
 
     def output(self, column: int) -> str:
-        """ "output 3 “sat”"."""
+        """An output by name: output 3 “sat”."""
         return f"output {column + 1} “{self.columns[column]}”"
 
     def table(self) -> pd.DataFrame:
@@ -182,6 +182,6 @@ def plan_of(model: ModelState, state: MasksState) -> Plan:
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
-    """The measurement beside the promise."""
+    """The measurement beside what is allowed."""
     under, planned = setting(fitting(model), state), plan_of(model, state)
     return Measurement(under, state, planned, influences(under, planned.places, planned.tries))

@@ -20,10 +20,10 @@ SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops,
 
 @dataclass(frozen=True)
 class MovedOutputs(Result):
-    """What was measured after the last layer, beside the promise.
+    """What was measured after the last layer, beside what is allowed.
 
     Attributes:
-        measured: the measurement, of which only what is behind the last layer is told.
+        measured: the measurement, of which only what is after the last layer is told.
     """
 
     measured: Measurement
@@ -94,7 +94,7 @@ class MovedOutputs(Result):
         return self.measured.output(place)
 
     def laws(self) -> dict[str, bool]:
-        """What was measured of the promise, of the mask itself, and of padding; nothing of what is not there."""
+        """What was measured of what is allowed, of the mask itself, and of padding; nothing of what is not there."""
         laws = {}
         if not self.measured.allowed[-1].all():
             count = int(self.measured.leaking.sum())

@@ -18,7 +18,7 @@ SOURCES = (influence, streams, hops, reach_by_layer)  # of what stands below the
 
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
-    """What is not run, if anything; what moved behind the last layer, behind each, and how far away."""
+    """What is not run, if anything; what moved after the last layer, after each, and how far away."""
     measured = measure(model, state)
     plan = measured.plan
     return [

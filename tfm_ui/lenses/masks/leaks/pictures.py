@@ -1,4 +1,4 @@
-"""The view "leaks": token changed x output moved, behind the last layer and behind each; how far, and how much."""
+"""The view "leaks": token changed x output moved, after the last layer and after each; how far, and how much."""
 
 import math
 
@@ -42,7 +42,7 @@ def changes(model: ModelState, state: MasksState) -> Content:
 
 
 def layer_by_layer(model: ModelState, state: MasksState) -> Content:
-    """What has moved behind each layer."""
+    """What has moved after each layer."""
     result = LayerByLayer(measure(model, state))
     measured = result.measured
     scale = _scale(measured)

@@ -48,7 +48,8 @@ def fitting(model: ModelState) -> ModelState:
 def seconds_of(setting: Setting) -> float:
     """What one changed sentence takes on one core of the machine that this was written on, a little too much.
 
-    Of each layer and token: what is read and written, the matrices, and in each head the attention to each other token.
+    Each layer and token counts what is read and written, the matrices, and in each head the attention to each other
+    token.
     """
     state = setting.model
     queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
@@ -63,7 +64,7 @@ def seconds_of(setting: Setting) -> float:
 
 
 def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
-    """As much of what was asked for as there is time for: fewer replacements first, then fewer tokens.
+    """The part of what was asked for that there is time for: fewer replacements first, then fewer tokens.
 
     Args:
         setting: of a model that is `fitting`.
@@ -87,7 +88,7 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
 
 
 def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:
-    """So many places, evenly over the text; some of them in its padding, if there is any."""
+    """`count` places, evenly over the text; some of them in its padding, if there is any."""
     real, padding = len(tokens.pieces), tokens.padding
     of_text = min(real, max(1, count - 1) if padding else count)
     of_padding = min(padding, count - of_text)

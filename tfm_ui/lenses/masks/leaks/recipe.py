@@ -1,4 +1,4 @@
-"""Which outputs move when a token is changed, beside what a mask promises through all layers, without the app."""
+"""Which outputs move when a token is changed, beside what a mask allows through all layers, without the app."""
 
 from collections.abc import Callable, Sequence
 
@@ -104,7 +104,7 @@ def across(
 def streams(
     forward: Callable[[Tensor], Tensor], mask: Tensor, mask_site: str, sites: Sequence[str]
 ) -> Callable[[Tensor], Tensor]:
-    """Token ids (batch, token) -> the residual stream behind each layer, (batch, layer, output, d_model)."""
+    """Token ids (batch, token) -> the residual stream after each layer, (batch, layer, output, d_model)."""
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}  # in place of what the model hides by itself
 
     def run(tokens: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""How far information travels, layer by layer: what has moved behind each, how far away, and by how much."""
+"""How far information travels, layer by layer: what has moved after each, how far away, and by how much."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,11 +42,11 @@ class Travel(Result):
         return np.asarray(np.arange(self.read) - np.array(self.measured.plan.places[: self.real])[:, None])
 
     def farthest(self, there: NDArray[np.bool_], *, ahead: bool) -> list[int]:
-        """How far a token acts at most, behind each layer.
+        """How far a token acts at most, after each layer.
 
         Args:
             there: boolean (layer, token, output).
-            ahead: on outputs before it, to which it lies ahead; or on those behind it.
+            ahead: on outputs before it, to which it lies ahead; or on those after it.
         """
         distance = -self.distance if ahead else self.distance
         return [int(np.where(layer, distance, 0).max(initial=0)) for layer in there[:, : self.real, : self.read]]
@@ -61,7 +61,7 @@ class Travel(Result):
 
     @cached_property
     def effects(self) -> dict[str, tuple[list[int], list[float]]]:
-        """ "largest" and "median" -> distances, and the effect of those that moved, behind the last layer."""
+        """ "largest" and "median" -> distances, and the effect of those that moved, after the last layer."""
         moves = self.measured.moves[-1, : self.real, : self.read]
         effect = self.measured.moved[-1, : self.real, : self.read]
         by_distance = {int(d): effect[moves & (self.distance == d)] for d in np.unique(self.distance[moves])}

@@ -9,12 +9,12 @@ from tfm_ui.text import formats
 def way_in_words(
     way: Sequence[Hop], promised: Sequence[Hop], places: Sequence[int], start: str, name: Callable[[Hop, int], str]
 ) -> str:
-    """The moves of a way, and which of them a promise has not got.
+    """The moves of a way, and which of them are not allowed.
 
     Args:
         way: what the mask lets information do.
-        promised: what it was promised to do.
-        places: where it stands at first and behind each hop, as of `route`.
+        promised: what it is allowed to do.
+        places: where it stands at first and after each hop, as of `route`.
         start: what stands first, in words.
         name: of what a hop writes to.
     """

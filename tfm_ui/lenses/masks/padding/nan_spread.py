@@ -51,7 +51,7 @@ class NanSpread(Result):
 
     @cached_property
     def titles(self) -> list[str]:
-        """Of the places where the stream is looked at."""
+        """Titles of the places where the stream is looked at."""
         return titles_of(self.at.batch.setting.model)
 
     @cached_property

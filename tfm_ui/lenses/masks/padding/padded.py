@@ -78,7 +78,7 @@ class Padded:
         return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
 
     def masks(self, *, hidden: bool) -> Tensor:
-        """Of all sentences, boolean (batch, 1, query, key): as composed if PAD were a word, and PAD `hidden` or not."""
+        """All sentences' masks, boolean (batch, 1, query, key): as composed if PAD were a word, PAD `hidden` or not."""
         masks = [laid(setting, self.side, words=True) for setting in self.settings]
         if hidden:
             masks = [mask & key_mask(setting, self.side) for mask, setting in zip(masks, self.settings, strict=True)]
@@ -86,7 +86,7 @@ class Padded:
 
 
 def most_places(model: ModelState, count: int) -> int:
-    """How many places of each of so many sentences are read: all, if that takes no longer than it may."""
+    """How many places of each of `count` sentences are read: all, if that takes no longer than it may."""
 
     def work(length: int) -> int:
         pairs = length * (2 * model.d_model + 64 * model.num_heads)  # a softmax takes as long as 64 multiplications
@@ -100,7 +100,7 @@ def most_places(model: ModelState, count: int) -> int:
 
 
 def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
-    """The lens's batch, of which at most so many places are read."""
+    """The lens's batch, of which at most `most` places are read."""
     model, count = padded(model, state), len(sentences(model, state))
     settings = tuple(setting(model, state, item) for item in range(1, count + 1))
     whole = Padded(settings=settings, item=item_of(model, state) - 1, side=state.pad_side)
@@ -116,7 +116,7 @@ def cut(batch: Padded, length: int) -> Padded:
 
 
 def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
-    """Token ids (1, seq), with so many PADs on that side; by default as many as it has."""
+    """Token ids (1, seq), with `pads` PADs on that side; by default those that it has."""
     padding = [PAD_ID] * (tokens.padding if pads is None else pads)
     words = list(tokens.ids[: len(tokens.pieces)])
     return torch.tensor([padding + words if side == "left" else words + padding])
@@ -141,8 +141,8 @@ def key_mask(setting: Setting, side: str, pads: int | None = None) -> Tensor:
 def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -> Tensor:
     """The setting's mask where padding stands on that side: boolean (query, key).
 
-    Among tokens it is the setting's mask, paint included, and moves along with them. Who looks at padding, and whom
-    padding looks at, the composition says anew: causality lets a token see what stands before it, PAD as well.
+    Among tokens it is the setting's mask, paint included, and moves along with them. What looks at padding, and what
+    padding looks at, follows from the composition: causality lets a token see what stands before it, PAD as well.
 
     Args:
         setting: the sentence and its mask.
@@ -182,7 +182,7 @@ def without_keys(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
 
 
 def _pads(setting: Setting, what: str, pads: int | None) -> int:
-    """Of queries or keys; the target text of an encoder-decoder is never padded."""
+    """The padding of queries or keys; the target text of an encoder-decoder is never padded."""
     padding: int = getattr(setting, what).padding
     grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
     return padding if pads is None or not grows else pads

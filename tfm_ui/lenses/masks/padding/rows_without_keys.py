@@ -114,7 +114,7 @@ def _treated(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated,
 
 @dataclass(frozen=True)
 class WeightOnEmptyRows:
-    """The weight that the heads of the second layer give to rows without a key.
+    """The weight, in the heads of the second layer, of rows without a key.
 
     Attributes:
         blind: how many rows with keys may not look there.

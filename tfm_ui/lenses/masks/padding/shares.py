@@ -22,7 +22,7 @@ def names_of(tokens: Tokens, side: str) -> list[str]:
 
 
 def titles_of(model: ModelState) -> list[str]:
-    """Of the places where the residual stream is looked at, as of `layer_sites`."""
+    """Titles of the places where the residual stream is looked at, in the order of `layer_sites`."""
     layers = [f"layer {layer + 1}" for layer in range(model.num_layers)]
     return ["input", *layers, *["output"] * (model.norm == "pre")]
 

@@ -125,7 +125,7 @@ class TreatmentsOfRow(Result):
         return " ".join(said)
 
     def laws(self) -> dict[str, bool]:
-        """What no treatment changes, and what ours promises."""
+        """What no treatment changes, and what must hold of ours."""
         laws = {"ours: no key, no weight, no NaN": not self.is_nan("ours") and not self.weights["ours"].any()}
         if self.at.others:
             apart = max(self.others(name) for name in TREATMENTS)

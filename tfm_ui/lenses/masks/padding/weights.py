@@ -46,7 +46,7 @@ class Weights(Result):
 
     @cached_property
     def onto(self) -> NDArray[np.float32]:
-        """How much of its weight each token gives to padding where that is not hidden: (token)."""
+        """The share of each token's weights that lies on padding where that is not hidden: (token)."""
         onto: NDArray[np.float32] = self.beside.weights["without"][:, self.beside.open_columns].sum(-1).numpy()
         return onto
 
@@ -56,7 +56,7 @@ class Weights(Result):
         return f"layer {self.beside.state.layer}, head {self.beside.state.head}"
 
     def sentence(self) -> str:
-        """What padding takes."""
+        """The share of weight that lies on padding, in a sentence."""
         count = len(self.beside.open_columns)
         if not count:
             alone, *others = self.beside.weights.values()
@@ -74,7 +74,7 @@ class Weights(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Hidden is hidden."""
+        """Whether padding has no weight where it is hidden."""
         if not len(self.beside.open_columns):
             return {}
         given = float(self.beside.weights["with"][:, self.beside.open_columns].max())

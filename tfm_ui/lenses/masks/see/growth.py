@@ -36,7 +36,7 @@ class Growth(Result):
 
     @property
     def length(self) -> int:
-        """Of the text that is shown."""
+        """The length of the text that is shown."""
         return max(self.setting.composed.shape)
 
     def sentence(self) -> str:
@@ -72,7 +72,7 @@ class Growth(Result):
 
 
 def growth(setting: Setting) -> Growth:
-    """Of the setting's composition, without padding and without paint."""
+    """The growth of the setting's composition, without padding and without paint."""
     strided = [kept_by_length(f"strided {isqrt(length)}", causal=True)[i] for i, length in enumerate(LENGTHS)]
     composed = kept_by_length(setting.composition, causal=setting.causal_anyway)
     return Growth(setting, terms_of(setting).title, composed, strided)

@@ -41,7 +41,7 @@ def _paint(result: HeadUnderMask) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="masks_paint"):
         st.html(f'<p class="note">{escape(result.about_paint())}</p>')
         if result.setting.paintable:
-            # Of all acts Undo takes back the last: beside the paint only where that one was painting.
+            # Undo takes back the last act of all: it stands beside the paint only where that act was painting.
             painted_last = f"{PREFIX}paint" in undo.changes()
             st.button(
                 "Undo",

@@ -1,4 +1,4 @@
-"""The chosen block with its norm before the sub-layer and with its norm behind the sum, on the same weights."""
+"""The chosen block with its norm before the sub-layer and with its norm after the sum, on the same weights."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -50,7 +50,7 @@ class Both(Result):
         return {norm: (lengths(ends.x, read), lengths(ends.out, read)) for norm, ends in self.chains.items()}
 
     def sentence(self) -> str:
-        """The mean lengths before and behind the block, under both norms."""
+        """The mean lengths before and after the block, under both norms."""
         means = {norm: [float(end.mean()) for end in ends] for norm, ends in self.lengths.items()}
         said = [
             f"from {formats.number(means[norm][0])} to {formats.number(means[norm][1])} under {norm}-norm"
@@ -112,12 +112,12 @@ class Both(Result):
 
 @dataclass(frozen=True)
 class Lengths(Result):
-    """How long each token's vector is before and behind the block, under both norms."""
+    """How long each token's vector is before and after the block, under both norms."""
 
     both: Both
 
     def sentence(self) -> str:
-        """How far the lengths behind the block lie apart."""
+        """How far the lengths after the block lie apart."""
         said = []
         for norm in NORMS:
             before, after = self.both.lengths[norm]
@@ -133,7 +133,7 @@ class Lengths(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """With gain 1 and shift 0, no vector leaves post-norm longer than the root of d_model."""
+        """Whether no vector leaves post-norm longer than the root of d_model, where all gains are 1 and shifts 0."""
         post = self.both.chains["post"]
         if not bool((post.gain == 1).all()) or bool(post.shift.any()):
             return {}

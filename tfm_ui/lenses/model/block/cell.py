@@ -142,6 +142,6 @@ def _n(number: float) -> str:
 
 
 def _f(number: float) -> str:
-    """A number behind a sign: in brackets if it is negative."""
+    """A number after a sign: in brackets if it is negative."""
     text = formats.number(number)
     return f"({text})" if text.startswith("−") else text

@@ -41,7 +41,7 @@ class Chain:
         factors: what dropout multiplies each number of `output` by; 1 in evaluation mode.
         total: x + output * factors.
         norm: the norm of x in pre-norm, of `total` in post-norm.
-        after: what the pass recorded behind the block, without dropout.
+        after: what the pass recorded after the block, without dropout.
         gain, shift: (dimension), of the norm.
         eps: epsilon of the norm.
         inner: (token, inner), what the sub-layer's last linear map reads: all heads, or the hidden units.

@@ -35,7 +35,7 @@ class Moments(Result):
         }
 
     def sentence(self) -> str:
-        """From where to where mean and variance run."""
+        """The ranges of mean and variance before and after the norm."""
         said = {name: _range(float(values.min()), float(values.max())) for name, values in self.columns.items()}
         single = self.block.read == 1
         mean, variance, are = ("mean", "variance", "is") if single else ("means", "variances", "are")

@@ -56,7 +56,7 @@ class Steps(Chosen, Result):
 
     @property
     def shown(self) -> dict[str, tuple[str, Tensor]]:
-        """Of the tables, those of the chosen steps: what a step reads, and what it writes."""
+        """The tables of the chosen steps: what a step reads, and what it writes."""
         pre = self.chain.pre_norm
         reads = {"norm": "x" if pre else "total", "sub-layer": "normed" if pre else "x"}.get(self.state.step)
         parts = {reads, *PARTS[self.state.step]}

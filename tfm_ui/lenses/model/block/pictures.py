@@ -57,7 +57,7 @@ def _maps(shown: Chosen, tables: Mapping[str, Tensor], about: str) -> Content:
             for name, values in tables.items()
         ],
         rows=Axis(part.row_names(shown.names), "token", "token"),
-        # Of a part, the numbers on a counted axis would begin at 0.
+        # The numbers on a counted axis would begin at 0 for a part, too.
         columns=Axis(
             part.column_names([str(i + 1) for i in range(width)]), "dimension of d_model", "dimension", counted=whole
         ),
@@ -101,7 +101,7 @@ def moments(model: ModelState, state: ModelLensState) -> Content:
 
 
 def length_by_token(model: ModelState, state: ModelLensState) -> Content:
-    """How long the vectors are before and behind the block, under both norms."""
+    """How long the vectors are before and after the block, under both norms."""
     shown: Both = both(chosen(model, state))
     places = list(range(1, shown.block.read + 1))
     highest = max(float(np.max(end)) for ends in shown.lengths.values() for end in ends)

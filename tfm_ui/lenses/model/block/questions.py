@@ -63,7 +63,7 @@ def how_much_is_added(model: ModelState, state: ModelLensState) -> str:
 
 
 def why_larger(model: ModelState, state: ModelLensState) -> str:
-    """Over many draws, dropout leaves the mean of each number as it is."""
+    """Why numbers are larger with dropout: over many draws, the mean of each number stays as it is."""
     shown = chosen(model, state)
     if not state.dropout:
         return "Dropout is 0 here, as in evaluation mode: every number stays as it is. Choose another dropout above."

@@ -14,7 +14,7 @@ EVEN = 0.999  # a variance of at least this much is called 1
 
 
 def counted(names: Sequence[str]) -> list[str]:
-    """Labels of tokens behind their places in the text, from 1."""
+    """Labels of tokens after their places in the text, from 1."""
     return [f"{i} {name}" for i, name in enumerate(names, 1)]
 
 

@@ -87,7 +87,7 @@ class Dropped(Result):
 
     @cached_property
     def changed(self) -> int:
-        """In how many draws another key has the largest weight."""
+        """The number of draws in which another key has the largest weight."""
         return int((~torch.isin(self.trained.argmax(-1), torch.tensor(self.strongest))).sum())
 
     def sentence(self) -> str:
@@ -148,7 +148,7 @@ class Dropped(Result):
 
 
 def dropped(model: ModelState, state: ModelLensState) -> Dropped:
-    """Of the chosen stack, layer, head and token."""
+    """The attention weights with and without dropout, of the chosen stack, layer, head and token."""
     config = config_of(model, state)
     stack = state.stack if model.is_encoder_decoder else model.architecture
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.self_attention.weights"

@@ -49,7 +49,7 @@ def alike(model: ModelState, state: ModelLensState) -> Content:
 
 
 def residual_stream(model: ModelState, state: ModelLensState) -> Content:
-    """Before and after each sub-layer, and what it adds."""
+    """The residual stream before and after each sub-layer, and what it adds."""
     shown = stream(model, state)
     places = list(range(1, len(shown.places) + 1))
     chart = Chart(

@@ -53,7 +53,7 @@ def what_is_added(model: ModelState, state: ModelLensState) -> str:
 
 
 def other_key(model: ModelState, state: ModelLensState) -> float:
-    """In how many draws another key has the largest weight."""
+    """The number of draws in which another key has the largest weight."""
     return dropped(model, state).changed
 
 

@@ -46,7 +46,7 @@ class Stream(Result):
         return [f"{NAMES[name.split('.')[-1]]} {int(name.split('.')[-2]) + 1}" for name in self.sub_layers]
 
     def lengths(self, what: str) -> list[float]:
-        """For each sub-layer the mean length over the tokens."""
+        """The mean length over the tokens, for each sub-layer."""
         return [float(self.ends[name][what].double().norm(dim=-1).mean()) for name in self.sub_layers]
 
     @cached_property
@@ -59,7 +59,7 @@ class Stream(Result):
         ]
 
     def sentence(self) -> str:
-        """From where to where, and which sub-layer adds most beside what it reads."""
+        """The mean lengths at the start and at the end, and which sub-layer adds most beside what it reads."""
         adds, before = self.lengths("adds"), self.lengths("before")
         shares = [a / b if b else 0.0 for a, b in zip(adds, before, strict=True)]
         most = max(range(len(shares)), key=shares.__getitem__)
@@ -82,7 +82,7 @@ class Stream(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """In pre-norm the sum is what comes out; in post-norm the normalised sum."""
+        """Whether the sum is what comes out in pre-norm, and the normalised sum in post-norm."""
         worst = 0.0
         for ends in self.ends.values():
             total = ends["before"] + ends["adds"]
@@ -108,7 +108,7 @@ class Stream(Result):
 
 
 def stream(model: ModelState, state: ModelLensState) -> Stream:
-    """Of the chosen stack; all its sub-layers, in one pass."""
+    """The residual stream of the chosen stack; all its sub-layers, in one pass."""
     config = config_of(model, state)
     stack = state.stack if model.is_encoder_decoder else model.architecture
     crosses = ("cross_attention",) * (model.is_encoder_decoder and stack == "decoder")

@@ -35,7 +35,7 @@ def signals(
 
 @dataclass(frozen=True)
 class Wired(Result):
-    """Of one stack with the layers' weights of the sidebar's seed, in float64.
+    """What is measured on one stack with the layers' weights of the sidebar's seed, in float64.
 
     Attributes:
         config: the stack: one encoder or decoder, as deep as is asked for.

@@ -64,7 +64,7 @@ DIAGRAM = Canvas(
 
 
 def content(machine: Machine) -> Content:
-    """What diagram.js draws. Of a live model a last column follows one token through the stack that is looked at."""
+    """What diagram.js draws. For a live model, a last column follows one token through the stack that is looked at."""
     norm = f"{machine.shown.config.norm}-norm"
     stacks: list[dict[str, Any]] = [
         {

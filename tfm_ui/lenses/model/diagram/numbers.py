@@ -48,12 +48,12 @@ class Machine(Result):
 
     @property
     def parameters(self) -> int:
-        """In all."""
+        """The number of parameters in all."""
         return sum(item.block.parameters for item in self.items)
 
     @property
     def without_ends(self) -> int:
-        """Without the embedding and the output."""
+        """The number of parameters without the embedding and the output."""
         return sum(item.block.parameters for item in self.items if item.block.kind not in ENDS)
 
     @property
@@ -78,7 +78,7 @@ class Machine(Result):
         return token_of(self.tokens, self.state)
 
     def recorded(self, sites: Iterable[str]) -> Mapping[str, Tensor]:
-        """What the live pass recorded at these sites. Of a model that is not heavy all sites are kept at once."""
+        """What the live pass recorded at these sites. For a model that is not heavy, all sites are kept at once."""
         wanted = set(sites)
         if not self.model.is_heavy:
             wanted |= {site for item in self.items for site in (*item.block.reads, *item.block.writes)}

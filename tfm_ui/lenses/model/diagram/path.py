@@ -57,7 +57,7 @@ class Path(Result):
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Of the vector at each place."""
+        """The length of the vector at each place."""
         lengths: NDArray[np.float64] = self.vectors.norm(dim=-1).numpy()
         return lengths
 
@@ -70,7 +70,7 @@ class Path(Result):
 
     @cached_property
     def cosines(self) -> NDArray[np.float64]:
-        """Of the angle to the place before."""
+        """The cosine of the angle between the vector at each place and that at the place before."""
         cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors[1:], self.vectors[:-1]).numpy()
         return cosines
 
@@ -97,7 +97,7 @@ class Path(Result):
 
     @cached_property
     def angles(self) -> NDArray[np.float64]:
-        """To the place before, in degrees."""
+        """The angle between the vector at each place and that at the place before, in degrees."""
         angles: NDArray[np.float64] = np.degrees(np.arccos(np.clip(self.cosines, -1, 1)))
         return angles
 

@@ -37,7 +37,7 @@ def where_parameters_are(model: ModelState, state: ModelLensState) -> str:
 
 
 def share_of_attention(model: ModelState, state: ModelLensState) -> float:
-    """In percent of the parameters without embedding and output."""
+    """The share of attention among the parameters without embedding and output, in percent."""
     shown = machine(model, state)
     return 100 * _parameters(shown, ATTENTION) / max(1, shown.without_ends)
 

@@ -101,7 +101,7 @@ def shape_out(block: Block, shown: Chosen, n: int) -> tuple[str, str]:
 def rows(
     shown: Chosen, state: ModelLensState, stack: str, counts: dict[str, list[Counted]], *, masked: bool
 ) -> list[Row]:
-    """The rows of one stack. Of the layers one is drawn in full; the others are folded, or a line each."""
+    """The rows of one stack. One layer is drawn in full; the others are folded, or a line each."""
     n, at, blocks = shown.lengths[stack], picked_layer(shown, state), counts[stack]
     name = picked(shown, state, counts).block.name
     drawn = [Row("tokens", formats.plural(n, "token"), cells=[(f"(n) = ({formats.count(n)})", formats.count(n))])]
@@ -186,5 +186,5 @@ def _row(item: Counted, shown: Chosen, stack: str, at: int, *, masked: bool, is_
 
 
 def as_header(row: Row) -> dict[str, Any]:
-    """For the script."""
+    """The row as the script reads it."""
     return asdict(row)

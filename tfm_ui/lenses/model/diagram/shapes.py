@@ -59,7 +59,7 @@ class Chosen:
 
     @property
     def classes(self) -> int:
-        """Of a classifier; 0 of all others."""
+        """The number of a classifier's classes; 0 in all other models."""
         return self.shape.classes if self.shape else 0
 
 

@@ -28,7 +28,7 @@ ALIKE = 0.05  # counts of parameters that are closer are called about equal
 
 
 def takes_long(config: TransformerConfig, *others: object, causal: bool) -> bool:
-    """Whether five networks of this size are computed behind others."""
+    """Whether five networks of this size are computed after others."""
     return sum(transformer_parameters(networks.size_of(config, causal=causal)).values()) > LARGE
 
 
@@ -63,7 +63,7 @@ class Reach(Result):
 
     @cached_property
     def draws(self) -> list[tuple[Mapping[str, Tensor], Mapping[str, int]]]:
-        """Of each seed the lengths of gradients and the counts of parameters."""
+        """The lengths of gradients and the counts of parameters, for each seed."""
         how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
         configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.seeds)]
         return [drawn(config, *how, causal=self.causal) for config in configs]
@@ -104,7 +104,7 @@ class Reach(Result):
         return [name for name, change in changes.items() if change <= least + 1e-9]
 
     def sentence(self) -> str:
-        """By what factor each gradient falls, which changes least, and what cannot be concluded."""
+        """The factor by which each gradient falls, which changes least, and what cannot be concluded."""
         last, falls = self.tokens - 1, {name: self.fall(name) for name in NAMES}
         arriving = [f"{_change(falls[name])} in the {_named(name)}" for name in NAMES if 0 < falls[name] < np.inf]
         short = [
@@ -160,27 +160,27 @@ class Reach(Result):
 
 
 def draws_of(model: ModelState, state: ModelLensState) -> int:
-    """As many draws as the reader asks for, or the most that a model of this size gets."""
+    """The number of draws that the reader asks for, or the most that a model of this size gets."""
     return min(state.reach_seeds, most_draws(model))
 
 
 def reach(model: ModelState, state: ModelLensState) -> Reach:
-    """Of the sidebar's model with the lens's attention."""
+    """The reach of gradients in the sidebar's model with the lens's attention, beside the other networks."""
     return Reach(drawn_config_of(model, state), state, model.masks_the_future, draws_of(model, state))
 
 
 def _named(name: str) -> str:
-    """As it stands within a sentence."""
+    """The name as it stands within a sentence."""
     return f"stack of {name}s" if name == "convolution" else name
 
 
 def factor(value: float) -> str:
-    """4.2×, 4×10⁸ times."""
+    """A factor in words: 4.2×, 4×10⁸ times."""
     return units.times(value) if value < WRITTEN_OUT else f"{formats.tiny(value)} times"
 
 
 def _change(fall: float) -> str:
-    """As what follows "the gradient"."""
+    """The change as the words that follow "the gradient"."""
     if f"{fall:.2g}" == "1":
         return "stays about the same"
     return f"{'shrinks' if fall > 1 else 'grows'} {factor(max(fall, 1 / fall))}"

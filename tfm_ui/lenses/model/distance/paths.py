@@ -99,7 +99,7 @@ class Paths(Result):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("network")
 
     def laws(self) -> dict[str, bool]:
-        """Beside closed forms, and the recurrences beside themselves."""
+        """Whether the paths agree with closed forms, and each recurrence with itself token by token."""
         last, kernel = self.shown.tokens - 1, self.shown.state.reach_kernel
         spread = next(layers for layers in range(1, 9) if kernel**layers > last)
         return {
@@ -127,6 +127,6 @@ def of_no_seed(shown: Reach) -> TransformerConfig:
 
 
 def paths(model: ModelState, state: ModelLensState) -> Paths:
-    """Of the networks in the main picture."""
+    """The paths of the networks in the main picture."""
     shown = reach(model, state)
     return Paths(shown, *measured(of_no_seed(shown), shown.tokens, state.reach_kernel, causal=shown.causal))

@@ -36,7 +36,7 @@ def _arriving(shown: Reach, name: str) -> str:
 
 
 def furthest_of_convolution(model: ModelState, state: ModelLensState) -> float:
-    """From how far something reaches the last output of the convolutions."""
+    """The furthest distance from which something reaches the last output of the convolutions."""
     return reach(model, state).furthest("convolution")
 
 

@@ -24,7 +24,7 @@ def small_of(config: TransformerConfig) -> TransformerConfig:
 
 
 def convolved(x: Tensor, layers: int, kernel: int, *, dilated: bool) -> Tensor:
-    """Convolutions, GELU behind each, as in the chart: (batch, seq, channel) in and out.
+    """Convolutions, GELU after each, as in the chart: (batch, seq, channel) in and out.
 
     Dilated, they look back only, and what a layer takes lies kernel times as far apart as in the one before it: 1, k,
     k^2, ... tokens. From the length of the text on, all but the token itself is padding, however far apart.
@@ -46,7 +46,7 @@ def reach_of_convolutions(tokens: int, layers: int, kernel: int, *, dilated: boo
 
 
 def reach_of_attention(config: TransformerConfig, tokens: int, layers: int, *, causal: bool) -> int:
-    """The largest distance at which the gradient of so many layers of this transformer is not 0."""
+    """The largest distance at which the gradient of `layers` layers of this transformer is not 0."""
     network = network_of("transformer", replace(small_of(config), num_layers=layers), 3, causal=causal)
     x = draw(0, "x", (1, tokens, 8), std=1.0).double()
     lengths = gradient_by_distance(reading(network, causal=causal), x)[0]
@@ -54,7 +54,7 @@ def reach_of_attention(config: TransformerConfig, tokens: int, layers: int, *, c
 
 
 def reach_after(name: str, config: TransformerConfig, tokens: int, kernel: int, layers: int, *, causal: bool) -> int:
-    """The largest distance that so many layers of one of the networks without a state see."""
+    """The largest distance that `layers` layers of one of the networks without a state see."""
     if name == "transformer":
         return reach_of_attention(config, tokens, layers, causal=causal)
     return reach_of_convolutions(tokens, layers, kernel, dilated=name == "dilated convolution")

@@ -18,7 +18,7 @@ LENGTHS = tuple(2**power for power in range(4, 13))  # 16 to 4,096 tokens
 
 @dataclass(frozen=True)
 class Costs(Result):
-    """Of the self-attention of one layer.
+    """The costs of the self-attention of one layer.
 
     Attributes:
         d_model, num_heads: of the model.
@@ -97,7 +97,7 @@ def _least(costs: dict[str, AttentionCost]) -> str:
 
 
 def costs(model: ModelState, state: ModelLensState) -> Costs:
-    """Of the stack that is looked at, for a text without padding."""
+    """The costs of the stack that is looked at, for a text without padding."""
     writing = model.is_encoder_decoder and state.stack == "decoder"
     causal = writing or model.architecture == "decoder" or model.masks_the_future
     n = len((model.target_tokens if writing else model.source_tokens).ids)

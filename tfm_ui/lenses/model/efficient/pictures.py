@@ -70,7 +70,7 @@ def tile_maps(model: ModelState, state: ModelLensState) -> Content:
 
 
 def _cells(values: np.ndarray) -> np.ndarray:
-    """As maps want them: MASKED for NaN, ABSENT for inf."""
+    """The values as cells of a map: MASKED for NaN, ABSENT for inf."""
     cells = values.astype(np.float32)
     cells[np.isnan(values)], cells[np.isinf(values)] = MASKED, ABSENT
     return cells

@@ -36,7 +36,7 @@ SITES = ("*query", "*key", "value", "mask")  # "*" for the turned ones of RoPE
 
 @cached()
 def first_tokens(model: ModelState, config: TransformerConfig) -> dict[str, Tensor]:
-    """Of every layer, what the attention reads of the first tokens: (head, READ, head_dim), and its mask."""
+    """What the attention of every layer reads of the first tokens: (head, READ, head_dim), and its mask."""
     inputs, mask = inputs_of(model)
     with torch.no_grad(), recording([f"*layers.*.self_attention.{site}" for site in SITES]) as trace:
         transformer(config)(*inputs, mask=mask)
@@ -108,7 +108,7 @@ class Tiling(Result):
         }
 
     def held(self, name: str) -> list[float]:
-        """For each query its running "maximum", "total" or "factor"; NaN before its first tile."""
+        """The running "maximum", "total" or "factor" of each query; NaN before its first tile."""
         values = []
         for query in range(len(self.plain)):
             tile = self.last.get(query)
@@ -220,15 +220,15 @@ class Held(Result):
         return f"{begun} of {formats.plural(len(now.plain), 'query', 'queries')} have begun, {done} have ended. {said}"
 
     def laws(self) -> dict[str, bool]:
-        """As of the step."""
+        """The laws of the step."""
         return self.tiling.laws()
 
     def table(self) -> pd.DataFrame:
-        """As of the step."""
+        """The table of the step."""
         return self.tiling.table()
 
     def recipe(self) -> str:
-        """As of the step."""
+        """The recipe of the step."""
         return self.tiling.recipe()
 
 

@@ -35,7 +35,7 @@ class Curves(Result):
 
     @cached_property
     def middle(self) -> tuple[float, float]:
-        """Between which numbers the middle 90% of what the model's activation reads lie."""
+        """The bounds of the middle 90% of the numbers that the model's activation reads."""
         low, high = torch.quantile(self.hidden.pre[self.hidden.activation].double().flatten()[:100_000], _ENDS)
         return float(low), float(high)
 

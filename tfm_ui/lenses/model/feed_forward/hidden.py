@@ -60,7 +60,7 @@ class Hidden(Result):
 
     @property
     def activation(self) -> str:
-        """The sidebar's."""
+        """The sidebar's activation."""
         return self.config.activation
 
     @cached_property
@@ -128,7 +128,7 @@ def network(config: TransformerConfig, site: str) -> FeedForward:
 
 
 def hidden(model: ModelState, state: ModelLensState) -> Hidden:
-    """Of the chosen stack and layer."""
+    """The hidden units of the chosen stack and layer."""
     config = config_of(model, state)
     stack = state.stack if model.is_encoder_decoder else model.architecture
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.feed_forward"

@@ -35,7 +35,7 @@ def hidden_units(
 
 
 def sizes(*, d_model: int, widths: Sequence[tuple[str, int]]) -> Sequence[tuple[int, int]]:
-    """For each (activation, d_ff): parameters with biases, and without them, which are also multiply-adds per token."""
+    """Parameters with biases and without (also the multiply-adds per token), for each (activation, d_ff)."""
     counts = []
     for activation, d_ff in widths:
         with torch.device("meta"):

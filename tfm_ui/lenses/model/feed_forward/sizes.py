@@ -77,7 +77,7 @@ def two_thirds(d_ff: int) -> int:
 
 
 def sizes(model: ModelState, state: ModelLensState) -> Sizes:
-    """Of the sidebar's model, or of the published size."""
+    """The sizes at the widths of the sidebar's model, or of the published size."""
     d_model, d_ff = (512, 2048) if state.ffn_size == FFN_SIZES[1] else (model.d_model, model.config.feed_forward_dim)
     widths = [(name, d_ff) for name in ACTIVATIONS]
     widths += [(name, two_thirds(d_ff)) for name, entry in ACTIVATIONS.items() if entry.gated and d_ff > 1]

@@ -79,7 +79,7 @@ class LayerByLayer(Result):
 
     @cached_property
     def agreeing(self) -> list[int]:
-        """For each place, at how many positions its likeliest token is the final one."""
+        """The number of positions, for each place, whose likeliest token there is the final one."""
         counts: list[int] = (self.read.ids == self.read.ids[-1]).sum(-1).tolist()
         return counts
 
@@ -131,7 +131,7 @@ class AtToken(Result):
 
     @cached_property
     def names(self) -> list[str]:
-        """For each place the likeliest token's name."""
+        """The name of the likeliest token at each place."""
         at, model = self.whole.token, self.whole.out.model
         return [name_of(model, i) for i in self.whole.read.ids[:, at].tolist()]
 

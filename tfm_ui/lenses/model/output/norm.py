@@ -43,7 +43,7 @@ class FinalNorm(Result):
 
     @cached_property
     def lengths(self) -> tuple[Tensor, Tensor]:
-        """Of each position's vector, before and after, (position)."""
+        """The length of each position's vector, before and after the norm, (position)."""
         return self.out.before.double().norm(dim=-1), self.out.after.double().norm(dim=-1)
 
     def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,7 +77,7 @@ class FinalNorm(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Beside torch's own layer norm, or the last layer's."""
+        """Whether the norm agrees with torch's own; without one, whether the last layer's output goes on as it is."""
         if self.norm is None:
             same = torch.equal(self.out.before, self.out.after)
             return {"the logits are made of what leaves the last layer, as it is": same}
@@ -110,5 +110,5 @@ def final_norm(model: ModelState, state: ModelLensState) -> FinalNorm:
 
 
 def _short(value: Tensor) -> str:
-    """With three decimals: a mean of 10⁻⁸ is a rounding error, and 0."""
+    """The value with three decimals: a mean of 10⁻⁸ is a rounding error, and 0."""
     return formats.number(round(value.item(), 3))

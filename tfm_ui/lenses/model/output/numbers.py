@@ -47,12 +47,12 @@ class Likeliest(Result):
 
     @cached_property
     def names(self) -> list[str]:
-        """Their names."""
+        """The names of the likeliest tokens."""
         return [name_of(self.out.model, i) for i in self.ids]
 
     @cached_property
     def logits(self) -> Tensor:
-        """Their logits."""
+        """The logits of the likeliest tokens."""
         return self.out.logits[self.token][self.ids]
 
     def every(self, temperature: float) -> Tensor:
@@ -102,7 +102,7 @@ class Likeliest(Result):
         )
 
     def laws(self) -> dict[str, bool]:
-        """What the softmax promises, each with the error that was measured."""
+        """What must hold of a softmax, each with the error that was measured."""
         off = abs(float(self.every(self.temperature).sum()) - 1)
         in_logs = (self.out.logits[self.token].double() / self.temperature).log_softmax(-1)[self.ids]
         gaps = (self.logits[0] - self.logits).double() / self.temperature
@@ -156,13 +156,13 @@ class ByPosition(Result):
 
     @cached_property
     def entropies(self) -> Tensor:
-        """Of each position's probabilities, in nats."""
+        """The entropy of each position's probabilities, in nats."""
         entropies: Tensor = torch.special.entr(self.shares).sum(-1)
         return entropies
 
     @cached_property
     def ranks(self) -> Tensor:
-        """At each position the rank of the token that stands there itself, from 1."""
+        """The rank, at each position, of the token that stands there itself, from 1."""
         return ranks_of(self.out.logits, self.out.ids)
 
     def sentence(self) -> str:

@@ -107,7 +107,7 @@ def is_tied(model: ModelState, state: ModelLensState) -> bool:
 
 
 def sites(model: ModelState) -> tuple[str, ...]:
-    """After the last layer, and after the final norm if there is one."""
+    """The sites after the last layer, and after the final norm if there is one."""
     stack = prefix(model, "decoder")
     last = f"{stack}layers.{model.num_layers - 1}.feed_forward.residual_after"
     return (last, f"{stack}final_norm") if model.norm == "pre" else (last,)

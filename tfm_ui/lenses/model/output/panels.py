@@ -154,7 +154,7 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 
 
 def _never_trained(model: ModelState, state: ModelLensState) -> str:
-    """In which of these models trained weights were never trained, in a sentence."""
+    """A sentence that names those of these models for which trained weights were never trained."""
     config = config_of(model, state)
     return never_trained(model, [replace(config, tie_embeddings=tied) for tied in (True, False)])
 

@@ -93,7 +93,7 @@ def _even(shown: Likeliest) -> dict[str, Any]:
 
 
 def lens_map(model: ModelState, state: ModelLensState) -> Content:
-    """After each layer, the probability of the token that is likeliest at last."""
+    """The probability, after each layer, of the token that is likeliest at last."""
     shown = layer_by_layer(model, state)
     values = 100 * shown.read.final_shares
     places = [max(number, 1) for number in range(len(values))]

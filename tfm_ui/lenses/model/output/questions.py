@@ -63,12 +63,12 @@ def what_temperature_does(model: ModelState, state: ModelLensState) -> str:
 
 
 def repeats_tied(model: ModelState, state: ModelLensState) -> float:
-    """At how many positions the tied model finds the token itself likeliest."""
+    """The number of positions at which the tied model finds the token itself likeliest."""
     return tied_and_untied(model, state).sides["tied"].first
 
 
 def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
-    """At how many positions each model repeats, and why."""
+    """The number of positions at which each model repeats the token, and why."""
     shown = tied_and_untied(model, state)
     tied, untied = (side.first for side in shown.sides.values())
     return (
@@ -100,7 +100,7 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
 
 
 def where_it_settles(model: ModelState, state: ModelLensState) -> str:
-    """From which layer on the final token is the likeliest at the chosen position, and what its rank was before."""
+    """The layer from which the final token is the likeliest at the chosen position, and its rank before."""
     read = layer_by_layer(model, state)
     return (
         f"{AtToken(read).sentence()} Such a read-out applies the final norm and the output matrix to a layer that was "

@@ -39,7 +39,7 @@ def likeliest(
 def by_position(
     *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, read: int, temperature: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """For each position the id of the likeliest token, its probability, and the entropy of all, in nats."""
+    """The id of each position's likeliest token, its probability, and the entropy of all, in nats."""
     (recorded,), _ = run(config, inputs, mask, ["logits"])
     probabilities = (recorded[:read].double() / temperature).softmax(-1)
     ids = recorded[:read].argmax(-1)

@@ -36,27 +36,27 @@ class Side:
 
     @cached_property
     def logits(self) -> Tensor:
-        """(position)."""
+        """The logit of the token that stands there, (position)."""
         return self.out.logits.gather(-1, self.out.ids[:, None])[:, 0]
 
     @cached_property
     def shares(self) -> Tensor:
-        """Its probability, (position), float64."""
+        """The probability of the token that stands there, (position), float64."""
         return probabilities(self.out.logits, self.temperature).gather(-1, self.out.ids[:, None])[:, 0]
 
     @cached_property
     def ranks(self) -> Tensor:
-        """Its rank, 1 for the likeliest, (position)."""
+        """The rank of the token that stands there, 1 for the likeliest, (position)."""
         return ranks_of(self.out.logits, self.out.ids)
 
     @property
     def first(self) -> int:
-        """At how many positions it is the likeliest token."""
+        """The number of positions at which the token itself is the likeliest."""
         return int((self.ranks == 1).sum())
 
     @cached_property
     def cosines(self) -> Tensor:
-        """Between the final vector and the embedding of the token that stands there, (position)."""
+        """The cosine between the final vector and the embedding of the token that stands there, (position)."""
         machine = self.out.machine
         stack = machine.decoder if self.out.model.is_encoder_decoder else machine.stack
         with torch.no_grad():
@@ -64,7 +64,7 @@ class Side:
 
     @property
     def parameters(self) -> int:
-        """Counted on the real modules; what is tied counts once."""
+        """The number of parameters, counted on the real modules; what is tied counts once."""
         return sum(parameter.numel() for parameter in self.out.machine.parameters())
 
 
@@ -82,7 +82,7 @@ class TiedAndUntied(Result):
 
     @property
     def out(self) -> Outcome:
-        """The tied model's."""
+        """The outcome of the tied model."""
         return self.sides["tied"].out
 
     @property
@@ -150,7 +150,7 @@ class TiedAndUntied(Result):
 
 
 def tied_and_untied(model: ModelState, state: ModelLensState) -> TiedAndUntied:
-    """Both models; everything but these matrices is the same."""
+    """The tied and the untied model; everything but their matrices is the same."""
     sides = {
         name: Side(outcome(model, state, tied=tied), state.temperature)
         for name, tied in {"tied": True, "untied": False}.items()

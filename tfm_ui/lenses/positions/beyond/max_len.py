@@ -22,7 +22,7 @@ def as_trained(model: ModelState, state: PositionsState) -> PositionsState:
 
 
 def stands_for(model: ModelState) -> str:
-    """What max_len is, behind its name."""
+    """What max_len is, after its name."""
     if not (length := trained_length(model)):
         return "max_len, which stands for the longest text of a training"
     return f"max_len = {length}, the length of every text that these weights were trained on"

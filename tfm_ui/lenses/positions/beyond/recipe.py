@@ -25,7 +25,7 @@ def vectors(
 
 
 def score_behind(scheme: Positional, length: int, head: int, seed: int) -> Tensor:
-    """A head's bias, or else the score of a turned query and a turned key, of keys 0 to length - 1 behind the query."""
+    """A head's bias, or else the score of a turned query and a turned key, of keys 0 to length - 1 before the query."""
     bias = scheme.bias_at(-torch.arange(length))
     if bias is not None:
         return bias[head]

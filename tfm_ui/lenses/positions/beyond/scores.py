@@ -22,7 +22,7 @@ class Scores(Result):
 
     Attributes:
         state: what was asked for.
-        sides: each with its unit and a value per distance, float32 (length), of a key so far behind the query.
+        sides: each with its unit and a value per distance, float32 (length), of a key so far before the query.
     """
 
     state: PositionsState
@@ -44,7 +44,7 @@ class Scores(Result):
         return f"{said}. Keys from distance {first} on share one bucket, and so one bias.{reached}"
 
     def laws(self) -> dict[str, bool]:
-        """What each scheme promises beyond."""
+        """What must hold of each scheme's numbers at large distances."""
         kept = {}
         for scheme, _, values in self.sides:
             if isinstance(scheme.module, T5):
@@ -71,7 +71,7 @@ class Scores(Result):
 
 
 def scores(model: ModelState, state: PositionsState) -> Scores:
-    """The scores or biases of A and B, for keys behind the query: every model has these."""
+    """The scores or biases of A and B, for keys before the query: every model has these."""
     state, sides = as_trained(model, state), []
     for scheme in schemes(model, state):
         if scheme.has("bias_at") or scheme.has("rotate"):

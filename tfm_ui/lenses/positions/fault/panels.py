@@ -59,7 +59,7 @@ def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
 
 
 def _other_positions(model: ModelState, state: PositionsState) -> str:
-    """That trained weights were never trained with this scheme, in a sentence; "" if they were."""
+    """A sentence that trained weights were never trained with this scheme; "" if they were."""
     return never_trained(model, [model_of(model, state).config])
 
 

@@ -75,7 +75,7 @@ def shuffled(
 ) -> Mapping[str, Tensor]:
     """Scheme -> how far each token's output moves when the words are shuffled, as a share of its length.
 
-    With `without_mask`, the name of one more row: no positions, and no causal mask.
+    `without_mask` is the name of one more row: no positions, and no causal mask.
     """
     text, *more = inputs
     order = shuffle_order(text[0, :read].tolist(), shuffle)

@@ -74,14 +74,14 @@ class Bias(Result):
         )
 
     def part(self, value: str) -> Part:
-        """The part of a matrix that the control's value stands for. Of many heads fewer cells each are sent."""
+        """The part of a matrix that the control's value stands for. With more heads, fewer cells of each are sent."""
         heads = len(self.values)
         side = tables.SIDE if heads <= 4 else 128 if heads <= 16 else 64
         return windows.part_of(value, self.length, self.length, side)
 
     @property
     def slopes(self) -> list[float]:
-        """By how much each head's bias falls with a step of distance; [] if it does not fall evenly."""
+        """How much each head's bias falls with a step of distance; [] if it does not fall evenly."""
         step = self.values[:, self.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
@@ -187,5 +187,5 @@ def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
     values = scheme.module.bias_at(distance)
     assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
     buckets, alone = getattr(scheme.module, "buckets", None), state.bias_scale == OWN_SCALES
-    values = values.contiguous()  # T5’s lie a head apart: what is pooled takes ten times as long
+    values = values.contiguous()  # T5’s numbers of one head are not adjacent: pooling them takes ten times as long
     return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed, alone)

@@ -56,7 +56,7 @@ class Clocks(Result):
 
     @property
     def wavelengths(self) -> Tensor:
-        """After how many positions each pair has turned once, float64 (pair)."""
+        """The number of positions in which each pair turns once, float64 (pair)."""
         wavelengths = self.scheme.module.wavelengths(self.scheme.width)
         assert wavelengths is not None
         return wavelengths

@@ -68,7 +68,7 @@ def _circle(number: str) -> dict[str, Any]:
 
 
 def _name(text: str, number: str) -> dict[str, Any]:
-    """Above a clock."""
+    """A name above a clock."""
     place = {"xref": f"x{number} domain", "yref": f"y{number} domain", "x": 0.5, "y": 1, "yanchor": "bottom"}
     return {**place, "text": text, "showarrow": False, "font": {"size": SMALL}}
 

@@ -18,7 +18,7 @@ from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-CURVES = 8  # of chosen dimensions, at most: so many colours there are
+CURVES = 8  # of chosen dimensions, at most: there are this many colours
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Encoded(Result):
 
     @property
     def defined(self) -> int:
-        """For how many positions the scheme has a vector."""
+        """How many positions the scheme has a vector for."""
         return self.scheme.defined(len(self.values))
 
     @property
@@ -56,7 +56,7 @@ class Encoded(Result):
 
     @property
     def shape(self) -> str:
-        """In symbols and numbers."""
+        """The shape in symbols and numbers."""
         length, width = self.values.shape
         return f"position × dimension = {formats.count(length)} × {formats.count(width)}"
 
@@ -101,7 +101,7 @@ class Encoded(Result):
         return self.scheme.module.wavelengths(self.values.shape[1])
 
     def laws(self) -> dict[str, bool]:
-        """In waves each pair of dimensions is a point on the unit circle, so all vectors are equally long."""
+        """Whether each pair of dimensions of waves is a point on the unit circle: then all vectors are equally long."""
         width = self.values.shape[1]
         if self.waves is None or width < 2:
             return {}

@@ -113,7 +113,7 @@ def _dots(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _distances(first: Tensor, second: Tensor) -> Tensor:
-    """In float64: small distances are differences of large sums, and what is left of equal ones is rounding."""
+    """Distances in float64: small ones are differences of large sums, and what is left of equal ones is rounding."""
     first, second = first.double(), second.double()
     sums = first.square().sum(1)[:, None] + second.square().sum(1)
     squares = sums - 2 * first @ second.mT

@@ -17,7 +17,7 @@ from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-# Of M_k, of PE(pos) and of PE(pos + k), each rounded, and of two products and a sum of at most 1.
+# The roundings of M_k, of PE(pos) and of PE(pos + k), and those of two products and a sum of at most 1.
 ROUNDINGS = 5
 ALLOWED = ROUNDINGS * 2.0**-24
 

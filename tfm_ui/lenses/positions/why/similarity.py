@@ -59,11 +59,11 @@ class Similarity(Result):
 
     @property
     def distances(self) -> range:
-        """Of all pairs: key - query."""
+        """The distances key - query of all pairs."""
         return range(1 - self.state.length, self.state.length)
 
     def sentence(self) -> str:
-        """Of each side, what near and far pairs have, and whether the distance alone decides."""
+        """What near and far pairs have on each side, and whether the distance alone decides."""
         said = [_about(scheme, table) for scheme, table in self.sides]
         said += [f"{scheme.title} says nothing of positions: all pairs are alike." for scheme in self.silent]
         return " ".join(said)

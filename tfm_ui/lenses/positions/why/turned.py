@@ -1,6 +1,6 @@
 """RoPE's claim: the score of a turned query and a turned key depends on how far apart they stand, and on nothing else.
 
-Beside it the same two vectors with an encoding added to them, of which that is not true.
+The same two vectors stand beside it with an encoding added to them: of these that is not true.
 """
 
 from dataclasses import dataclass, replace

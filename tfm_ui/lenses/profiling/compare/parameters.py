@@ -45,7 +45,7 @@ class ParametersAndCost(Result):
         return f"A point per row, {axes}; points above each other have equally many parameters."
 
     def sentence(self) -> str:
-        """From the fewest parameters to the most; and what rows of equally many differ by."""
+        """The fewest parameters and the most; and what rows of equally many differ by."""
         rows = self.rows
         if not rows:
             return self.comparison.nothing

@@ -88,7 +88,7 @@ def _groups(drawn: Sequence[Strip]) -> dict[str, Group]:
 
 
 def _scale(drawn: Sequence[Strip]) -> Literal["linear", "log10"]:
-    """By powers of ten where the largest is more than 5 times the smallest."""
+    """The scale of the axis: powers of ten where the largest is more than 5 times the smallest."""
     dots = [dot for strip in drawn for dot in strip.dots if dot > 0]
     return "log10" if dots and max(dots) > 5 * min(dots) else "linear"
 

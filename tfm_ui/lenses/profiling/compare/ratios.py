@@ -39,7 +39,7 @@ class RowRatio:
 
     @property
     def mark(self) -> str:
-        """Said behind a figure that was measured under load."""
+        """The words that follow a figure that was measured under load."""
         return ", under load" if self.ratio.pairs.under_load else ""
 
     @property
@@ -50,7 +50,7 @@ class RowRatio:
 
     @property
     def in_words(self) -> str:
-        """All of it."""
+        """The median, the interval, the verdict and the number of pairs, in words."""
         many, interval = formats.plural(len(self.rounds), "pair"), self.ratio.interval
         if isnan(interval.low):
             return f"{self.in_short}, {many}"
@@ -59,7 +59,7 @@ class RowRatio:
 
     @property
     def factor(self) -> str:
-        """2×; 0.4% longer."""
+        """The ratio as a factor: 2×, or 0.4% longer."""
         return self.ratio.factor.removesuffix(" than").removesuffix(" as long as")
 
 

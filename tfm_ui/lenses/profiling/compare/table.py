@@ -24,7 +24,7 @@ class CostTable(Result):
     comparison: Comparison
 
     def table(self) -> pd.DataFrame:
-        """A line per row, its number in front; the same columns as the command's, with where they come from behind."""
+        """A line per row, its number in front; the same columns as the command's, and at last where they come from."""
         comparison = self.comparison
         nowhere = Machine(device="", processor="", cores=0, system="", torch="")
         report = comparison.report or Report(id="", plan=comparison.plan, machine=nowhere)

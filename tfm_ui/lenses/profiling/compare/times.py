@@ -39,7 +39,7 @@ class Times(Result):
         return " ".join(part for part in said if part)
 
     def _extremes(self) -> str:
-        """Of the forward passes; where none has a figure, of forward + backward."""
+        """The extremes of the forward passes; where none has a figure, those of forward + backward."""
         comparison = self.comparison
         if comparison.measured:
             return self._between(FORWARD, "forward pass")

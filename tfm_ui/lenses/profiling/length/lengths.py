@@ -19,11 +19,11 @@ class Lengths(Result):
 
     @property
     def lengths(self) -> list[int]:
-        """That are asked for."""
+        """The lengths that are asked for."""
         return [row.size.seq_len for row in self.comparison.plan.rows]
 
     def under_load(self, *kinds: str) -> str:
-        """At which lengths these are of contended blocks too, a sentence; "" if at none."""
+        """A sentence that names the lengths at which these are of contended blocks too; "" if there are none."""
         return under_load(self.comparison.rows, kinds, self._named)
 
     def _named(self, numbers: list[int]) -> str:

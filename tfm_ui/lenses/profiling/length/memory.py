@@ -23,12 +23,12 @@ class MemoryByLength(Lengths):
         return (FORWARD, TRAINING) if self.comparison.plan.setup.backward else (FORWARD,)
 
     def predicted(self, way: str) -> list[int]:
-        """In closed form."""
+        """The peak at each length in closed form."""
         setup, backward = self.comparison.plan.setup, way == TRAINING
         return [costs.peak_memory(row, setup, backward=backward) for row in self.comparison.plan.rows]
 
     def measured(self, way: str) -> dict[str, list[float]]:
-        """As the allocator counted, and as the system saw it; NaN where it could not be seen."""
+        """The peaks as the allocator counted, and as the system saw them; NaN where they could not be seen."""
         peaks = [row.memory if way == FORWARD else row.training_memory for row in self.comparison.rows]
         both = {ALLOCATED: [peak.allocated for peak in peaks], SYSTEM: [peak.system for peak in peaks]}
         return {
@@ -47,7 +47,7 @@ class MemoryByLength(Lengths):
         return [number * s.num_attentions * s.batch * s.num_heads * s.seq_len**2 for s in sizes]
 
     def sentence(self) -> str:
-        """Of the longest length that has a figure: predicted, measured, and the attention weights among it."""
+        """The peak at the longest length with a figure: predicted, measured, and the attention weights among it."""
         measured = self.measured(FORWARD).get(ALLOCATED, [])
         there = [i for i, count in enumerate(measured) if count > 0]
         at = there[-1] if there else -1

@@ -35,7 +35,7 @@ class PartsByLength(Lengths):
 
     @property
     def predicted(self) -> float | None:
-        """The length from which on products have more FLOPs than the feed-forward; None of what has not both."""
+        """The length from which products have more FLOPs than the feed-forward network; None without both."""
         both = {PRODUCTS, FEED_FORWARD} <= self.flops.keys()
         return scaling.predicted_crossing(self.comparison.plan.rows[0].size) if both else None
 
@@ -74,7 +74,7 @@ class PartsByLength(Lengths):
 
     @property
     def _overtaking(self) -> str:
-        """Predicted and measured, and what is counted as products."""
+        """Where products overtake the feed-forward network, predicted and measured, and what is counted as products."""
         if self.predicted is None:
             return (
                 f"There are no products of queries with keys here to overtake a feed-forward network. {self._measured}"

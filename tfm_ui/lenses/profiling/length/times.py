@@ -40,7 +40,7 @@ class TimeByLength(Lengths):
 
     @cached_property
     def flops(self) -> list[int]:
-        """Of a forward pass at each length, in closed form."""
+        """FLOPs of a forward pass at each length, in closed form."""
         return [self.comparison.flops(number) for number in self.comparison.numbers]
 
     def span(self, way: str) -> list[int]:
@@ -66,7 +66,7 @@ class TimeByLength(Lengths):
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
 
-        As far as the fitted law reaches, so that its exponent is that of the same lengths; NaN elsewhere.
+        It reaches as far as the fitted law, so that its exponent is that of the same lengths; it is NaN elsewhere.
         """
         pairs = [(f, ms) for f, ms in zip(self.flops, self.milliseconds(FORWARD), strict=True) if math.isfinite(ms)]
         if not pairs:
@@ -168,7 +168,7 @@ class TimeByLength(Lengths):
 
 
 def _interval(fit: Fit) -> str:
-    """Its interval in words, or why there is none."""
+    """The exponent's interval in words, or why there is none."""
     low, high = fit.exponent.low, fit.exponent.high
     if math.isnan(low) or math.isnan(high):
         return "too few rounds for an interval"

@@ -31,7 +31,7 @@ class Parts(Result):
 
     @property
     def number(self) -> int:
-        """Of the row, from 1."""
+        """The number of the row, from 1."""
         return self.comparison.chosen
 
     @property
@@ -46,19 +46,19 @@ class Parts(Result):
 
     @cached_property
     def parameters(self) -> dict[str, int]:
-        """By part."""
+        """Parameters by part."""
         return costs.parameters(self.row)
 
     @cached_property
     def flops(self) -> dict[str, int]:
-        """Of a forward pass, by part."""
+        """FLOPs of a forward pass, by part."""
         return costs.flops(self.row)
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """Of a forward pass under the profiler, by part or by operator; empty if it was not measured.
+        """Seconds of a forward pass under the profiler, by part or by operator; empty if it was not measured.
 
-        Of many operators the longest stand alone.
+        If there are many operators, only the longest stand alone.
         """
         seconds = {part.name: part.seconds for part in self.measured.parts}
         if len(seconds) <= len(ORDER):
@@ -168,7 +168,7 @@ class PartTimes(Parts):
         return said + self._fused
 
     def _slowed(self, total: float) -> str:
-        """By how much watching slows a pass, where passes were timed that nothing watched."""
+        """The factor by which watching slows a pass, where passes were timed that nothing watched."""
         alone = self.measured.forward.median
         if math.isnan(alone):
             return ""
@@ -176,7 +176,7 @@ class PartTimes(Parts):
 
     @property
     def _fused(self) -> str:
-        """Said where one operator does more than one part."""
+        """A sentence that follows where one operator does more than one part."""
         if not self.measured.kernel or "softmax" in self.seconds:
             return ""
         return f" The fused kernel ({self.measured.kernel}) does the softmax too: it is in the products."

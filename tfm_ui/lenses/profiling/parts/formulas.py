@@ -12,7 +12,7 @@ SYMBOLS = {name: name for name in ("batch", "layers", "n", "d", "d_ff", "vocabul
 
 
 def parameters(size: Size) -> dict[str, tuple[str, int]]:
-    """Of each part that a transformer of this size has."""
+    """Parameters of each part that a transformer of this size has: their formula, and their number."""
     d, d_ff, many, each = size.d_model, size.feed_forward_dim, size.num_attentions, size.num_feed_forwards
     attentions, networks, _ = _counts(size)
     norms = many + each + (size.num_stacks if size.norm == "pre" else 0)
@@ -35,7 +35,7 @@ def parameters(size: Size) -> dict[str, tuple[str, int]]:
 
 
 def flops(size: Size) -> dict[str, tuple[str, int]]:
-    """Likewise."""
+    """FLOPs of each part that a transformer of this size has: their formula, and their number."""
     attentions, networks, maps = _counts(size)
     n, d, many = size.seq_len, size.d_model, size.batch * size.num_attentions
     return {
@@ -58,7 +58,7 @@ def _counts(size: Size) -> tuple[str, str, int]:
 def laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> dict[str, bool]:
     """What to show of these counts: each formula that gives the count, as a law that holds.
 
-    Of a target that is no such transformer none may.
+    For a target that is no such transformer, none need hold.
     """
     numbers = {
         "batch": size.batch,

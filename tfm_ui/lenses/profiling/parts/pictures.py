@@ -21,7 +21,7 @@ def parameters(comparison: Comparison) -> Content:
 
 
 def flops(comparison: Comparison) -> Content:
-    """Of a forward pass, by part."""
+    """FLOPs of a forward pass, by part."""
     parts = PartFlops(comparison)
     counts = {name: parts.flops.get(name, 0) for name in parts.names}
     values = {name: f"{units.three(count / 1e6)} M" if count else "0" for name, count in counts.items()}
@@ -29,7 +29,7 @@ def flops(comparison: Comparison) -> Content:
 
 
 def time(comparison: Comparison) -> Content:
-    """Of a forward pass, by part or by operator; a gap at each where nothing was measured."""
+    """The time of a forward pass, by part or by operator; a gap at each where nothing was measured."""
     parts = PartTimes(comparison)
     if not parts.seconds:
         nothing, gap = [math.nan] * len(parts.timed), "no figure" if comparison.report else "not measured"

@@ -36,7 +36,7 @@ def roof(comparison: Comparison) -> Content:
 
 
 def _roof(rates: Rates) -> list[Line]:
-    """The slope up to the ridge and the flat part behind it, as far as there are rows, and a little further."""
+    """The slope up to the ridge and the flat part after it, as far as there are rows, and a little further."""
     machine = rates.machine
     if machine is None:
         return []

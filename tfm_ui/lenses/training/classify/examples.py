@@ -35,7 +35,7 @@ class Confusion(Result):
 
     @property
     def columns(self) -> list[str]:
-        """What is said."""
+        """The labels that are said, and at the end anything else, if it is needed."""
         return [*self.config.about.labels, ELSE][: self.counts.shape[1]]
 
     def sentence(self) -> str:
@@ -85,7 +85,7 @@ class Sentences(Result):
 
     @property
     def who(self) -> str:
-        """Whose weights are shown."""
+        """The token whose weights are shown."""
         if self.pools:
             return "all tokens together"
         return CLS if CLS in self.config.about.vocabulary else "the first token"
@@ -106,11 +106,11 @@ class Sentences(Result):
         return self.shown[min(self.row, len(self.shown) - 1)]
 
     def tokens(self, example: int) -> Sequence[str]:
-        """As the network reads it, without padding."""
+        """The example's tokens as the network reads it, without padding."""
         return tokens_of(self.config)[example]
 
     def text(self, example: int) -> str:
-        """Without the token at which the answer is said."""
+        """The example's text without the token at which the answer is said."""
         return texts(self.config.task)[example]
 
     def label(self, number: int) -> str:
@@ -119,7 +119,7 @@ class Sentences(Result):
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Of the example that is looked at: (head, key), without padding."""
+        """The weights of the example that is looked at: (head, key), without padding."""
         weights: np.ndarray = self.said.looks[self.example, :, : len(self.tokens(self.example))].numpy()
         return weights
 
@@ -167,7 +167,7 @@ class Sentences(Result):
         return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="example"))
 
     def laws(self) -> Mapping[str, bool]:
-        """Of probabilities and weights."""
+        """Whether probabilities and weights add up as they must."""
         sums = self.said.probabilities.sum(1)
         rows = self.said.looks.sum(-1)
         return {

@@ -19,7 +19,7 @@ from tfm_ui.live.script import Code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
-RISE = 1.1  # by so much the held-out loss must have grown before a sentence calls that overfitting
+RISE = 1.1  # the factor by which the held-out loss must have grown before a sentence calls that overfitting
 STAYS = 3  # points at which it must have grown so: one of few examples may be large by chance
 NEAR = 0.1  # nats: a loss that is so near another one
 
@@ -149,7 +149,7 @@ class Classified(Result):
         return pd.DataFrame(rows.values(), index=pd.Index(rows, name="who"), columns=["right labels", "loss, nats"])
 
     def laws(self) -> Mapping[str, bool]:
-        """Of what was held out, and of the beginning."""
+        """Whether held-out sequences were left out of training, and whether the first loss is one of guessing."""
         task = self.config.about
         test = held_out(self.config, FINAL).source
         held = {"no held-out sequence was trained on": bool(task.split(test).all())}

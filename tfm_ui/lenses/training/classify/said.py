@@ -45,7 +45,7 @@ class Said:
 
     @property
     def is_right(self) -> Tensor:
-        """Of which examples the label is right."""
+        """Whether the label of each example is right."""
         return self.chosen == self.labels
 
     @property
@@ -90,7 +90,7 @@ def texts(task: str) -> Sequence[str]:
 
 
 def baselines(config: TrainingConfig) -> list[Baseline]:
-    """What needs no network. Of a fixed set it depends on the task alone, of generated examples on which there were."""
+    """Scores that need no network. They depend on the task alone, and for generated examples on which were drawn."""
     changes = {} if config.about.examples else {name: getattr(config, name) for name in ("seed", "steps", "batch_size")}
     return _baselines(of_task(config.task, **changes))
 

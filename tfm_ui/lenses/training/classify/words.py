@@ -33,5 +33,5 @@ def why_random(result: Classified) -> str:
 
 
 def by_chance(examples: int, labels: int) -> float:
-    """The standard deviation of the share of right answers of who guesses."""
+    """The standard deviation of the share of right answers by guessing."""
     return math.sqrt((1 / labels) * (1 - 1 / labels) / examples)

@@ -1,4 +1,4 @@
-"""By what networks are compared."""
+"""The measures by which networks are compared."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,12 +37,12 @@ class Measure:
         return -self.of(entry) if self.less_is_better else self.of(entry)
 
     def merits(self, entry: Entry) -> list[float]:
-        """Of each seed, the more the better."""
+        """The merit of each seed: the more the better."""
         sign = -1 if self.less_is_better else 1
         return [sign * value for value in self.values(entry)]
 
     def values(self, entry: Entry) -> list[float]:
-        """Of each seed; infinity where it is not reached."""
+        """The value of each seed; infinity where it is not reached."""
         values = (getattr(outcome, self.field) for outcome in entry.outcomes)
         return [math.inf if value is None else value for value in values]
 

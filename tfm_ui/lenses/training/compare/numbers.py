@@ -149,7 +149,7 @@ class Ranked(Result):
         return value
 
     def _measured(self) -> str:
-        """After which step, and on what."""
+        """The step after which it was measured, and what on."""
         if self.measure.field == "solved":
             return f"Measured on the way, on {held_out_count(self.comparison.base, EVALUATED)} held-out examples."
         count = formats.count(held_out_count(self.comparison.base, FINAL))

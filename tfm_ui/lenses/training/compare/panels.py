@@ -20,7 +20,7 @@ NOT_YET = "Nothing of this is computed yet. Compare trains every network with th
 
 
 def nothing_yet(task: str) -> Note:
-    """In place of the panels: what the button would do, or why it does not."""
+    """A note in place of the panels: what the button would do, or why it does not."""
     return Note(compare_bar.why_not(task) or NOT_YET, icon=":material/leaderboard:")
 
 

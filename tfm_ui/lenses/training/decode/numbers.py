@@ -64,7 +64,7 @@ def decoding(*, config: TransformerConfig, source: Tensor, start: int) -> Decode
 
 @cached()
 def _decoded(config: TrainingConfig, source: tuple[int, ...], done: int) -> Decoded:
-    """By the weights that there are after `done` steps, which is only here to tell results apart."""
+    """What the weights after `done` steps write; `done` is only here to tell results apart."""
     run = shown_run(config)
     model = network(config)
     model.load_state_dict(dict(run.weights), strict=False)
@@ -95,7 +95,7 @@ class Written(Result):
 
     @property
     def decoded(self) -> Decoded:
-        """All steps."""
+        """What was written at all steps."""
         return _decoded(self.config, self.source, self.run.done)
 
     @property
@@ -178,7 +178,7 @@ class Written(Result):
         return pd.DataFrame({**rows, **looks}, index=pd.RangeIndex(1, len(self.source) + 1, name="step"))
 
     def laws(self) -> Mapping[str, bool]:
-        """Of weights and probabilities."""
+        """Whether rows of weights sum to 1, and probabilities too."""
         every = [*self.heads.values(), self.decoded.probabilities.numpy()]
         return {
             "rows of weights sum to 1, and so do probabilities": all(

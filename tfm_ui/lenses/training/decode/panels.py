@@ -2,8 +2,6 @@
 
 from html import escape
 
-import streamlit as st
-
 from tfm_core import Transformer
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.scores import pattern_score
@@ -33,7 +31,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
 
 
 def other_length(shown: Written) -> str:
-    """That the source is longer or shorter than all that was trained on; "" if it is not."""
+    """A sentence that the source is longer or shorter than all that was trained on; "" if it is not."""
     trained, now = shown.config.about.length, len(shown.source)
     return f"Trained on sources of {trained} tokens; this one has {now}." if now != trained else ""
 

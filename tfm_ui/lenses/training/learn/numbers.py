@@ -105,12 +105,12 @@ class Learned(Result):
 
     @property
     def examples(self) -> str:
-        """On what the last point was measured."""
+        """The number of held-out examples on which the last point was measured."""
         return formats.plural(measured_on(self.run, self.run.last), "held-out example")
 
     @cached_property
     def heads(self) -> list[Formed]:
-        """For each pattern of the task the head that follows it best."""
+        """The head that follows each pattern of the task best."""
         every = [formed(self.run.points, i, pattern.name) for i, pattern in enumerate(self.config.about.patterns)]
         return [head for head in every if head]
 
@@ -174,7 +174,7 @@ class Learned(Result):
         return pd.DataFrame(rows, index=pd.Index([point.step for point in self.run.points], name="step"))
 
     def laws(self) -> Mapping[str, bool]:
-        """Of the maps on screen, of the beginning, and of what was held out."""
+        """What must hold of the maps on screen, of the beginning, and of what was held out."""
         begin = self.run.points[0]
         sums = [maps.sum(-1) for maps in self.run.maps.values()]
         told = {

@@ -74,7 +74,7 @@ def rows_of(config: TrainingConfig, probe: Examples) -> list[Row]:
 
 
 def learn(model: ModelState, state: TrainingState) -> Content:
-    """Of the run that the link describes, whether it is under way or kept."""
+    """The picture of the run that the link describes, whether it is under way or kept."""
     config = shown_config(state)
     return content(config, shown_run(config), state.probe - 1, live=is_under_way(config))
 
@@ -143,7 +143,7 @@ def _answers(config: TrainingConfig, ids: list[int]) -> list[str]:
 
 
 def _scores(scores: Any, patterns: Any, row: Row) -> list[dict[str, Any]]:
-    """Of each pattern that is about this row's attention: its name -> the score of each head."""
+    """The score of each head for each pattern that is about this row's attention."""
     return [
         {"pattern": i, "heads": list(scores[i][row.layer])}
         for i, pattern in enumerate(patterns)

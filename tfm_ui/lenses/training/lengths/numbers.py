@@ -50,12 +50,12 @@ class ByLength(Result):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """At which they were tried; the first is the trained one."""
+        """The lengths at which they were tried; the first is the trained one."""
         return self.comparison.lengths
 
     @cached_property
     def networks(self) -> list[Stretched]:
-        """In the order of `POSITIONAL`, then the recurrent network."""
+        """The networks in the order of `POSITIONAL`, then the recurrent network."""
         of_schemes = self.comparison.by_scheme
         shown = [_stretched(f"“{scheme}”", of_schemes[scheme]) for scheme in POSITIONAL if scheme in of_schemes]
         recurrent = [entry for entry in self.comparison.contestants if is_recurrent(entry)]
@@ -66,7 +66,7 @@ class ByLength(Result):
 
     @cached_property
     def undefined(self) -> list[str]:
-        """Those that have no answer beyond the trained length."""
+        """The networks that have no answer beyond the trained length."""
         return [network.name for network in self.networks if None in network.middle]
 
     @cached_property
