@@ -291,3 +291,12 @@ def test_a_number_that_was_predicted_is_answered_when_it_is_entered_and_written_
     assert not app.exception
     assert "You predicted 32,768." in text_on(app)
     assert "Show the answer" not in [button.label for button in app.button]
+
+
+def test_undo_takes_back_what_a_question_has_set_of_a_view_that_was_never_on_screen():
+    app = start("model", model_view="block", model_question="what-norms-take")
+    widget(app, "_previous_question").click().run()
+    assert app.session_state["model_all_layers"]
+    widget(app, "_undo").click().run()
+    assert app.query_params["model_view"] == "block"
+    assert not app.session_state["model_all_layers"]

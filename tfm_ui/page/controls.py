@@ -155,6 +155,9 @@ def _come_back(state: type[State], prefix: str) -> None:
 
 def set_parameters(changes: Mapping[str, Any]) -> None:
     """Set parameters to valid values, as one act that can be undone. Only to be called in a callback."""
+    known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
+    at_first = {key: value for prefix, state in known.items() for key, value in defaults(state, prefix).items()}
+    undo.begin_with({key: st.session_state.get(key, at_first[key]) for key in changes if key in at_first})
     undo.remember()
     _request(changes)
 

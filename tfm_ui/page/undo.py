@@ -21,6 +21,11 @@ def shown(key: str, value: Any) -> None:
     st.session_state.setdefault(SHOWN, {})[key] = value
 
 
+def begin_with(values: Values) -> None:
+    """Note the values of controls that no view has drawn so far: an act may set them, and Undo is to take that back."""
+    st.session_state[SHOWN] = {**values, **_now()}
+
+
 def remember() -> None:
     """Push the values of all controls as a step: the reader is about to change something."""
     now, steps = _now(), _steps()
