@@ -145,7 +145,7 @@ def test_random_labels_end_near_a_third():
     question = ASKED["Random labels"]
     assert question.predict
     assert question.predict.measured(MODEL, TrainingState(**question.page)) == round(100 * run.last.accuracy, 1)
-    assert "Neither the network nor a bag of words is clearly above" in result_of("textbook-random").sentence()
+    assert "Neither the network nor a bag of words is clearly better than" in result_of("textbook-random").sentence()
 
 
 def test_labels_that_are_learned_by_heart_are_called_so():
