@@ -4,6 +4,7 @@ import { kept, legendHeight, titleBelow, wide } from "./chart_look.js"
 
 /* In pixels at a root font of 16: the height of a line of words, of the ticks' names below, of the x axis's title. */
 const WORDS = 20, TICKS = 28, TITLE = 22
+const TWO_TICKS = 64 // the least width of bars beside names: two ticks have room below them
 const LEAST = 13 // the least height of a row that the room presses together
 
 /** @param {{ data: any[], layout: any }} figure as `dressed` returns it @param {number} width @param {Skin} skin
@@ -13,7 +14,7 @@ export function inRows({ data, layout }, width, skin, { high, fill }) {
   /** @type {any[]} */
   const texts = layout.annotations, ends = texts.filter(each => each.name === "end"), areBeside = ends.some(end => end.xref === "paper")
   const names = widest(yaxis.ticktext, size, skin), right = Math.max(0, ...ends.map(end => wide(end.text, end.font.size, skin)))
-  const isNarrow = names + right > (areBeside ? 0.55 : 0.7) * width
+  const isNarrow = names + right > (areBeside ? 0.55 : 0.7) * width || width - names - right < (28 + TWO_TICKS) * rem
   const natural = meta.pixels * rem * (isNarrow ? areBeside ? 1.9 : 1.3 : 1)
   const lines = Number(texts.some(each => each.name === "line"))
   const l = isNarrow ? 8 * rem : names + 14 * rem, r = isNarrow && areBeside ? 8 * rem : right + 14 * rem, plot = width - l - r

@@ -5,7 +5,7 @@
 import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
 import { bar, cross, marksInWords } from "./maps_legend.js"
 import { aroundTicks, paintMarks, tick } from "./maps_ticks.js"
-import { hatch, image, ink, paste, ringAround, veil, word } from "./paint.js"
+import { hatch, image, ink, isLeftOut, paste, ringAround, veil, word } from "./paint.js"
 
 const STROKED = 24 // in maps of up to this many rows and columns, masked cells are hatched
 
@@ -62,8 +62,9 @@ function fields(scene, i) {
 /** A number as a cell has room for it: a narrow one leaves out the zero before the point, where letters fill the screen
  * also what exceeds two digits.
  * @param {number} value @param {MapsHeader["maps"][number]} map @param {boolean} narrow @param {boolean} [fill] */
-function printed(value, map, narrow, fill) {
+export function printed(value, map, narrow, fill) {
   const text = inDigits(value, map, narrow && fill && Math.abs(value) >= 1 ? 1 : 2)
+  if (isLeftOut(text, map.low === 0)) return ""
   return narrow && (fill || map.low < 0) || /^[<>]/.test(text) ? text.replace(/^([+<>]?−?)0\./, "$1.") : text
 }
 

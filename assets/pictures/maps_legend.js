@@ -61,14 +61,17 @@ export function marksInWords(scene) {
   ])
   context.lineWidth = 1
   context.font = `${13 * rem}px ${family}`
-  for (const [text, mark] of marks.filter(mark => !!mark)) {
+  const shown = marks.filter(mark => !!mark), apart = side + 22 * rem
+  const long = shown.reduce((sum, [text]) => sum + apart + context.measureText(text).width, side + 6 - apart)
+  x = Math.max(2, Math.min(x, layout.width - long)) // further left where it would not fit
+  for (const [text, mark] of shown) {
     if (x + side + 6 + context.measureText(text).width > layout.width) break
     mark()
     context.fillStyle = skin.muted
     context.textAlign = "left"
     context.textBaseline = "middle"
     context.fillText(text, x + side + 6, y + side / 2)
-    x += side + 22 * rem + context.measureText(text).width
+    x += apart + context.measureText(text).width
   }
 }
 

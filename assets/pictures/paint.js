@@ -57,9 +57,17 @@ export function rounded(value, digits, whole) {
   return (value < 0 ? "−" : "") + text
 }
 
+/** Whether a cell leaves out this number, "<0.01": that is most of a map of weights, and the colour says as much. Tip and table
+ * have it.
+ * @param {string} text @param {unknown} areShares or any other numbers of which none is below 0 */
+export const isLeftOut = (text, areShares) => Boolean(areShares) && text.startsWith("<0")
+
 /** The same with two decimals, as a cell has room for it.
  * @param {number} value @param {number} [whole] */
-export const inCell = (value, whole) => rounded(value, 2, whole).replace(/^([<>]−?)0\./, "$1.")
+export function inCell(value, whole) {
+  const text = rounded(value, 2, whole)
+  return isLeftOut(text, whole) ? "" : text.replace(/^([<>]−?)0\./, "$1.")
+}
 
 /** A weight with `digits` decimals; one that would vanish in them is a power of ten.
  * @param {number} weight @param {number} digits */

@@ -86,7 +86,9 @@ def test_a_click_on_a_score_shows_its_derivation_and_what_feeds_it_and_is_in_the
     settled(visitor, "Score of “because” and “sat”")
     expected = derivation(head_steps(ModelState(), AttentionState()), "scores", Cell(6, 2, 0, 0))
     assert derived(visitor) == expected.text
-    expect(visitor.page.locator(".derived code")).to_contain_text("attention_scores(self.query[None], self.key[None], scale=1.0)")
+    expect(visitor.page.locator(".derived code")).to_contain_text(
+        "attention_scores(self.query[None], self.key[None], scale=1.0)"
+    )
     visitor.page.wait_for_function("location.search.includes('attention_key=3')")
     again = visit(visitor.page.url.removeprefix(visitor.address))
     settled(again, "Score of “because” and “sat”")

@@ -70,6 +70,17 @@ COVERED = """() => {
   return [...document.querySelectorAll(".st-key-tabs button")].filter(e => e.getBoundingClientRect().right > bar.left)
     .map(e => e.innerText)
 }"""
+# What stands beside the button that trains or measures, as it is and as these words, where its end is out of sight.
+FACTS = """words => [...document.querySelectorAll(".st-key-knobs .facts")].flatMap(e => {
+  const now = e.innerHTML, end = e.closest(".st-key-knobs").getBoundingClientRect().right + 1
+  const cut = [e.innerText, ...words].filter(text => {
+    e.textContent = text
+    return e.scrollHeight > e.clientHeight + 1 || e.getBoundingClientRect().right > end
+  })
+  e.innerHTML = now
+  return cut
+})"""
+STOPPED = "⚠ Stopped. 1,314 of 1,500 steps are made."  # the most that is told of a training that somebody stopped
 # Each question's text in the row: how high the row is, how much room is left in it, and where the stage begins.
 ROWS = """asks => asks.map(ask => {
   const [text, row, stage] = [".ask", ".st-key-question", ".st-key-stage"].map(name => document.querySelector(name))
@@ -139,6 +150,7 @@ def main_picture_is_whole(visitor: Visitor, view: str) -> None:
     assert overflow(visitor) <= 1, view
     assert scrolled(visitor) == [], view
     assert clipped(visitor) == [], view
+    assert visitor.page.evaluate(FACTS, [STOPPED]) == [], view
 
 
 def fits_a_small_window(visitor: Visitor, view: str) -> None:

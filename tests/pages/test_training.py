@@ -81,9 +81,9 @@ def test_what_was_stopped_stays_and_is_continued(queue, steps):
     assert bars(app) == ["Stopping: what is learned stays."]
     queue.finish(stopped=True)
     app.run()
-    assert "⚠ Stopped. What was learned stays: Continue goes on from there." in said(app)
+    assert "⚠ Stopped." in said(app)
     assert widget(app, TRAIN).label == "Continue"
-    assert "20 steps are made; 30 are left." in said(app)
+    assert "20 of 50 steps are made." in said(app)
     assert "◐ Partly trained" in said(app)
     assert STORE.weights(SHORT.name) is None  # other lenses show complete runs alone
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict"
 import { readdirSync, readFileSync } from "node:fs"
 import { test } from "node:test"
 
+import { printed } from "../../assets/pictures/maps_drawing.js"
 import { inDigits } from "../../assets/pictures/maps_layout.js"
 import { range } from "../../assets/pictures/maps_window.js"
 import { decimals, grouped, inCell, percent, rounded } from "../../assets/pictures/paint.js"
@@ -23,6 +24,18 @@ test("a range of rows is written with both of its ends, and a single row alone",
   assert.equal(range(0, 1000, 64, 15), "960–999")
 })
 
+test("a weight that a cell would write as <.01 has no number there, in all maps of weights; other numbers keep theirs", () => {
+  const weights = /** @type {any} */ ({ low: 0, high: 1, words: null }), signed = { ...weights, low: -1 }
+  const inMap = [0.0001, 0.0049, 0, 0.006, 0.998, 1].map(weight => printed(weight, weights, false))
+  assert.deepEqual(inMap, ["", "", "0", "0.01", ">.99", "1.00"])
+  assert.deepEqual([0.0001, 0.0049, 0, 0.006, 0.998, 1].map(weight => inCell(weight, 1)), ["", "", "0.00", "0.01", ">.99", "1.00"])
+  assert.deepEqual([0.004, -0.004].map(value => printed(value, signed, false)), ["<.01", ">−.01"])
+  assert.equal(inCell(0.004), "<.01") // a score may be below 0
+  assert.equal(inDigits(0.004, weights, 4), "0.0040") // what is read keeps it
+  for (const [value, words] of /** @type {[number, string][]} */ ([[0, "no"], [1, "yes"]]))
+    assert.equal(printed(value, { ...weights, words: ["no", "yes"] }, false), words)
+})
+
 test("no number that is not exactly 0 or 1 is written so, whatever its digits and its scale", () => {
   const scales = [{ low: 0, high: 1 }, { low: -1, high: 1 }, { low: 0.0001, high: 1, powers: true }]
   for (const value of CLOSE) for (const sign of [1, -1]) {
@@ -34,7 +47,7 @@ test("no number that is not exactly 0 or 1 is written so, whatever its digits an
   }
   assert.deepEqual([0, 1, -1].map(value => rounded(value, 2, 1)), ["0.00", "1.00", "−1.00"])
   assert.deepEqual([0, 1, 0.99996, 0.1234, 0.00001].map(percent), ["0%", "100%", ">99.9%", "12.3%", "<0.01%"])
-  assert.deepEqual([0.004, -0.004, 0.998, -0.998].map(value => inCell(value, 1)), ["<.01", ">−.01", ">.99", "<−.99"])
+  assert.deepEqual([0.004, -0.004, 0.998, -0.998].map(value => inCell(value, 1)), ["", ">−.01", ">.99", "<−.99"])
   assert.equal(inCell(0.998), "1.00") // a score is no share: it may be rounded to any number but 0
 })
 

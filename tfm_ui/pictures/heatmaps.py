@@ -116,7 +116,8 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
     if printed and heat.scale:
         place = "customdata" if texts else "text"  # `text` may hold what is told of a cell
         share = heat.scale.low >= 0 or heat.scale.high == 1
-        drawn[place] = [[_in_cell(float(value), share) for value in row] for row in heat.values]
+        unsigned = heat.scale.low == 0
+        drawn[place] = [[_in_cell(float(value), share, unsigned) for value in row] for row in heat.values]
         drawn |= {"texttemplate": f"%{{{place}}}", "texttemplatefallback": ""}
     traces = [drawn]
     grey: dict[str, Any] = base | {"colorscale": [[0, MASKED], [1, MASKED]], "showscale": False}
@@ -133,9 +134,12 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
     return traces
 
 
-def _in_cell(value: float, share: bool) -> str:
-    """A number as the browser prints it (`rounded` in assets/pictures/paint.js): only 0 is 0.00, and only 1 is 1.00."""
-    if math.isnan(value):
+def _in_cell(value: float, share: bool, unsigned: bool) -> str:
+    """A number as the browser prints it (assets/pictures/paint.js): only 0 is 0.00, and only 1 is 1.00.
+
+    Where no number is below 0, as in a map of weights, one that would be <0.01 is left out.
+    """
+    if math.isnan(value) or (unsigned and 0 < value < 0.005):
         return ""
     size, sign = abs(value), "−" if value < 0 else ""
     if 0 < size < 0.005:

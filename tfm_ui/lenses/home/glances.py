@@ -6,6 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from tfm_core import STORE
+from tfm_core.training.config import of_task
+from tfm_core.training.run import Run
 from tfm_ui.live import passes, places
 from tfm_ui.state.model_state import ModelState
 
@@ -16,6 +19,7 @@ PARTS = {  # part of the model -> a sign of it in the names of its modules
     "feed-forward": "feed_forward",
 }
 REST = "norms and the rest"
+LEARNED = of_task("reverse")  # the run that the Training lens opens on; it comes with the app
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,13 @@ def parameters_by_part(model: ModelState) -> dict[str, int]:
     for name, parameter in passes.transformer(model.config).named_parameters():
         counts[_part_of(name)] += parameter.numel()
     return {part: count for part, count in counts.items() if count}
+
+
+def learned() -> Run:
+    """How `LEARNED` was learned."""
+    run = STORE.find(LEARNED)
+    assert run is not None  # shipped
+    return run
 
 
 def _part_of(name: str) -> str:

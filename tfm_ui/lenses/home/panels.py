@@ -1,10 +1,14 @@
-"""Home: each lens as a card with a live picture of the sidebar's model, and what the model would say next."""
+"""Home: a card with a live picture for each lens, all but that of Training of the sidebar's model.
+
+Model and Generate share a card, what the model would say next: Model ends with it, and Generate goes on from it.
+"""
 
 from functools import partial
 
 import streamlit as st
 
 from tfm_core import Transformer
+from tfm_ui.lenses.home.glances import LEARNED
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.page import controls, frame
 from tfm_ui.page.drawing import Drawing
@@ -12,25 +16,28 @@ from tfm_ui.pictures.panel import Block, Columns, Panel
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
+COMES_NEXT = ("model", "generate")  # lenses that share a card
 CARDS = {  # lens -> its title, and what one understands there
     "heads": ("Heads", "Where does each head look? A click opens it."),
     "attention": ("Attention", "How does one head get its numbers?"),
     "positions": ("Positions", "How does it know where a word stands?"),
     "masks": ("Masks", "Which words may see which?"),
     "profiling": ("Profiling", "How many parameters does each part have?"),
+    "training": ("Training", f"A small model was trained on “{LEARNED.task}”: when did its answers become right?"),
     "model": ("Model", "What flows through it, what comes out, and how does it go on?"),
 }
 
 
 def blocks(model: ModelState, state: LensState) -> list[Block]:
-    """A card for each lens; that of the Model lens is a whole panel: what the model would say next."""
+    """The cards. That of Model and Generate is a whole panel."""
     card = {lens: partial(_card, lens, model, state) for lens in CARDS if lens != "model"}
     return [
         Columns(
             [
                 [card["heads"], card["masks"]],
                 [card["attention"], card["profiling"]],
-                [card["positions"], _comes_next(model)],
+                [card["positions"], card["training"]],
+                [_comes_next(model)],
             ]
         )
     ]
@@ -54,8 +61,8 @@ def _lead_to(lens: str) -> None:
 def _lead_on() -> None:
     """Draw links to the two lenses that go on from the next token: what it comes from, and what follows it."""
     _, about = CARDS["model"]
-    with st.container(horizontal=True, gap="medium", key="lead_on"):
-        for lens in ("model", "generate"):
+    with st.container(horizontal=True, gap="small", key="lead_on"):
+        for lens in COMES_NEXT:
             title = lens.capitalize()
             icon = ":material/arrow_forward:"
             st.page_link(frame.page_of(lens), label=title, icon=icon, icon_position="right", width="content")

@@ -1,16 +1,18 @@
-"""The pictures of Home, as functions of the link: one for each lens, all of the sidebar's model."""
+"""The pictures of Home, as functions of the link: one for each card, all but one of the sidebar's model."""
 
 import numpy as np
 
+from tfm_core.training.examples import EVALUATED, FINAL
 from tfm_ui.lenses.heads import grid, head_map
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.home.glances import parameters_by_part, positions
+from tfm_ui.lenses.home.glances import LEARNED, learned, parameters_by_part, positions
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import tables, windows
-from tfm_ui.pictures import bars, maps
+from tfm_ui.pictures import bars, lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.registry import Picture
@@ -82,6 +84,21 @@ def home_profiling(model: ModelState, state: LensState) -> Content:
     )
 
 
+def home_training(model: ModelState, state: LensState) -> Content:
+    """How the answers became right of a model that comes with the app, whatever the sidebar's model is."""
+    points = learned().points
+    shares = Line("right answers", [point.step for point in points], [point.accuracy for point in points], "ink")
+    first, last = points[0], points[-1]
+    about = (
+        f"Trained on “{LEARNED.task}”, not the model in the sidebar: before training "
+        f"{formats.percent(first.accuracy)} of the answers to {formats.count(EVALUATED)} held-out examples are right, "
+        f"after {formats.count(last.step)} steps {formats.percent(last.accuracy)} of those to {formats.count(FINAL)}."
+    )
+    return lines.content(
+        [Chart("step of training", f"right answers, trained on “{LEARNED.task}”", [shares], reach=(0, 1))], about=about
+    )
+
+
 def home_next(model: ModelState, state: LensState) -> Content:
     """The likeliest next tokens."""
     likely = next_token(model)
@@ -94,5 +111,6 @@ PICTURES = {
     "home_positions": Picture(MAPS, home_positions),
     "home_masks": Picture(MAPS, home_masks),
     "home_profiling": Picture(CHART, home_profiling),
+    "home_training": Picture(CHART, home_training, uses_model=False),
     "home_next": Picture(CHART, home_next),
 }

@@ -39,14 +39,16 @@ def _idle(config: TrainingConfig | None, reason: str, job: JobStatus | None) -> 
     run = STORE.find(config) if config else None
     beginning = STORE.beginning(config) if config and not (run and run.is_complete) else None
     is_over = run is not None and (run.is_complete or bool(run.problem))
+    goes_on = beginning is not None and beginning.done > 0
+    trained = "It is trained: another seed, or other settings, make another run."
     st.button(
-        "Continue" if beginning and beginning.done else "Train",
+        "Continue" if goes_on else "Train",
         on_click=_ask,
         args=(config,),
         type="secondary" if is_over else "primary",
         icon=":material/model_training:",
         disabled=bool(reason) or is_over,
-        help="It is trained: another seed, or other settings, make another run." if is_over else None,
+        help=trained if is_over else "What was learned stays: it goes on from there." if goes_on else None,
         key="_training_train",
     )
     said = reason or train_words.before(config, run, beginning) if config else reason

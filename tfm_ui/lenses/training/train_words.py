@@ -17,8 +17,7 @@ def before(config: TrainingConfig, run: Run | None, beginning: Run | None) -> st
     size = formats.plural(size_of(config), "parameter")
     seconds = formats.duration(1000 * estimate(config))
     if beginning and beginning.done:
-        left = config.steps - beginning.done
-        return f"{formats.count(beginning.done)} steps are made; {formats.count(left)} are left."
+        return f"{formats.count(beginning.done)} of {formats.plural(config.steps, 'step')} are made."
     return f"{size}, {formats.count(config.steps)} steps: about {seconds}."
 
 
@@ -41,8 +40,7 @@ def progress(job: JobStatus) -> str:
 
 
 def ended(job: JobStatus | None) -> str:
-    """How this visitor's last job ended, where it did not come to its end; "" if it did."""
+    """How this visitor's last job ended, where it did not come to its end; "" if it did. `before` follows it."""
     if job is None or job.state not in ("stopped", "failed"):
         return ""
-    what = "What was learned stays: Continue goes on from there." if job.step else "Nothing was learned by then."
-    return f"{job.problem or 'Stopped.'} {what}"
+    return f"{job.problem or 'Stopped.'}{'' if job.step else ' Nothing was learned by then.'}"

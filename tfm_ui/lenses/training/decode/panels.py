@@ -42,7 +42,7 @@ def _cross(shown: Written) -> Panel:
         title=f"{shown.config.about.title}: where each token comes from",
         shape=f"{formats.plural(len(shown.source), 'step')}",
         how_to_read="A row for each token that the decoder writes, a column for each source token. Drag “Tokens "
-        "written” to walk through the steps.",
+        "written” to walk through the steps. A cell without a number has a weight under 0.005.",
         picture="training_decode",
         result=shown,
         sources=[decode_greedily, pattern_score, Transformer],

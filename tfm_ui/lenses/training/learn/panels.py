@@ -29,7 +29,8 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
             title=f"{task.title}: {'how it was learned' if run.is_complete else 'how it is learned'}",
             shape=f"{formats.count(size_of(config))} parameters",
             how_to_read="Drag the slider below the maps: the line in the charts shows which step they are of. Outlined "
-            "cells are where the answer stands. Weights of attention go from 0 to 1.",
+            "cells are where the answer stands. Weights of attention go from 0 to 1; a cell without a "
+            "number beside others with one has a weight under 0.005.",
             picture="training_learn",
             result=result,
             tools=partial(_take_along, result),
