@@ -21,10 +21,12 @@ function show(button, place) {
   place.dataset.open = ""
   place.role = "dialog"
   place.ariaLabel = button.innerText
+  place.style.maxHeight = ""
   const at = button.getBoundingClientRect(), { width, height } = place.getBoundingClientRect()
-  const isBelow = at.bottom + height + EDGE <= innerHeight || at.top < innerHeight / 2
+  const isBelow = at.bottom + height + EDGE <= innerHeight || at.top < innerHeight - at.bottom
   place.style.left = `${Math.max(EDGE, Math.min(at.left, innerWidth - width - EDGE))}px`
   place.style.top = isBelow ? `${at.bottom + 4}px` : "auto"
+  place.style.maxHeight = `${(isBelow ? innerHeight - at.bottom : at.top) - EDGE - 4}px`
   place.style.bottom = isBelow ? "auto" : `${innerHeight - at.top + 4}px`
 }
 

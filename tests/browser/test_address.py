@@ -169,7 +169,23 @@ def a_list_in_what_is_opened_does_not_close_it(visitor: Visitor) -> None:
     expect(visitor.page.get_by_label("Token", exact=True)).to_be_hidden()
 
 
+def what_is_opened_is_within_the_window(visitor: Visitor) -> None:
+    for width, height in ((390, 844), (844, 390)):
+        visitor.resize(width, height=height)
+        visitor.back_to("/training")
+        visitor.press("Settings")
+        box = visitor.page.locator(".st-key-more_settings").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= height
+        visitor.page.get_by_label("Steps", exact=True).scroll_into_view_if_needed()
+        expect(visitor.page.get_by_label("Steps", exact=True)).to_be_in_viewport()
+        visitor.page.keyboard.press("Escape")
+
+
 def test_what_has_no_room_in_a_row_is_behind_a_button(visit):
     visitor = visit("/model?model_view=block")
     a_control_behind_a_button_hears_of_every_value_that_it_gets(visitor)
     a_list_in_what_is_opened_does_not_close_it(visitor)
+    what_is_opened_is_within_the_window(visitor)

@@ -40,6 +40,14 @@ def test_it_is_measured_once_and_again_and_the_link_holds_it_by_nobodys_act(queu
     assert app.query_params["profiling_run"] == "def456"
 
 
+def test_a_text_that_is_still_being_typed_is_measured(queue):
+    app = start(PAGE)
+    widget(app, "profiling_sizes").set_value("64, 4, 2, 50")
+    press(app, MEASURE)  # the press takes the focus from the text, and both come in one message
+    queue.ready()
+    assert [row.size.seq_len for row in queue.running().argument.rows] == [50]
+
+
 def test_who_measures_stays_in_the_questions_set_up_and_a_tab_with_the_same_rows_keeps_the_measurement(queue):
     app = press(start(PAGE), MEASURE)
     queue.ready()

@@ -76,10 +76,16 @@ def preview_of(name: str, query: str) -> Preview:
     named = next((question for question in of.questions if question.link == state.question), None)
     view = of.view_of(state)
     said = [named.ask] if named and named.is_true(model, state) else []
-    if view.uses_model:
+    instead = view.reads_instead(model, state)
+    if view.uses_model and instead:
+        said.append(f"{header.label(model, of.beside)}. {instead}")
+    elif view.uses_model:
         text = " ".join(model.read_text.split())
         short = text if len(text) <= MOST_OF_A_TEXT else f"{text[: MOST_OF_A_TEXT - 1]}…"
         said.append(f"{header.label(model, of.beside)}: “{short}”.")
     address = quote(query, safe=IN_QUERY)
     picture = f"previews/{name}.png?{address}" if len(address) <= LINK_CHARS else ""
-    return Preview(f"{preview.title(of, state)} · {APP}", " ".join([*said, ABOUT]), picture)
+    about = " ".join([*said, ABOUT])
+    # Without signs that control others, such as one that turns the direction of writing round.
+    about = "".join(sign for sign in about if sign.isprintable())
+    return Preview(f"{preview.title(of, state)} · {APP}", about, picture)

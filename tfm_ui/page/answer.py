@@ -115,7 +115,8 @@ def _said(value: float | str, prediction: Prediction) -> str:
 
 
 def _veil(prediction: Prediction) -> Iterator[str]:
-    """Rules of style that hide what gives a prediction away, and say so in its place."""
+    """Rules of style that hide what gives a prediction away, and say so in its place; also from who listens."""
+    yield ".st-key-unseen_words { visibility: hidden; }"
     for name in prediction.hides:
         panel, _, part = name.partition(".")
         if name == "notes":

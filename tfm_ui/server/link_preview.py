@@ -29,10 +29,10 @@ class LinkPreview:
         self.app, self.pages, self.tags = app, pages, tags
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Only documents of pages are changed; they are sent as they are, not compressed: they are small."""
+        """Only documents are changed; they are sent as they are, not compressed: they are small."""
         last = scope.get("path", "").rpartition("/")[2]  # the start and the end of the server have no path
         page = last if last in self.pages else self.pages[0]
-        if not _is_document(scope, last in ("", *self.pages)):
+        if not _is_document(scope):
             return await self.app(scope, receive, send)
         headers = MutableHeaders(scope=scope)
         for name in ("accept-encoding", "if-none-match", "if-modified-since"):
@@ -78,8 +78,11 @@ def _address(scope: Scope) -> str:
     return f"{scheme}://{host}{scope['path'].rpartition('/')[0]}"
 
 
-def _is_document(scope: Scope, is_page: bool) -> bool:
-    return is_page and scope["type"] == "http" and scope["method"] == "GET" and "_stcore" not in scope["path"]
+def _is_document(scope: Scope) -> bool:
+    """Whether a document may be asked for; for an address that no page has, Streamlit sends the same one."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return False
+    return "_stcore" not in scope["path"] and "." not in scope["path"].rpartition("/")[2]  # no file
 
 
 def _is_html(start: Message) -> bool:

@@ -64,17 +64,17 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
 def _of_earlier(
     state: type[State], prefix: str, query: Query, fields: Mapping[str, tuple[Field, Any]]
 ) -> list[Correction]:
-    """What parameters of earlier links mean (`LensState.EARLIER`): they leave the link, without a word."""
+    """What parameters of earlier links mean (`LensState.EARLIER`): they leave it, without a word where all is right."""
     corrections = []
     earlier: Mapping[str, Sequence[str]] = getattr(state, "EARLIER", {})
     for once, names in earlier.items():
         if given := query.get(prefix + once):
             corrections.append(Correction(prefix + once, given[-1], "", ""))
-            meant = {name: fields[name][0].read(given[-1], fields[name][1])[0] for name in names}
+            meant = {name: fields[name][0].read(given[-1], fields[name][1]) for name in names}
             corrections += [
-                Correction(prefix + name, given[-1], value, "")
-                for name, value in meant.items()
-                if value != fields[name][1] and not query.get(prefix + name)
+                Correction(prefix + name, given[-1], value, reason)
+                for name, (value, reason) in meant.items()
+                if (reason or value != fields[name][1]) and not query.get(prefix + name)
             ]
     return corrections
 

@@ -1,5 +1,6 @@
 """The document of a link says what the link shows, to who runs no script."""
 
+import re
 from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from io import BytesIO
@@ -50,6 +51,7 @@ def client() -> TestClient:
         return HTMLResponse(PAGE, headers={"ETag": "of the file", "X-Kept": "yes"})
 
     pages = [Route(f"{below}/{name}", page) for below in ("", "/lab") for name in ("", *NAMES)]
+    pages.append(Route("/nothing", page))
     others = [Route("/_stcore/health", lambda _: PlainTextResponse("<title>Streamlit</title>"))]
     says = Middleware(LinkPreview, NAMES, tags)
     previews = [Route(f"{below}/previews/{{lens}}.png", preview) for below in ("", "/lab")]
@@ -77,7 +79,9 @@ def test_a_link_names_its_view_its_lens_and_its_text(below):
     head = Head(answer.text)
     assert head.title == head.named["og:title"] == "Padding · Masks · Attention Lab"
     assert head.named["description"] == head.named["og:description"]
-    assert "Random weights · seed 3 · 2 × 4: “my own words”." in head.named["description"]
+    assert "Random weights · seed 3 · 2 × 4." in head.named["description"]
+    heads = Head(client().get(f"{below}/heads?text=my+own+words&seed=3").text)
+    assert "Random weights · seed 3 · 2 × 4: “my own words”." in heads.named["description"]
     assert "etag" not in answer.headers
     assert answer.headers["x-kept"] == "yes"
 
@@ -96,6 +100,20 @@ def test_the_root_is_home_and_nothing_but_pages_is_changed():
     assert "Lab GPT" in home.named["description"]
     assert client().get("/_stcore/health").text == "<title>Streamlit</title>"
     assert client().head("/heads").status_code == 200
+
+
+def test_a_link_says_what_is_read_where_that_is_not_the_text_of_the_sidebar():
+    for link in ("/profiling", "/positions", "/model?model_view=distance", "/masks"):
+        about = Head(client().get(link).text).named["description"]
+        assert "the cat sat" not in about, link
+        assert re.search("No text|[Ss]entence|vectors", about), about
+
+
+def test_no_document_is_called_streamlit_and_no_sign_controls_others():
+    assert Head(client().get("/nothing").text).title == "Home · Attention Lab"
+    about = Head(client().get("/heads?text=%E2%80%AE%F0%9F%98%80a%00%7F").text).named["description"]
+    assert about.isprintable()
+    assert "😀a" in about
 
 
 @pytest.mark.parametrize("below", ["", "/lab"])

@@ -1,6 +1,6 @@
 """The button that measures, and what is told while it does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
 
@@ -27,12 +27,13 @@ JOIN = "The measurement goes on even if the visitor who started it leaves."
 WIDE = 460  # pixels of a bar of progress, so that its words stand in one line
 
 
-def draw(plan: Plan | None, named: str) -> None:
+def draw(plan: Plan | None, named: str, now: Callable[[], Plan | None]) -> None:
     """Draw it at the end of the knobs' row; the link then names the measurement that is to be shown, if there is one.
 
     Args:
         plan: what the button measures; None if there is nothing.
         named: the measurement that the link asks for.
+        now: the plan at a press: a text that is being typed applies when the button takes the focus from it.
     """
     report, away = _shown(plan, named), shared.problem()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_measure"):
@@ -44,7 +45,7 @@ def draw(plan: Plan | None, named: str) -> None:
             if job and job.under_way:
                 st.fragment(_live, run_every=job_bar.OFTEN)(plan)
             else:
-                _idle(plan, report, job, away)
+                _idle(plan, report, job, away, now)
                 if sessions.mine():
                     st.fragment(_elsewhere, run_every=job_bar.OFTEN)()
 
@@ -83,7 +84,7 @@ def _link_outcome(plan: Plan, job: JobStatus | None) -> None:
         st.rerun()
 
 
-def _idle(plan: Plan, report: Report | None, job: JobStatus | None, away: str) -> None:
+def _idle(plan: Plan, report: Report | None, job: JobStatus | None, away: str, now: Callable[[], Plan | None]) -> None:
     """Nothing of this is under way: the button, and in one line what was measured before or went wrong.
 
     Args:
@@ -91,12 +92,13 @@ def _idle(plan: Plan, report: Report | None, job: JobStatus | None, away: str) -
         report: what was measured before.
         job: how the visitor's last measurement ended.
         away: why measurements cannot be looked up now, in a sentence; "" if they can.
+        now: the plan at a press.
     """
     reason = refused(plan)
     st.button(
         "Measure again" if report else "Measure",
-        on_click=_ask,
-        args=(plan,),
+        on_click=_ask_now,
+        args=(now,),
         type="secondary" if report else "primary",
         icon=":material/timer:",
         disabled=bool(reason),
@@ -158,6 +160,11 @@ def _stop(job: JobStatus) -> None:
         disabled=job.stopping,
         key=f"_profiling_stop_{job.number}",
     )
+
+
+def _ask_now(now: Callable[[], Plan | None]) -> None:
+    if plan := now():
+        _ask(plan)
 
 
 def _ask(plan: Plan) -> None:

@@ -2,7 +2,7 @@
 
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_core.profiling import TARGETS
+from tfm_core.profiling import TARGETS, Plan
 from tfm_ui.lenses.profiling import measure_bar
 from tfm_ui.lenses.profiling.comparison import line_of
 from tfm_ui.lenses.profiling.plan import kind_of, plan_of, rows_of, setup_of, size_of_sidebar
@@ -111,8 +111,13 @@ def _targets(model: ModelState, menu: DeltaGenerator, state: ProfilingState) -> 
 def _with_button(model: ModelState, line: DeltaGenerator, *first: str) -> ProfilingState:
     """The menu “More” with these controls and how it is measured; then the button, and what is told of it."""
     state = controls_line.draw_more(ProfilingState, PREFIX, model, line, *first, *HOW)
-    measure_bar.draw(plan_of(model, state), state.run)
+    measure_bar.draw(plan_of(model, state), state.run, _plan_now)
     return state
+
+
+def _plan_now() -> Plan | None:
+    model = controls.current(ModelState)
+    return plan_of(model, controls.current(ProfilingState, PREFIX, ProfilingState.limits(model)))
 
 
 def _draw(model: ModelState, where: DeltaGenerator, *fields: str) -> ProfilingState:

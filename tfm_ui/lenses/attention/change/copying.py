@@ -71,4 +71,4 @@ def what_is_copied(model: ModelState, state: AttentionState) -> str:
 def percent_in_b(model: ModelState, state: AttentionState) -> float:
     """The probability of the copied token in B, in percent; 0 if there is none."""
     copy = copied(model, state)
-    return round(100 * copy.shares[1], 1) if copy else 0.0
+    return formats.points(copy.shares[1]) if copy else 0.0
