@@ -49,6 +49,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
     range.max = scale.most
     range.step = scale.step
     Object.assign(box, { min: low, max: high, step: "any" })
+    box.classList.toggle("long", high >= 10_000) // five digits have room on a small screen, too
     /** @param {number} value */
     const say = value => { if (box.getRootNode().activeElement !== box) box.value = value }
     const value = () => {

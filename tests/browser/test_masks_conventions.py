@@ -26,7 +26,7 @@ def test_uploads_are_read_used_obeyed_and_come_back_from_the_link(visit):
     page, file = visitor.page, io.BytesIO()
     np.save(file, ~MASK)
     page.get_by_role("button", name="Your own mask").click()
-    menu = page.locator("[data-testid=stPopoverBody]")  # which says itself what was brought: the panel is far below
+    menu = page.locator(".st-key-more_your_own_mask")  # which says itself what was brought: the panel is far below
     inputs = menu.locator("input[type=file]")
     inputs.set_input_files({"name": "x.npz", "mimeType": "application/zip", "buffer": b"PK\x03\x04"})
     expect(menu.get_by_text("x.npz: This archive cannot be read")).to_be_in_viewport()

@@ -47,7 +47,7 @@ def upload(visitor: Visitor) -> None:
     page, file = visitor.page, io.BytesIO()
     np.save(file, MASK)
     page.get_by_role("button", name="Your own mask").click()
-    inputs = page.locator("[data-testid=stPopoverBody] input[type=file]")
+    inputs = page.locator(".st-key-more_your_own_mask input[type=file]")
     inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
     expect(page.get_by_text("True stands only on the diagonal and below").first).to_be_visible()
     expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))

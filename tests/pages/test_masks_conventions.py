@@ -134,7 +134,7 @@ def test_the_menu_itself_says_what_was_brought_and_uses_it():
 
     def said() -> str:
         """What stands in the menu, above what takes the mask."""
-        place = next(each for each in app.get("popover") if each.proto.popover.label == "Your own mask")
+        place = next(each for each in app.get("flex_container") if getattr(each, "key", "") == "more_your_own_mask")
         return str([getattr(each, "value", getattr(each, "body", "")) for each in place])
 
     assert "3 × 3, square; 6 of 9 pairs kept" in said()

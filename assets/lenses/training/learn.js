@@ -17,7 +17,6 @@ import { layOutBeside, lightUp, paintMaps, under } from "./learn_drawing.js"
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
 const AFTER_A_PRESS = 200 // ms: it may have been the button that trains
 const FRAME = 160 // ms for which a snapshot stays while the run is played
-const BOTH = 372 // pixels at a root font of 16 that two charts need, one above the other
 const STEP = "training_step", LAST = 20_000 // the link's parameter, and its default, which is the last snapshot
 
 /** @param {Picture<LearnHeader>} drawn */
@@ -99,9 +98,11 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, figure = onlyLower(dressed(unnamed(header.figure), skin), space.high < BOTH * skin.rem)
+    const skin = memory.skin, both = dressed(unnamed(header.figure), skin)
     // One above the other: so they share the line that shows the step.
-    const placed = arranged(figure, Math.min($(".curves").clientWidth, 559 * skin.rem), skin, space, memory.hidden)
+    const wide = Math.min($(".curves").clientWidth, 559 * skin.rem)
+    const inPlace = (/** @type {typeof both} */ figure) => arranged(figure, wide, skin, space, memory.hidden)
+    const figure = onlyLower(both, inPlace(both).height > space.high), placed = inPlace(figure)
     plot.style.height = `${placed.height}px`
     if (isTouched) placed.dragmode = false
     memory.placed = placed

@@ -66,6 +66,7 @@ def handed(model: ModelState, state: MasksState) -> Content:
         blank="−∞",
         part=part,
         zooms=PREFIX + "part" if result.conventions.per_query else "",
+        square=result.conventions.per_query,  # a row for each sentence would be a strip
     )
 
 
