@@ -98,9 +98,8 @@ function unfold(drawn) {
   /** @param {Room} space */
   function curves(space) {
     if (!isHere()) return
-    const skin = memory.skin, both = dressed(unnamed(header.figure), skin)
+    const skin = memory.skin, both = dressed(unnamed(header.figure), skin), wide = Math.min($(".curves").clientWidth, 559 * skin.rem)
     // One above the other: so they share the line that shows the step.
-    const wide = Math.min($(".curves").clientWidth, 559 * skin.rem)
     const inPlace = (/** @type {typeof both} */ figure) => arranged(figure, wide, skin, space, memory.hidden)
     const figure = onlyLower(both, inPlace(both).height > space.high), placed = inPlace(figure)
     plot.style.height = `${placed.height}px`
