@@ -64,13 +64,19 @@ def press_a_button(visitor: Visitor, draw: Random) -> str:
     return f"button {name}"
 
 
+def one_of(visitor: Visitor, selector: str, draw: Random) -> dict[str, float] | None:
+    """The box of one of these elements, scrolled into view; None if there is none."""
+    elements = visitor.page.locator(selector)
+    if not elements.count():
+        return None
+    element = elements.nth(draw.randrange(elements.count()))
+    element.scroll_into_view_if_needed()
+    return element.bounding_box()
+
+
 def click_into_a_picture(visitor: Visitor, draw: Random) -> str:
-    canvases = visitor.page.locator(".st-key-stage [data-picture] canvas:visible")
-    if not canvases.count():
+    if not (box := one_of(visitor, ".st-key-stage [data-picture] canvas:visible", draw)):
         return "no cell"
-    canvas = canvases.nth(draw.randrange(canvases.count()))
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
     at = {side: draw.uniform(0.1, 0.9) * box[size] for side, size in (("x", "width"), ("y", "height"))}
     visitor.page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
     visitor.page.mouse.move(1, 1)
@@ -78,12 +84,8 @@ def click_into_a_picture(visitor: Visitor, draw: Random) -> str:
 
 
 def drag_a_slider(visitor: Visitor, draw: Random) -> str:
-    sliders = visitor.page.locator("[data-picture] input[type=range]:visible")
-    if not sliders.count():
+    if not (box := one_of(visitor, "[data-picture] input[type=range]:visible", draw)):
         return "no slider"
-    slider = sliders.nth(draw.randrange(sliders.count()))
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
     height = box["y"] + box["height"] / 2
     visitor.page.mouse.move(box["x"] + box["width"] / 2, height)
     visitor.page.mouse.down()

@@ -207,12 +207,12 @@ def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int 
     return chosen
 
 
-def leaks(moved: Tensor, promised: Tensor, tolerance: float) -> Tensor:
+def leaks(moved: Tensor, allowed: Tensor, tolerance: float) -> Tensor:
     """Where an output moved that is not allowed to depend on the token: boolean (..., token, output).
 
     Args:
         moved: (..., token, output), as of `influence`: after one layer, or after each.
-        promised: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
+        allowed: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
         tolerance: what rounding may move.
     """
-    return (moved > tolerance) & ~promised.mT
+    return (moved > tolerance) & ~allowed.mT

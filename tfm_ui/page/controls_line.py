@@ -23,12 +23,12 @@ def draw(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, 
 
 
 def draw_more(state: type[S], prefix: str, model: ModelState, where: DeltaGenerator, *names: str) -> S:
-    """Draw these controls behind a button at the end of the row; return the lens's state."""
+    """Draw these controls in what a button at the end of the row opens; return the lens's state."""
     return draw(state, prefix, model, more(where), *names)
 
 
 def more(where: DeltaGenerator, label: str = "More", key: str = "") -> DeltaGenerator:
-    """The place behind a button in this row, for controls that have no room in it.
+    """What a button in this row opens, for controls that have no room in it.
 
     It is not Streamlit's popover, whose controls do not exist in the browser while it is closed: they would not hear of
     a value that Undo, a question or Back has given them, and the next act would bring their old value back.

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from tfm_ui.server.same_origin import is_own_host
 
 HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 TITLE = b"<title>Streamlit</title>"
@@ -71,7 +72,7 @@ def _address(scope: Scope) -> str:
     """The address of the app as the visitor has it, below which its pages are."""
     headers = Headers(scope=scope)
     host = headers.get("host", "")
-    if not HOST.fullmatch(host) or not is_host_allowed(host):
+    if not HOST.fullmatch(host) or not is_own_host(host):
         return ""
     proxied = headers.get("x-forwarded-proto", "")  # a proxy that ends TLS speaks plain HTTP with this server
     scheme = proxied if proxied in ("http", "https") else scope["scheme"]

@@ -9,6 +9,11 @@ from streamlit.web.server.server_util import allow_all_cross_origin_requests, is
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 
+def is_own_host(host: str | None) -> bool:
+    """Whether this is a name of this server, by Streamlit's setting server.allowedHosts."""
+    return bool(is_host_allowed(host))
+
+
 def is_same_origin(connection: HTTPConnection) -> bool:
     """Whether a request comes from a page of this server, or from no page at all.
 
@@ -16,7 +21,7 @@ def is_same_origin(connection: HTTPConnection) -> bool:
     browser.serverAddress. Unlike Streamlit, this check never looks up the machine's public address over the network.
     """
     host, origin = connection.headers.get("host"), connection.headers.get("origin")
-    if not is_host_allowed(host):
+    if not is_own_host(host):
         return False
     if origin is None or allow_all_cross_origin_requests() or is_allowed_origin(origin):
         return True

@@ -37,7 +37,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_moved_is_what_the_mask_lets_pass_and_leaks_are_what_was_not_promised(case):
+def test_what_moved_is_what_the_mask_lets_pass_and_leaks_are_what_was_not_allowed(case):
     measured = measure(*CASES[case])
     np.testing.assert_array_equal(measured.moves, measured.within)
     np.testing.assert_array_equal(measured.leaking, measured.within[-1] & ~measured.allowed[-1])
@@ -50,7 +50,7 @@ def test_the_script_gives_the_numbers_shown(case):
     exec(measured.recipe(), scope)
     moved = scope["moved"].movedim(1, 0).numpy()
     np.testing.assert_allclose(moved, measured.moved, rtol=1e-9, atol=measured.influence.tolerance)
-    np.testing.assert_array_equal(scope["promised"].T.numpy(), measured.allowed[-1])
+    np.testing.assert_array_equal(scope["allowed"].T.numpy(), measured.allowed[-1])
     np.testing.assert_array_equal(scope["leaking"].numpy(), measured.leaking)
 
 
@@ -207,7 +207,7 @@ def maps_of(header, numbers):
     )
 
 
-def test_the_picture_tells_leaks_promises_and_what_was_not_promised_apart():
+def test_the_picture_tells_leaks_allowed_pairs_and_what_was_not_allowed_apart():
     state = MasksState(view="leaks", mask="causal 1 and padding", promise="window 3", item=2, changed=2, moved=3)
     measured = measure(FREE, state)
     header, numbers = decode(made("masks_leaks", query_of(((FREE, ""), (state, "masks_")))))

@@ -87,8 +87,8 @@ def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
 def test_leaky_by_one_lets_see_one_token_ahead_in_each_layer():
     model, state = masks("Leaky by one")
     travel = Travel(measure(model, state))
-    promised, measured = travel.reaches["ahead"]
-    assert (promised, measured) == ([0, 0], [1, 2])
+    allowed, measured = travel.reaches["ahead"]
+    assert (allowed, measured) == ([0, 0], [1, 2])
     result = measure(model, state)
     assert int((result.setting.mask != result.promise).sum()) == 9  # a diagonal of ten tokens
     assert int(result.leaking.sum()) == 9 + 8

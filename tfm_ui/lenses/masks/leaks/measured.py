@@ -160,7 +160,7 @@ class Measurement:
         )
 
     def recipe(self) -> str:
-        """A script that leaves `moved`, (token, layer, output); `promised`, (output, token); `leaking`, as here."""
+        """A script that leaves `moved`, (token, layer, output); `allowed`, (output, token); `leaking`, as here."""
         under, model, places = self.setting, self.setting.model, self.plan.places
         promise = under.composition if self.state.promise == AS_COMPOSED else self.state.promise
         whole = places == tuple(range(len(places)))

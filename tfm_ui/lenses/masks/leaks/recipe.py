@@ -35,9 +35,9 @@ def in_a_single_stack(
     run = streams(lambda tokens: model.stack(tokens, mask), mask, mask_site, sites)
     measured = influence(run, source.batch, vocab_size=vocab_size, tries=tries, places=places)
     moved = measured.moved  # (token, layer, output)
-    promised = reachability(promise, len(sites))[:, places]
-    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
-    return moved, promised, leaking
+    allowed = reachability(promise, len(sites))[:, places]
+    leaking = leaks(moved[:, -1], allowed, measured.tolerance)  # (token, output)
+    return moved, allowed, leaking
 
 
 def in_a_decoder(
@@ -65,9 +65,9 @@ def in_a_decoder(
     run = streams(decode, mask, mask_site, sites)
     measured = influence(run, target.batch, vocab_size=vocab_size, tries=tries, places=places)
     moved = measured.moved  # (token, layer, output)
-    promised = reachability(promise, len(sites))[:, places]
-    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
-    return moved, promised, leaking
+    allowed = reachability(promise, len(sites))[:, places]
+    leaking = leaks(moved[:, -1], allowed, measured.tolerance)  # (token, output)
+    return moved, allowed, leaking
 
 
 def across(
@@ -96,9 +96,9 @@ def across(
     measured = influence(run, source.batch, vocab_size=vocab_size, tries=tries, places=places)
     moved = measured.moved  # (token, layer, output)
     encoder = padding[0, 0].expand(mask.shape[1], -1)  # in the encoder all tokens look at all that are no padding
-    promised = reachability(causal_mask(mask.shape[0]), len(sites), cross=promise, encoder=encoder)[:, places]
-    leaking = leaks(moved[:, -1], promised, measured.tolerance)  # (token, output)
-    return moved, promised, leaking
+    allowed = reachability(causal_mask(mask.shape[0]), len(sites), cross=promise, encoder=encoder)[:, places]
+    leaking = leaks(moved[:, -1], allowed, measured.tolerance)  # (token, output)
+    return moved, allowed, leaking
 
 
 def streams(
