@@ -107,6 +107,15 @@ def no_tip_hides_what_a_finger_paints(visitor) -> None:
     expect(visitor.page.locator(".maps .tip").first).to_be_hidden()
 
 
+def plotlys_buttons_cover_no_name_of_a_chart(visitor) -> None:
+    """In Training's two charts, where the buttons would stand beside the first name."""
+    name = visitor.page.locator(".learn .annotation-text").first.bounding_box()
+    buttons = [each.bounding_box() for each in visitor.page.locator(".learn .modebar-group").all() if each.is_visible()]
+    assert name
+    for box in buttons:
+        assert box["x"] >= name["x"] + name["width"] or box["y"] >= name["y"] + name["height"]
+
+
 def test_pictures_under_a_finger(visit):
     visitor = visit("/heads", **PHONE)
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
@@ -115,5 +124,6 @@ def test_pictures_under_a_finger(visit):
     what_was_tapped_stays_in_a_line_of_one_place(
         visitor, ["/heads", "/masks", "/attention?attention_view=change", "/training"]
     )
+    plotlys_buttons_cover_no_name_of_a_chart(visitor)
     visitor.back_to("/masks")
     no_tip_hides_what_a_finger_paints(visitor)
