@@ -108,7 +108,7 @@ def no_tip_hides_what_a_finger_paints(visitor) -> None:
 
 
 def plotlys_buttons_cover_no_name_of_a_chart(visitor) -> None:
-    """In Training's two charts, where the buttons would stand beside the first name."""
+    """Training's two charts have no room for the buttons beside the first name."""
     name = visitor.page.locator(".learn .annotation-text").first.bounding_box()
     buttons = [each.bounding_box() for each in visitor.page.locator(".learn .modebar-group").all() if each.is_visible()]
     assert name
