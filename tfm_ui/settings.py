@@ -7,6 +7,7 @@ and 1 to 2 processors. The variable ATTENTION_LAB_PRESET chooses between them; a
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,10 @@ def _store(raw: str) -> str | None:
     return raw if not raw or (raw.startswith(("redis://", "rediss://")) and raw.isprintable()) else None
 
 
+def _name(raw: str) -> str | None:
+    return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
+
+
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
 MEBIBYTES = whole(1, unit="MiB", times=MEBIBYTE)
 COUNT = whole(1)
@@ -69,6 +74,8 @@ MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
+
+NAME = Kind("at most 40 letters, digits, - and _", _name)
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,9 @@ class Settings:
         "",
         "address of the Redis server where several servers keep what they share; without it, local files",
         secret=True,
+    )
+    deployment: str = _setting(
+        "DEPLOYMENT", NAME, "", "", "what the servers that share a Redis are called there, if others use the same one"
     )
     job_worker: str = _setting(
         "JOB_WORKER",

@@ -38,6 +38,7 @@ def test_what_a_setting_writes_it_reads(name):
         ("REST", ".25", "rest_seconds", 0.25),
         ("MAX_TOKENS", "64", "max_tokens", 64),
         ("STORE", "rediss://user:word@host:1/0", "store", "rediss://user:word@host:1/0"),
+        ("DEPLOYMENT", "school-2", "deployment", "school-2"),
         ("LOGS", "json", "logs", "json"),
         ("EMBED", "'self'  https://moodle.school.test", "embed", "'self' https://moodle.school.test"),
     ],
@@ -56,6 +57,7 @@ def test_a_variable_is_read_in_its_unit(variable, raw, name, value):
         ("MAX_TOKENS", "a whole number from 16 to 1024", ["15", "1025"]),
         ("REST", "seconds, from 0 on, such as 2.5", ["", ".", "-1", "nan", "inf", "1e3", "1.2.3"]),
         ("LOGS", "one of text, json", ["xml"]),
+        ("DEPLOYMENT", "at most 40 letters, digits, - and _", ["a:b", "a b", "é", "a\n", "x" * 41]),
         ("EMBED", "addresses separated by spaces", ["", " ", "a; script-src *", "a, b", "a\r\nX: y", "ü"]),
     ],
 )

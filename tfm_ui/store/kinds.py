@@ -16,3 +16,4 @@ MEASUREMENTS = Kind("measurements", together=16_000_000)
 RUNS = Kind("runs", together=SETTINGS.runs_bytes)
 LOADED = Kind("loaded", together=SETTINGS.runs_bytes // 5)  # so that they push out nothing that was trained
 COMPARISONS = Kind("comparisons", together=4_000_000)
+KINDS = (UPLOADS, MEASUREMENTS, RUNS, LOADED, COMPARISONS)

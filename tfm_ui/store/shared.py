@@ -7,6 +7,7 @@ nobody holds its lock any more.
 """
 
 import atexit
+import logging
 import os
 import shutil
 import sys
@@ -15,14 +16,20 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from typing import TYPE_CHECKING
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.local import LocalStore
 from tfm_ui.store.spare import WithSpare
 from tfm_ui.store.store import Store, StoreAway
 
+if TYPE_CHECKING:
+    from tfm_ui.store.redis_store import RedisStore
+
 VARIABLE = "_ATTENTION_LAB_KEEPS"  # names the folder; no setting: a server overwrites it
 BEGINS, LOCK = "attention-lab-", "server"
+_log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _made: list[tuple[Path, int]] = []  # the folder that this process has made, and its open lock
 
@@ -50,7 +57,7 @@ def store() -> Store:
         StoreAway: if there is no folder for it, and none can be made.
     """
     local = _local(_folder())
-    return WithSpare(_redis(SETTINGS.store), local) if SETTINGS.store else local
+    return WithSpare(_redis(), local) if SETTINGS.store else local
 
 
 def problem() -> str:
@@ -59,6 +66,17 @@ def problem() -> str:
         return store().ready()
     except StoreAway as away:
         return str(away)
+
+
+def advice() -> str:
+    """What of the store's own settings loses what is kept, in a sentence; "" if nothing does."""
+    return _redis().advice(sum(kind.together for kind in KINDS)) if SETTINGS.store else ""
+
+
+def warn() -> None:
+    """Tell the log once, when the server starts, what of the store's own settings loses what is kept."""
+    if told := advice():
+        _log.warning(told)
 
 
 def _folder() -> Path:
@@ -114,7 +132,7 @@ def _local(folder: Path) -> LocalStore:
 
 
 @cache
-def _redis(address: str) -> Store:
+def _redis() -> "RedisStore":
     from tfm_ui.store.redis_store import RedisStore
 
-    return RedisStore(address)
+    return RedisStore(SETTINGS.store, SETTINGS.deployment)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_while_redis_is_away_it_is_a_sentence_and_then_it_is_asked_again(tmp_pat
     port, spare = free_port(), LocalStore(tmp_path)
     redis = RedisStore(f"redis://127.0.0.1:{port}")
     store = WithSpare(redis, spare)
-    away = f"kept by Redis at 127.0.0.1:{port}, and it does not answer"
+    away = "kept by Redis, and it does not answer"
     assert away in store.ready()
     for call in (store.get, store.entry):
         with pytest.raises(StoreAway, match="does not answer"):
@@ -150,10 +151,14 @@ def test_a_redis_that_is_away_is_asked_once_for_a_whole_page(monkeypatch):
     redis.close()
 
 
-def test_a_password_is_in_no_sentence():
+def test_where_redis_is_stands_in_the_log_once_and_in_no_sentence_and_its_password_nowhere(caplog):
     redis = RedisStore("redis://user:secret@127.0.0.1:1/0")
-    assert "127.0.0.1:1" in redis.ready()
-    assert "secret" not in redis.ready() + repr(redis)
+    told = [redis.ready()]
+    redis._tries_at = 0.0
+    told.append(redis.ready())
+    assert "127.0.0.1" not in "".join(told)
+    assert [record.getMessage()[:24] for record in caplog.records] == ["Redis at 127.0.0.1:1: Er"]
+    assert "secret" not in "".join(told) + repr(redis) + caplog.text
     redis.close()
 
 
@@ -233,3 +238,18 @@ def test_runs_that_cannot_be_looked_up_are_a_sentence_and_those_in_memory_stay(r
     there.keep(trained(seed=1))
     assert there.find(trained(seed=1).config)
     assert "(Redis is away.)" in there.problem
+
+
+def test_the_log_is_told_when_the_server_starts_that_redis_drops_what_is_kept(empty_redis, monkeypatch, caplog):
+    with Redis.from_url(empty_redis) as client:
+        client.config_set("maxmemory-policy", "volatile-lru")
+        monkeypatch.setattr(shared, "_redis", lambda: RedisStore(empty_redis))
+        shared.warn()
+        assert caplog.records == []  # this server has no Redis
+        monkeypatch.setattr(shared, "SETTINGS", replace(shared.SETTINGS, store=empty_redis))
+        shared.warn()
+        client.config_set("maxmemory-policy", "noeviction")
+    assert [record.getMessage() for record in caplog.records] == [
+        "Redis drops what is kept: its maxmemory-policy is volatile-lru, and should be noeviction."
+    ]
+    assert shared.advice() == ""
