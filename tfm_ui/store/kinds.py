@@ -1,5 +1,7 @@
 """What is kept in the store, and how much of it."""
 
+from dataclasses import replace
+
 from tfm_ui.settings import SETTINGS
 from tfm_ui.store.store import Kind
 
@@ -13,7 +15,7 @@ UPLOADS = Kind(
     reading_renews=True,
 )
 MEASUREMENTS = Kind("measurements", together=16_000_000)
-RUNS = Kind("runs", together=SETTINGS.runs_bytes)
-LOADED = Kind("loaded", together=SETTINGS.runs_bytes // 5)  # so that they push out nothing that was trained
+RUNS = Kind("runs", together=SETTINGS.runs_bytes, each=SETTINGS.runs_bytes // 2)
+LOADED = replace(RUNS, name="loaded", together=RUNS.together // 5, each=RUNS.each // 5)  # pushes out nothing trained
 COMPARISONS = Kind("comparisons", together=4_000_000)
 KINDS = (UPLOADS, MEASUREMENTS, RUNS, LOADED, COMPARISONS)

@@ -14,6 +14,7 @@ from redis import Redis
 from tests.tfm_core.training.runs import same_numbers, trained
 from tests.tfm_ui.store.redis_server import free_port, redis_server
 from tfm_core.training.folder import JSON, TENSORS, Folder
+from tfm_core.training.shelf import Shelf
 from tfm_core.training.store import Store
 from tfm_ui.store import runs, shared
 from tfm_ui.store.kinds import COMPARISONS, LOADED, RUNS
@@ -253,3 +254,34 @@ def test_the_log_is_told_when_the_server_starts_that_redis_drops_what_is_kept(em
         "Redis drops what is kept: its maxmemory-policy is volatile-lru, and should be noeviction."
     ]
     assert shared.advice() == ""
+
+
+def test_of_too_many_runs_an_owners_oldest_goes_and_nobody_elses(replicas, store, monkeypatch):
+    here, _ = replicas
+    here.keep(trained(seed=1), owner="Ada")
+    size = len(store.get(RUNS, store.keys(RUNS)[0])) + 1024
+    monkeypatch.setattr(runs.kinds, "RUNS", replace(RUNS, together=7 * size, each=3 * size + size // 2))
+    for seed in range(2, 9):
+        here.keep(trained(seed=seed), owner="Bob")
+    assert len(store.keys(RUNS)) == 4
+    assert store.entry(RUNS, store.keys(RUNS)[0]).owner == "Ada"
+
+
+@pytest.mark.parametrize("value", [b"\xff\xff\xff\xff{}", b"\0\0\0\3{}", b"\0\0", b""])
+def test_a_length_that_goes_beyond_the_value_is_not_believed(value):
+    assert unpacked(value) == {}
+
+
+def test_visitors_read_no_path_of_the_server(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ATTENTION_LAB_RUNS", str(tmp_path / "file"))
+
+    shelf = Shelf("Trained runs")
+    monkeypatch.setattr(runs.STORE, "shelf", shelf)
+    monkeypatch.setattr(runs.OUTCOMES, "shelf", Shelf("Comparisons"))
+    runs.connect()
+    shelf.write("run-1", {JSON: b"{}"})
+    assert shelf.problem == (
+        "Trained runs are kept in memory until the server ends: the server's folder for them (ATTENTION_LAB_RUNS) "
+        "cannot be written (File exists)."
+    )
