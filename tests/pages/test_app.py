@@ -51,6 +51,12 @@ def with_menus(pictures: Iterable[str], page: str, **query: str) -> AppTest:
     return app
 
 
+def parameter(app: AppTest, name: str) -> str:
+    """A parameter of the page's link."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
 def widget(app: AppTest, key: str):
     """The one widget of this key, of whatever kind; or of this parameter, if it is not bound to the link."""
     unbound = re.compile(rf"_{key}_\d+")

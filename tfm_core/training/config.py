@@ -58,7 +58,7 @@ class TrainingConfig:
         clip: the norm to which longer gradients are cut; 0 for none.
         steps: how many.
         seed: of the first weights and of the examples.
-        file: of weights that somebody has loaded, 32 digits of their hash (twelve in old links); such a run cannot be trained.
+        file: of weights that somebody has loaded, 32 digits of their hash, in old links twelve; it cannot be trained.
 
     Raises:
         ValueError: naming the field, what was expected and what came.

@@ -115,10 +115,9 @@ class Folder:
             self._remove_abandoned()
             for ending in (JSON, OWNER):
                 self._file(name, ending).unlink(missing_ok=True)
-            for ending, part in sorted(
-                (whose | dict(parts)).items(), key=lambda item: item[0] == JSON
-            ):  # the JSON last
-                write(self._file(name, ending), part)
+            every = {**whose, **parts}
+            for ending in sorted(every, key=JSON.__eq__):  # the JSON last
+                write(self._file(name, ending), every[ending])
             self._make_room(name)
         except OSError:
             self.remove(name)

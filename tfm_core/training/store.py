@@ -86,12 +86,12 @@ class Store:
             self._remember(run, self.shelf.stamp(_stem(run.config)))
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
-        """The weights of the complete run with this name, or None if it is not here."""
+        """The weights of the complete run with this name, or None if it is not here or diverged."""
         try:
             run = self.find(read_name(name))
         except ValueError:
             return None
-        return run.weights if run and run.is_complete else None
+        return run.weights if run and run.is_complete and not run.problem else None
 
     @property
     def problem(self) -> str:

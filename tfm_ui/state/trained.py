@@ -72,10 +72,17 @@ class RunName:
 
 
 def run_of(name: str) -> Run | None:
-    """The complete run with this name; None if it is not on this server."""
+    """The complete run with this name; None if it is not on this server, or if it diverged at its very end."""
     config = run_config(name)
     run = STORE.find(config) if config else None
-    return run if run and run.is_complete else None
+    return run if run and run.is_complete and not run.problem else None
+
+
+def problem_of(name: str) -> str:
+    """Why the run with this name ended early, in a sentence; "" if it did not, or if it is not on this server."""
+    config = run_config(name)
+    run = STORE.find(config) if config else None
+    return run.problem if run else ""
 
 
 @cache
