@@ -204,7 +204,7 @@ class Queue:
             self._finish(*ended)
 
     def _finish(self, job: Job, state: State, problem: str) -> None:
-        """End a job whose results somebody keeps first, in a file or in Redis: not under the lock, as pages wait for it.
+        """End a job whose results are kept first, in a file or in Redis: not under the lock, which pages wait for.
 
         Until then it is under way. Whatever goes wrong with keeping ends neither this thread nor the worker.
         """

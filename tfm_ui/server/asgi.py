@@ -14,7 +14,7 @@ from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
-from tfm_ui.server.liveness import live, ready
+from tfm_ui.server.liveness import WATCH, live, ready
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures, preview
@@ -24,7 +24,6 @@ from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import quick_shutdown
 from tfm_ui.server.status import status
-from tfm_ui.server.watch import WATCH
 from tfm_ui.visitors.workers import WORKERS
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them

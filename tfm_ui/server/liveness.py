@@ -9,11 +9,15 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from tfm_ui.jobs import sessions
 from tfm_ui.server.pool import POOL
+from tfm_ui.server.pool_member import prepare
 from tfm_ui.server.same_origin import is_same_origin
-from tfm_ui.server.watch import WATCH
+from tfm_ui.server.shutdown import leave
+from tfm_ui.server.watch import Watch
 from tfm_ui.store import shared
 
 PATIENCE = 2.0  # seconds that a part may take to answer
+
+WATCH = Watch(lambda: [worker.alive for worker in POOL.status()], prepare, leave)
 
 Check = Callable[[], str]
 

@@ -10,10 +10,6 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-from tfm_ui.server.pool import POOL, Status
-from tfm_ui.server.pool_member import prepare
-from tfm_ui.server.shutdown import leave
-
 OFTEN = 1.0  # seconds between two looks
 NOTICED = 10  # looks without a worker after which /live says so
 GIVES_UP = 60  # looks without a worker after which the server ends
@@ -25,16 +21,13 @@ class Watch:
     """What is looked at, again and again. It counts looks, not seconds: a machine may have slept.
 
     Args:
-        workers: the worker processes as they are now; none if this process computes by itself.
+        workers: whether each worker process can be asked now; none if this process computes by itself.
         fork_anew: starts the process from which workers are forked, unless it runs.
         end: ends the server.
     """
 
     def __init__(
-        self,
-        workers: Callable[[], Sequence[Status]] = POOL.status,
-        fork_anew: Callable[[], None] = prepare,
-        end: Callable[[int], None] = leave,
+        self, workers: Callable[[], Sequence[bool]], fork_anew: Callable[[], None], end: Callable[[int], None]
     ) -> None:
         self._workers, self._fork_anew, self._end = workers, fork_anew, end
         self._without = 0  # looks on end that found no worker
@@ -48,7 +41,7 @@ class Watch:
     def look(self) -> None:
         """Look once."""
         workers = self._workers()
-        self._without = self._without + 1 if workers and not any(worker.alive for worker in workers) else 0
+        self._without = self._without + 1 if workers and not any(workers) else 0
         if self._without >= GIVES_UP:
             _log.critical("No worker process could be started for %d seconds: the server ends.", GIVES_UP)
             self._end(1)
@@ -69,6 +62,3 @@ class Watch:
     def close(self) -> None:
         """Look no more."""
         self._is_over.set()
-
-
-WATCH = Watch()

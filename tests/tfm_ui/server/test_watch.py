@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from tfm_ui.server import liveness, watch
-from tfm_ui.server.pool import Status
 from tfm_ui.server.watch import GIVES_UP, NOTICED, Watch
 
 
@@ -16,10 +15,7 @@ class Watched(Watch):
         self.alive = [True, True]
         self.ended: list[int] = []
         self.forks = 0
-        super().__init__(self.status, self.fork, self.ended.append)
-
-    def status(self) -> list[Status]:
-        return [Status(number, alive, 0, 0, 0) for number, alive in enumerate(self.alive)]
+        super().__init__(lambda: self.alive, self.fork, self.ended.append)
 
     def fork(self) -> None:
         self.forks += 1
