@@ -235,7 +235,7 @@ def test_an_upload_that_is_taken_back_is_gone():
 
 
 def test_another_visitor_who_has_the_link_sees_the_upload():
-    """That is what is said beside the box."""
+    """The box says so."""
     app = lens()
     app.file_uploader[0].upload("mask.txt", b"1 0 1\n1 1 0\n0 1 1", "text/plain").run()
     other = lens(masks_upload=parameter(app, "masks_upload"), masks_pasted="")
