@@ -8,9 +8,11 @@ and 1 to 2 processors. The variable ATTENTION_LAB_PRESET chooses between them; a
 import dataclasses
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_LAB_"
 MEGABYTE, MEBIBYTE = 1_000_000, 2**20
@@ -60,7 +62,15 @@ def _sources(raw: str) -> str | None:
 
 
 def _store(raw: str) -> str | None:
-    return raw if not raw or (raw.startswith(("redis://", "rediss://")) and raw.isprintable()) else None
+    if not raw:
+        return raw
+    try:
+        parts = urlsplit(raw)
+        may_be = raw.isprintable() and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port
+        return None
+    may_be = may_be and parts.scheme in ("redis", "rediss") and bool(re.fullmatch("(/[0-9]{0,4})?", parts.path))
+    return raw if may_be else None
 
 
 def _name(raw: str) -> str | None:
@@ -250,4 +260,12 @@ def written(settings: Settings) -> dict[str, str]:
     }
 
 
-SETTINGS = read()
+def _of_server() -> Settings:
+    """The settings of this process; one that cannot be ends it with a sentence, whichever file was started."""
+    try:
+        return read()
+    except ValueError as problem:
+        sys.exit(f"{problem}.")
+
+
+SETTINGS = _of_server()

@@ -86,3 +86,25 @@ def test_variables_are_told_apart_and_begin_alike():
 def test_a_setting_is_named_where_it_is_lower_than_usual():
     assert Settings().lowered_by("max_tokens") == ""
     assert Settings(max_tokens=64).lowered_by("max_tokens") == " (this server's setting ATTENTION_LAB_MAX_TOKENS)"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://",
+        "redis://host:port",
+        "redis://host:99999",
+        "redis://host/of",
+        "redis://[::1",
+        "unix://host",
+        "http://host",
+    ],
+)
+def test_an_address_that_is_none_ends_the_start_and_not_the_first_page(address):
+    with pytest.raises(ValueError, match="ATTENTION_LAB_STORE: expected nothing, or an address"):
+        read({"ATTENTION_LAB_STORE": address})
+
+
+@pytest.mark.parametrize("address", ["redis://host", "redis://host:6379/0", "rediss://u:p@[::1]:6380/15?protocol=3"])
+def test_an_address_that_may_be_is_taken(address):
+    assert read({"ATTENTION_LAB_STORE": address}).store == address
