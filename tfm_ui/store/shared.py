@@ -3,13 +3,16 @@
 The file is in a folder that the server makes before it starts other processes (`begin`), and removes when it ends
 (`end`). Its processes find it by an environment variable, which they inherit. A process that inherits none, as in
 tests, makes a folder of its own. A server that is killed leaves its folder behind: the next server removes it, as
-nobody holds its lock any more.
+nobody holds its lock any more. If the folder is removed while the server runs, as by whoever tidies up temporary files,
+it is made anew under its name, so that all processes go on sharing one.
 """
 
 import atexit
+import errno
 import logging
 import os
 import shutil
+import stat
 import sys
 import threading
 from contextlib import suppress
@@ -81,23 +84,46 @@ def warn() -> None:
 
 def _folder() -> Path:
     with _lock:
-        folder = os.environ.get(VARIABLE, "")
-        if not folder or not Path(folder).is_dir():
-            try:
-                folder = str(_make())
-            except OSError as error:
-                raise StoreAway(f"This server can keep nothing: no folder can be made ({error}).") from error
-        return Path(folder)
+        try:
+            if named := os.environ.get(VARIABLE, ""):
+                _stay(Path(named))
+                return Path(named)
+            return _make()
+        except OSError as error:
+            raise StoreAway(f"This server can keep nothing: no folder can be made ({error.strerror}).") from error
 
 
 def _make() -> Path:
     folder = Path(mkdtemp(prefix=BEGINS))  # only this user may enter it
-    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    _held(lock)
-    _made.append((folder, lock))
+    _made.append((folder, _locked(folder)))
     atexit.register(end)
     os.environ[VARIABLE] = str(folder)
     return folder
+
+
+def _stay(folder: Path) -> None:
+    """Make the folder anew, if somebody has removed it.
+
+    Raises:
+        OSError: if that does not work, or if another user's folder stands in its place.
+    """
+    if not folder.is_dir():
+        _log.warning("%s was removed, with all uploads and measurements in it, and is made anew.", folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+        if not stat.S_ISDIR(about.st_mode) or (hasattr(os, "geteuid") and about.st_uid != os.geteuid()):
+            raise PermissionError(errno.EPERM, "another user's folder stands in its place")
+    for number, (made, lock) in enumerate(_made):
+        if made == folder and not (folder / LOCK).exists():
+            os.close(lock)
+            _made[number] = folder, _locked(folder)
+
+
+def _locked(folder: Path) -> int:
+    """The open lock of a folder, by which the next server sees that this one runs."""
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    _held(lock)
+    return lock
 
 
 def _remove_what_was_left() -> None:

@@ -1,6 +1,7 @@
 """Which store a server has: a folder that its processes find and that goes with it, or Redis with a spare one."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,7 +44,10 @@ shared.store().put(kind, "b", b"of the child")
 print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip())
 print(shared.store().get(kind, "b").decode())
 print(os.environ[shared.VARIABLE], flush=True)
-sys.stdin.readline()
+while sys.stdin.readline() == "again\\n":
+    shared.store().put(kind, "a", b"of the server")
+    print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip())
+    print(shared.store().get(kind, "b").decode(), flush=True)
 '''
 
 
@@ -87,6 +91,38 @@ def test_what_a_killed_server_has_left_behind_the_next_removes_and_nothing_of_on
     assert left.exists()
     _, latest = server()
     assert [folder.exists() for folder in (left, running, latest)] == [False, True, True]
+
+
+@pytest.mark.parametrize("removed", ["all of it", "the files in it"])
+def test_a_folder_that_is_removed_while_the_server_runs_is_made_anew_for_all_its_processes(server, removed):
+    process, folder = server()
+    if removed == "all of it":
+        shutil.rmtree(folder)
+    else:
+        for path in folder.iterdir():
+            path.unlink()
+    process.stdin.write("again\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "of the server\n"  # as its child reads it
+    assert process.stdout.readline() == "of the child\n"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    server()
+    assert (folder / shared.LOCK).exists()  # the next server does not take it for what a killed one has left
+    process.communicate("\n")
+    assert not folder.exists()
+
+
+def test_where_the_folder_cannot_be_made_anew_the_server_is_not_ready(monkeypatch, tmp_path):
+    monkeypatch.setenv(shared.VARIABLE, str(tmp_path / "gone" / "attention-lab-x"))
+    assert shared.problem() == "This server can keep nothing: no folder can be made (No such file or directory)."
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "attention-lab-x").symlink_to(tmp_path / "nowhere")
+    assert "no folder can be made" in shared.problem()
+    (tmp_path / "gone" / "attention-lab-x").unlink()
+    assert shared.problem() == ""
+    shared.store().put(KIND, "a", b"1")
+    assert shared.store().get(KIND, "a") == b"1"
+    shared._local.cache_clear()
 
 
 def test_without_a_folder_it_is_a_sentence(monkeypatch):
