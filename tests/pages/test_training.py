@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save
 
 from tests.pages.measuring import bars, press, said
-from tests.pages.test_app import parameter, start, text_on, widget
+from tests.pages.test_app import parameter, plain, start, text_on, widget
 from tests.pages.test_plain_text import LIVELY
 from tfm_core import STORE
 from tfm_core.training.config import of_task, read_name
@@ -20,7 +20,6 @@ from tfm_core.training.shelf import Shelf
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
 from tfm_ui.jobs import sessions
-from tfm_ui.text.markdown import JOINER
 from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 TRAIN, SHORT = "_training_train", of_task("reverse", seed=5, steps=50)
@@ -177,7 +176,7 @@ def test_what_was_loaded_is_confirmed_where_it_was_and_not_as_a_warning():
     app.file_uploader(key="_training_file").upload("weights.safetensors", content, "application/octet-stream").run()
     assert not app.exception
     assert not app.warning
-    (told,) = [done.value.replace("\\", "") for done in app.success]
+    (told,) = [plain(done.value) for done in app.success]
     assert told.startswith("These weights are in all other lenses now: reverse")
 
 
@@ -199,7 +198,7 @@ def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
         patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
         bring(app, content)
         assert not app.exception
-        assert "The server is busy" in app.warning[0].value.replace("\\", "")
+        assert "The server is busy" in plain(app.warning[0].value)
         press(app, "_training_file_again")
         assert app.warning
     full.leave(*places)
@@ -219,7 +218,7 @@ def test_names_in_and_of_a_file_are_text(name):
     assert not LIVELY.search(told)
     assert "**bold" not in told
     assert len(told) < 500
-    assert told.replace(JOINER, "").isprintable()
+    assert plain(told).isprintable()
 
 
 def test_who_sees_loaded_weights_is_said_beside_the_box_and_so_it_is():
@@ -236,6 +235,13 @@ def test_weights_that_diverged_are_not_called_missing(steps):
     STORE.keep(replace(steps[0].run, problem="It diverged."))
     app = start("heads", weights=SHORT.name)
     assert not app.exception
-    told = " ".join(box.value for box in app.info).replace("\\", "")
+    told = plain(" ".join(box.value for box in app.info))
     assert "not on this server" not in told
     assert "ended early. It diverged." in told
+
+
+def test_a_source_of_a_link_is_text_where_it_is_said_to_be_unknown():
+    app = start("training", training_view="decode", training_source="[x](http://evil) **b**")
+    assert not app.exception
+    (told,) = [box.value for box in app.warning if "not among the tokens" in plain(box.value)]
+    assert not LIVELY.search(told)
