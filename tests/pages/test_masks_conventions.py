@@ -2,12 +2,14 @@
 
 import io
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
-from tests.pages.test_app import parameter, picture, start, text_on, widget
+from tests.pages.test_app import parameter, picture, plain, start, text_on, widget
 from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 PAGE = "masks"
 PICTURES = ["masks_ours", "masks_handed", "masks_pasted"]
@@ -240,3 +242,19 @@ def test_another_visitor_who_has_the_link_sees_the_upload():
     app.file_uploader[0].upload("mask.txt", b"1 0 1\n1 1 0\n0 1 1", "text/plain").run()
     other = lens(masks_upload=parameter(app, "masks_upload"), masks_pasted="")
     np.testing.assert_array_equal(foreign(other), [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+
+
+def test_while_the_server_is_busy_a_mask_is_not_lost(monkeypatch):
+    full = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
+    place = full.ask("somebody", Lane.PAGES)
+    app = lens()
+    with monkeypatch.context() as patch:
+        patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
+        patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
+        app.file_uploader[0].upload("mask.txt", b"10\n11", "text/plain").run()
+        assert not app.exception
+        assert "The server is busy" in plain(app.error[0].value)
+    full.leave(place)
+    widget(app, "_masks_upload_again").click().run()
+    assert not app.error
+    np.testing.assert_array_equal(foreign(app), [[1, 0], [1, 1]])

@@ -245,3 +245,12 @@ def test_a_source_of_a_link_is_text_where_it_is_said_to_be_unknown():
     assert not app.exception
     (told,) = [box.value for box in app.warning if "not among the tokens" in plain(box.value)]
     assert not LIVELY.search(told)
+
+
+def test_where_loaded_weights_cannot_be_kept_it_is_said(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    content = as_file(STORE.find(of_task("reverse")))
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path / "file", where="the server's folder"))
+    app = bring(start("training"), content)
+    assert not app.exception
+    assert "the server's folder cannot be written (File exists)." in plain(app.success[0].value)

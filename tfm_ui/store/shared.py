@@ -59,8 +59,12 @@ def store() -> Store:
     Raises:
         StoreAway: if there is no folder for it, and none can be made.
     """
-    local = _local(_folder())
-    return WithSpare(_redis(), local) if SETTINGS.store else local
+    if not SETTINGS.store:
+        return _local(_folder())
+    try:
+        return WithSpare(_redis(), _local(_folder()))
+    except StoreAway:  # there is no spare one, and nobody may need it
+        return _redis()
 
 
 def problem() -> str:

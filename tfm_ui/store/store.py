@@ -24,6 +24,7 @@ class Kind:
         name: of the kind.
         together: bytes of all values.
         each: bytes of the values of an owner; 0 if that has no limit of its own.
+        most: bytes of a value; 0 if only the others limit it. More is neither taken nor fetched.
         lifetime: seconds after which a value goes; 0 if it stays.
         reading_renews: whether a value that is read counts as new.
     """
@@ -31,13 +32,15 @@ class Kind:
     name: str
     together: int
     each: int = 0
+    most: int = 0
     lifetime: float = 0.0
     reading_renews: bool = False
 
     @property
     def largest(self) -> int:
         """Bytes that a value may have."""
-        return min(self.each or self.together, self.together) - EXTRA
+        limits = (self.together - EXTRA, self.each - EXTRA, self.most)
+        return min(limit for limit in limits if limit > 0)
 
     def check(self, key: str, value: bytes, owner: str) -> None:
         """Refuse what cannot be kept.

@@ -321,3 +321,19 @@ def test_visitors_read_no_path_of_the_server(monkeypatch, tmp_path):
         "Trained runs are kept in memory until the server ends: the server's folder for them (ATTENTION_LAB_RUNS) "
         "cannot be written (File exists)."
     )
+
+
+def test_while_the_spare_store_is_away_redis_alone_is_used(empty_redis, tmp_path, monkeypatch):
+    redis, spare = RedisStore(empty_redis), LocalStore(tmp_path / "no folder")
+    assert "cannot be read or written now" in spare.ready()
+    store = WithSpare(redis, spare)
+    store.put(KIND, "a", b"1", "Ada")
+    assert (store.get(KIND, "a"), store.entry(KIND, "a").owner, store.keys(KIND)) == (b"1", "Ada", ["a"])
+    store.remove(KIND, "a")
+    assert store.keys(KIND) == []
+    monkeypatch.setattr(shared, "_redis", lambda: redis)
+    monkeypatch.setattr(shared, "SETTINGS", replace(shared.SETTINGS, store=empty_redis))
+    monkeypatch.setenv(shared.VARIABLE, str(tmp_path / "no" / "folder"))
+    assert shared.store() is redis
+    assert shared.problem() == ""
+    redis.close()

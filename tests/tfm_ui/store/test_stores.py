@@ -73,6 +73,14 @@ def test_what_is_larger_than_the_limit_is_refused_and_changes_nothing(store):
         store.put(SMALL, "k" * 201, b"")
 
 
+def test_a_value_may_have_a_limit_of_its_own(store):
+    small = replace(PLAIN, most=10)
+    with pytest.raises(ValueError, match="plain: expected at most 10 bytes, got 11"):
+        store.put(small, "a", bytes(11))
+    store.put(PLAIN, "a", bytes(10))
+    assert store.get(small, "a") == bytes(10)
+
+
 def test_without_a_limit_of_its_own_an_owner_may_fill_all(store):
     for number in range(5):
         store.put(Kind("free", together=3 * EXTRA), str(number), b"", "Ada")

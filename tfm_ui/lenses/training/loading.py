@@ -50,5 +50,6 @@ def _load() -> None:
     st.session_state[f"{FILE}_done"] = (
         f"These weights are in all other lenses now: {run.config.task}, loaded from {name}. Measured here, "
         f"{right} of the answers to {count} are right. Training goes on showing the run that its own controls name."
+        f"{STORE.problem and f' {STORE.problem}'}"
     )
     controls.change("", weights=run.config.name)
