@@ -11,6 +11,7 @@ UPLOADS = Kind(
     "uploads",
     together=SETTINGS.upload_bytes,
     each=SETTINGS.upload_bytes_per_visitor,
+    network=max(SETTINGS.upload_bytes // 2, SETTINGS.upload_bytes_per_visitor),
     lifetime=7 * DAY,  # since it was looked at last: Redis would keep what a visitor has brought for ever
     reading_renews=True,
 )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of
+from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of, network_of
 
 PATIENCE = 5.0  # seconds that a step waits for other processes, whose steps take milliseconds
 TABLE = """
@@ -48,6 +48,8 @@ class LocalStore:
             )
             if kind.each:
                 _make_room(step, kind.each, "kind = ? AND owner = ?", (kind.name, owner))
+            if kind.network and (network := network_of(owner)):
+                _make_room(step, kind.network, "kind = ? AND instr(owner || ' ', ? || ' ') = 1", (kind.name, network))
             _make_room(step, kind.together, "kind = ?", (kind.name,))
 
     def entry(self, kind: Kind, key: str) -> Entry | None:

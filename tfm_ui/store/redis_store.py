@@ -17,7 +17,7 @@ from redis.exceptions import TimeoutError as TimedOut
 from redis.retry import Retry
 
 from tfm_ui.store import scripts
-from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of
+from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of, network_of
 
 PREFIX = "attention-lab"  # begins the names of all that is kept in Redis
 FORMAT = 2  # of what scripts.py keeps: servers of another format, before or after an update, keep theirs beside it
@@ -104,7 +104,8 @@ class RedisStore:
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
         """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""
         kind.check(key, value, owner)
-        self._run(self._put, kind, key, owner, digest_of(value), value, EXTRA, kind.each, kind.together)
+        limits = (kind.each, kind.network if network_of(owner) else 0, kind.together)
+        self._run(self._put, kind, key, owner, digest_of(value), value, EXTRA, *limits)
 
     def entry(self, kind: Kind, key: str) -> Entry | None:
         """What is known of a value, which counts as reading it; None if there is none."""

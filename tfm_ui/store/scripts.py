@@ -52,39 +52,42 @@ local function told(text) return string.match(text or '', '^(%x+) (.*)$') end
 """
 
 PUT = f"""{COMMON}
-local _, key, owner, digest, value, extra, each, together = unpack(ARGV)
-extra, each, together = tonumber(extra), tonumber(each), tonumber(together)
+local _, key, owner, digest, value, extra, each, network, together = unpack(ARGV)
 redis.call('HSET', values, key, value)  -- first: after another write, Redis would let a script go over maxmemory
 redis.call('HSET', about, key, digest .. ' ' .. owner)
 use(key)  -- now, so that it has not outlived its time, and again behind what is put in order
 tidy()
 use(key)
-local sizes, owners, mine, all = {{}}, {{}}, 0, 0
-local rows = redis.call('HGETALL', about)
+local sizes, owners, rows = {{}}, {{}}, redis.call('HGETALL', about)
 for row = 1, #rows, 2 do
-    local digest, whose = told(rows[row + 1])
-    if digest then
-        local size = extra + redis.call('HSTRLEN', values, rows[row])
-        sizes[rows[row]], owners[rows[row]], all = size, whose, all + size
-        if whose == owner then mine = mine + size end
+    local _, whose = told(rows[row + 1])
+    if whose then
+        owners[rows[row]], sizes[rows[row]] = whose, extra + redis.call('HSTRLEN', values, rows[row])
     else
         drop(rows[row])
     end
 end
-if all <= together and (each == 0 or mine <= each) then return end
-local keys = redis.call('ZRANGE', order, 0, -1)
-for _, old in ipairs(keys) do
-    if each == 0 or mine <= each then break end
-    if owners[old] == owner then
-        drop(old)
-        mine, all, sizes[old] = mine - sizes[old], all - sizes[old], 0
+
+-- The oldest of these go until they fit; a limit of 0 is none.
+local function make_room(limit, counts)
+    local total = 0
+    for old, size in pairs(sizes) do
+        if counts(owners[old]) then total = total + size end
+    end
+    if limit == 0 or total <= limit then return end
+    for _, old in ipairs(redis.call('ZRANGE', order, 0, -1)) do
+        if total <= limit then return end
+        if sizes[old] and counts(owners[old]) then
+            drop(old)
+            total, sizes[old] = total - sizes[old], nil
+        end
     end
 end
-for _, old in ipairs(keys) do
-    if all <= together then break end
-    drop(old)
-    all = all - (sizes[old] or 0)
-end
+
+local address = string.match(owner, '^[^ ]*')
+make_room(tonumber(each), function(whose) return whose == owner end)
+make_room(tonumber(network), function(whose) return string.match(whose, '^[^ ]*') == address end)
+make_room(tonumber(together), function() return true end)
 """
 
 # Its owner and digest, and with ARGV[4] the value; nothing of a value that is larger than ARGV[5] bytes. A Redis that

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tfm_ui.store.store import EXTRA, LONGEST_NAME, Entry, Kind, digest_of
 
 PLAIN = Kind("plain", together=100_000)
-SMALL = Kind("small", together=10 * EXTRA, each=4 * EXTRA, reading_renews=True)
+SMALL = Kind("small", together=10 * EXTRA, each=4 * EXTRA, network=6 * EXTRA, reading_renews=True)
 # Hypothesis calls a test many times with the same store.
 same_store = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -108,6 +108,9 @@ class Model:
         self.kept[key] = owner, size + EXTRA
         while self.bytes_of(owner) > SMALL.each:
             del self.kept[next(key for key, (whose, _) in self.kept.items() if whose == owner)]
+        network = owner.partition(" ")[0]
+        while network and self.bytes_of(network=network) > SMALL.network:
+            del self.kept[next(key for key, (whose, _) in self.kept.items() if whose.partition(" ")[0] == network)]
         while self.bytes_of() > SMALL.together:
             self.kept.popitem(last=False)
 
@@ -115,17 +118,20 @@ class Model:
         if key in self.kept:
             self.kept.move_to_end(key)
 
-    def bytes_of(self, owner=None):
-        return sum(size for whose, size in self.kept.values() if owner in (None, whose))
+    def bytes_of(self, owner=None, network=None):
+        sizes = [(whose, whose.partition(" ")[0], size) for whose, size in self.kept.values()]
+        return sum(size for whose, near, size in sizes if owner in (None, whose) and network in (None, near))
 
 
-PUT = st.tuples(st.sampled_from("abcdefghijkl"), st.integers(0, SMALL.largest), st.sampled_from("ABCDE"))
+# Of one address, of another that begins alike, without one, and an address alone.
+OWNERS = ("1.2.3.4 A", "1.2.3.4 B", "1.2.3.4 C", "1.2.3.4", "1.2.3.45 A", " A", " B", "C")
+PUT = st.tuples(st.sampled_from("abcdefghijkl"), st.integers(0, SMALL.largest), st.sampled_from(OWNERS))
 READ = st.sampled_from("abcdefghijkl")
 
 
 @same_store
 @given(steps=st.lists(PUT | READ, max_size=40))
-def test_never_over_a_limit_and_the_oldest_goes_first_the_owners_before_anyones(store, steps):
+def test_never_over_a_limit_and_the_oldest_goes_first_the_owners_then_the_networks_then_anyones(store, steps):
     model = Model()
     for key in store.keys(SMALL):
         store.remove(SMALL, key)
@@ -171,3 +177,12 @@ def test_what_has_outlived_its_time_is_gone_and_has_room_no_longer(store):
     time.sleep(lifetime * 7 / 6)
     assert store.entry(brief, "a") is None
     assert store.keys(brief) == []
+
+
+def test_who_invents_visitors_drops_nothing_of_other_networks(store):
+    for owner in ("5.6.7.8 B", "9.9.9.9 C"):
+        for number in range(2):
+            store.put(SMALL, f"{owner[0]}{number}", b"", owner)
+    for number in range(50):
+        store.put(SMALL, f"A{number}", b"", f"1.2.3.4 {number}")
+    assert store.keys(SMALL) == ["50", "51", "90", "91", *(f"A{number}" for number in range(44, 50))]

@@ -8,7 +8,7 @@ from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.page import controls, upload
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.visitors.visitor import visitor_here
+from tfm_ui.visitors.visitor import network_here
 
 FILE = "_training_file"
 
@@ -44,7 +44,7 @@ def _load() -> None:
     except ValueError as problem:
         st.session_state[f"{FILE}_problem"] = f"{name}: {str(problem).removesuffix('.')}."
         return
-    STORE.keep(run, owner=visitor_here())
+    STORE.keep(run, owner=network_here())
     right = formats.percent(run.last.accuracy)
     count = formats.plural(measured_on(run, run.last), "held-out example")
     st.session_state[f"{FILE}_done"] = (

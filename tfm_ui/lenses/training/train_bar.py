@@ -13,7 +13,7 @@ from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training import train_words
 from tfm_ui.lenses.training.runs import JOB, estimate
 from tfm_ui.page import controls, job_bar
-from tfm_ui.visitors.visitor import visitor_here
+from tfm_ui.visitors.visitor import network_here
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 LIMIT = 6.0, 30.0  # a run is stopped after this many times its estimate, and never before this many seconds
@@ -73,7 +73,7 @@ def _ask(config: TrainingConfig) -> None:
         return
     seconds = estimate(config)
     limit = max(LIMIT[0] * seconds, LIMIT[1])
-    keep = partial(_keep, visitor_here())
+    keep = partial(_keep, network_here())
     job_bar.submit(Request(JOB, config, seconds=seconds, limit=limit, then=keep), WATCHED)
 
 
