@@ -201,6 +201,9 @@ def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
         assert "The server is busy" in plain(app.warning[0].value)
         press(app, "_training_file_again")
         assert app.warning
+        app.file_uploader(key="_training_file").set_value(None).run()
+        assert "_training_file_again" not in [button.key for button in app.button]
+        bring(app, content)
     full.leave(*places)
     press(app, "_training_file_again")
     assert not app.warning

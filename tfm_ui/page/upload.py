@@ -30,8 +30,8 @@ def draw(label: str, *, key: str, most: int, read: Callable[[], None], what: str
         read: the callback, which finds the file in the session's state under the key.
         what: of the file others see, as in a sentence.
     """
-    st.file_uploader(label, max_upload_size=most, key=key, on_change=read)
-    if st.session_state.get(_busy(key)):
+    file = st.file_uploader(label, max_upload_size=most, key=key, on_change=read)
+    if file and st.session_state.get(_busy(key)):
         st.button("Try again", on_click=read, icon=":material/refresh:", key=f"{key}_again")
     st.caption(SEEN_BY.format(what=what))
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
+from redis.connection import SSLConnection
 from redis.exceptions import NoPermissionError
 
 from tests.tfm_ui.store.hanging import proxy_to
@@ -173,6 +174,14 @@ def test_a_redis_that_does_not_come_to_its_end_is_a_sentence_and_answers_again_l
         proxy.mode = "quick"
         assert slow.get(KIND, "b") == b"the value of b"  # and not what was asked for before
         slow.close()
+
+
+def test_an_encrypted_connection_is_bounded_as_well():
+    secure = RedisStore("rediss://127.0.0.1:1")
+    made = secure._redis.connection_pool.connection_class
+    assert issubclass(made, SSLConnection)
+    assert made._connect is RedisStore("redis://127.0.0.1:1")._redis.connection_pool.connection_class._connect
+    secure.close()
 
 
 def test_deployments_that_share_a_redis_know_nothing_of_each_other(redis, empty_redis, client):
