@@ -15,7 +15,7 @@ UPLOADS = Kind(
     lifetime=7 * DAY,  # since it was looked at last: Redis would keep what a visitor has brought for ever
     reading_renews=True,
 )
-MEASUREMENTS = Kind("measurements", together=16_000_000, most=1_000_000)
+MEASUREMENTS = Kind("measurements", together=16_000_000, each=8_000_000, most=4_000_000)
 RUNS = Kind("runs", together=SETTINGS.runs_bytes, each=SETTINGS.runs_bytes // 2)
 LOADED = replace(RUNS, name="loaded", together=RUNS.together // 5, each=RUNS.each // 5)  # pushes out nothing trained
 COMPARISONS = Kind("comparisons", together=4_000_000, most=1_000_000)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.store import EXTRA, LONGEST_NAME, Entry, Kind, digest_of
 
 PLAIN = Kind("plain", together=100_000)
@@ -186,3 +187,16 @@ def test_who_invents_visitors_drops_nothing_of_other_networks(store):
     for number in range(50):
         store.put(SMALL, f"A{number}", b"", f"1.2.3.4 {number}")
     assert store.keys(SMALL) == ["50", "51", "90", "91", *(f"A{number}" for number in range(44, 50))]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_of_each_kind_nobody_can_push_out_all_that_others_have(kind, store):
+    """Comparisons are one for each task, whoever has asked for them."""
+    share = min(limit for limit in (kind.each, kind.network, kind.together) if limit)
+    assert share <= kind.together // 2 or kind.name == "comparisons"
+    assert kind.largest <= share
+    small = replace(kind, together=20 * EXTRA, each=10 * EXTRA, network=10 * EXTRA, most=0)
+    store.put(small, "Ada's", b"", "1.2.3.4")
+    for number in range(40):
+        store.put(small, f"Bob's {number}", b"", "5.6.7.8")
+    assert store.keys(small)[0] == "Ada's"
