@@ -15,7 +15,7 @@ MOST_BYTES = 1_000_000  # of a comparison; a larger one is none of ours
 
 
 class Outcomes:
-    """All methods may be called by any thread.
+    """All methods may be called by any thread, and none waits for another that reads or writes: a place may be slow.
 
     Attributes:
         shelf: where comparisons are kept.
@@ -38,21 +38,23 @@ class Outcomes:
         """The latest comparison that was computed here, else the one that comes with the app; None if there is none."""
         if task not in TASKS:
             return None
+        stamp = self.shelf.stamp(_name(task))
         with self._lock:
             comparison, known = self._memory.get(task, (None, None))
-            stamp = self.shelf.stamp(_name(task))
-            if comparison is not None and stamp in (None, known):
-                return comparison
-            latest = self._kept(task) or _comparison_in(Folder(self.shipped).read(_name(task)), task)
-            if latest:
+        if comparison is not None and stamp in (None, known):
+            return comparison
+        latest = self._kept(task) or _comparison_in(Folder(self.shipped).read(_name(task)), task)
+        with self._lock:
+            if latest and self._memory.get(task, (None, None))[0] is comparison:  # else another thread knows better
                 self._memory[task] = latest, stamp
-            return latest or comparison
+        return latest or comparison
 
     def keep(self, comparison: Comparison) -> None:
         """Keep a comparison, in place of an earlier one of its task."""
+        self.shelf.write(_name(comparison.task), {JSON: as_json(comparison).encode()})
+        stamp = self.shelf.stamp(_name(comparison.task))
         with self._lock:
-            self.shelf.write(_name(comparison.task), {JSON: as_json(comparison).encode()})
-            self._memory[comparison.task] = comparison, self.shelf.stamp(_name(comparison.task))
+            self._memory[comparison.task] = comparison, stamp
 
     @property
     def problem(self) -> str:

@@ -26,7 +26,7 @@ IN_MEMORY = 32  # runs that are kept in memory as well
 
 
 class Store:
-    """All methods may be called by any thread.
+    """All methods may be called by any thread, and none waits for another that reads or writes: a place may be slow.
 
     Attributes:
         shelf: where runs are kept.
@@ -41,34 +41,34 @@ class Store:
             shipped: a folder, whose runs are read and never removed.
         """
         self.shelf, self.shipped = Shelf(RUNS, place), shipped
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # of the memory alone
         self._memory: OrderedDict[str, tuple[Run, Stamp | None]] = OrderedDict()
 
     def find(self, config: TrainingConfig) -> Run | None:
         """The run of this configuration, complete or not; None if there is none."""
-        name = config.name
+        name, stamp = config.name, self.shelf.stamp(_stem(config))
         with self._lock:
-            stamp = self.shelf.stamp(_stem(config))
             known, read_at = self._memory.get(name, (None, None))
             if known is not None and stamp in (None, read_at):
                 self._memory.move_to_end(name)
                 return known
-            # Not read yet, or another process has written it since.
-            run = self._kept(config) or known or _run_in(Folder(self.shipped).read(_stem(config)), config)
-            if run is not None:
+        # Not read yet, or another process has written it since.
+        run = self._kept(config) or known or _run_in(Folder(self.shipped).read(_stem(config)), config)
+        with self._lock:
+            if run is not None and self._memory.get(name, (None, None))[0] is known:  # else another thread knows better
                 self._remember(run, stamp)
-            return run
+        return run
 
     def beginning(self, config: TrainingConfig) -> Run | None:
         """The longest run that this one goes on from: it differs in the number of steps alone, and is shorter."""
+        family = _family(config)
+        steps = {name.rpartition("-")[2] for name in self.shelf.names(f"{family}-")}
         with self._lock:
-            family = _family(config)
-            steps = {name.rpartition("-")[2] for name in self.shelf.names(f"{family}-")}
             steps |= {str(run.config.steps) for run, _ in self._memory.values() if _family(run.config) == family}
-            runs = []
-            for count in steps:
-                with suppress(ValueError):  # somebody else's file
-                    runs.append(self.find(replace(config, steps=int(count))))
+        runs = []
+        for count in steps:
+            with suppress(ValueError):  # somebody else's file
+                runs.append(self.find(replace(config, steps=int(count))))
         usable = [run for run in runs if run and run.optimizer and not run.problem and run.done <= config.steps]
         return max(usable, key=lambda run: run.done, default=None)
 
@@ -81,9 +81,10 @@ class Store:
             owner: whose it is; of too much the owner's oldest goes first.
         """
         parts = {TENSORS: files.as_tensors(run, optimizer=optimizer), JSON: files.as_json(run).encode()}
+        self.shelf.write(_stem(run.config), parts, owner)
+        stamp = self.shelf.stamp(_stem(run.config))
         with self._lock:
-            self.shelf.write(_stem(run.config), parts, owner)
-            self._remember(run, self.shelf.stamp(_stem(run.config)))
+            self._remember(run, stamp)
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
         """The weights of the complete run with this name, or None if it is not here or diverged."""
