@@ -134,13 +134,13 @@ class Settings:
     waiting_per_address: int = _setting(
         "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures and pages of one network address that may wait"
     )
-    waiting: int = _setting("WAITING", COUNT, "192", "192", "pictures and pages that may wait in all")
+    waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures and pages that may wait in all")
     rest_seconds: float = _setting(
         "REST", SECONDS, "2.5", "2.5", "how long a visitor must have moved nothing before the page is run"
     )
     tabs_per_visitor: int = _setting("TABS_PER_VISITOR", COUNT, "60", "12", "open tabs of one visitor")
     tabs_per_address: int = _setting("TABS_PER_ADDRESS", COUNT, "200", "100", "open tabs of one network address")
-    tabs: int = _setting("TABS", COUNT, "500", "100", "open tabs in all")
+    tabs: int = _setting("TABS", COUNT, "500", "150", "open tabs in all")
     file_bytes_per_tab: int = _setting("FILES_MB_PER_TAB", MEGABYTES, "30", "10", "uploaded files of one open tab")
     file_bytes: int = _setting("FILES_MB", MEGABYTES, "150", "40", "uploaded files of all open tabs")
     upload_bytes_per_visitor: int = _setting(
