@@ -7,9 +7,12 @@ and 1 to 2 processors. The variable ATTENTION_LAB_PRESET chooses between them; a
 
 import dataclasses
 import os
+import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_LAB_"
 MEGABYTE, MEBIBYTE = 1_000_000, 2**20
@@ -59,7 +62,19 @@ def _sources(raw: str) -> str | None:
 
 
 def _store(raw: str) -> str | None:
-    return raw if not raw or (raw.startswith(("redis://", "rediss://")) and raw.isprintable()) else None
+    if not raw:
+        return raw
+    try:
+        parts = urlsplit(raw)
+        may_be = raw.isprintable() and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port
+        return None
+    may_be = may_be and parts.scheme in ("redis", "rediss") and bool(re.fullmatch("(/[0-9]{0,4})?", parts.path))
+    return raw if may_be else None
+
+
+def _name(raw: str) -> str | None:
+    return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
 
 
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
@@ -69,6 +84,8 @@ MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
+
+NAME = Kind("at most 40 letters, digits, - and _", _name)
 
 
 @dataclass(frozen=True)
@@ -156,6 +173,9 @@ class Settings:
         "address of the Redis server where several servers keep what they share; without it, local files",
         secret=True,
     )
+    deployment: str = _setting(
+        "DEPLOYMENT", NAME, "", "", "what the servers that share a Redis are called there, if others use the same one"
+    )
     job_worker: str = _setting(
         "JOB_WORKER",
         one_of("early", "late"),
@@ -240,4 +260,12 @@ def written(settings: Settings) -> dict[str, str]:
     }
 
 
-SETTINGS = read()
+def _of_server() -> Settings:
+    """The settings of this process; one that cannot be ends it with a sentence, whichever file was started."""
+    try:
+        return read()
+    except ValueError as problem:
+        sys.exit(f"{problem}.")
+
+
+SETTINGS = _of_server()
