@@ -13,6 +13,7 @@ if sys.version_info < (3, 11):
     sys.exit(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
+import json
 import os
 import shutil
 import signal
@@ -27,6 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+LOCKS, TORCH_LOCK = ("locks/app.txt", "locks/transformers.txt"), "locks/torch.txt"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
@@ -92,21 +94,39 @@ def for_streamlit(arguments: list[str]) -> list[str]:
 
 
 def install(requirements: str) -> None:
-    """Install the packages of a requirements file into .venv, unless the same file was installed before."""
-    wanted = (ROOT / "requirements.txt").read_text() + (ROOT / requirements).read_text()
+    """Install the packages of the locks into .venv, with what else a requirements file names, unless they are there.
+
+    Each file that is fetched for a lock must have one of the hashes that stand there.
+    """
+    wanted = "".join((ROOT / file).read_text(encoding="utf-8") for file in (*LOCKS, TORCH_LOCK, requirements))
     done = HOME / f"{requirements}.installed"
-    if done.exists() and done.read_text() == wanted:
+    if done.exists() and done.read_text(encoding="utf-8") == wanted:
         return
     print(f"Setting up {HOME} from {requirements}: a few minutes, once.", flush=True)
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         venv.create(HOME, with_pip=True)
-    # torch first, so that packages that need torch find the right version installed.
-    torch = next(line for line in wanted.splitlines() if line.startswith("torch=="))
     # For the tests Python compiles what they import, when they do: to compile all that is there takes half a minute.
     how = ["--quiet"] if requirements == "requirements.txt" else ["--quiet", "--no-compile"]
-    for what in ([torch], ["-r", requirements]):
-        subprocess.run([BIN / "python", "-m", "pip", "install", *how, *what], check=True)
-    done.write_text(wanted)
+    pip = [str(BIN / "python"), "-m", "pip", "install", *how]
+    torch = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))
+    brings_torch = brings_own_torch(torch)
+    locks = LOCKS if brings_torch else (*LOCKS, TORCH_LOCK)
+    subprocess.run([*pip, "--require-hashes", *(word for lock in locks for word in ("-r", lock))], check=True)
+    if brings_torch:
+        subprocess.run([*pip, torch], check=True)
+    if requirements != "requirements.txt":
+        subprocess.run([*pip, "-r", requirements], check=True)
+    done.write_text(wanted, encoding="utf-8")
+
+
+def brings_own_torch(torch: str) -> bool:
+    """Whether this machine brings a build of torch of its own, such as one without CUDA, whose hash no lock has.
+
+    Then it is installed already, or pip is set up to find it: such builds have versions like "2.13.0+cpu".
+    """
+    ask = [str(BIN / "python"), "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "--report", "-", torch]
+    chosen = json.loads(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout)["install"]
+    return not chosen or "+" in chosen[0]["metadata"]["version"]
 
 
 def install_browser() -> None:
