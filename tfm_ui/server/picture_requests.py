@@ -19,7 +19,7 @@ from tfm_ui.server.pool import POOL, Question
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.visitors.compute_limiter import RETRY, Busy, Lane, VisitorGone
 from tfm_ui.visitors.transfer_limit import TransferLimit
-from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn
+from tfm_ui.visitors.turn import PATIENCE, Turn, too_long
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
@@ -132,7 +132,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
             if gone.done():
                 raise VisitorGone
             if not turn.ticket.admitted.done():
-                raise Busy(TOO_LONG)
+                raise too_long()
             return await _answer(Question(turn, names, query, hash(model), REQUEST.get()), gone)
         finally:
             turn.end()
