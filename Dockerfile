@@ -9,14 +9,12 @@ ARG TRANSFORMERS=
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
 WORKDIR /tmp
-COPY requirements.txt ./
 COPY locks ./locks
+# torch from the index of builds without CUDA: the usual build brings gigabytes that the app does not use.
 RUN pip install --no-cache-dir --require-hashes --requirement locks/app.txt \
-    ${TRANSFORMERS:+--requirement locks/transformers.txt}
-# torch from the index of builds without CUDA: the usual build brings gigabytes that the app does not use. Its version
-# stands in requirements.txt alone. No lock has the hashes of these builds; what torch needs is installed by now.
-RUN pip install --no-cache-dir --no-deps --index-url https://download.pytorch.org/whl/cpu \
-    "$(grep --only-matching '^torch==[^ ]*' requirements.txt)"
+    ${TRANSFORMERS:+--requirement locks/transformers.txt} \
+    && pip install --no-cache-dir --require-hashes --no-deps --index-url https://download.pytorch.org/whl/cpu \
+    --requirement locks/torch-cpu.txt
 
 FROM packages AS parts
 RUN python -m venv /opt/tools \
@@ -35,7 +33,7 @@ COPY locks ./locks
 COPY pages ./pages
 COPY tfm_core ./tfm_core
 COPY tfm_ui ./tfm_ui
-COPY app.py requirements.txt ./
+COPY app.py ./
 # The user of the app cannot write here, so that the files are compiled now.
 RUN python -m compileall -q app.py pages tfm_core tfm_ui
 ENV PATH=/opt/venv/bin:$PATH ATTENTION_LAB_RUNS=/home/lab/runs

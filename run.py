@@ -28,7 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
-LOCKS, TORCH_LOCK = ("locks/app.txt", "locks/transformers.txt"), "locks/torch.txt"
+LOCKS = "locks/app.txt", "locks/transformers.txt"
+TORCH_LOCKS = {"": "locks/torch.txt", "cpu": "locks/torch-cpu.txt"}  # by build; other builds have no hash here
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
@@ -98,7 +99,9 @@ def install(requirements: str) -> None:
 
     Each file that is fetched for a lock must have one of the hashes that stand there.
     """
-    wanted = "".join((ROOT / file).read_text(encoding="utf-8") for file in (*LOCKS, TORCH_LOCK, requirements))
+    wanted = "".join(
+        (ROOT / file).read_text(encoding="utf-8") for file in (*LOCKS, *TORCH_LOCKS.values(), requirements)
+    )
     done = HOME / f"{requirements}.installed"
     if done.exists() and done.read_text(encoding="utf-8") == wanted:
         return
@@ -109,24 +112,25 @@ def install(requirements: str) -> None:
     how = ["--quiet"] if requirements == "requirements.txt" else ["--quiet", "--no-compile"]
     pip = [str(BIN / "python"), "-m", "pip", "install", *how]
     torch = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))
-    brings_torch = brings_own_torch(torch)
-    locks = LOCKS if brings_torch else (*LOCKS, TORCH_LOCK)
+    build = torch_build(torch)
+    locks = [*LOCKS, *([TORCH_LOCKS[build]] if build in TORCH_LOCKS else [])]
     subprocess.run([*pip, "--require-hashes", *(word for lock in locks for word in ("-r", lock))], check=True)
-    if brings_torch:
+    if build not in TORCH_LOCKS:
         subprocess.run([*pip, torch], check=True)
     if requirements != "requirements.txt":
         subprocess.run([*pip, "-r", requirements], check=True)
     done.write_text(wanted, encoding="utf-8")
 
 
-def brings_own_torch(torch: str) -> bool:
-    """Whether this machine brings a build of torch of its own, such as one without CUDA, whose hash no lock has.
+def torch_build(torch: str) -> str:
+    """Which build of torch this machine gets: "" is the package index's.
 
-    Then it is installed already, or pip is set up to find it: such builds have versions like "2.13.0+cpu".
+    Another one, such as "cpu", is there already or where pip is set up to look. Its version ends with "+" and the name;
+    of a build that somebody has installed the name is "installed".
     """
     ask = [str(BIN / "python"), "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "--report", "-", torch]
     chosen = json.loads(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout)["install"]
-    return not chosen or "+" in chosen[0]["metadata"]["version"]
+    return str(chosen[0]["metadata"]["version"]).partition("+")[2] if chosen else "installed"
 
 
 def install_browser() -> None:

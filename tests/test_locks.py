@@ -114,6 +114,17 @@ def test_only_the_lock_of_torch_has_torch_and_cuda():
     assert [pin for lock, text in TEXTS.items() if lock != "torch" for pin in pins(text) if TORCH.match(pin)] == []
 
 
+def test_the_builds_of_torch_without_cuda_are_of_the_version_that_is_required():
+    [entry] = entries((FOLDER / "torch-cpu.txt").read_text("utf-8"))
+    match = ENTRY.match(entry)
+    assert match
+    [version] = [next(iter(each.specifier)).version for each in required("torch")]
+    assert match["pin"] == f"torch=={version}+cpu"
+    hashes = re.findall(r"\w{64}", match["hashes"])
+    assert len(set(hashes)) == len(hashes) == 8  # two processors, four Pythons
+    assert not set(hashes) & set(re.findall(r"\w{64}", TEXTS["torch"]))  # these are the index's, with CUDA
+
+
 def test_a_lock_that_is_not_current_is_noticed():
     text = TEXTS["app"]
     by_name, roots = locked(text, TEXTS["torch"]), required("app")
