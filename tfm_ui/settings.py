@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_LAB_"
 MEGABYTE, MEBIBYTE = 1_000_000, 2**20
+PLACE = re.compile(r"(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\]):([0-9]{1,5})")  # an address, and its port
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,18 @@ def _name(raw: str) -> str | None:
     return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
 
 
+def _place(raw: str) -> str | None:
+    port = PLACE.fullmatch(raw)
+    return raw if not raw or (port and 0 < int(port[1]) < 2**16) else None
+
+
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
 MEBIBYTES = whole(1, unit="MiB", times=MEBIBYTE)
 COUNT = whole(1)
 MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
+METRICS = Kind("nothing, or an address and a port, such as 127.0.0.1:9464", _place)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
 
 NAME = Kind("at most 40 letters, digits, - and _", _name)
@@ -215,6 +222,13 @@ class Settings:
         "local",
         "local",
         "who may read /status: programs on this machine, or everybody",
+    )
+    metrics: str = _setting(
+        "METRICS",
+        METRICS,
+        "",
+        "",
+        "where a Prometheus server reads figures, such as 127.0.0.1:9464; nowhere by default",
     )
     transformers: str = _setting(
         "TRANSFORMERS",
