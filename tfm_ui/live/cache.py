@@ -112,8 +112,8 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
             long = heavy(*args, **more)
             with turn_to_compute(heavy=long):
                 result = once(*args, **more)
-            if long or next(_results) % OFTEN == 0:
-                give_back()  # otherwise glibc keeps up to twice the cache's limit
+            if not long and next(_results) % OFTEN == 0:
+                give_back()  # otherwise glibc keeps up to twice the cache's limit; after long ones, their turn does it
             return result
 
         if not apart:
