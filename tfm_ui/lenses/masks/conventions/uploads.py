@@ -13,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 
 from tfm_ui.lenses.masks.conventions.mask_text import Table
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 
@@ -48,7 +48,7 @@ def find(name: str, visitor: str | None = None) -> Table:
     return _table(name, entry.digest)
 
 
-@cached()
+@cached(heavy=never)
 def _table(name: str, digest: str) -> Table:
     """The table with this digest, which is read once and not for each picture."""
     value = store().get(UPLOADS, name)
