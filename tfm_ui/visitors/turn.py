@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
@@ -20,12 +21,17 @@ from tfm_ui.visitors.workers import WORKERS
 PAGES = 2
 LIMITER = ComputeLimiter(pictures=WORKERS, pages=PAGES, slow=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
-TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
 
 
+def too_long() -> Busy:
+    """What is raised where a computation has waited too long for its turn; it is counted."""
+    metrics.REFUSED.labels("seconds_waited").inc()
+    return Busy(f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn.")
+
+
 class SlowLaneNeeded(Exception):
-    """A computation takes long, but its turn is in another lane and cannot move from where the computation runs."""
+    """A computation takes long, but its turn is in another lane and cannot wait where the computation runs."""
 
 
 class AnyTurn(Protocol):
@@ -69,7 +75,7 @@ class Turn:
                 return self.ticket.admitted.result(timeout=POLL)
             except TimeoutError:
                 if time.monotonic() - begin > PATIENCE:
-                    raise Busy(TOO_LONG) from None
+                    raise too_long() from None
 
     def check_wanted(self) -> None:
         """Raise VisitorGone if the answer is no longer wanted."""
@@ -79,13 +85,30 @@ class Turn:
     def enter_slow_lane(self) -> None:
         """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
         if self.ticket.lane is not Lane.SLOW:
-            self.end()
-            self.ticket = LIMITER.ask(self.who, Lane.SLOW)
+            self.ask_for_slow_lane()
             self.wait()
+
+    def ask_for_slow_lane(self) -> None:
+        """Give the place back for a ticket of the slow lane; `ticket.admitted` tells when it may go on.
+
+        Raises:
+            Busy: if too many computations wait.
+        """
+        self.end()
+        self.ticket = LIMITER.ask(self.who, Lane.SLOW)
 
     def end(self) -> None:
         """Give the place back, so that the next computation can begin."""
         LIMITER.leave(self.ticket)
+
+
+class PicturesTurn(Turn):
+    """The turn of a request for pictures: it waits on the event loop, where no thread waits with it."""
+
+    def enter_slow_lane(self) -> None:
+        """Raise SlowLaneNeeded unless the turn is in the slow lane: the computation is begun anew there."""
+        if self.ticket.lane is not Lane.SLOW:
+            raise SlowLaneNeeded
 
 
 _turn: ContextVar[AnyTurn | None] = ContextVar("turn", default=None)
