@@ -194,7 +194,8 @@ def measure_needs(model: ModelState, state: MasksState) -> int:
     streams = double * rows * ((2 * config.num_layers + 6) * config.d_model + 3 * fitted.hidden)
     of_encoder = 3 * tokens if fitted.is_encoder_decoder else 0
     scores = double * config.num_heads * tokens * (2 * rows + of_encoder)
-    return max(passes.needs(model), 3 * weight_bytes(config) + streams + scores, 3 * LITTLE)
+    tables = 12 * NUMBER * tokens**2  # of all pairs: masks, and what is allowed after each layer
+    return max(passes.needs(model), 3 * weight_bytes(config) + streams + scores + tables, 3 * LITTLE)
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
