@@ -33,6 +33,9 @@ TORCH_LOCKS = {"": "locks/torch.txt", "cpu": "locks/torch-cpu.txt"}  # by build;
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
+OPEN = """Everybody who can reach this address can use the app: it asks for no password, and encrypts nothing.
+It limits what strangers can take of this machine, but it is made to stand behind a reverse proxy, such as nginx, where
+it is open to a network that you do not trust. docs/hosting.md says how."""
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 TSC = ["node", "node_modules/typescript/bin/tsc"]
 FAST_CHECKS = (
@@ -91,6 +94,8 @@ def for_streamlit(arguments: list[str]) -> list[str]:
         "use the app: it asks for no password, and encrypts nothing",
     )
     ours, rest = parser.parse_known_args(arguments)
+    if ours.address and ours.address not in ("127.0.0.1", "::1", "localhost"):
+        print(OPEN, flush=True)
     return rest + ([f"--server.address={ours.address}"] if ours.address else [])
 
 

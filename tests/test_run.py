@@ -56,6 +56,14 @@ def test_an_address_is_asked_for_in_our_words_or_in_streamlits(given, passed_on,
 
 
 @pytest.mark.parametrize(
+    ("given", "is_said"), [(["--address", "0.0.0.0"], True), (["--address", "127.0.0.1"], False), ([], False)]
+)
+def test_who_opens_the_app_to_a_network_reads_what_that_means(given, is_said, capsys):
+    run.for_streamlit(given)
+    assert ("is made to stand behind a reverse proxy" in capsys.readouterr().out) == is_said
+
+
+@pytest.mark.parametrize(
     ("version", "lock"),
     [
         ("2.13.0", "locks/torch.txt"),

@@ -36,14 +36,15 @@ class Shelf:
 
     def stamp(self, name: str) -> Stamp | None:
         """The stamp of what is kept, in any of the places; None also if they cannot be read."""
-        self.unreadable = ""
+        unreadable = ""
+        stamp: Stamp | None = None
         for place in self.places:
             try:
-                if stamp := place.stamp(name):
-                    return stamp
+                stamp = stamp or place.stamp(name)
             except OSError as error:
-                self.unreadable = str(error)
-        return None
+                unreadable = str(error)
+        self.unreadable = unreadable
+        return stamp
 
     def contents(self, name: str) -> Iterator[Parts]:
         """What is kept under a name, in one place after the other."""
@@ -56,10 +57,10 @@ class Shelf:
                 if parts:
                     yield parts
 
-    def write(self, name: str, parts: Parts) -> None:
-        """Keep these parts in place of earlier ones."""
+    def write(self, name: str, parts: Parts, owner: str = "") -> None:
+        """Keep these parts in place of earlier ones; see `Place.write`."""
         try:
-            self.place.write(name, parts)
+            self.place.write(name, parts, owner)
             self.problem = ""
         except OSError as error:
             self.problem = (
@@ -68,7 +69,7 @@ class Shelf:
             )
             if self.spare:
                 with suppress(OSError):
-                    self.spare.write(name, parts)
+                    self.spare.write(name, parts, owner)
 
     def names(self, prefix: str) -> set[str]:
         """The names that begin like this, in any of the places."""

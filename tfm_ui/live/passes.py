@@ -26,7 +26,7 @@ from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.settings import SETTINGS
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.trained import run_of
+from tfm_ui.state.trained import problem_of, run_of
 
 BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
 # Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
@@ -77,6 +77,8 @@ def missing_weights(state: ModelState) -> str:
         return ""
     if away := STORE.shelf.unreadable:
         return f"The weights “{state.weights}” cannot be looked up now. {away}"
+    if problem := problem_of(state.weights):
+        return f"The training of the weights “{state.weights}” ended early. {problem}"
     where = f"The weights “{state.weights}” are not on this server."
     if "file=" in state.weights:
         return f"{where} They were loaded from a file: load it again in the Training lens."

@@ -15,6 +15,7 @@ from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import explained
+from tfm_ui.text.markdown import escape_markdown
 
 
 def show(lens: Lens) -> None:
@@ -47,7 +48,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         if view.uses_model and (reason := frame.why_not_run(model)):
             with question:
                 question_row.draw(lens, model, state, reason)
-            st.info(reason, icon=":material/edit:")
+            st.info(escape_markdown(reason), icon=":material/edit:")
             return
         if view.controls:
             state = _knobs(lens, view, model)

@@ -26,6 +26,7 @@ from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import quick_shutdown
 from tfm_ui.server.status import status
+from tfm_ui.store import shared
 from tfm_ui.visitors.workers import WORKERS
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
@@ -76,6 +77,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     try:
         with quick_shutdown(), served():
             await asyncio.to_thread(POOL.start, WORKERS)
+            await asyncio.to_thread(shared.warn)
             WATCH.start()
             yield
     finally:  # not after a signal: then this process has ended, and its workers end by themselves

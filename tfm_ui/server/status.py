@@ -54,7 +54,8 @@ def _sections() -> dict[str, Any]:
         "versions": versions(),
         "queues": queues(),
         "workers": workers(),
-        "store": {"kind": "Redis" if SETTINGS.store else "local", "answers": not shared.problem()},
+        "store": {"kind": "Redis" if SETTINGS.store else "local", "answers": not shared.problem()}
+        | ({"advice": advice} if (advice := shared.advice()) else {}),
         "job_worker": {"started": job_worker.started, "ready": job_worker.ready},
         "latency": {"page runs": metrics.told_of(metrics.PAGE_RUNS), "pictures": metrics.told_of(metrics.PICTURES)},
         "memory": memory(),

@@ -2,14 +2,14 @@
 
 import os
 import sqlite3
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of
+from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of, network_of
 
 PATIENCE = 5.0  # seconds that a step waits for other processes, whose steps take milliseconds
 TABLE = """
@@ -32,9 +32,10 @@ class LocalStore:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "kept.sqlite"
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0  # whose connection it is: a forked process needs another
+        # The connections that nobody uses now: a step has one of its own, so that no thread waits while another one's
+        # step waits for another process. Beside each stands whose it is, as a forked process needs another, and the
+        # number of the file that it has opened, as whoever tidies up temporary files may have removed it.
+        self._idle: deque[tuple[sqlite3.Connection, int, int]] = deque()
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
         """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""
@@ -47,6 +48,8 @@ class LocalStore:
             )
             if kind.each:
                 _make_room(step, kind.each, "kind = ? AND owner = ?", (kind.name, owner))
+            if kind.network and (network := network_of(owner)):
+                _make_room(step, kind.network, "kind = ? AND instr(owner || ' ', ? || ' ') = 1", (kind.name, network))
             _make_room(step, kind.together, "kind = ?", (kind.name,))
 
     def entry(self, kind: Kind, key: str) -> Entry | None:
@@ -78,11 +81,9 @@ class LocalStore:
             return str(problem)
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            if self._connection:
-                self._connection.close()
-            self._connection = None
+        """Close the file. Nobody may be using it."""
+        while self._idle:
+            self._idle.pop()[0].close()
 
     def _read(self, kind: Kind, key: str, columns: str) -> tuple[Any, ...] | None:
         named = {"kind": kind.name, "key": key}
@@ -98,8 +99,7 @@ class LocalStore:
     def _step(self, kind: Kind) -> Iterator[sqlite3.Connection]:
         """A step that other processes see whole or not at all; what has outlived its time is dropped before it."""
         try:
-            with self._lock:
-                connection = self._open()
+            with self._connected() as connection:
                 connection.execute("BEGIN IMMEDIATE" if kind.reading_renews else "BEGIN")
                 try:
                     if kind.lifetime:
@@ -112,18 +112,40 @@ class LocalStore:
                 except BaseException:
                     connection.execute("ROLLBACK")
                     raise
-        except sqlite3.Error as error:
-            raise StoreAway(f"What this server keeps cannot be read or written now ({error}).") from error
+        except (sqlite3.Error, OSError) as error:
+            why = getattr(error, "strerror", None) or error  # of a file without its path, which visitors need not know
+            raise StoreAway(f"What this server keeps cannot be read or written now ({why}).") from error
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid():
-            os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
-            connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
-            _log_ahead(connection)
-            connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
-            connection.executescript(TABLE)
-            self._connection, self._process = connection, os.getpid()
-        return self._connection
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else uses meanwhile."""
+        opened = None
+        while self._idle and not opened:
+            with suppress(IndexError):  # another thread has taken the last one
+                connection, process, number = self._idle.pop()
+                if process == os.getpid() and number == _number_of(self._file):
+                    opened = connection, process, number
+        opened = opened or self._open()
+        try:
+            yield opened[0]
+        finally:
+            self._idle.append(opened)
+
+    def _open(self) -> tuple[sqlite3.Connection, int, int]:
+        os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
+        connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
+        _log_ahead(connection)
+        connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
+        connection.executescript(TABLE)
+        return connection, os.getpid(), _number_of(self._file)
+
+
+def _number_of(file: Path) -> int:
+    """The number of a file, by which another one of its name is told apart; 0 if there is none."""
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return 0
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:

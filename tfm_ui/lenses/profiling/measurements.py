@@ -11,13 +11,13 @@ from tfm_ui.store.shared import store
 from tfm_ui.store.store import StoreAway
 
 
-def keep(report: Report) -> None:
-    """Remember it, and forget the oldest where there are too many.
+def keep(report: Report, owner: str = "") -> None:
+    """Remember it, and forget the oldest where there are too many, first the owner's.
 
     Raises:
         StoreAway: if it cannot be kept anywhere.
     """
-    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode())
+    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode(), owner)
 
 
 def is_here(name: str) -> bool:

@@ -21,13 +21,13 @@ def plan(model: ModelState) -> DecodingPlan:
     return plan_of(model.config, model.most_tokens)
 
 
-def keep(report: Decoding) -> None:
-    """Remember it, and forget the oldest where there are too many.
+def keep(report: Decoding, owner: str = "") -> None:
+    """Remember it, and forget the oldest where there are too many, first the owner's.
 
     Raises:
         StoreAway: if it cannot be kept anywhere.
     """
-    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode())
+    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode(), owner)
 
 
 def find(plan: DecodingPlan, name: str = "") -> Decoding | None:
