@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_LAB_"
 MEGABYTE, MEBIBYTE = 1_000_000, 2**20
+PLACE = re.compile(r"(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\]):([0-9]{1,5})")  # an address, and its port
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,18 @@ def _name(raw: str) -> str | None:
     return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
 
 
+def _place(raw: str) -> str | None:
+    port = PLACE.fullmatch(raw)
+    return raw if not raw or (port and 0 < int(port[1]) < 2**16) else None
+
+
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
 MEBIBYTES = whole(1, unit="MiB", times=MEBIBYTE)
 COUNT = whole(1)
 MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
+METRICS = Kind("nothing, or an address and a port, such as 127.0.0.1:9464", _place)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
 
 NAME = Kind("at most 40 letters, digits, - and _", _name)
@@ -140,7 +147,13 @@ class Settings:
 
     preset: str = _setting("PRESET", one_of("local", "hosted"), "local", "hosted", "which column of defaults counts")
     cache_bytes: int = _setting("CACHE_MB", MEGABYTES, "200", "80", "all caches of results together")
-    pass_bytes: int = _setting("PASS_MB", MEGABYTES, "300", "100", "what one pass may take in addition to its model")
+    picture_bytes: int = _setting(
+        "PICTURE_MB",
+        MEGABYTES,
+        "1000",
+        "300",
+        "what computing one picture may take in addition to what its process has",
+    )
     workers: int = _setting(
         "WORKERS", whole(0), "0", "2", "processes that compute pictures; 0 is one for each processor"
     )
@@ -151,13 +164,13 @@ class Settings:
     waiting_per_address: int = _setting(
         "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures and pages of one network address that may wait"
     )
-    waiting: int = _setting("WAITING", COUNT, "192", "192", "pictures and pages that may wait in all")
+    waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures and pages that may wait in all")
     rest_seconds: float = _setting(
         "REST", SECONDS, "2.5", "2.5", "how long a visitor must have moved nothing before the page is run"
     )
     tabs_per_visitor: int = _setting("TABS_PER_VISITOR", COUNT, "60", "12", "open tabs of one visitor")
     tabs_per_address: int = _setting("TABS_PER_ADDRESS", COUNT, "200", "100", "open tabs of one network address")
-    tabs: int = _setting("TABS", COUNT, "500", "100", "open tabs in all")
+    tabs: int = _setting("TABS", COUNT, "500", "150", "open tabs in all")
     file_bytes_per_tab: int = _setting("FILES_MB_PER_TAB", MEGABYTES, "30", "10", "uploaded files of one open tab")
     file_bytes: int = _setting("FILES_MB", MEGABYTES, "150", "40", "uploaded files of all open tabs")
     upload_bytes_per_visitor: int = _setting(
@@ -215,6 +228,13 @@ class Settings:
         "local",
         "local",
         "who may read /status: programs on this machine, or everybody",
+    )
+    metrics: str = _setting(
+        "METRICS",
+        METRICS,
+        "",
+        "",
+        "where a Prometheus server reads figures, such as 127.0.0.1:9464; nowhere by default",
     )
     transformers: str = _setting(
         "TRANSFORMERS",

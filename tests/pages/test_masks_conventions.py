@@ -2,13 +2,16 @@
 
 import io
 import json
+import sys
 from contextlib import nullcontext
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from tests.pages.test_app import parameter, picture, plain, start, text_on, widget
 from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_ui.lenses.masks.conventions import calls
 from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 PAGE = "masks"
@@ -64,6 +67,28 @@ def test_it_runs_for_every_convention_architecture_and_place(name, model):
     all_pictures(app)
     assert "✕" not in text_on(app)
     assert app.code[0].value.startswith("import torch\n")
+
+
+@pytest.fixture
+def without_transformers(monkeypatch):
+    """An installation that lacks the library, as the image for hosting does."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "transformers", None)  # so that each import of it fails
+    calls.hugging_face.cache_clear()
+    yield
+    calls.hugging_face.cache_clear()
+
+
+@pytest.mark.parametrize("model", [{}, *ARCHITECTURES])
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_without_transformers_every_page_runs_and_says_that_it_is_not_installed(name, model, without_transformers):
+    with pytest.raises(ImportError):
+        import_module("transformers")
+    app = lens(masks_convention=name, **model)
+    all_pictures(app)
+    assert "transformers is not installed here" in text_on(app)
+    assert "✕" not in text_on(app)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,15 @@ def test_a_hosted_server_has_its_defaults_and_a_variable_goes_before_them():
     assert chosen == dataclasses.replace(hosted, cache_bytes=123_000_000)
 
 
+@pytest.mark.parametrize("preset", ["local", "hosted"])
+@pytest.mark.parametrize("what", ["waiting", "tabs", "jobs", "job_time"])
+def test_nobody_can_take_all_that_there_is(preset, what):
+    """Neither a visitor nor an address, whose program may invent visitors: something is left for the others."""
+    settings = read({"ATTENTION_LAB_PRESET": preset})
+    visitor, address = (getattr(settings, f"{what}_per_{whose}") for whose in ("visitor", "address"))
+    assert visitor < address <= getattr(settings, what) * 0.81
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_a_setting_writes_it_reads(name):
     entry = ENTRIES[name]

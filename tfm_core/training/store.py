@@ -26,7 +26,7 @@ IN_MEMORY = 32  # runs that are kept in memory as well
 
 
 class Store:
-    """All methods may be called by any thread, and none waits for another that reads or writes: a place may be slow.
+    """All methods may be called by any thread; none waits while another reads or writes, which may take seconds.
 
     Attributes:
         shelf: where runs are kept.
@@ -46,7 +46,8 @@ class Store:
 
     def find(self, config: TrainingConfig) -> Run | None:
         """The run of this configuration, complete or not; None if there is none."""
-        name, stamp = config.name, self.shelf.stamp(_stem(config))
+        name = config.name
+        stamp = self.shelf.stamp(_stem(config))
         with self._lock:
             known, read_at = self._memory.get(name, (None, None))
             if known is not None and stamp in (None, read_at):
@@ -64,7 +65,8 @@ class Store:
         family = _family(config)
         steps = {name.rpartition("-")[2] for name in self.shelf.names(f"{family}-")}
         with self._lock:
-            steps |= {str(run.config.steps) for run, _ in self._memory.values() if _family(run.config) == family}
+            in_memory = [run.config for run, _ in self._memory.values()]
+        steps |= {str(other.steps) for other in in_memory if _family(other) == family}
         runs = []
         for count in steps:
             with suppress(ValueError):  # somebody else's file

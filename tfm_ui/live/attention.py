@@ -17,11 +17,10 @@ from torch import Tensor
 from tfm_core.model.recording import Watch
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui.live.origins import Heads, Origin
-from tfm_ui.state.model_state import EXACT_UP_TO
+from tfm_ui.state.pass_cost import AT_ONCE, EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
 POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows
-AT_ONCE = 2**22  # how many weights are summarised at a time: as many as fit into the processor's cache
 
 SUMMARY = {
     "entropy": entropy,
@@ -137,16 +136,3 @@ class Reader:
         """The result, with these queries and keys. To be called after the model has run."""
         assert self._visible is not None
         return Attention(origins, self._visible, self._layers, self._read, block_of(*self._visible.shape))
-
-
-def bytes_needed(heads: int, queries: int, keys: int, *, bias: bool) -> int:
-    """The most memory that a pass needs at any time, without its model: for one layer's scores and weights.
-
-    Args:
-        heads: number of heads.
-        queries: rows of the scores.
-        keys: columns of the scores.
-        bias: whether the positional scheme adds a bias to the scores.
-    """
-    matrices = 3 if bias else 2
-    return 4 * (matrices * heads * queries * keys + 3 * AT_ONCE)

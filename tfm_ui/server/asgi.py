@@ -14,7 +14,9 @@ from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.figures import served
 from tfm_ui.server.liveness import WATCH, live, ready
+from tfm_ui.server.not_public import NotPublic
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures, preview
@@ -47,6 +49,7 @@ ROUTES = routes(config.get_option("server.baseUrlPath"))
 PARTS = (
     RequestsLog,
     SecurityHeaders,
+    NotPublic,
     SameOriginOnly,
     TabLimit,
     UploadLimit,
@@ -59,7 +62,7 @@ MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Switch off Nagle's algorithm on the listening socket, and end the server quickly.
+    """Switch off Nagle's algorithm on the listening socket, hand out the figures, and end the server quickly.
 
     Streamlit creates its socket without a protocol number, so asyncio leaves Nagle's algorithm on, and an answer in two
     parts may wait 40 ms until the browser acknowledges the first. Connections inherit the option from the listening
@@ -72,7 +75,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        with quick_shutdown():
+        with quick_shutdown(), served():
             await asyncio.to_thread(POOL.start, WORKERS)
             await asyncio.to_thread(shared.warn)
             WATCH.start()

@@ -9,7 +9,9 @@ from typing import Protocol
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
@@ -19,8 +21,13 @@ from tfm_ui.visitors.workers import WORKERS
 PAGES = 2
 LIMITER = ComputeLimiter(pictures=WORKERS, pages=PAGES, slow=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
-TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
+
+
+def too_long() -> Busy:
+    """What is raised where a computation has waited too long for its turn; it is counted."""
+    metrics.REFUSED.labels("seconds_waited").inc()
+    return Busy(f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn.")
 
 
 class SlowLaneNeeded(Exception):
@@ -68,7 +75,7 @@ class Turn:
                 return self.ticket.admitted.result(timeout=POLL)
             except TimeoutError:
                 if time.monotonic() - begin > PATIENCE:
-                    raise Busy(TOO_LONG) from None
+                    raise too_long() from None
 
     def check_wanted(self) -> None:
         """Raise VisitorGone if the answer is no longer wanted."""
@@ -121,6 +128,8 @@ def use_turn(turn: AnyTurn) -> Iterator[None]:
 def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
     """Compute in this thread's current turn, or else in a new turn for the visitor whose script runs.
 
+    What is slow takes much memory, too: it is given back at the end, as otherwise glibc keeps it.
+
     Args:
         heavy: whether the computation is slow.
 
@@ -132,7 +141,11 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
         turn.check_wanted()
         if heavy:
             turn.enter_slow_lane()
-        yield turn
+        try:
+            yield turn
+        finally:
+            if heavy:
+                give_back()
         return
     who, lane = (visitor_here(), Lane.PAGES) if _runs_a_script() else ("", Lane.PICTURES)
     new = Turn(who, _still_wanted, lane=Lane.SLOW if heavy else lane)
@@ -141,6 +154,8 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
         with use_turn(new):
             yield new
     finally:
+        if heavy:
+            give_back()
         new.end()
 
 

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.loops import run
 from tfm_ui.server import asgi, liveness, processes
 from tfm_ui.server.liveness import problems
-from tfm_ui.server.status import may_read, versions
+from tfm_ui.server.load import versions
+from tfm_ui.server.status import may_read
 from tfm_ui.server.status_page import page
 from tfm_ui.settings import ENTRIES
 from tfm_ui.store import shared

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 from tfm_core.profiling import Plan, Report
 from tfm_core.profiling.files import as_json, from_json
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.store.kinds import MEASUREMENTS
 from tfm_ui.store.shared import store
 from tfm_ui.store.store import StoreAway
@@ -45,7 +45,7 @@ def find(plan: Plan | None, name: str = "") -> Report | None:
     return None
 
 
-@cached()
+@cached(heavy=never)
 def _report(key: str, digest: str) -> Report | None:
     """The report with this digest, which is read once and not for each picture; None if it cannot be read as one."""
     value = store().get(MEASUREMENTS, key)

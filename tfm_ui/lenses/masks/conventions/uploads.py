@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 
@@ -49,7 +49,7 @@ def find(name: str) -> Table:
     return _table(name, entry.digest)
 
 
-@cached()
+@cached(heavy=never)
 def _table(name: str, digest: str) -> Table:
     """The table with this digest, which is read once and not for each picture."""
     value = store().get(UPLOADS, name)
