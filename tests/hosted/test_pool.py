@@ -18,6 +18,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Load
 from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, is_here
+from tfm_ui.server import pool as pool_module
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
 from tfm_ui.server.pool import Pool, Question
@@ -194,7 +195,7 @@ def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
 
 
-def test_workers_outlive_the_process_from_which_they_were_forked(pool):
+def test_workers_outlive_the_process_from_which_they_were_forked_and_are_renewed_in_time(pool, monkeypatch):
     before = pool.status()
     (forks,) = pool_member._forks
     forks.kill()
@@ -206,6 +207,14 @@ def test_workers_outlive_the_process_from_which_they_were_forked(pool):
     until(lambda: pool.status()[0].restarts > before[0].restarts)
     assert [worker.alive for worker in pool.status()] == [True, True]
     assert pool.status()[1].pid == before[1].pid
+    pool.renew()
+    assert pool.status()[1].pid == before[1].pid, "the new process may still import"
+    monkeypatch.setattr(pool_module, "IMPORTED", 0.0)
+    for _ in range(2):
+        pool.renew()
+        until(lambda: [worker.alive for worker in pool.status()] == [True, True])
+    assert pool.status()[1].pid != before[1].pid, "it shared no memory with the others"
+    assert [worker.restarts for worker in pool.status()] == [before[0].restarts + 1, before[1].restarts + 1]
     for link in map(near_to, range(2)):
         assert answer(pool, "heads", link) == here("heads", link)
 

@@ -17,7 +17,13 @@ from tfm_ui.store import shared
 
 PATIENCE = 2.0  # seconds that a part may take to answer
 
-WATCH = Watch(lambda: [worker.alive for worker in POOL.status()], prepare, leave)
+
+def _look_after() -> None:
+    prepare()
+    POOL.renew()
+
+
+WATCH = Watch(lambda: [worker.alive for worker in POOL.status()], _look_after, leave)
 
 Check = Callable[[], str]
 

@@ -14,12 +14,14 @@ from tfm_ui.jobs import sessions
 from tfm_ui.pictures.registry import Asked, is_here, takes_long
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
-from tfm_ui.server.pool_member import Member, prepare
+from tfm_ui.server.pool_member import Member, forker, prepare
 from tfm_ui.server.pool_worker import DeskProxy
 from tfm_ui.visitors.compute_limiter import Busy, Lane
 from tfm_ui.visitors.turn import PicturesTurn
 
 PATIENCE = 30.0  # seconds that a question waits for a worker that has ended to be replaced
+
+IMPORTED = 20.0  # seconds after which the process from which workers are forked has surely imported all
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,21 @@ class Pool:
                 Status(member.pid, bool(member.desk), max(member.starts - 1, 0), member.answered, member.busy)
                 for member in self._members
             ]
+
+    def renew(self) -> None:
+        """Replace a worker that nobody asks now, if the process from which it was forked has been replaced.
+
+        It shares no memory with those that were forked later. One is replaced at a time, when the new process has had
+        time for its imports.
+        """
+        with self._changed:
+            now = forker(older_than=IMPORTED)
+            if not now or not all(member.desk for member in self._members):
+                return
+            for member in self._members:
+                if member.forked_by != now and not member.busy and member.desk:
+                    member.replace(member.desk)
+                    return
 
     def ask(self, question: Question) -> bytes:
         """The packed pictures, computed by a worker; raises what `packed` raises.

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
@@ -55,6 +56,12 @@ def prepare() -> None:
         _forks[:] = [child for child in psutil.Process().children() if _runs(child) and _forks_workers(child)]
 
 
+def forker(older_than: float = 0.0) -> int:
+    """The number of the process from which workers are forked, if it is older than so many seconds; else 0."""
+    with _preparing:
+        return next((each.pid for each in _forks if time.time() - each.create_time() > older_than), 0)
+
+
 def _forks_workers(process: psutil.Process) -> bool:
     try:
         return "multiprocessing.forkserver" in " ".join(process.cmdline())
@@ -75,6 +82,7 @@ class Member:
     Attributes:
         desk: what the process can be asked; None while there is no process.
         pid: the number of the process, or of the last.
+        forked_by: the number of the process from which it was forked.
         starts: how many processes there have been.
         answered: questions that it is done with.
         busy: questions that are being answered, of which `slow` are in the slow lane.
@@ -88,6 +96,7 @@ class Member:
             changed: notified when the process is ready and when it has ended; guards the attributes.
         """
         self.desk: DeskProxy | None = None
+        self.forked_by = 0
         self.pid = self.starts = self.answered = self.busy = self.slow = 0
         self._compute, self._changed, self._is_closed = compute, changed, threading.Event()
         self._process: psutil.Process | None = None
@@ -105,12 +114,13 @@ class Member:
     def _live(self) -> None:
         """Start a process, and return when it has ended."""
         prepare()
+        forked_by = forker()
         manager = WorkerManager(ctx=method())
         manager.start(begin)
         desk = manager.desk(self._compute)
         process = psutil.Process(desk.pid())
         with self._changed:
-            self.pid, self._process, self.desk = process.pid, process, desk
+            self.pid, self._process, self.desk, self.forked_by = process.pid, process, desk, forked_by
             self.starts += 1
             self._changed.notify_all()
         if self._is_closed.is_set():

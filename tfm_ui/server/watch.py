@@ -22,14 +22,14 @@ class Watch:
 
     Args:
         workers: whether each worker process can be asked now; none if this process computes by itself.
-        fork_anew: starts the process from which workers are forked, unless it runs.
+        look_after: starts the process from which workers are forked, unless it runs, and renews workers.
         end: ends the server.
     """
 
     def __init__(
-        self, workers: Callable[[], Sequence[bool]], fork_anew: Callable[[], None], end: Callable[[int], None]
+        self, workers: Callable[[], Sequence[bool]], look_after: Callable[[], None], end: Callable[[int], None]
     ) -> None:
-        self._workers, self._fork_anew, self._end = workers, fork_anew, end
+        self._workers, self._look_after, self._end = workers, look_after, end
         self._without = 0  # looks on end that found no worker
         self._is_over = threading.Event()
 
@@ -46,7 +46,7 @@ class Watch:
             _log.critical("No worker process could be started for %d seconds: the server ends.", GIVES_UP)
             self._end(1)
         elif workers:
-            self._fork_anew()
+            self._look_after()
 
     def start(self) -> None:
         """Look every second, in a thread of its own, until `close`."""

@@ -79,7 +79,7 @@ def test_what_goes_wrong_with_a_look_does_not_end_the_watch(monkeypatch, caplog)
             watched.close()
         raise OSError("no memory")
 
-    monkeypatch.setattr(watched, "_fork_anew", fails)
+    monkeypatch.setattr(watched, "_look_after", fails)
     watched._go_on()
     assert watched.forks == 3
     assert caplog.text.count("could not be looked after") == 3
