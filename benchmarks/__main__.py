@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name ...]`: run the named benchmarks, by default all of them.
+"""`python -m benchmarks [name ...]`: run the named benchmarks, by default all but the soak, which takes an hour.
 
 With `--runs 3` each is run three times in new processes, and the tables of docs/how-fast.md are printed.
 """
@@ -14,13 +14,20 @@ from benchmarks import runs
 HELPERS = ("__init__", "__main__", "contenders", "measure", "runs")
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in HELPERS)
 
+LONG = ("soak",)  # run only where they are named
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast Attention Lab is.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"some of {', '.join(NAMES)}; by default all")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="name",
+        help=f"some of {', '.join(NAMES)}; by default all but {', '.join(LONG)}",
+    )
     parser.add_argument("--runs", type=int, help="repeat in new processes, then print the tables of docs/how-fast.md")
     parser.add_argument("--figures", type=Path, help=argparse.SUPPRESS)  # for --runs: where to write numbers
     asked = parser.parse_args()
-    names = asked.names or NAMES
+    names = asked.names or [name for name in NAMES if name not in LONG]
     if unknown := set(names) - set(NAMES):
         sys.exit(f"expected some of {', '.join(NAMES)}; got {', '.join(sorted(unknown))}")
     if asked.runs is not None and asked.runs < 1:

@@ -10,22 +10,26 @@ class ProcessTree:
 
     def __init__(self, process: int) -> None:
         self._root = psutil.Process(process)
+        self._met = dict[int, psutil.Process]()
 
     def processor_seconds(self) -> float:
         """The processor time that they have taken, with that of descendants that have ended."""
-        return sum(sum(process.cpu_times()[:4]) for process in self._processes())
+        return sum(sum(process.cpu_times()[:4]) for process in self.processes())
 
     def memory(self) -> float:
         """Their memory in MB; what several of them share counts once, where the system tells it (on Linux)."""
         most = 0
-        for process in self._processes():
+        for process in self.processes():
             with suppress(psutil.NoSuchProcess):
                 told = process.memory_full_info()
                 most += getattr(told, "pss", told.uss)
         return most / 1e6
 
-    def _processes(self) -> list[psutil.Process]:
-        return [self._root, *self._root.children(recursive=True)]
+    def processes(self) -> list[psutil.Process]:
+        """Those that run now. One whose parent has ended is still among them, if it was met before."""
+        here = {process.pid: process for process in (self._root, *self._root.children(recursive=True))}
+        self._met = {pid: process for pid, process in (self._met | here).items() if process.is_running()}
+        return list(self._met.values())
 
 
 def machine_seconds() -> float:

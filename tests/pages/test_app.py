@@ -231,6 +231,16 @@ def test_a_text_that_is_too_long_is_cut_and_that_is_said():
     assert "of 25000 characters the first 20000 are taken" in app.warning[0].value.replace("\\", "")
 
 
+def test_a_text_that_no_callback_has_cut_is_cut_where_it_is_used():
+    """The first message of a program that speaks to the server itself may carry any text: no control has changed."""
+    app = go_to(new_app(), HEADS)
+    app.session_state["text"] = "word " * 50_000
+    app.run()
+    assert not app.exception
+    assert [data["query"] for data in component_data(app) if "query" in data]
+    assert all(len(data["query"]) < 30_000 for data in component_data(app) if "query" in data)
+
+
 def test_when_the_model_shrinks_the_lens_stays_within_it():
     app = start(num_layers="4", num_heads="16", heads_layer="4", heads_head="16")
     widget(app, "num_heads").set_value(2).run()

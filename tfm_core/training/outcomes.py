@@ -1,6 +1,5 @@
 """Where comparisons are kept: a small content for each task, beside the runs; the latest in memory as well."""
 
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +14,7 @@ MOST_BYTES = 1_000_000  # of a comparison; a larger one is none of ours
 
 
 class Outcomes:
-    """All methods may be called by any thread.
+    """All methods may be called by any thread; none waits while another reads or writes, which may take seconds.
 
     Attributes:
         shelf: where comparisons are kept.
@@ -30,7 +29,6 @@ class Outcomes:
             shipped: a folder, whose comparisons are read and never removed.
         """
         self.shelf, self.shipped = Shelf(COMPARISONS, place), shipped
-        self._lock = threading.Lock()
         # Task -> the latest, so there are few; and its stamp when it was read, for another process may write, too.
         self._memory: dict[str, tuple[Comparison, Stamp | None]] = {}
 
@@ -38,21 +36,19 @@ class Outcomes:
         """The latest comparison that was computed here, else the one that comes with the app; None if there is none."""
         if task not in TASKS:
             return None
-        with self._lock:
-            comparison, known = self._memory.get(task, (None, None))
-            stamp = self.shelf.stamp(_name(task))
-            if comparison is not None and stamp in (None, known):
-                return comparison
-            latest = self._kept(task) or _comparison_in(Folder(self.shipped).read(_name(task)), task)
-            if latest:
-                self._memory[task] = latest, stamp
-            return latest or comparison
+        stamp = self.shelf.stamp(_name(task))
+        comparison, known = self._memory.get(task, (None, None))
+        if comparison is not None and stamp in (None, known):
+            return comparison
+        latest = self._kept(task) or _comparison_in(Folder(self.shipped).read(_name(task)), task)
+        if latest:
+            self._memory[task] = latest, stamp
+        return latest or comparison
 
     def keep(self, comparison: Comparison) -> None:
         """Keep a comparison, in place of an earlier one of its task."""
-        with self._lock:
-            self.shelf.write(_name(comparison.task), {JSON: as_json(comparison).encode()})
-            self._memory[comparison.task] = comparison, self.shelf.stamp(_name(comparison.task))
+        self.shelf.write(_name(comparison.task), {JSON: as_json(comparison).encode()})
+        self._memory[comparison.task] = comparison, self.shelf.stamp(_name(comparison.task))
 
     @property
     def problem(self) -> str:

@@ -36,14 +36,15 @@ class Shelf:
 
     def stamp(self, name: str) -> Stamp | None:
         """The stamp of what is kept, in any of the places; None also if they cannot be read."""
-        self.unreadable = ""
+        unreadable = ""
+        stamp: Stamp | None = None
         for place in self.places:
             try:
-                if stamp := place.stamp(name):
-                    return stamp
+                stamp = stamp or place.stamp(name)
             except OSError as error:
-                self.unreadable = str(error)
-        return None
+                unreadable = str(error)
+        self.unreadable = unreadable
+        return stamp
 
     def contents(self, name: str) -> Iterator[Parts]:
         """What is kept under a name, in one place after the other."""

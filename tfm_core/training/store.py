@@ -26,7 +26,7 @@ IN_MEMORY = 32  # runs that are kept in memory as well
 
 
 class Store:
-    """All methods may be called by any thread.
+    """All methods may be called by any thread; none waits while another reads or writes, which may take seconds.
 
     Attributes:
         shelf: where runs are kept.
@@ -41,34 +41,35 @@ class Store:
             shipped: a folder, whose runs are read and never removed.
         """
         self.shelf, self.shipped = Shelf(RUNS, place), shipped
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # of the memory alone
         self._memory: OrderedDict[str, tuple[Run, Stamp | None]] = OrderedDict()
 
     def find(self, config: TrainingConfig) -> Run | None:
         """The run of this configuration, complete or not; None if there is none."""
         name = config.name
+        stamp = self.shelf.stamp(_stem(config))
         with self._lock:
-            stamp = self.shelf.stamp(_stem(config))
             known, read_at = self._memory.get(name, (None, None))
             if known is not None and stamp in (None, read_at):
                 self._memory.move_to_end(name)
                 return known
-            # Not read yet, or another process has written it since.
-            run = self._kept(config) or known or _run_in(Folder(self.shipped).read(_stem(config)), config)
-            if run is not None:
-                self._remember(run, stamp)
-            return run
+        # Not read yet, or another process has written it since.
+        run = self._kept(config) or known or _run_in(Folder(self.shipped).read(_stem(config)), config)
+        if run is not None:
+            self._remember(run, stamp)
+        return run
 
     def beginning(self, config: TrainingConfig) -> Run | None:
         """The longest run that this one goes on from: it differs in the number of steps alone, and is shorter."""
+        family = _family(config)
+        steps = {name.rpartition("-")[2] for name in self.shelf.names(f"{family}-")}
         with self._lock:
-            family = _family(config)
-            steps = {name.rpartition("-")[2] for name in self.shelf.names(f"{family}-")}
-            steps |= {str(run.config.steps) for run, _ in self._memory.values() if _family(run.config) == family}
-            runs = []
-            for count in steps:
-                with suppress(ValueError):  # somebody else's file
-                    runs.append(self.find(replace(config, steps=int(count))))
+            in_memory = [run.config for run, _ in self._memory.values()]
+        steps |= {str(other.steps) for other in in_memory if _family(other) == family}
+        runs = []
+        for count in steps:
+            with suppress(ValueError):  # somebody else's file
+                runs.append(self.find(replace(config, steps=int(count))))
         usable = [run for run in runs if run and run.optimizer and not run.problem and run.done <= config.steps]
         return max(usable, key=lambda run: run.done, default=None)
 
@@ -81,9 +82,8 @@ class Store:
             owner: whose it is; of too much the owner's oldest goes first.
         """
         parts = {TENSORS: files.as_tensors(run, optimizer=optimizer), JSON: files.as_json(run).encode()}
-        with self._lock:
-            self.shelf.write(_stem(run.config), parts, owner)
-            self._remember(run, self.shelf.stamp(_stem(run.config)))
+        self.shelf.write(_stem(run.config), parts, owner)
+        self._remember(run, self.shelf.stamp(_stem(run.config)))
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
         """The weights of the complete run with this name, or None if it is not here or diverged."""
@@ -107,10 +107,11 @@ class Store:
         return None
 
     def _remember(self, run: Run, stamp: Stamp | None) -> None:
-        self._memory[run.config.name] = run, stamp
-        self._memory.move_to_end(run.config.name)
-        while len(self._memory) > IN_MEMORY:
-            self._memory.popitem(last=False)
+        with self._lock:
+            self._memory[run.config.name] = run, stamp
+            self._memory.move_to_end(run.config.name)
+            while len(self._memory) > IN_MEMORY:
+                self._memory.popitem(last=False)
 
 
 def _run_in(parts: Parts, config: TrainingConfig) -> Run | None:

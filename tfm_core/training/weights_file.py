@@ -71,7 +71,7 @@ def _header(content: bytes) -> dict[str, Any]:
     """The name of each tensor and what is said of it, and "__metadata__"."""
     length = int.from_bytes(content[:HEADER], "little")
     if length > MOST_HEADER:
-        raise NotARun(f"{FORMAT}, with at most {MOST_HEADER:,} bytes of header, got {length:,}")
+        raise NotARun(f"{FORMAT}; its header has at most {MOST_HEADER:,} bytes, and here it would have {length:,}")
     try:
         header = json.loads(content[HEADER : HEADER + length])
     except (ValueError, RecursionError) as problem:

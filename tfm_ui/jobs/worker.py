@@ -52,7 +52,16 @@ def main(table: str, memory: int) -> None:
     while True:
         start = wanted.get()
         say(_run(jobs[start.name], start, stops, say, memory))
-        gc.collect()  # frees what a failed job held
+        _free()
+
+
+def _free() -> None:
+    """Give back what a job has left, failed or not: a worker lives as long as the server, and keeps it otherwise."""
+    gc.collect()
+    if "torch" in sys.modules:
+        from tfm_core.allocator import give_back
+
+        give_back()
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:

@@ -15,8 +15,8 @@ from tfm_ui.visitors.turn import turn_to_compute
 
 MANY = 1_000_000  # bytes of a file whose reading takes long
 SEEN_BY = (
-    "Whoever has the link of this page sees {what}, as long as this server keeps it: the link holds its name, which "
-    "nobody can guess."
+    "Whoever has the link of this page sees {what}, as long as this server keeps the file. Its name, which the link "
+    "holds, cannot be guessed."
 )
 
 

@@ -2,10 +2,10 @@
 
 import os
 import sqlite3
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,10 @@ class LocalStore:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "kept.sqlite"
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0  # whose connection it is: a forked process needs another
-        self._number = 0  # of the file that is open: whoever tidies up temporary files may have removed it
+        # The connections that nobody uses now: a step has one of its own, so that no thread waits while another one's
+        # step waits for another process. Beside each stands whose it is, as a forked process needs another, and the
+        # number of the file that it has opened, as whoever tidies up temporary files may have removed it.
+        self._idle: deque[tuple[sqlite3.Connection, int, int]] = deque()
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
         """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""
@@ -81,11 +81,9 @@ class LocalStore:
             return str(problem)
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            if self._connection:
-                self._connection.close()
-            self._connection = None
+        """Close the file. Nobody may be using it."""
+        while self._idle:
+            self._idle.pop()[0].close()
 
     def _read(self, kind: Kind, key: str, columns: str) -> tuple[Any, ...] | None:
         named = {"kind": kind.name, "key": key}
@@ -101,8 +99,7 @@ class LocalStore:
     def _step(self, kind: Kind) -> Iterator[sqlite3.Connection]:
         """A step that other processes see whole or not at all; what has outlived its time is dropped before it."""
         try:
-            with self._lock:
-                connection = self._open()
+            with self._connected() as connection:
                 connection.execute("BEGIN IMMEDIATE" if kind.reading_renews else "BEGIN")
                 try:
                     if kind.lifetime:
@@ -119,15 +116,28 @@ class LocalStore:
             why = getattr(error, "strerror", None) or error  # of a file without its path, which visitors need not know
             raise StoreAway(f"What this server keeps cannot be read or written now ({why}).") from error
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid() or self._number != _number_of(self._file):
-            os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
-            connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
-            _log_ahead(connection)
-            connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
-            connection.executescript(TABLE)
-            self._connection, self._process, self._number = connection, os.getpid(), _number_of(self._file)
-        return self._connection
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection that nobody else uses meanwhile."""
+        opened = None
+        while self._idle and not opened:
+            with suppress(IndexError):  # another thread has taken the last one
+                connection, process, number = self._idle.pop()
+                if process == os.getpid() and number == _number_of(self._file):
+                    opened = connection, process, number
+        opened = opened or self._open()
+        try:
+            yield opened[0]
+        finally:
+            self._idle.append(opened)
+
+    def _open(self) -> tuple[sqlite3.Connection, int, int]:
+        os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
+        connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
+        _log_ahead(connection)
+        connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
+        connection.executescript(TABLE)
+        return connection, os.getpid(), _number_of(self._file)
 
 
 def _number_of(file: Path) -> int:

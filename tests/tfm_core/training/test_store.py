@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import torch
 from tests.tfm_core.training.runs import names_in, opened, same_numbers, small, to_the_end, trained
 from tfm_core.training import store as store_module
 from tfm_core.training.folder import ABANDONED, FOLDER, LOADED, PART, Folder, default_folder
+from tfm_core.training.outcomes import Outcomes
 from tfm_core.training.store import Store
+from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
 
@@ -244,3 +247,25 @@ def test_what_a_killed_process_left_half_written_is_removed_and_what_is_being_wr
     opened(folder).keep(RUN)
     assert not left.exists()
     assert fresh.exists()
+
+
+class Slow(Folder):
+    """A folder that answers when two threads have asked it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked = threading.Barrier(2)
+
+    def stamp(self, name):
+        self.asked.wait(timeout=60)
+        return super().stamp(name)
+
+
+@pytest.mark.parametrize(("kept", "wanted"), [(Store, RUN.config), (Outcomes, next(iter(TASKS)))])
+def test_nobody_waits_while_another_looks_into_a_place(folder, kept, wanted):
+    """A place may be a Redis server that is slow; pages ask for the weights of runs."""
+    place = kept(Slow(folder))
+    with ThreadPoolExecutor(2) as threads:
+        looks = [threads.submit(place.find, wanted) for _ in range(2)]
+        first, second = (each.result() for each in looks)
+    assert (first is None) == (second is None)

@@ -72,7 +72,7 @@ def of_config(config) -> dict[str, str]:
         (pickle.dumps(dict(RUN.weights)), "in the format safetensors"),
         (as_file(RUN)[:-4], "in the format safetensors"),
         (as_file(RUN)[:50], "in the format safetensors"),
-        (HUGE, "in the format safetensors, with at most 200,000 bytes of header, got 4,611,686,018,427,387,904"),
+        (HUGE, "in the format safetensors; .* 200,000 bytes, and here it would have 4,611,686,018,427,387,904"),
         (b"\2\0\0\0\0\0\0\0[]", "its header does not say what it holds"),
         (b"\2\0\0\0\0\0\0\0{]", "its header cannot be read"),
         (b"\0" * 8_000_001, "expected a file of at most 8 MB, got 8.0 MB"),
@@ -144,7 +144,7 @@ def test_no_tensor_is_made_of_a_file_whose_header_names_others(monkeypatch):
     for tensors, words in ((many, "expected shape"), (many | {"m": torch.zeros(2000)}, "expected shape")):
         with pytest.raises(NotARun, match=words):
             from_file(headed(of_config(CONFIG), tensors))
-    with pytest.raises(NotARun, match="at most 200,000 bytes of header, got"):
+    with pytest.raises(NotARun, match="at most 200,000 bytes, and here it would have"):
         from_file(headed(of_config(CONFIG), {f"t{number}": torch.zeros(1) for number in range(10_000)}))
 
 

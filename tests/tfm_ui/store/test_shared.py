@@ -3,8 +3,11 @@
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -337,3 +340,22 @@ def test_while_the_spare_store_is_away_redis_alone_is_used(empty_redis, tmp_path
     assert shared.store() is redis
     assert shared.problem() == ""
     redis.close()
+
+
+def test_who_reads_does_not_wait_for_a_thread_that_waits_for_another_process(tmp_path):
+    store = LocalStore(tmp_path)
+    kind = Kind("letters", together=10_000)
+    store.put(kind, "a", b"first")
+    other = sqlite3.connect(tmp_path / "kept.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")  # as another process does while it writes
+    with ThreadPoolExecutor(1) as thread:
+        written = thread.submit(store.put, kind, "a", b"second")
+        while store._idle and not written.done():  # until it has a connection
+            time.sleep(0.001)
+        assert store.get(kind, "a") == b"first"
+        assert not written.done()
+        other.execute("COMMIT")
+        written.result()
+    assert store.get(kind, "a") == b"second"
+    other.close()
+    store.close()
