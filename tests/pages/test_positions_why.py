@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import picture, plain, start, text_on, widget
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions.state import CLAIMS
 
@@ -14,7 +14,7 @@ def page(view: str, a: str, b: str, **more: str):
 
 
 def infos(app) -> str:
-    return " ".join(element.value for element in app.info)
+    return plain(" ".join(element.value for element in app.info))
 
 
 @pytest.mark.crossed(a=POSITIONAL, b=["nothing", "sinusoidal", "rope"], view=["why", "beyond"])

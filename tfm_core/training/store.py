@@ -55,8 +55,9 @@ class Store:
                 return known
         # Not read yet, or another process has written it since.
         run = self._kept(config) or known or _run_in(Folder(self.shipped).read(_stem(config)), config)
-        if run is not None:
-            self._remember(run, stamp)
+        with self._lock:
+            if run is not None and self._memory.get(name, (None, None))[0] is known:  # else another thread knows better
+                self._remember(run, stamp)
         return run
 
     def beginning(self, config: TrainingConfig) -> Run | None:
@@ -83,7 +84,9 @@ class Store:
         """
         parts = {TENSORS: files.as_tensors(run, optimizer=optimizer), JSON: files.as_json(run).encode()}
         self.shelf.write(_stem(run.config), parts, owner)
-        self._remember(run, self.shelf.stamp(_stem(run.config)))
+        stamp = self.shelf.stamp(_stem(run.config))
+        with self._lock:
+            self._remember(run, stamp)
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
         """The weights of the complete run with this name, or None if it is not here or diverged."""
@@ -107,11 +110,10 @@ class Store:
         return None
 
     def _remember(self, run: Run, stamp: Stamp | None) -> None:
-        with self._lock:
-            self._memory[run.config.name] = run, stamp
-            self._memory.move_to_end(run.config.name)
-            while len(self._memory) > IN_MEMORY:
-                self._memory.popitem(last=False)
+        self._memory[run.config.name] = run, stamp
+        self._memory.move_to_end(run.config.name)
+        while len(self._memory) > IN_MEMORY:
+            self._memory.popitem(last=False)
 
 
 def _run_in(parts: Parts, config: TrainingConfig) -> Run | None:

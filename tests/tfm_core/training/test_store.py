@@ -21,6 +21,7 @@ from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
 
 RUN = trained()
+PATIENCE = 20.0  # seconds that a thread is waited for
 
 
 @pytest.fixture
@@ -269,3 +270,55 @@ def test_nobody_waits_while_another_looks_into_a_place(folder, kept, wanted):
         looks = [threads.submit(place.find, wanted) for _ in range(2)]
         first, second = (each.result() for each in looks)
     assert (first is None) == (second is None)
+
+
+class SlowForOne(Folder):
+    """A place that does not answer for one name until it is told to."""
+
+    def __init__(self, path, name: str) -> None:
+        super().__init__(path)
+        self.name, self.asked, self.answers = name, threading.Event(), threading.Event()
+
+    def stamp(self, name):
+        if name == self.name:
+            self.asked.set()
+            assert self.answers.wait(PATIENCE)
+        return super().stamp(name)
+
+
+def test_nobody_waits_for_another_whose_place_does_not_answer(folder):
+    other = trained(seed=1)
+    opened(folder).keep(RUN)
+    place = SlowForOne(folder, store_module._stem(RUN.config))
+    store = Store(place, shipped=Path("/no/such/folder"))
+    waiting = threading.Thread(target=store.find, args=(RUN.config,), daemon=True)
+    waiting.start()
+    assert place.asked.wait(PATIENCE)
+    for work in (lambda: store.keep(other), lambda: store.find(other.config)):
+        beside = threading.Thread(target=work, daemon=True)
+        beside.start()
+        beside.join(PATIENCE / 2)
+        assert not beside.is_alive()
+    assert waiting.is_alive()
+    place.answers.set()
+    waiting.join(PATIENCE)
+    same_numbers(store.find(RUN.config), RUN)
+
+
+def test_what_was_kept_while_an_older_run_was_read_stays(folder):
+    """The reader does not put the older one in its place, also where nothing can be written."""
+    folder.touch()  # so that the memory alone knows
+    store, newer = opened(folder), RUN
+    older = next(train(RUN.config)).run
+    store.keep(older)
+    contents = store.shelf.contents
+
+    def slow(name):
+        store.keep(newer)
+        return contents(name)
+
+    store.shelf.contents = slow
+    store.shelf.stamp = lambda name: "another"
+    store.find(RUN.config)
+    store.shelf.stamp = lambda name: None
+    assert store.find(RUN.config) is newer

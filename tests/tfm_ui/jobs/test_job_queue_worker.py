@@ -1,6 +1,6 @@
 """What the queue does if its worker exits, does not obey, or never starts: with a fake worker."""
 
-from concurrent.futures import ThreadPoolExecutor
+import threading
 
 import pytest
 
@@ -35,10 +35,13 @@ def test_results_are_kept_while_pages_are_answered(queue):
     """Whoever keeps them may wait for a file or for Redis: no page waits with it."""
     told_meanwhile = []
 
+    def page():
+        told_meanwhile.append((see(queue, "b", "x").state, queue.load().running))
+
     def slow(step):
-        with ThreadPoolExecutor(1) as page:
-            status = page.submit(see, queue, "b", "x").result(timeout=20)
-            told_meanwhile.append((status.state, page.submit(queue.load).result(timeout=20).running))
+        asks = threading.Thread(target=page, daemon=True)
+        asks.start()
+        asks.join(timeout=20)
 
     queue.ask("a", "x", then=slow)
     queue.ready()

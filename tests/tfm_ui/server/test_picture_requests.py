@@ -178,14 +178,16 @@ def test_whoever_waits_for_the_slow_lane_holds_no_thread_and_quick_pictures_are_
     """More slow requests wait than there are threads for pictures."""
     limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=200, per_address=200, in_all=200)
     monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
+    monkeypatch.setattr(turn, "PATIENCE", 40.0)  # a thread that did wait would not wait longer
     monkeypatch.setattr(picture_requests, "_threads", ThreadPoolExecutor(2))
     taken = limiter.ask("another", Lane.SLOW)
     heavy = b"text=%40alice&seq_len=300&num_heads=16&d_model=256&num_layers=8"
 
     async def ask():
         slow = [asyncio.create_task(asked(heavy)) for _ in range(8)]
-        while limiter.load()[Lane.SLOW][1] < len(slow):
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(30):
+            while limiter.load()[Lane.SLOW][1] < len(slow):
+                await asyncio.sleep(0.005)
         quick = await asyncio.wait_for(asked(b"seed=3"), 60)
         waiting = sum(not task.done() for task in slow)
         limiter.leave(taken)
