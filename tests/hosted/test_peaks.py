@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
 TIMES = 1.3  # what is measured, over what was said
 # Bytes that come on top: modules that a picture is the first to import, and what lies free between what is used.
 NOISE = 16_000_000
+# Bytes that the library transformers takes in a process which is the first to open a view that calls it, and keeps.
+LIBRARY = 100_000_000
 PRESETS = ("hosted", "local")
 # The largest that a link can ask for: more tokens, layers and heads than a server allows are cut to what it allows.
 LARGEST: dict[str, Any] = {
@@ -50,7 +52,7 @@ ENDS: dict[str, dict[str, Any]] = {
     "attention": {"lines": "rollout", "draws": 1000, "draw_keys": 64},
     "positions": {"length": 4096, "width": 512, "a": "learned", "b": "t5", "heads": 16},
     "masks": {"tries": 8, "texts": "\n".join(["one two three"] * 6)},
-    "model": {"depth": 48, "reach_length": 128, "reach_seeds": 20, "reach_kernel": 17, "attention": "window"},
+    "model": {"depth": 48, "reach_seeds": 3, "reach_length": 128, "reach_kernel": 17, "attention": "window"},
     "generate": {"steps": 200, "method": "beam"},
 }
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
@@ -99,40 +101,44 @@ def link_of(name: str, view: str, corner: str) -> dict[str, Any]:
     return LARGEST | CORNERS[corner] | {f"{name}_{key}": value for key, value in ends.items()}
 
 
-def asked_of(name: str, view: str, *, everything: bool) -> Iterator[tuple[str, str]]:
-    """What is measured of a view, each (picture, corner): everything, or its words and one of its pictures at a corner.
+def asked_of(name: str, view: str, preset: str, *, everything: bool) -> Iterator[tuple[str, str]]:
+    """What is measured of a view, each (picture, corner); in short, its words and one of its pictures at a corner.
 
-    Which one is another one for each view. Of the worst views it is every corner.
+    Which one is another one for each view. On a small host it is every corner of the worst views; where more is
+    allowed, and takes seconds, it is the words of these, which compute all, at the largest corner.
     """
-    number, pictures = VIEWS.index((name, view)), names_of(name, view)
-    for at, corner in enumerate(CORNERS):
-        if everything or (name, view) in WORST or at == number % len(CORNERS):
-            yield from (
-                (each, corner)
-                for each in (pictures if everything else {pictures[number % len(pictures)], pictures[-1]})
-            )
+    number, pictures, is_worst = VIEWS.index((name, view)), names_of(name, view), (name, view) in WORST
+    corners = [*CORNERS]
+    if not everything and preset == "hosted":
+        pictures = [*dict.fromkeys([pictures[number % len(pictures)], pictures[-1]])]
+        corners = corners if is_worst else [corners[number % len(corners)]]
+    elif not everything:
+        pictures, corners = pictures[-1:], corners[:is_worst]
+    yield from ((picture, corner) for corner in corners for picture in pictures)
 
 
-def fault(peak: Peak, preset: str) -> str:
+def fault(peak: Peak, preset: str, name: str) -> str:
     """What is wrong with a measured peak, beside what was said, and with what is held then; "" if nothing is."""
-    limit, caches = (getattr(ENTRIES[name], preset) for name in ("picture_bytes", "cache_bytes"))
-    cache = caches // (1 + (ENTRIES["workers"].hosted if preset == "hosted" else processors()))
+    limit, caches = (getattr(ENTRIES[of], preset) for of in ("picture_bytes", "cache_bytes"))
+    kept = caches // (1 + (ENTRIES["workers"].hosted if preset == "hosted" else processors())) + 2 * NOISE
+    if preset == "local" and name == "masks":
+        kept += LIBRARY
     megabytes = f"{peak.peak / 1e6:.0f} MB of {peak.said / 1e6:.0f} MB that were said; {peak.held / 1e6:.0f} MB held"
     if peak.refused:
         return "" if peak.said > limit and peak.peak < NOISE else f"refused, {megabytes}: {peak.refused}"
-    too_much = peak.peak > min(TIMES * peak.said, limit) + NOISE or peak.held > cache + 2 * NOISE
-    return megabytes if too_much else ""
+    return megabytes if peak.peak > min(TIMES * peak.said, limit) + NOISE or peak.held > kept else ""
 
 
 @pytest.mark.parametrize(("name", "view"), VIEWS)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_picture_takes_no_more_than_it_says_and_a_worker_no_more_than_its_limit(request, measure, preset, name, view):
     everything = request.config.getoption("all_combinations")
-    if preset == "local" and not everything and (name, view) not in WORST:
+    measured = [*asked_of(name, view, preset, everything=everything)]
+    if not measured:
         pytest.skip("with --all: what is largest takes seconds")
     faults = {
-        f"{each} at {corner}": problem
-        for each, corner in asked_of(name, view, everything=everything)
-        if (problem := fault(measure(preset, each, link_of(name, view, corner)), preset))
+        f"{picture} at {corner}": problem
+        for picture, corner in measured
+        if (problem := fault(measure(preset, picture, link_of(name, view, corner)), preset, name))
     }
     assert faults == {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import (
     Influence,
@@ -105,7 +105,10 @@ def layer_sites(state: ModelState) -> list[str]:
 @cached()
 def precise(config: TransformerConfig) -> Transformer:
     """The model in float64, in which small effects and rounding are far apart."""
-    return copy.deepcopy(transformer(config)).double()
+    model = transformer(config)
+    # What deepcopy puts in place of each parameter, of which there is no other copy then.
+    instead = {id(each): nn.Parameter(each.detach().double(), each.requires_grad) for each in model.parameters()}
+    return copy.deepcopy(model, instead).double()
 
 
 def read_by(

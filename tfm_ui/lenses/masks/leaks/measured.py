@@ -26,10 +26,9 @@ from tfm_ui.lenses.masks.mask_code import mask_of
 from tfm_ui.lenses.masks.masked_passes import AT_ONCE, at, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, padded, setting
 from tfm_ui.live import passes
-from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import NUMBER, weight_bytes
+from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
 from tfm_ui.text import token_labels
 
 RECIPES: dict[str, Callable[..., object]] = {
@@ -195,7 +194,9 @@ def measure_needs(model: ModelState, state: MasksState) -> int:
     of_encoder = 3 * tokens if fitted.is_encoder_decoder else 0
     scores = double * config.num_heads * tokens * (2 * rows + of_encoder)
     tables = 12 * NUMBER * tokens**2  # of all pairs: masks, and what is allowed after each layer
-    return max(passes.needs(model), 3 * weight_bytes(config) + streams + scores + tables, 3 * LITTLE)
+    of_sentences = streams + scores + tables
+    kept = min(KEPT_BY_GLIBC, 2 * of_sentences)  # of those that have been run: more than the weights of a small model
+    return max(passes.needs(model), max(3 * weight_bytes(config), kept) + of_sentences)
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
