@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tfm_ui.live import passes
+from tfm_ui.live.cache import kept_together
 from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.state.fields import local_to
@@ -183,7 +184,8 @@ def made(name: str, link: str | Asked) -> bytes:
     """A picture's bytes, for the browser, or those of words, or a preview's PNG; see `content_of`."""
     if preview := PREVIEWS.get(name):
         states = preview.states(Asked(link) if isinstance(link, str) else link)
-        return preview.drawn(*(state for state, _ in states))
+        with kept_together():
+            return preview.drawn(*(state for state, _ in states))
     return encode(*content_of(name, link))
 
 
@@ -198,7 +200,11 @@ def content_of(name: str, link: str | Asked) -> Content:
         CannotBeShown: if there is no picture for this link.
         ValueError: if no lens has registered the picture.
     """
-    asked = Asked(link) if isinstance(link, str) else link
+    with kept_together():
+        return _content_of(name, Asked(link) if isinstance(link, str) else link)
+
+
+def _content_of(name: str, asked: Asked) -> Content:
     if words := WORDS.get(name):
         states = words.states(asked)
         return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
