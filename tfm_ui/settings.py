@@ -123,7 +123,13 @@ class Settings:
 
     preset: str = _setting("PRESET", one_of("local", "hosted"), "local", "hosted", "which column of defaults counts")
     cache_bytes: int = _setting("CACHE_MB", MEGABYTES, "200", "80", "all caches of results together")
-    pass_bytes: int = _setting("PASS_MB", MEGABYTES, "300", "100", "what one pass may take in addition to its model")
+    picture_bytes: int = _setting(
+        "PICTURE_MB",
+        MEGABYTES,
+        "1000",
+        "300",
+        "what computing one picture may take in addition to what its process has",
+    )
     workers: int = _setting(
         "WORKERS", whole(0), "0", "2", "processes that compute pictures; 0 is one for each processor"
     )

@@ -55,9 +55,11 @@ class Server:
         server = psutil.Process(self.pid)
         return [server, *server.children(recursive=True)]
 
-    def ask(self, names: str, model: dict[str, object], *, visitor: str = "", **headers: str) -> tuple[int, bytes]:
-        """Request pictures; return the answer's status and body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+    def ask(
+        self, names: str, model: dict[str, object], *, visitor: str = "", within: float = 60, **headers: str
+    ) -> tuple[int, bytes]:
+        """Request pictures; return the answer's status and body, which begin within so many seconds."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=within)
         try:
             cookies = {"Cookie": cookie(visitor)} if visitor else {}
             connection.request("POST", f"/pictures/{names}", urlencode(model), cookies | headers)
@@ -71,9 +73,9 @@ class Server:
         """Whether its process is running."""
         return Path(f"/proc/{self.pid}").exists()
 
-    def quiet_visitor(self) -> None:
-        """Check that another visitor gets pictures of the default model that are not cached."""
-        status, body = self.ask("heads+head", {"seed": secrets.randbelow(9999)}, visitor="quiet")
+    def quiet_visitor(self, within: float = 60) -> None:
+        """Check that another visitor gets pictures of the default model that are not cached, within so many seconds."""
+        status, body = self.ask("heads+head", {"seed": secrets.randbelow(9999)}, visitor="quiet", within=within)
         assert (status, bool(body)) == (200, True)
 
     @property

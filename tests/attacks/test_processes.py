@@ -5,8 +5,11 @@ import json
 import secrets
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import psutil
 
@@ -14,7 +17,7 @@ from benchmarks.live.serve import running_server
 from tests.attacks.strangers import LARGE, Server
 
 GIGABYTE = 10**9
-HOSTED = {"ATTENTION_LAB_PRESET": "hosted"}  # what a host with 1 GB is set to
+HOSTED = {"ATTENTION_LAB_PRESET": "hosted", "ATTENTION_LAB_JOB_WORKER": "early"}  # what a host with 1 GB is set to
 LARGEST_HOSTED = LARGE | {"seq_len": 256, "num_layers": 4}
 
 
@@ -26,10 +29,14 @@ def until(what: Callable[[], object]) -> None:
 
 
 def workers(server: Server) -> list[dict[str, int]]:
+    return status(server)["workers"]
+
+
+def status(server: Server) -> dict[str, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     try:
         connection.request("GET", "/status", headers={"Accept": "application/json"})
-        return json.loads(connection.getresponse().read())["workers"]
+        return json.loads(connection.getresponse().read())
     finally:
         connection.close()
 
@@ -58,6 +65,55 @@ def killed_workers_are_replaced(hosted: Server) -> None:
     assert [worker["restarts"] for worker in workers(hosted)] == [1, 1]
     assert {worker["pid"] for worker in workers(hosted)}.isdisjoint(worker["pid"] for worker in before)
     hosted.quiet_visitor()
+
+
+def whichever_process_is_killed_the_server_answers(hosted: Server) -> None:
+    """Each process is killed in turn, at rest and while slow pictures are computed."""
+    with hosted.tabs("training", [{}]) as tabs:  # the lens whose page starts the process that trains
+        assert tabs.wait() == 1
+        until(lambda: status(hosted)["job_worker"]["ready"])
+    for under_load in (False, True):
+        roles = Counter(map(partial(role_of, hosted), processes(hosted)))
+        assert roles == {"worker": 2, "forks workers": 1, "tracks resources": 1, "jobs": 1}
+        for role in roles:
+            kill(hosted, role, under_load=under_load)
+
+
+def kill(hosted: Server, role: str, *, under_load: bool) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        slow = [threads.submit(hosted.ask, "heads+head", slow_model(), visitor=str(n)) for n in range(2 * under_load)]
+        if slow:
+            until(lambda: any(now["busy"] for now in workers(hosted)))
+        victim = next(process for process in processes(hosted) if role_of(hosted, process) == role)
+        victim.kill()
+        hosted.quiet_visitor(within=10)
+        assert {answer.result()[0] for answer in slow} <= {200}
+    until(lambda: victim not in processes(hosted) and role in map(partial(role_of, hosted), processes(hosted)))
+    until(lambda: all(worker["alive"] for worker in workers(hosted)) and status(hosted)["job_worker"]["ready"])
+
+
+def processes(server: Server) -> list[psutil.Process]:
+    """What the server has started; by its status, as a worker is no descendant once what forked it was killed."""
+    return [
+        psutil.Process(told["pid"])
+        for told in status(server)["memory"]["processes"]
+        if psutil.pid_exists(told["pid"]) and told["pid"] != server.pid
+    ]
+
+
+def role_of(server: Server, process: psutil.Process) -> str:
+    """What a process of the server does; "" once it has ended."""
+    try:
+        words = " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+    if process.pid in {worker["pid"] for worker in workers(server)}:
+        return "worker"
+    if "tfm_ui.jobs.worker" in words:
+        return "jobs"
+    if "resource_tracker" in words:
+        return "tracks resources"
+    return "forks workers" if "forkserver" in words else ""
 
 
 def memory_stays_within_that_of_a_small_host(hosted: Server) -> None:
@@ -98,4 +154,5 @@ def test_a_small_host_stays_within_its_memory_replaces_workers_and_leaves_nothin
         hosted = Server(int(address.rpartition(":")[2]), pid)
         memory_stays_within_that_of_a_small_host(hosted)  # first, as only a peak of memory can be read
         killed_workers_are_replaced(hosted)
+        whichever_process_is_killed_the_server_answers(hosted)
         ended_at_once(hosted)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 
+import psutil
 import pytest
 
 from tests.tfm_ui.payloads import decode
@@ -19,6 +20,7 @@ from tfm_ui.pictures.registry import PICTURES, WORDS, is_here
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
 from tfm_ui.server.pool import Pool, Question
+from tfm_ui.server.pool_worker import DeskProxy
 from tfm_ui.visitors.compute_limiter import Lane, VisitorGone
 from tfm_ui.visitors.turn import Turn
 
@@ -163,6 +165,43 @@ def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
         os.kill(worker.pid, signal.SIGKILL)
         assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
+
+
+def test_workers_outlive_the_process_from_which_they_were_forked(pool):
+    before = pool.status()
+    (forks,) = pool_member._forks
+    forks.kill()
+    until(lambda: not pool_member._runs(forks))
+    for near in range(2):
+        assert answer(pool, "heads", "seed=3", near=near) == here("heads", "seed=3")
+    assert pool.status()[0].pid == before[0].pid
+    os.kill(before[0].pid, signal.SIGKILL)
+    until(lambda: pool.status()[0].restarts > before[0].restarts)
+    assert [worker.alive for worker in pool.status()] == [True, True]
+    assert pool.status()[1].pid == before[1].pid
+    for near in range(2):
+        assert answer(pool, "heads", "seed=4", near=near) == here("heads", "seed=4")
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(pool, monkeypatch):
+    tells = DeskProxy.pid
+    lost: list[int] = []
+
+    def tells_last_words_once(desk: DeskProxy) -> int:
+        pid = tells(desk)
+        if not lost:
+            lost.append(pid)
+            os.kill(pid, signal.SIGKILL)
+            until(lambda: not psutil.pid_exists(pid))
+        return pid
+
+    before = pool.status()
+    monkeypatch.setattr(DeskProxy, "pid", tells_last_words_once)
+    os.kill(before[0].pid, signal.SIGKILL)
+    until(lambda: pool.status()[0].restarts > before[0].restarts)
+    assert lost
+    assert pool.status()[0].pid not in (before[0].pid, *lost)
+    assert answer(pool, "heads", "seed=5") == here("heads", "seed=5")
 
 
 def test_who_leaves_is_not_computed_for(pool):

@@ -81,8 +81,8 @@ def test_a_text_longer_than_the_limit_is_cut(call):
 
 
 def test_a_pass_that_is_too_large_names_the_setting_where_it_is_lower_than_usual(call):
-    problem = call("link", LARGEST, PASS_MB="50")[3]
-    assert "50 MB is the limit (this server's setting ATTENTION_LAB_PASS_MB)." in problem
+    problem = call("link", LARGEST, PICTURE_MB="50")[3]
+    assert "50 MB is the limit (this server's setting ATTENTION_LAB_PICTURE_MB)." in problem
 
 
 def test_the_largest_model_of_a_hosted_server_can_run(call):

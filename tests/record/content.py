@@ -30,7 +30,7 @@ from tfm_ui.page.questions import Question
 from tfm_ui.page.questions import asked as question_of
 from tfm_ui.pictures.knobs import KNOBS
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, panels_in
-from tfm_ui.pictures.registry import Asked, why_not_run
+from tfm_ui.pictures.registry import Asked
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Correction, link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
@@ -84,7 +84,7 @@ def _question(lens: Lens, link: Link, model: ModelState, state: LensState) -> Re
     named = [question for question in lens.questions if question.name == link.question]
     now = named[0] if named else question_of(lens.questions, state, model)
     said: Record = {"name": now.name, "ask": now.ask}
-    if not (lens.view_of(state).uses_model and why_not_run(model)):
+    if not lens.view_of(state).why_not_shown(model, state):
         said["answer"] = text(now.answer(model, state))
         said |= _prediction(now, model, state)
     return said
@@ -98,7 +98,7 @@ def _prediction(question: Question, model: ModelState, state: LensState) -> Reco
 
 def _page(lens: Lens, asked: Asked, model: ModelState, state: LensState) -> Record:
     """What stands on the page: facts, how texts are read, panels and notes in their order, and pictures."""
-    if lens.view_of(state).uses_model and (reason := why_not_run(model)):
+    if reason := lens.view_of(state).why_not_shown(model, state):
         return {"cannot be shown": reason}
     blocks = lens.blocks(model, state)
     places = words.of_page(lens, model, state)["places"]
@@ -178,5 +178,6 @@ def _panels(link: Link) -> list[Panel]:
     lens, asked = lenses.lens(link.lens), read(link)
     state = asked.lens(lens.state, lens.prefix)
     with nothing_kept(measured=link.is_measured):
-        is_shown = not (lens.view_of(state).uses_model and why_not_run(asked.model))
-        return panels_in(lens.blocks(asked.model, state)) if is_shown else []
+        return (
+            [] if lens.view_of(state).why_not_shown(asked.model, state) else panels_in(lens.blocks(asked.model, state))
+        )

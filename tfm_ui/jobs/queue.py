@@ -1,5 +1,6 @@
 """The job queue of the whole server, in front of its one worker: visitors take turns, and each sees their place."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
@@ -11,7 +12,11 @@ from tfm_ui.jobs.process import Process
 from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
+_log = logging.getLogger(__name__)
+
 GRACE = 10.0  # seconds for which a tab may be closed: a reconnect or a reload loses nothing
+STARTS = 60.0  # seconds in which a worker must be ready; then it is killed
+ATTEMPTS = 3  # workers that may end, one after the other, before they are ready
 OBEYS = 2.0  # seconds in which a stopped job must end; then its worker is killed
 OFTEN = 0.25  # seconds between two checks for closed tabs and jobs that take too long
 KEPT = 64  # ended jobs that are kept, so that visitors can see how they ended
@@ -40,17 +45,25 @@ class Queue:
         self._running: Job | None = None
         self._worker: Worker | None = None
         self._ready = False
+        self._hired = 0.0  # when the worker was started
+        self._ended_early = 0  # workers in a row that have ended before they were ready
         self._closed = threading.Event()
         self._watched = False
 
     # called for visitors
 
     def open(self) -> None:
-        """Start the worker, if none is running, so that nobody has to wait for its imports later."""
+        """Start the worker, if none is running, so that nobody has to wait for its imports later.
+
+        One that cannot be started now, for want of memory, is started later: whoever asks looks again.
+        """
         with self._lock:
             if self._worker is None and not self._closed.is_set():
-                self._ready = False
-                self._worker = self._hire(self._heard)
+                self._ready, self._hired = False, self._clock()
+                try:
+                    self._worker = self._hire(self._heard)
+                except OSError:
+                    _log.exception("The process that measures and trains could not be started.")
             if not self._watched:
                 self._watched = True
                 threading.Thread(target=self._watch, daemon=True).start()
@@ -160,8 +173,11 @@ class Queue:
                     self.stop(gone, job.number)
             waiting = {visitor for job in self._under_way() for visitor in job.visitors}
             self._tabs = {(visitor, tab): last for (visitor, tab), last in self._tabs.items() if visitor in waiting}
+            if self._worker and not self._ready and now - self._hired > STARTS:
+                self._worker.kill()
             running = self._running
             if running is None:
+                self._feed()  # if the worker could not be started before
                 return
             limit, why = longest(running.request)
             if running.told_to_stop is None and now - running.began > limit:
@@ -172,41 +188,68 @@ class Queue:
 
     def _watch(self) -> None:
         while not self._closed.wait(OFTEN):
-            self.tick()
+            try:
+                self.tick()
+            except Exception:  # whatever it is: without this thread no job would be stopped any more
+                _log.exception("The queue of jobs could not be looked after.")
 
     def _heard(self, worker: Worker, message: FromWorker) -> None:
         """Handle a message of the worker; messages of a worker that has been replaced are ignored."""
         with self._lock:
             if worker is not self._worker:
                 return
-            job = self._running
-            if isinstance(message, Ready):
-                self._ready = True
-            elif isinstance(message, Stepped) and job and job.number == message.number:
-                job.step = message.step
-            elif isinstance(message, Ended) and job and job.number == message.number:
-                self._running = None
-                self._end(job, "failed" if message.problem else "stopped" if message.stopped else "done",
-                          message.problem)  # fmt: skip
-            elif isinstance(message, WorkerExited):
-                self._replace(message.code)
+            ended = self._take(message)
             self._feed()
+        if ended:
+            self._finish(*ended)
 
-    def _replace(self, code: int) -> None:
-        """Start a new worker after the old one has exited."""
-        self._worker, job, self._running = None, self._running, None
-        if job and job.told_to_stop is not None:
-            self._end(job, "stopped")
-        elif job:
-            why = f"ended by signal {-code}, as when memory runs out" if code < 0 else f"ended with code {code}"
-            self._end(job, "failed", f"The process that worked on it was {why}.")
-        elif not self._ready:  # it failed to start, and a new one would fail again
-            for job in self._waiting.clear():
-                self._end(job, "failed", f"The worker process could not start; it ended with code {code}.")
-            return
-        self.open()
+    def _finish(self, job: Job, state: State, problem: str) -> None:
+        """End a job whose results are kept first, in a file or in Redis: not under the lock, which pages wait for.
+
+        Until then it is under way. Whatever goes wrong with keeping ends neither this thread nor the worker.
+        """
+        try:
+            if job.step:
+                job.request.then(job.step)
+        except Exception as error:
+            _log.exception("The results of a job could not be kept.")
+            state, problem = "failed", problem or f"Its results could not be kept ({type(error).__name__})."
+        with self._lock:
+            self._end(job, state, problem)
 
     # called only while the lock is held
+
+    def _take(self, message: FromWorker) -> tuple[Job, State, str] | None:
+        """Note a message of the worker; return a job that has ended, how, and its problem."""
+        job = self._running
+        if isinstance(message, Ready):
+            self._ready, self._ended_early = True, 0
+        elif isinstance(message, Stepped) and job and job.number == message.number:
+            job.step = message.step
+        elif isinstance(message, Ended) and job and job.number == message.number:
+            self._running = None
+            state: State = "failed" if message.problem else "stopped" if message.stopped else "done"
+            return job, state, message.problem
+        elif isinstance(message, WorkerExited):
+            return self._replace(message.code)
+        return None
+
+    def _replace(self, code: int) -> tuple[Job, State, str] | None:
+        """Start a new worker after the old one has exited; return the job that it worked on, as `_take` does."""
+        self._worker, job, self._running = None, self._running, None
+        self._ended_early += not self._ready
+        if self._ended_early < ATTEMPTS:
+            self.open()
+        else:  # another would not start either, until somebody asks again
+            self._ended_early = 0
+            for waiting in self._waiting.clear():
+                self._end(waiting, "failed", f"The worker process could not start; it ended with code {code}.")
+        if job is None:
+            return None
+        if job.told_to_stop is not None:
+            return job, "stopped", ""
+        why = f"ended by signal {-code}, as when memory runs out" if code < 0 else f"ended with code {code}"
+        return job, "failed", f"The process that worked on it was {why}."
 
     def _feed(self) -> None:
         if self._closed.is_set() or self._running or not self._waiting.order():
@@ -222,11 +265,7 @@ class Queue:
             self._worker.say(Stop(job.number))
 
     def _end(self, job: Job, state: State, problem: str = "") -> None:
-        try:
-            if job.step:
-                job.request.then(job.step)  # before any visitor sees that the job has ended
-        finally:  # also if that failed
-            job.state, job.problem = state, problem or job.problem
+        job.state, job.problem = state, problem or job.problem
         over = [number for number, other in self._jobs.items() if not other.under_way]
         for number in over[:-KEPT]:
             del self._jobs[number]

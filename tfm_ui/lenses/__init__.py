@@ -24,8 +24,10 @@ def lens(name: str) -> Lens:
         raise ValueError(f"expected a lens with the name of its folder, {name!r}, got {loaded.name!r}")
     register(loaded.pictures, loaded.state, loaded.prefix)
     for key, said in zip(words.names(loaded), (words.of_page, words.of_answer), strict=True):
-        WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded))
-    PREVIEWS[preview.name(loaded)] = Preview(loaded.state, loaded.prefix, partial(preview.picture, loaded))
+        WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded), loaded.needs)
+    PREVIEWS[preview.name(loaded)] = Preview(
+        loaded.state, loaded.prefix, partial(preview.picture, loaded), loaded.needs
+    )
     return loaded
 
 

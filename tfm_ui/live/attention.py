@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
-from tfm_ui.live.origins import AT_ONCE, Heads, Origin
+from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.state.model_state import EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
@@ -129,16 +129,3 @@ def summarise(origin: Origin, visible: NDArray[np.bool_], read: int) -> Layer:
         parts.append((cells, highest, *rows, *(number(heads[:, :read]) for number in SUMMARY.values())))
     maps, largest, first, key, second, *summary = (torch.cat(same).numpy() for same in zip(*parts, strict=True))
     return Layer(maps, largest, first, key, second, dict(zip(SUMMARY, summary, strict=True)))
-
-
-def bytes_needed(heads: int, queries: int, keys: int, *, bias: bool) -> int:
-    """The most memory that a pass needs at any time, without its model: for one layer's weights, beside a few scores.
-
-    Args:
-        heads: number of heads.
-        queries: rows of the scores.
-        keys: columns of the scores.
-        bias: whether the positional scheme adds a bias to the scores.
-    """
-    matrices = 2 if bias else 1
-    return 4 * (matrices * heads * queries * keys + 3 * AT_ONCE)

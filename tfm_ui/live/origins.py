@@ -15,8 +15,7 @@ from torch import Tensor
 from tfm_core import Positional, attention_scores, attention_weights, mask_scores
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.live import tables
-
-AT_ONCE = 2**21  # weights of several heads: as many as a processor's cache holds
+from tfm_ui.state.pass_cost import AT_ONCE
 
 
 @dataclass(frozen=True)

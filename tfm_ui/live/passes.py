@@ -20,15 +20,15 @@ from tfm_core import (
 )
 from tfm_core.model.initialization import SharedParameters
 from tfm_ui.live import origins
-from tfm_ui.live.attention import Attention, Summary, bytes_needed
+from tfm_ui.live.attention import Attention, Summary
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import why_too_large
 from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
-from tfm_ui.settings import SETTINGS
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import peak_bytes
 from tfm_ui.state.trained import run_of
 
-BUDGET = SETTINGS.pass_bytes  # bytes that one pass may take in addition to its model
 # Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
 # memory stays within the limit of the cache, and still does when one of the two is dropped.
 PARAMETERS = SharedParameters()
@@ -58,17 +58,14 @@ class Pass:
         return all(attention.block == 1 for attention in self.attention.values())
 
 
+def needs(state: ModelState, _: object = None) -> int:
+    """The bytes that a first pass takes at most, its model included; pictures that only read a pass need as many."""
+    return peak_bytes(state.config, state.longest, bias=adds_bias(state))
+
+
 def too_large(state: ModelState) -> str:
     """Why this model is too large to run, in a sentence; "" if it is not. Checked before anything is computed."""
-    source, target = len(state.source_tokens.ids), len(state.target_tokens.ids)
-    longest = max(source, target) if state.is_encoder_decoder else source
-    needed = bytes_needed(state.num_heads, longest, longest, bias=adds_bias(state))
-    if needed <= BUDGET:
-        return ""
-    return (
-        f"{state.num_heads} heads on {longest} tokens need {needed / 1e6:.0f} MB at a time; "
-        f"{BUDGET / 1e6:.0f} MB is the limit{SETTINGS.lowered_by('pass_bytes')}. Fewer heads or fewer tokens fit."
-    )
+    return why_too_large(needs(state))
 
 
 def missing_weights(state: ModelState) -> str:

@@ -57,9 +57,7 @@ def why_not_run(state: ModelState) -> str:
     """Why this model cannot be run, in a sentence for the reader; "" if it can."""
     if empty := state.empty_texts:
         return f"Type at least one word in the sidebar, under “{'” and “'.join(empty)}”."
-    if missing := passes.missing_weights(state):
-        return missing
-    return passes.too_large(state)
+    return passes.missing_weights(state)
 
 
 def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None]:

@@ -7,10 +7,12 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from tfm_ui.live import passes
+from tfm_ui.live.memory import LITTLE, why_too_large
 from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block, Note
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.registry import Picture, why_not_run
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -31,6 +33,7 @@ class View(Generic[S]):
         title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
         blocks: what the view shows: a pure function of the model's and the lens's state. The first block is the main
             picture, which gets the first screen; the others stand below it.
+        pictures: name -> picture: all that the view draws, in its panels and beside its controls.
         controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
             its own way and returns the lens's state.
         line: the key of that row on the page.
@@ -45,6 +48,7 @@ class View(Generic[S]):
 
     blocks: Callable[[ModelState, S], Sequence[Block | None]]
     title: str = ""
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     uses_model: bool = True
@@ -57,6 +61,15 @@ class View(Generic[S]):
     def may_read_another(self) -> bool:
         """Whether its main picture ever is made from something else than the text in the sidebar."""
         return self.reads_instead is not _nothing
+
+    def needs(self, model: ModelState, state: S) -> int:
+        """The bytes that it takes at most at a time: what it says is computed from the same results as its pictures."""
+        of_pass = passes.needs(model) if self.uses_model else LITTLE
+        return max(of_pass, *(picture.needs(model, state) for picture in self.pictures.values()))
+
+    def why_not_shown(self, model: ModelState, state: S) -> str:
+        """Why this cannot be shown of this model, in a few words; "" if it can."""
+        return (why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""
@@ -75,7 +88,6 @@ class Lens:
         state: the lens's controls, a dataclass. If there are several views, its field `view` names the visible one.
         views: name -> view, in their order on the page.
         questions: questions to try, in teaching order; each sets the model and the controls.
-        pictures: name -> picture. No other lens may use the same names.
         heading: the heading of the page, if it differs from the title.
         lead: a sentence beside the heading.
         beside: the badge's name for the model, if the page does not show a pass of it.
@@ -92,7 +104,6 @@ class Lens:
     state: type[LensState]
     views: Mapping[str, View[Any]]
     questions: Sequence[Question]
-    pictures: Mapping[str, Picture]
     heading: str = ""
     lead: str = ""
     beside: str = ""
@@ -108,6 +119,11 @@ class Lens:
         named += [name for question in self.questions for name in question.page]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")
+
+    @property
+    def pictures(self) -> Mapping[str, Picture]:
+        """Name -> picture, of all views. No other lens may use the same names."""
+        return {name: picture for view in self.views.values() for name, picture in view.pictures.items()}
 
     @property
     def prefix(self) -> str:
@@ -131,6 +147,10 @@ class Lens:
     def view_of(self, state: LensState) -> View[Any]:
         """The view that is visible in this state."""
         return self.views[getattr(state, "view", next(iter(self.views)))]
+
+    def needs(self, model: ModelState, state: LensState) -> int:
+        """The bytes that the view in this state takes at most at a time."""
+        return self.view_of(state).needs(model, state)
 
     def blocks(self, model: ModelState, state: LensState) -> Sequence[Block | None]:
         """What the page shows for a link, which the two states describe: a pure function."""

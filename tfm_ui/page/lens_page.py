@@ -8,6 +8,7 @@ import streamlit as st
 
 from tfm_ui.live import passes
 from tfm_ui.live.cache import kept_together
+from tfm_ui.live.memory import is_large
 from tfm_ui.page import controls, controls_line, follow, frame, header, question_row, words
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
@@ -16,6 +17,7 @@ from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import explained
+from tfm_ui.visitors.turn import turn_to_compute
 
 
 def show(lens: Lens) -> None:
@@ -46,7 +48,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     )
     question = st.container()
     with st.container(key="desk"):
-        if view.uses_model and (reason := frame.why_not_run(model)):
+        if reason := _why_not_shown(view, model, state):
             with question:
                 question_row.draw(lens, model, state, reason)
             st.info(reason, icon=":material/edit:")
@@ -64,6 +66,11 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             else:
                 header.facts(model, this_pass, beside=lens.beside)
         _pictures(lens, view, model, state)
+
+
+def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
+    """Why there is nothing to show, in a sentence for the reader; "" if there is."""
+    return (frame.why_not_run(model) if view.uses_model else "") or view.why_not_shown(model, state)
 
 
 def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
@@ -97,5 +104,9 @@ def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) 
 def _computed(view: View[Any], model: ModelState, state: LensState) -> Sequence[Block | None]:
     """The view's blocks; if computing them takes seconds, that is said meanwhile, over the page and not in its flow."""
     text = view.running(model, state)
-    with st.container(key="running"), st.spinner(text, show_time=True) if text else st.container():
+    with (
+        st.container(key="running"),
+        st.spinner(text, show_time=True) if text else st.container(),
+        turn_to_compute(heavy=is_large(view.needs(model, state))),
+    ):
         return view.shown(model, state)

@@ -9,7 +9,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.page import header
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.panel import Note, Panel, panels_in
-from tfm_ui.pictures.registry import CannotBeShown, registered, why_not_run
+from tfm_ui.pictures.registry import CannotBeShown, registered
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -35,7 +35,7 @@ def picture(lens: Lens, model: ModelState, state: LensState) -> bytes:
     Raises:
         CannotBeShown: if the model cannot be run.
     """
-    if lens.view_of(state).uses_model and (reason := why_not_run(model)):
+    if reason := lens.view_of(state).why_not_shown(model, state):
         raise CannotBeShown(reason)
     return _picture(_Asked(lens.name, model, state, lens))
 

@@ -17,7 +17,6 @@ from tfm_ui.page import header, questions
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
-from tfm_ui.pictures.registry import why_not_run
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import marked
@@ -31,9 +30,9 @@ def names(lens: Lens) -> tuple[str, str]:
 
 
 def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
-    """What a lens's page says of a link, but for the answer of its question; nothing where the model cannot be run."""
+    """What a lens's page says of a link, but for the answer of its question; nothing where that cannot be shown."""
     view = lens.view_of(state)
-    if view.uses_model and why_not_run(model):
+    if view.why_not_shown(model, state):
         return {"places": {}}
     places = _of_header(lens, model, state) | _of_model(model)
     if view.may_read_another:
@@ -44,8 +43,8 @@ def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places
 
 
 def of_answer(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
-    """The answer of the question on screen; nothing where the model cannot be run."""
-    if lens.view_of(state).uses_model and why_not_run(model):
+    """The answer of the question on screen; nothing where that cannot be shown."""
+    if lens.view_of(state).why_not_shown(model, state):
         return {"places": {}}
     now = questions.asked(lens.questions, state, model)
     return {"places": {"answer": {"text": marked(now.answer(model, state))}}}

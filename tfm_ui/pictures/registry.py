@@ -5,7 +5,8 @@ bytes for downloads. Both use `made`. What panels say of their data is registere
 with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on the page.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -16,12 +17,14 @@ import plotly.graph_objects as go
 
 from tfm_ui.live import passes
 from tfm_ui.live.cache import kept_together
+from tfm_ui.live.memory import is_large, why_too_large
 from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Query, link_parameters, state_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.visitors.turn import turn_to_compute
 
 PARAMETERS = 500  # the most parameters of a link: several times as many as all lenses have
 
@@ -32,6 +35,7 @@ class CannotBeShown(ValueError):
 
 NOTHING = np.zeros(0, np.float32)
 States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model's state is the first
+Needs = Callable[[ModelState, Any], int]
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Picture:
         uses_model: whether it needs the sidebar's model, and so a text.
         here: whether it shows jobs that are under way, such as a training: while there are any, the server's process
             computes it, which alone knows of them. Worker processes (tfm_ui/server/pool.py) compute everything else.
+        needs: the bytes that computing it takes at most, in addition to what the process has: the model, its pass and
+            all else, by closed form from the sizes in both states. Quick, and known before anything is computed. What
+            needs more than the quick lane has room for waits for the slow one; what needs more than a picture may take
+            is refused. tests/hosted/peaks.py measures it.
         ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
             them is moved, it is not asked for again. None that decides whether the model can be run.
     """
@@ -52,6 +60,7 @@ class Picture:
     content: Callable[[ModelState, Any], Content]
     uses_model: bool = field(default=True, kw_only=True)
     here: bool = field(default=False, kw_only=True)
+    needs: Needs = field(default=passes.needs, kw_only=True)
     ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     @property
@@ -115,9 +124,11 @@ class Words(OfLens):
 
     Attributes:
         said: computes it, from the model's state and the lens's state.
+        needs: as of a picture.
     """
 
     said: Callable[[ModelState, Any], Header]
+    needs: Needs
 
 
 @dataclass(frozen=True)
@@ -126,9 +137,11 @@ class Preview(OfLens):
 
     Attributes:
         drawn: draws it, from the model's state and the lens's state.
+        needs: as of a picture.
     """
 
     drawn: Callable[[ModelState, Any], bytes]
+    needs: Needs
 
 
 PICTURES: dict[str, Registered] = {}
@@ -150,6 +163,7 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
             picture.content,
             uses_model=picture.uses_model,
             here=picture.here,
+            needs=picture.needs,
             ignores=picture.ignores,
         )
         if PICTURES.setdefault(name, entry) != entry:
@@ -183,9 +197,9 @@ def registered(name: str) -> Registered:
 def made(name: str, link: str | Asked) -> bytes:
     """A picture's bytes, for the browser, or those of words, or a preview's PNG; see `content_of`."""
     if preview := PREVIEWS.get(name):
-        states = preview.states(Asked(link) if isinstance(link, str) else link)
-        with kept_together():
-            return preview.drawn(*(state for state, _ in states))
+        asked = Asked(link) if isinstance(link, str) else link
+        with _room_for(name, asked):
+            return preview.drawn(*(state for state, _ in preview.states(asked)))
     return encode(*content_of(name, link))
 
 
@@ -200,27 +214,49 @@ def content_of(name: str, link: str | Asked) -> Content:
         CannotBeShown: if there is no picture for this link.
         ValueError: if no lens has registered the picture.
     """
-    with kept_together():
-        return _content_of(name, Asked(link) if isinstance(link, str) else link)
-
-
-def _content_of(name: str, asked: Asked) -> Content:
+    asked = Asked(link) if isinstance(link, str) else link
     if words := WORDS.get(name):
         states = words.states(asked)
-        return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
+        with _room_for(name, asked):
+            return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
     picture = registered(name)
     if picture.uses_model and (reason := why_not_run(asked.model)):
         raise CannotBeShown(reason)
     states = picture.states(asked)
-    header, numbers = picture.content(*(state for state, _ in states))
-    return {**header, "query": query_of(states)}, numbers
+    with _room_for(name, asked):
+        header, numbers = picture.content(*(state for state, _ in states))
+        return {**header, "query": query_of(states)}, numbers
+
+
+def needed(name: str, asked: Asked) -> int:
+    """The bytes that computing a picture takes at most, or words, or a preview; see `Picture.needs`."""
+    entry = WORDS.get(name) or PREVIEWS.get(name) or registered(name)
+    return entry.needs(*(state for state, _ in entry.states(asked)))
+
+
+def takes_long(names: Iterable[str], asked: Asked) -> bool:
+    """Whether these pictures, words or previews take long to compute, or more memory than several may at once."""
+    return asked.model.is_heavy or any(is_large(needed(name, asked)) for name in names)
+
+
+@contextmanager
+def _room_for(name: str, asked: Asked) -> Iterator[None]:
+    """Wait until there is memory for it, in the slow lane if it needs much; in the block nothing is computed twice.
+
+    Raises:
+        CannotBeShown: if it needs more than one picture may take.
+    """
+    if reason := why_too_large(size := needed(name, asked)):
+        raise CannotBeShown(reason)
+    with turn_to_compute(heavy=is_large(size)), kept_together():
+        yield
 
 
 def why_not_run(model: ModelState) -> str:
-    """Why this model cannot be run, in a few words; "" if it can."""
+    """Why this model cannot be run, whatever is shown of it, in a few words; "" if it can."""
     if model.empty_texts:
         return "expected a text, got one that has no tokens"
-    return passes.missing_weights(model) or passes.too_large(model)
+    return passes.missing_weights(model)
 
 
 def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:
@@ -238,11 +274,6 @@ def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:
     header, numbers = content_of(name, query)
     figure = canvas.figure(header, numbers)
     return finished(figure, title=title, sentence=sentence, link=header["query"], foot=header.get("foot", ""))
-
-
-def takes_long(query: str) -> bool:
-    """Whether pictures of the link's model may take long to compute; raises what `Asked` raises."""
-    return Asked(query).model.is_heavy
 
 
 def _parameters(query: str) -> Query:

@@ -14,7 +14,7 @@ from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
-from tfm_ui.server.liveness import live, ready
+from tfm_ui.server.liveness import WATCH, live, ready
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures, preview
@@ -73,6 +73,8 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     try:
         with quick_shutdown():
             await asyncio.to_thread(POOL.start, WORKERS)
+            WATCH.start()
             yield
     finally:  # not after a signal: then this process has ended, and its workers end by themselves
+        WATCH.close()
         await asyncio.to_thread(POOL.close)

@@ -1,4 +1,4 @@
-"""The routes /live and /ready: whether the server's process answers at all, and whether it can do its work."""
+"""The routes /live and /ready: whether the server has to be started anew, and whether it can do its work now."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -9,10 +9,15 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from tfm_ui.jobs import sessions
 from tfm_ui.server.pool import POOL
+from tfm_ui.server.pool_member import prepare
 from tfm_ui.server.same_origin import is_same_origin
+from tfm_ui.server.shutdown import leave
+from tfm_ui.server.watch import Watch
 from tfm_ui.store import shared
 
 PATIENCE = 2.0  # seconds that a part may take to answer
+
+WATCH = Watch(lambda: [worker.alive for worker in POOL.status()], prepare, leave)
 
 Check = Callable[[], str]
 
@@ -21,8 +26,12 @@ _threads = ThreadPoolExecutor(4, thread_name_prefix="ready")
 
 
 async def live(_: Request) -> Response:
-    """The route `/live`: it needs no thread, no turn and no other process, so that it tells of the event loop alone."""
-    return PlainTextResponse("alive", headers={"Cache-Control": "no-store"})
+    """The route `/live`: status 503 if worker processes have ended and do not come again.
+
+    It needs no thread, no turn and no other process, so that it is answered however much there is to compute.
+    """
+    problem = WATCH.problem
+    return PlainTextResponse(problem or "alive", 503 if problem else 200, {"Cache-Control": "no-store"})
 
 
 def _jobs() -> str:

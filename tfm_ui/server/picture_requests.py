@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tfm_ui.pictures.registry import PICTURES, PREVIEWS, Asked, CannotBeShown, can_be_asked
+from tfm_ui.pictures.registry import PICTURES, PREVIEWS, Asked, CannotBeShown, can_be_asked, takes_long
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
@@ -124,8 +124,9 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
     """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
     try:
-        model = Asked(query).model
-        turn = Turn(visitor_of(request), lambda: not gone.done(), lane=Lane.SLOW if model.is_heavy else Lane.PICTURES)
+        asked = Asked(query)
+        lane = Lane.SLOW if takes_long(names, asked) else Lane.PICTURES
+        turn = Turn(visitor_of(request), lambda: not gone.done(), lane=lane)
         try:
             first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
             await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
@@ -133,7 +134,7 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
                 raise VisitorGone
             if not turn.ticket.admitted.done():
                 raise Busy(TOO_LONG)
-            return await _answer(Question(turn, names, query, hash(model), REQUEST.get()), gone)
+            return await _answer(Question(turn, names, query, hash(asked.model), REQUEST.get()), gone)
         finally:
             turn.end()
     except tuple(STATUS) as reason:

@@ -6,11 +6,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing import forkserver
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
 
@@ -22,6 +24,8 @@ FEW = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 AGAIN = 1.0  # seconds between two attempts to start a worker that cannot be started
 
 _log = logging.getLogger(__name__)
+_preparing = threading.Lock()
+_forks: list[psutil.Process] = []  # the process from which workers are forked, once it has been started
 
 
 def method() -> BaseContext:
@@ -34,11 +38,35 @@ def method() -> BaseContext:
 
 
 def prepare() -> None:
-    """Start the process from which workers are forked; its imports take seconds, during which this process goes on."""
-    if sys.platform == "linux":
+    """Start the process from which workers are forked, unless it runs.
+
+    Its imports take seconds, during which this process goes on. It is started anew after it was killed, as the system
+    does where memory runs out: by whoever needs a worker, and by tfm_ui/server/watch.py.
+    """
+    if sys.platform != "linux":
+        return
+    with _preparing:
+        resource_tracker.ensure_running()  # without it, no process can be forked
+        if _forks and _runs(_forks[-1]):
+            return
         forkserver.set_forkserver_preload(PRELOADED)
         with _environment(**FEW, PYTHONPATH=_below_root()):
             forkserver.ensure_running()
+        _forks[:] = [child for child in psutil.Process().children() if _runs(child) and _forks_workers(child)]
+
+
+def _forks_workers(process: psutil.Process) -> bool:
+    try:
+        return "multiprocessing.forkserver" in " ".join(process.cmdline())
+    except psutil.Error:  # it has just ended
+        return False
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 class Member:
@@ -62,7 +90,7 @@ class Member:
         self.desk: DeskProxy | None = None
         self.pid = self.starts = self.answered = self.busy = self.slow = 0
         self._compute, self._changed, self._is_closed = compute, changed, threading.Event()
-        self._process: multiprocessing.process.BaseProcess | None = None
+        self._process: psutil.Process | None = None
         self._keeper = threading.Thread(target=self._keep, name="keeps a worker", daemon=True)
         self._keeper.start()
 
@@ -70,43 +98,62 @@ class Member:
         while not self._is_closed.is_set():
             try:
                 self._live()
-            except (OSError, EOFError):  # no memory, or no files, for another process
+            except Exception:  # whatever it is, such as no memory for another process: without a keeper there is none
                 _log.exception("A worker process could not be started. There will be another attempt.")
                 self._is_closed.wait(AGAIN)
 
     def _live(self) -> None:
         """Start a process, and return when it has ended."""
+        prepare()
         manager = WorkerManager(ctx=method())
         manager.start(begin)
         desk = manager.desk(self._compute)
+        process = psutil.Process(desk.pid())
         with self._changed:
-            self.pid = desk.pid()
-            self._process = next(child for child in multiprocessing.active_children() if child.pid == self.pid)
-            self.desk = desk
+            self.pid, self._process, self.desk = process.pid, process, desk
             self.starts += 1
             self._changed.notify_all()
         if self._is_closed.is_set():
-            self._process.kill()
-        self._process.join()
+            _kill(process)
+        _wait_for_the_end_of(process)
         with self._changed:
             self.desk = None
             self._changed.notify_all()
         if not self._is_closed.is_set():
-            _log.warning("Worker process %s has ended (%s) and is replaced.", self.pid, self._process.exitcode)
+            _log.warning("Worker process %s has ended and is replaced.", self.pid)
 
     def replace(self, desk: DeskProxy) -> None:
         """End the process with this desk, which does not answer, unless it has been replaced already."""
         with self._changed:
             if self.desk is desk and self._process:
                 self.desk = None
-                self._process.kill()
+                _kill(self._process)
 
     def close(self) -> None:
         """End the process, and do not replace it."""
         self._is_closed.set()
         if self._process:
-            self._process.kill()
+            _kill(self._process)
         self._keeper.join()
+
+
+def _kill(process: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
+        process.kill()
+
+
+def _wait_for_the_end_of(process: psutil.Process) -> None:
+    """Return when a worker has ended.
+
+    On Linux it is no child of this process, and `multiprocessing` hears of its end from the process that forked it:
+    when that one is killed, its workers would count as ended, too, and go on beside those that replace them.
+    """
+    if sys.platform == "linux":
+        process.wait()
+    else:
+        for child in multiprocessing.active_children():
+            if child.pid == process.pid:
+                child.join()
 
 
 def _below_root() -> str:

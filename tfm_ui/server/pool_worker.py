@@ -13,6 +13,8 @@ from multiprocessing.managers import BaseManager, BaseProxy
 from multiprocessing.util import get_temp_dir
 from typing import Any
 
+import psutil
+
 from tfm_ui.server import logs
 from tfm_ui.visitors.compute_limiter import VisitorGone
 from tfm_ui.visitors.turn import SlowLaneNeeded
@@ -119,6 +121,7 @@ def _end_with_the_server() -> None:
     """End this process when the server's process has ended, however it ended."""
     server = multiprocessing.parent_process()
     assert server
-    server.join()
-    shutil.rmtree(get_temp_dir(), ignore_errors=True)  # the sockets: a killed server could not remove them
+    server.join()  # also returns if the server, which runs, has given this process up
+    if not psutil.pid_exists(server.pid or 0):
+        shutil.rmtree(get_temp_dir(), ignore_errors=True)  # the sockets: a killed server could not remove them
     os._exit(0)

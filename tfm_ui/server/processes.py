@@ -1,7 +1,7 @@
 """The processes of the server, and how much memory they take."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,15 +28,21 @@ class Memory:
     pss: int
 
 
-def of_server() -> list[Memory]:
-    """The server's process, and all that it has started."""
+def of_server(workers: Iterable[int] = ()) -> list[Memory]:
+    """The server's process, and all that it has started.
+
+    Args:
+        workers: the numbers of worker processes, which are no descendants once what forked them was killed.
+    """
     server = psutil.Process(os.getpid())
-    return list(_memory_of([server, *server.children(recursive=True)]))
+    numbers = [process.pid for process in (server, *server.children(recursive=True))]
+    return list(_memory_of(dict.fromkeys([*numbers, *workers])))
 
 
-def _memory_of(processes: list[psutil.Process]) -> Iterator[Memory]:
-    for process in processes:
+def _memory_of(numbers: Iterable[int]) -> Iterator[Memory]:
+    for number in numbers:
         with suppress(psutil.Error):  # it has ended, or belongs to somebody else
+            process = psutil.Process(number)
             memory = process.memory_full_info()
             yield Memory(process.pid, _command(process.cmdline()), memory.rss, getattr(memory, "pss", 0))
 

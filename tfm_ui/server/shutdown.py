@@ -27,8 +27,8 @@ def quick_shutdown() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         received.append(number)
         if len(received) > 1:
-            _leave()
-        last_resort = threading.Timer(PATIENCE, _leave)
+            leave()
+        last_resort = threading.Timer(PATIENCE, leave)
         last_resort.daemon = True
         last_resort.start()
         if callable(handler := usual[signal.Signals(number)]):
@@ -39,9 +39,10 @@ def quick_shutdown() -> Iterator[None]:
             signal.signal(number, end)
     yield
     if received:
-        _leave()
+        leave()
 
 
-def _leave() -> None:
+def leave(code: int = 0) -> None:
+    """End this process at once, with this exit code."""
     shared.end()  # Python's own end, which would do it, is left out
-    os._exit(0)
+    os._exit(code)

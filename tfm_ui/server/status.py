@@ -47,7 +47,7 @@ def queues() -> dict[str, dict[str, int]]:
 
 def memory() -> dict[str, Any]:
     """The memory of the server's processes, in megabytes."""
-    each = processes.of_server()
+    each = processes.of_server(worker.pid for worker in POOL.status() if worker.alive)
 
     def megabytes(count: int) -> float:
         return round(count / 1e6, 1)

@@ -5,6 +5,8 @@ from tfm_core import TransformerConfig
 # A pass of more bytes counts as slow: one shared core writes and reads this much in about 0.1 s.
 HEAVY = 24_000_000
 NUMBER = 4  # bytes of a float32
+AT_ONCE = 2**21  # how many weights are summarised at a time: as many as fit into the processor's cache
+SMALL = 8_000_000  # bytes of what depends on no size
 DRAWN = 16  # numbers that are computed for each pair of tokens in a picture
 
 
@@ -21,6 +23,25 @@ def pass_bytes(config: TransformerConfig, tokens: int) -> int:
     scores = 3 * config.num_heads * tokens**2 * _attentions(config)
     vectors = tokens * (12 * config.d_model + 2 * (config.d_ff or 4 * config.d_model)) * _stacks(config)
     return weight_bytes(config) + NUMBER * (config.num_layers * (scores + vectors) + DRAWN * tokens**2)
+
+
+def peak_bytes(config: TransformerConfig, tokens: int, *, bias: bool) -> int:
+    """The most bytes that a first pass has in memory at a time.
+
+    The model; of each layer so far what is kept: the stream, queries, keys and values, and the maps of its heads; and
+    of the layer that runs all weights, beside a few scores.
+
+    Args:
+        config: of the model.
+        tokens: of the longer text.
+        bias: whether the positional scheme adds a bias to the scores.
+    """
+    pairs, vectors = config.num_heads * tokens**2, tokens * config.d_model
+    hidden = config.d_ff or 4 * config.d_model
+    kept = config.num_layers * _attentions(config) * (4 * NUMBER * vectors + config.num_heads * min(tokens, 256) ** 2)
+    running = NUMBER * ((2 if bias else 1) * pairs + 5 * min(pairs, AT_ONCE) + 3 * tokens * hidden)
+    logits = 2 * NUMBER * tokens * config.vocab_size
+    return weight_bytes(config) + kept + max(running, logits) + SMALL
 
 
 def _stacks(config: TransformerConfig) -> int:

@@ -9,6 +9,7 @@ from typing import Protocol
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
@@ -104,6 +105,8 @@ def use_turn(turn: AnyTurn) -> Iterator[None]:
 def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
     """Compute in this thread's current turn, or else in a new turn for the visitor whose script runs.
 
+    What is slow takes much memory, too: it is given back at the end, as otherwise glibc keeps it.
+
     Args:
         heavy: whether the computation is slow.
 
@@ -115,7 +118,11 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
         turn.check_wanted()
         if heavy:
             turn.enter_slow_lane()
-        yield turn
+        try:
+            yield turn
+        finally:
+            if heavy:
+                give_back()
         return
     who, lane = (visitor_here(), Lane.PAGES) if _runs_a_script() else ("", Lane.PICTURES)
     new = Turn(who, _still_wanted, lane=Lane.SLOW if heavy else lane)
@@ -124,6 +131,8 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
         with use_turn(new):
             yield new
     finally:
+        if heavy:
+            give_back()
         new.end()
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tfm_ui.live.memory import little
 from tfm_ui.live.script import script
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.questions import Question
@@ -90,10 +91,13 @@ LENS = Lens(
     name="letters",
     title="Letters",
     state=LettersState,
-    views={"letters": View(blocks=blocks, controls=["most"])},
+    views={
+        "letters": View(
+            blocks=blocks, pictures={"letters": Picture(CHART, draw, uses_model=False, needs=little)}, controls=["most"]
+        )
+    },
     questions=[
         Question("All tokens", "Which token has the most letters?", longest),
         Question("Four tokens", "Which of these four is the longest?", longest, page={"most": 4}),
     ],
-    pictures={"letters": Picture(CHART, draw)},
 )

@@ -1,11 +1,14 @@
 """What the queue does if its worker exits, does not obey, or never starts: with a fake worker."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue, see
 from tests.tfm_ui.jobs.job_table import Count
 from tfm_ui.jobs.messages import Stop, WorkerExited
-from tfm_ui.jobs.queue import OBEYS
+from tfm_ui.jobs.queue import ATTEMPTS, OBEYS, STARTS
+from tfm_ui.store.store import StoreAway
 
 
 @pytest.fixture
@@ -13,20 +16,60 @@ def queue() -> FakeQueue:
     return FakeQueue()
 
 
-def test_what_goes_wrong_with_a_step_does_not_keep_its_job_for_ever(queue):
+def test_results_that_cannot_be_kept_are_told_and_end_neither_the_worker_nor_the_thread_that_hears_it(queue):
     def fails(step):
-        raise ValueError("no")
+        raise StoreAway("Redis does not answer")
 
     queue.ask("a", "x", then=fails)
     queue.ask("b", "y")
     queue.ready()
     queue.step(0.5)
-    with pytest.raises(ValueError, match="no"):
-        queue.finish()
-    assert see(queue, "a", "x").state == "done"
-    queue.worker.tells(WorkerExited(-9))  # sent after the thread that reads messages has failed
-    queue.ready()
+    queue.finish()
+    assert see(queue, "a", "x").state == "failed"
+    assert see(queue, "a", "x").problem == "Its results could not be kept (StoreAway)."
+    assert len(queue.workers) == 1
     assert queue.finish() == "y"
+
+
+def test_results_are_kept_while_pages_are_answered(queue):
+    """Whoever keeps them may wait for a file or for Redis: no page waits with it."""
+    told_meanwhile = []
+
+    def slow(step):
+        with ThreadPoolExecutor(1) as page:
+            status = page.submit(see, queue, "b", "x").result(timeout=20)
+            told_meanwhile.append((status.state, page.submit(queue.load).result(timeout=20).running))
+
+    queue.ask("a", "x", then=slow)
+    queue.ready()
+    queue.step(0.5)
+    queue.finish()
+    assert told_meanwhile == [("running", 0)]
+    assert see(queue, "a", "x").state == "done"
+
+
+def test_a_worker_that_cannot_be_started_is_started_later(queue, monkeypatch):
+    def no_memory(heard):
+        raise OSError("no memory")
+
+    hires = queue._hire
+    monkeypatch.setattr(queue, "_hire", no_memory)
+    queue.ask("a", "x")
+    queue.tick()
+    assert see(queue, "a", "x").state == "waiting"
+    monkeypatch.setattr(queue, "_hire", hires)
+    queue.tick()
+    queue.ready()
+    assert queue.finish() == "x"
+
+
+def test_a_worker_that_hangs_while_it_starts_is_replaced(queue):
+    queue.ask("a", "x")
+    queue.now += STARTS + 0.1
+    queue.tick()
+    assert [worker.open for worker in queue.workers] == [False, True]
+    queue.ready()
+    assert queue.finish() == "x"
 
 
 def test_a_job_that_does_not_obey_or_takes_too_long_loses_its_worker(queue):
@@ -68,13 +111,15 @@ def test_a_worker_that_dies_takes_one_job_along_and_no_other(queue):
 def test_a_worker_that_never_gets_ready_is_not_started_for_ever(queue):
     queue.ask("a", "x")
     queue.ask("b", "y")
-    queue.worker.tells(WorkerExited(1))
+    for _ in range(ATTEMPTS):  # a single end may be that of want of memory
+        assert see(queue, "a", "x").state == "waiting"
+        queue.worker.tells(WorkerExited(1))
     assert [see(queue, *who).problem for who in (("a", "x"), ("b", "y"))] == [
         "The worker process could not start; it ended with code 1."
     ] * 2
-    assert len(queue.workers) == 1
+    assert len(queue.workers) == ATTEMPTS
     queue.ask("a", "x")
-    assert len(queue.workers) == 2
+    assert len(queue.workers) == ATTEMPTS + 1
 
 
 def test_what_failed_says_why_and_the_last_step_is_handed_on(queue):

@@ -7,10 +7,11 @@ from torch.profiler import ProfilerActivity, profile
 
 from tfm_core import recording
 from tfm_core.study import analysis
-from tfm_ui.live import origins, passes, places
-from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, bytes_needed, summarise
+from tfm_ui.live import memory, origins, passes, places
+from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, summarise
 from tfm_ui.live.origins import Origin
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import weight_bytes
 
 WORDS = " ".join(f"w{i % 40}" for i in range(1024))
 STATES = [
@@ -105,8 +106,8 @@ def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_m
         "tfm_core.model.scaled_dot_product.in_large_pages", lambda shape, dtype: torch.empty(shape, dtype=dtype)
     )  # the profiler sees only torch's own allocations
     state = ModelState(text=WORDS, seq_len=1024, num_heads=16, num_layers=2, d_model=32, positional=positional)
-    model = passes.transformer(state.config)
-    said = bytes_needed(state.num_heads, 1024, 1024, bias="bias_at" in model.stack.positional.enters())
+    passes.transformer(state.config)
+    said = passes.needs(state) - weight_bytes(state.config)
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         passes.run.__wrapped__(state)
     now, peak = 0, 0
@@ -118,7 +119,7 @@ def test_the_largest_view_needs_no_more_memory_than_was_said_and_less_than_300_m
 
 
 def test_what_would_need_more_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(passes, "BUDGET", 50_000_000)
+    monkeypatch.setattr(memory, "MOST", 50_000_000)
     monkeypatch.setattr(passes, "transformer", None)  # to build it would fail
-    with pytest.raises(ValueError, match=r"16 heads on 1024 tokens need .* MB at a time; 50 MB is the limit"):
+    with pytest.raises(ValueError, match=r"needs .* MB of memory at a time; 50 MB is the limit"):
         passes.run(LARGEST)

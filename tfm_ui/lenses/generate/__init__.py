@@ -1,16 +1,11 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
 from tfm_ui.lenses.generate.kept.panels import VIEW as KEPT
-from tfm_ui.lenses.generate.kept.pictures import PICTURES as OF_KEPT
 from tfm_ui.lenses.generate.look.panels import VIEW as LOOK
-from tfm_ui.lenses.generate.look.pictures import PICTURES as OF_LOOK
 from tfm_ui.lenses.generate.questions import QUESTIONS
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.panels import VIEW as SURPRISE
-from tfm_ui.lenses.generate.surprise.pictures import PICTURES as OF_SURPRISE
-from tfm_ui.lenses.generate.write.beams import PICTURES as OF_BEAMS
 from tfm_ui.lenses.generate.write.panels import VIEW as WRITE
-from tfm_ui.lenses.generate.write.pictures import PICTURES as OF_WRITE
 from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.page.lens import Lens
 
@@ -20,6 +15,5 @@ LENS = Lens(
     state=GenerateState,
     views={"write": WRITE, "look": LOOK, "kept": KEPT, "surprise": SURPRISE},
     questions=QUESTIONS,
-    pictures=OF_WRITE | OF_BEAMS | OF_LOOK | OF_KEPT | OF_SURPRISE,
     opens_with=LAB,
 )

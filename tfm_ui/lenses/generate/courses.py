@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from tfm_core import Beams, Course, Draw, Sampling, Step, beam_search, draw, generate
 from tfm_core.language.bpe import START_ID
-from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.state import GenerateState, not_a_decoder
 from tfm_ui.live.cache import cached, keep_latest, latest
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
@@ -47,15 +47,6 @@ def prompt_of(model: ModelState) -> tuple[int, ...]:
     """The token ids that are read first, without padding; a text without tokens begins with the start token."""
     tokens = model.source_tokens
     return tokens.ids[: len(tokens.pieces)] or (START_ID,)
-
-
-def not_a_decoder(model: ModelState) -> str:
-    """What a model is that is set up as no decoder, in a sentence."""
-    if model.is_encoder_decoder:
-        return "This model is an encoder-decoder, which reads a second text."
-    if model.looks_back_only:
-        return "This model looks back only, as a decoder does, but is set up as the architecture “encoder”."
-    return "This model is an encoder, whose tokens see those after them, too."
 
 
 def why_not_write(model: ModelState) -> str:

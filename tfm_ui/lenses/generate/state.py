@@ -86,3 +86,12 @@ class GenerateState(LensState):
     def put(self) -> dict[int, int]:
         """The number of a step, from 0 -> the token id that the reader has put there."""
         return {step - 1: token for step, token in forced_in(self.forced).items() if step <= self.steps}
+
+
+def not_a_decoder(model: ModelState) -> str:
+    """What a model is that is set up as no decoder, in a sentence."""
+    if model.is_encoder_decoder:
+        return "This model is an encoder-decoder, which reads a second text."
+    if model.looks_back_only:
+        return "This model looks back only, as a decoder does, but is set up as the architecture “encoder”."
+    return "This model is an encoder, whose tokens see those after them, too."

@@ -10,7 +10,8 @@ LENS = Lens(
     name="heads",
     title="Heads",
     state=HeadsState,
-    views={"heads": View(title="All heads", blocks=blocks, controls=("kind", "layer", "head", "scale"))},
+    views={
+        "heads": View(title="All heads", blocks=blocks, pictures=PICTURES, controls=("kind", "layer", "head", "scale"))
+    },
     questions=QUESTIONS,
-    pictures=PICTURES,
 )

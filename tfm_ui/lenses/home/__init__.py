@@ -12,9 +12,8 @@ LENS = Lens(
     heading="Attention Lab",
     lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,
-    views={"home": View(blocks=blocks)},
+    views={"home": View(blocks=blocks, pictures=PICTURES)},
     questions=QUESTIONS,
-    pictures=PICTURES,
     script="pages/start/home.py",
     opens_with=OPENS_WITH,
 )

@@ -9,6 +9,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.glances import LEARNED, learned, parameters_by_part, positions
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import tables, windows
+from tfm_ui.live.memory import little
 from tfm_ui.pictures import bars, lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -111,6 +112,6 @@ PICTURES = {
     "home_positions": Picture(MAPS, home_positions),
     "home_masks": Picture(MAPS, home_masks),
     "home_profiling": Picture(CHART, home_profiling),
-    "home_training": Picture(CHART, home_training, uses_model=False),
+    "home_training": Picture(CHART, home_training, uses_model=False, needs=little),
     "home_next": Picture(CHART, home_next),
 }

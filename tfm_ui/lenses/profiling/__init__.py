@@ -1,14 +1,10 @@
 """The Profiling lens: what a configuration costs, measured beside theory."""
 
 from tfm_ui.lenses.profiling.compare.panels import VIEW as COMPARE
-from tfm_ui.lenses.profiling.compare.pictures import PICTURES as OF_COMPARE
 from tfm_ui.lenses.profiling.length.panels import VIEW as LENGTH
-from tfm_ui.lenses.profiling.length.pictures import PICTURES as OF_LENGTH
 from tfm_ui.lenses.profiling.parts.panels import VIEW as PARTS
-from tfm_ui.lenses.profiling.parts.pictures import PICTURES as OF_PARTS
 from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.roofline.panels import VIEW as ROOFLINE
-from tfm_ui.lenses.profiling.roofline.pictures import PICTURES as OF_ROOFLINE
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import Lens
 
@@ -18,6 +14,5 @@ LENS = Lens(
     state=ProfilingState,
     views={"compare": COMPARE, "length": LENGTH, "parts": PARTS, "roofline": ROOFLINE},
     questions=QUESTIONS,
-    pictures=OF_COMPARE | OF_LENGTH | OF_PARTS | OF_ROOFLINE,
     beside="In the sidebar",
 )

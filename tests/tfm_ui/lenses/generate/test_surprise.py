@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose
 from tfm_core import Transformer, lab_tokenizer, surprise, to_gpt2
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise import scored
-from tfm_ui.lenses.generate.surprise.along import Along, fewest_for_half
-from tfm_ui.lenses.generate.surprise.canvas import WIDTH, content
-from tfm_ui.lenses.generate.surprise.numbers import NOTHING, surprising
+from tfm_ui.lenses.generate.surprise.canvas import WIDTH
+from tfm_ui.lenses.generate.surprise.numbers import NOTHING, Along, fewest_for_half, surprising
 from tfm_ui.lenses.generate.surprise.panels import blocks
+from tfm_ui.lenses.generate.surprise.pictures import drawn
 from tfm_ui.lenses.generate.surprise.questions import PLAIN, QUESTIONS, SHUFFLED
 from tfm_ui.lenses.generate.surprise.sides import bytes_of, why_not_score
 from tfm_ui.pictures.panel import Note, panels_in
@@ -137,7 +137,7 @@ def test_of_no_text_nothing_is_said_but_that(text):
         assert shown.sentence() == NOTHING
         assert not shown.laws()
         assert not shown.recipe()
-    header, numbers = content(shown)
+    header, numbers = drawn(shown)
     assert numbers.size == WIDTH * sum(len(side["tokens"]) for side in header["sides"])
 
 
@@ -159,7 +159,7 @@ def test_any_text_is_rated_to_the_last_byte(text, against, other):
         )
     assert all(shown.laws().values())
     assert shown.sentence()
-    content(shown)
+    drawn(shown)
 
 
 def test_ten_thousand_tokens_are_cut_and_it_is_said():

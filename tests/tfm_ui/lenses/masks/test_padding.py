@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.padding.pictures import masks_padding, masks_padding_we
 from tfm_ui.lenses.masks.padding.shares import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.state import SIDES, MasksState
-from tfm_ui.live import passes
+from tfm_ui.live import memory, passes
 from tfm_ui.state.model_state import ModelState
 
 FREE = ModelState(causal=False)
@@ -208,7 +208,7 @@ def test_what_takes_long_is_cut_and_said():
     model = ModelState(text="@alice", seq_len=1024, num_heads=16, num_layers=8, d_model=256)
     assert most_places(model, 8) == 128
     assert most_places(ModelState(), 8) == 1024
-    assert 8 * 16 * most_places(replace(model, num_layers=1, d_model=32), 8) ** 2 * 4 <= passes.BUDGET
+    assert 8 * 16 * most_places(replace(model, num_layers=1, d_model=32), 8) ** 2 * 4 <= memory.MOST
     beside = run(replace(model, num_layers=4, num_heads=8, d_model=128), texts="\n".join("abcdefg"))
     assert "8 sentences of 1024 places" in beside.aside()
     assert beside.batch.source.shape[1] < 1024

@@ -8,13 +8,13 @@ from torch import nn
 
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_ui.lenses.model.diagram.bare import Bare
-from tfm_ui.lenses.model.diagram.canvas import content
 from tfm_ui.lenses.model.diagram.chosen import ABOUT_OWN, chosen, counted
 from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
 from tfm_ui.lenses.model.diagram.panels import blocks
 from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.diagram.pictures import drawn
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
 from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES
@@ -254,7 +254,7 @@ def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> No
     """A model with a causal mask is decoder-only, whatever it was set up as."""
     model = ModelState(architecture=architecture, causal=causal)
     shown = machine(model, ModelLensState())
-    titles = [stack["title"].partition(",")[0] for stack in content(shown)[0]["stacks"]]
+    titles = [stack["title"].partition(",")[0] for stack in drawn(shown)[0]["stacks"]]
     expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.architecture_name.capitalize()])
     assert titles == expected
     assert config_in_words(shown).startswith(f"{model.architecture_name},")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from tfm_core import attention_scores, attention_weights, mask_scores
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
 from tfm_ui.lenses.attention.arcs.numbers import arcs
+from tfm_ui.lenses.attention.arcs.pictures import PICTURES
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel, Source
@@ -37,6 +38,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
 VIEW = View(
     title="Word to word",
     blocks=blocks,
+    pictures=PICTURES,
     controls=("kind", "layer", "lines"),
     line="line_arcs",
 )

@@ -6,6 +6,7 @@ from tfm_core import Transformer, TransformerLayer
 from tfm_ui.lenses.attention.change import buttons
 from tfm_ui.lenses.attention.change.aligned import by_token, distances
 from tfm_ui.lenses.attention.change.changes import edits, positions
+from tfm_ui.lenses.attention.change.pictures import PICTURES
 from tfm_ui.lenses.attention.change.rerun import rerun
 from tfm_ui.lenses.attention.change.results import ChangedOutput, ChangedStream, ChangedWeights, changed
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
@@ -73,4 +74,9 @@ def _output(output: ChangedOutput) -> Panel:
     )
 
 
-VIEW = View(title="Change it", blocks=blocks, controls=draw_controls)
+VIEW = View(
+    title="Change it",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=draw_controls,
+)

@@ -3,6 +3,7 @@
 from tfm_core import MultiHeadAttention
 from tfm_core.study.contribution import contribution_norms
 from tfm_ui.lenses.attention.contribution.numbers import ChosenRow, WholeHead, caveat, contribution
+from tfm_ui.lenses.attention.contribution.pictures import PICTURES
 from tfm_ui.lenses.attention.contribution.writing import HeadWriting
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
@@ -44,4 +45,6 @@ def _chosen_row(chosen: ChosenRow) -> Panel:
     )
 
 
-VIEW = View(title="Contribution", blocks=blocks, controls=("kind", "layer", "head"), line="line_contribution")
+VIEW = View(
+    title="Contribution", blocks=blocks, pictures=PICTURES, controls=("kind", "layer", "head"), line="line_contribution"
+)

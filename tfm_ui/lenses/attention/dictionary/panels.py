@@ -2,6 +2,7 @@
 
 from tfm_core import attention_scores, attention_weights, scaled_dot_product_attention
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
+from tfm_ui.lenses.attention.dictionary.pictures import PICTURES
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel
@@ -28,4 +29,10 @@ def _reads_instead(model: ModelState, state: AttentionState) -> str:
     return "No text is read here: the query, the keys and the values are those that you set in the picture."
 
 
-VIEW = View(title="Soft dictionary", blocks=blocks, uses_model=False, reads_instead=_reads_instead)
+VIEW = View(
+    title="Soft dictionary",
+    blocks=blocks,
+    pictures=PICTURES,
+    uses_model=False,
+    reads_instead=_reads_instead,
+)

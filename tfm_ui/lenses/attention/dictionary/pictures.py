@@ -5,6 +5,7 @@ import numpy as np
 from tfm_ui.lenses.attention.dictionary.figure import dictionary_figure
 from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
 from tfm_ui.lenses.attention.state import PLANE, VALUES, AttentionState
+from tfm_ui.live.memory import little
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
@@ -52,4 +53,4 @@ def content(model: ModelState, state: AttentionState) -> Content:
     return header, np.stack(columns, -1).astype(np.float32)
 
 
-PICTURES = {"dictionary": Picture(DICTIONARY, content, uses_model=False)}
+PICTURES = {"dictionary": Picture(DICTIONARY, content, uses_model=False, needs=little)}

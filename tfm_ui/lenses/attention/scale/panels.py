@@ -4,6 +4,7 @@ from tfm_core import attention_scores, attention_weights
 from tfm_core.study import experiments
 from tfm_core.study.analysis import entropy
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
+from tfm_ui.lenses.attention.scale.pictures import PICTURES
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -45,5 +46,6 @@ def draw_controls(model: ModelState) -> AttentionState:
 VIEW = View(
     title="Why √dₖ",
     blocks=blocks,
+    pictures=PICTURES,
     controls=draw_controls,
 )

@@ -8,6 +8,7 @@ from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derive_cells import derivation
 from tfm_ui.lenses.attention.steps.formula import latex, lines_of
 from tfm_ui.lenses.attention.steps.numbers import Steps, steps
+from tfm_ui.lenses.attention.steps.pictures import PICTURES
 from tfm_ui.lenses.attention.steps.scenes import what
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
@@ -46,6 +47,7 @@ def _formulas(shown: Steps) -> None:
 VIEW = View(
     title="Step by step",
     blocks=blocks,
+    pictures=PICTURES,
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",
 )

@@ -15,6 +15,7 @@ from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.kept import measure_bar, measured
 from tfm_ui.lenses.generate.kept.costs import costs
 from tfm_ui.lenses.generate.kept.numbers import Kept, kept
+from tfm_ui.lenses.generate.kept.pictures import PICTURES
 from tfm_ui.lenses.generate.kept.same import compared, same, without_cache
 from tfm_ui.lenses.generate.state import BEAM_IS_GREEDY, PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
@@ -95,4 +96,10 @@ def _running(model: ModelState, state: GenerateState) -> str:
     return "Writing the text with the cache and without it" if heavy else ""
 
 
-VIEW = View(title="What is kept", blocks=blocks, controls=_controls, running=_running)
+VIEW = View(
+    title="What is kept",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+    running=_running,
+)

@@ -4,6 +4,7 @@ from tfm_core import MultiHeadAttention, generate
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.look.numbers import looked, rows_of
+from tfm_ui.lenses.generate.look.pictures import PICTURES
 from tfm_ui.lenses.generate.state import BEAM_IS_GREEDY, PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls_line
@@ -44,4 +45,9 @@ def _controls(model: ModelState) -> GenerateState:
     return controls_line.draw_more(GenerateState, PREFIX, model, line, "steps", "seed", "full")
 
 
-VIEW = View(title="Attention", blocks=blocks, controls=_controls)
+VIEW = View(
+    title="Attention",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+)

@@ -4,8 +4,8 @@ import streamlit as st
 
 from tfm_core import surprise
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
-from tfm_ui.lenses.generate.surprise.along import Along, fewest_for_half
-from tfm_ui.lenses.generate.surprise.numbers import surprising
+from tfm_ui.lenses.generate.surprise.numbers import Along, fewest_for_half, surprising
+from tfm_ui.lenses.generate.surprise.pictures import PICTURES
 from tfm_ui.lenses.generate.surprise.scored import scored
 from tfm_ui.lenses.generate.surprise.sides import OTHER_TEXT, SHORT_MEMORY, why_not_score
 from tfm_ui.lenses.generate.unable import unable
@@ -60,4 +60,9 @@ def _controls(model: ModelState) -> GenerateState:
     return state
 
 
-VIEW = View(title="Surprise", blocks=blocks, controls=_controls)
+VIEW = View(
+    title="Surprise",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+)

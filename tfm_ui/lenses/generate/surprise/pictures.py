@@ -1,26 +1,87 @@
 """The pictures of the view "surprise", as functions of the link."""
 
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
-from tfm_ui.lenses.generate.surprise import canvas
-from tfm_ui.lenses.generate.surprise.along import Along
-from tfm_ui.lenses.generate.surprise.canvas import COLOURS, SURPRISE
-from tfm_ui.lenses.generate.surprise.numbers import surprising
+from tfm_ui.lenses.generate.surprise.canvas import COLOURS, SURPRISE, WIDTH
+from tfm_ui.lenses.generate.surprise.numbers import Along, Surprising, surprising
+from tfm_ui.lenses.generate.surprise.scored import TOP
 from tfm_ui.lenses.generate.surprise.sides import FIRST, SHORT_MEMORY, Side, why_not_score
 from tfm_ui.pictures import knobs, lines
-from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.knobs import KNOBS, Knob
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import units
+from tfm_ui.text.token_labels import named
 
 
 def text(model: ModelState, state: GenerateState) -> Content:
     """The text, coloured by surprise."""
     if reason := why_not_score(model):
-        return canvas.nothing(reason)
-    return canvas.content(surprising(model, state))
+        return _nothing(reason)
+    return drawn(surprising(model, state))
+
+
+def drawn(shown: Surprising) -> Content:
+    """The content for surprise.js."""
+    ids = sorted({token for side in shown.sides for token in side.scored.top_ids.ravel().tolist()})
+    places = {token: place for place, token in enumerate(ids)}
+    pieces = shown.sides[0].model.tokens_by.pieces
+    header = {
+        "about": shown.sentence(),
+        "sides": [_told(side, many=len(shown.sides) > 1) for side in shown.sides],
+        "names": [named(pieces[token]) for token in ids],
+        "top": shown.top,
+        "topText": units.three(shown.top),
+        "count": TOP,
+        "vocab": shown.sides[0].config.vocab_size,
+        "linked": shown.linked,
+        "hint": shown.hint,
+    }
+    return header, np.concatenate([_numbers(side, places) for side in shown.sides]).ravel()
+
+
+def _nothing(why: str) -> Content:
+    """The content where no token can be rated."""
+    empty: Header = {"about": why, "sides": [], "names": [], "top": 0.0, "topText": "0", "count": TOP, "vocab": 0}
+    return empty | {"linked": False, "hint": why}, np.zeros(0, np.float32)
+
+
+def _told(side: Side, *, many: bool) -> dict[str, Any]:
+    """What a side's header says."""
+    perplexity = f"perplexity {units.three(side.scored.perplexity)}" if side.scored.count else ""
+    name = f"{side.name}: {side.label or 'the text'}" if many else ""
+    return {
+        "title": " · ".join(filter(None, [name, perplexity])),
+        "name": side.name,
+        "tokens": side.pieces,
+        "labels": side.names,
+        "first": FIRST,
+    }
+
+
+def _numbers(side: Side, places: dict[int, int]) -> NDArray[np.float32]:
+    """(token, WIDTH); NaN where a token has no probability."""
+    scored = side.scored
+    table = np.full((len(side.pieces), WIDTH), np.nan, np.float32)
+    if not scored.count:
+        return table
+    rows, few = table[FIRST:], scored.top_ids.shape[1]
+    rows[:, 0] = scored.bits.numpy()
+    rows[:, 1] = scored.logs.exp().numpy()
+    rows[:, 2] = scored.ranks.numpy()
+    rows[:, 3] = scored.entropies.numpy() / math.log(2)
+    rows[:, 4 : 4 + few] = [[places[token] for token in row] for row in scored.top_ids.tolist()]
+    rows[:, 4 + TOP : 4 + TOP + few] = scored.top_shares.numpy()
+    return table
 
 
 def over_places(model: ModelState, state: GenerateState) -> Content:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tfm_core import TransformerConfig
 from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
-from tfm_ui.lenses.generate.courses import not_a_decoder
-from tfm_ui.lenses.generate.state import AGAINST, GenerateState
+from tfm_ui.lenses.generate.state import AGAINST, GenerateState, not_a_decoder
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import named

@@ -7,9 +7,11 @@ from tfm_core.generation.sampling import bar, random_number
 from tfm_ui.lenses.generate import courses
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
+from tfm_ui.lenses.generate.write.beams import PICTURES as OF_BEAMS
 from tfm_ui.lenses.generate.write.beams import Searched, searched
 from tfm_ui.lenses.generate.write.files import files_of
 from tfm_ui.lenses.generate.write.numbers import written
+from tfm_ui.lenses.generate.write.pictures import PICTURES
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
@@ -65,4 +67,9 @@ def _controls(model: ModelState) -> GenerateState:
     return state
 
 
-VIEW = View(title="Write", blocks=blocks, controls=_controls)
+VIEW = View(
+    title="Write",
+    blocks=blocks,
+    pictures=PICTURES | OF_BEAMS,
+    controls=_controls,
+)

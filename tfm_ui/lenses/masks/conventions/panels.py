@@ -11,6 +11,8 @@ from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask
+from tfm_ui.lenses.masks.conventions.pictures import PICTURES
+from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
@@ -129,6 +131,7 @@ def draw_controls(model: ModelState) -> MasksState:
 VIEW = View(
     title="Other libraries",
     blocks=blocks,
+    pictures=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=draw_controls,
     running=running,

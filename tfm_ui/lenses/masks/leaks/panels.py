@@ -6,9 +6,11 @@ from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
+from tfm_ui.lenses.masks.leaks.pictures import PICTURES
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.masked_passes import streams
 from tfm_ui.lenses.masks.other_mask import other_mask
+from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
@@ -69,6 +71,7 @@ def running(model: ModelState, state: MasksState) -> str:
 VIEW = View(
     title="Leak test",
     blocks=blocks,
+    pictures=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=mask_and("promise", more=("tries",)),
     running=running,

@@ -11,7 +11,7 @@ from tfm_core.model.tokens import PAD_ID
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
-from tfm_ui.live.passes import BUDGET
+from tfm_ui.live.memory import MOST
 from tfm_ui.state.model_state import ModelState
 
 WORK = 10**10  # multiplications of a pass, up to which a batch is run: half a second
@@ -94,7 +94,7 @@ def most_places(model: ModelState, count: int) -> int:
 
     def fits(length: int) -> bool:
         weights = 4 * count * model.num_heads * length**2  # bytes, of the layer whose weights are looked at
-        return work(length) <= WORK and 2 * weights <= BUDGET
+        return work(length) <= WORK and 6 * weights <= MOST
 
     return next((length for length in LENGTHS if fits(min(length, model.length))), LENGTHS[-1])
 

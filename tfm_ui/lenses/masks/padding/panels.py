@@ -13,8 +13,11 @@ from tfm_ui.lenses.masks.padding import nan_spread, treatments
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import AloneAndPadded, run_beside
+from tfm_ui.lenses.masks.padding.empty_row_pictures import PICTURES as OF_EMPTY_ROW
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
+from tfm_ui.lenses.masks.padding.pictures import PICTURES
 from tfm_ui.lenses.masks.padding.weights import Weights
+from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
@@ -135,6 +138,7 @@ VIEW = View(
     never_trained=other_mask,
     title="Padding",
     blocks=blocks,
+    pictures=OF_LENS | PICTURES | OF_EMPTY_ROW,
     reads_instead=reads_instead,
     controls=mask_and("layer", "head", more=("pad_side", "row")),
     running=running,

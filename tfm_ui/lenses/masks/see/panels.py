@@ -7,8 +7,10 @@ import streamlit as st
 
 from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
 from tfm_ui.lenses.masks.other_mask import other_mask
+from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.see import growth, numbers
 from tfm_ui.lenses.masks.see.numbers import HeadUnderMask
+from tfm_ui.lenses.masks.see.pictures import PICTURES
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
@@ -79,6 +81,7 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
 VIEW = View(
     title="Mask and weights",
     blocks=blocks,
+    pictures=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=mask_and("layer", "head"),
     never_trained=other_mask,

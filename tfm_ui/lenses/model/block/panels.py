@@ -16,6 +16,7 @@ from tfm_ui.lenses.model.block.cell import Cell
 from tfm_ui.lenses.model.block.chosen import Chosen
 from tfm_ui.lenses.model.block.moments import Moments
 from tfm_ui.lenses.model.block.numbers import Steps, steps
+from tfm_ui.lenses.model.block.pictures import PICTURES
 from tfm_ui.lenses.model.machine import config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.never_trained import never_trained
@@ -160,6 +161,7 @@ VIEW = View(
     never_trained=_never_trained,
     title="Block",
     blocks=blocks,
+    pictures=PICTURES,
     controls=_controls,
     running=_running,
 )

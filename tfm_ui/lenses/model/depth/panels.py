@@ -5,6 +5,7 @@ from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model.depth import recipe
 from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
 from tfm_ui.lenses.model.depth.dropped import Dropped, dropped
+from tfm_ui.lenses.model.depth.pictures import PICTURES
 from tfm_ui.lenses.model.depth.stream import Stream, stream
 from tfm_ui.lenses.model.depth.wired import READ, Alike, Wired, wired
 from tfm_ui.lenses.model.other_attention import other_attention
@@ -113,4 +114,6 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return f"Sending the text through {formats.plural(state.depth, 'layer')}, wired in four ways" if heavy else ""
 
 
-VIEW = View(title="Depth", blocks=blocks, controls=_controls, running=_running, never_trained=other_attention)
+VIEW = View(
+    title="Depth", blocks=blocks, pictures=PICTURES, controls=_controls, running=_running, never_trained=other_attention
+)

@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.diagram.path import path
-from tfm_ui.lenses.model.diagram.rows import COLUMNS, as_header
-from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.canvas import Canvas, Header
 from tfm_ui.pictures.figures import MUTED, TEMPLATE, plain
 
 ROW, MARGINS = 44, 130  # heights in pixels
@@ -61,23 +57,3 @@ DIAGRAM = Canvas(
     '<div class="diagram" data-picture><canvas role="img"></canvas><div class="boxes"></div></div>',
     diagram_figure,
 )
-
-
-def content(machine: Machine) -> Content:
-    """What diagram.js draws. For a live model, a last column follows one token through the stack that is looked at."""
-    norm = f"{machine.shown.config.norm}-norm"
-    stacks: list[dict[str, Any]] = [
-        {
-            "title": f"{machine.called(stack).capitalize()}, {norm}",
-            "rows": [as_header(row) for row in machine.rows_of(stack)],
-        }
-        for stack in machine.counts
-    ]
-    columns = list(COLUMNS)
-    if machine.shown.live:
-        way = path(machine)
-        columns.append(f"“{way.names[way.token]}”")
-        cells = way.cells()
-        for row in (row for stack in stacks for row in stack["rows"]):
-            row["cells"] += [("", "")] * (len(COLUMNS) - len(row["cells"])) + [cells.get(row["name"], ("", ""))]
-    return {"stacks": stacks, "columns": columns, "about": machine.sentence()}, np.zeros(0, np.float32)

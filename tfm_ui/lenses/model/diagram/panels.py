@@ -28,6 +28,7 @@ from tfm_ui.lenses.model.diagram.flow import Flow, flow
 from tfm_ui.lenses.model.diagram.formulas import formulas
 from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
 from tfm_ui.lenses.model.diagram.path import Path, path
+from tfm_ui.lenses.model.diagram.pictures import PICTURES
 from tfm_ui.lenses.model.diagram.rows import shape_out
 from tfm_ui.lenses.model.diagram.shapes import OWN, THIS
 from tfm_ui.lenses.model.other_attention import other_attention
@@ -141,4 +142,11 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return "Running the model" if model.is_heavy else ""
 
 
-VIEW = View(title="Machine", blocks=blocks, controls=_controls, running=_running, never_trained=other_attention)
+VIEW = View(
+    title="Machine",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+    running=_running,
+    never_trained=other_attention,
+)

@@ -1,11 +1,15 @@
 """The pictures of the view "diagram", as functions of the link."""
 
 from dataclasses import replace
+from typing import Any
 
-from tfm_ui.lenses.model.diagram import canvas
+import numpy as np
+
+from tfm_ui.lenses.model.diagram.canvas import DIAGRAM
 from tfm_ui.lenses.model.diagram.flow import flow
 from tfm_ui.lenses.model.diagram.numbers import Machine, machine
 from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.diagram.rows import COLUMNS, as_header
 from tfm_ui.lenses.model.diagram.shapes import THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.tables import SIDE, matrix
@@ -23,7 +27,27 @@ from tfm_ui.text import formats
 
 def diagram(model: ModelState, state: ModelLensState) -> Content:
     """The machine, block by block."""
-    return canvas.content(machine(model, state))
+    return drawn(machine(model, state))
+
+
+def drawn(machine: Machine) -> Content:
+    """What diagram.js draws. For a live model, a last column follows one token through the stack that is looked at."""
+    norm = f"{machine.shown.config.norm}-norm"
+    stacks: list[dict[str, Any]] = [
+        {
+            "title": f"{machine.called(stack).capitalize()}, {norm}",
+            "rows": [as_header(row) for row in machine.rows_of(stack)],
+        }
+        for stack in machine.counts
+    ]
+    columns = list(COLUMNS)
+    if machine.shown.live:
+        way = path(machine)
+        columns.append(f"“{way.names[way.token]}”")
+        cells = way.cells()
+        for row in (row for stack in stacks for row in stack["rows"]):
+            row["cells"] += [("", "")] * (len(COLUMNS) - len(row["cells"])) + [cells.get(row["name"], ("", ""))]
+    return {"stacks": stacks, "columns": columns, "about": machine.sentence()}, np.zeros(0, np.float32)
 
 
 def _live(model: ModelState, state: ModelLensState) -> Machine:
@@ -73,7 +97,7 @@ def way(model: ModelState, state: ModelLensState) -> Content:
 
 
 PICTURES = {
-    "model_diagram": Picture(canvas.DIAGRAM, diagram),
+    "model_diagram": Picture(DIAGRAM, diagram),
     "model_flow": Picture(MAPS, ends),
     "model_path": Picture(CHART, way),
 }

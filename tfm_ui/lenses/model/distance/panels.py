@@ -8,6 +8,7 @@ from tfm_core.profiling.targets_others import Convolutions, Recurrence
 from tfm_ui.lenses.model.distance import networks, numbers, steps
 from tfm_ui.lenses.model.distance.numbers import Reach, draws_of, reach
 from tfm_ui.lenses.model.distance.paths import Paths, measured, paths
+from tfm_ui.lenses.model.distance.pictures import PICTURES
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -84,4 +85,11 @@ def _reads_instead(model: ModelState, state: ModelLensState) -> str:
     return "No text is read here: all networks read the same vectors, drawn at random."
 
 
-VIEW = View(title="Distance", reads_instead=_reads_instead, blocks=blocks, controls=_controls, running=_running)
+VIEW = View(
+    title="Distance",
+    reads_instead=_reads_instead,
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+    running=_running,
+)

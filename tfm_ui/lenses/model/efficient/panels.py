@@ -12,6 +12,7 @@ from tfm_core.model.linear_attention import linear_attention, linear_attention_w
 from tfm_ui.lenses.model.efficient import recipe
 from tfm_ui.lenses.model.efficient.compared import Compared, compared
 from tfm_ui.lenses.model.efficient.costs import Costs, costs
+from tfm_ui.lenses.model.efficient.pictures import PICTURES
 from tfm_ui.lenses.model.efficient.tiling import Held, Tiling, biased, tiling
 from tfm_ui.lenses.model.machine import config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
@@ -141,4 +142,11 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
     return never_trained(model, [*(replace(config, attention=name) for name in possible(model))])
 
 
-VIEW = View(title="Efficient", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)
+VIEW = View(
+    title="Efficient",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+    running=_running,
+    never_trained=_never_trained,
+)

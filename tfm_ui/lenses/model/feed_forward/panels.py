@@ -10,6 +10,7 @@ from tfm_ui.lenses.model.feed_forward import hidden as hidden_units
 from tfm_ui.lenses.model.feed_forward import recipe
 from tfm_ui.lenses.model.feed_forward.curves import Curves, curves
 from tfm_ui.lenses.model.feed_forward.hidden import CALLED, READ, Hidden, hidden
+from tfm_ui.lenses.model.feed_forward.pictures import PICTURES
 from tfm_ui.lenses.model.feed_forward.sizes import Sizes, sizes
 from tfm_ui.lenses.model.feed_forward.unit import MOST, Unit, unit
 from tfm_ui.lenses.model.machine import config_of, read_of
@@ -124,4 +125,11 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
     return never_trained(model, [*(replace(config, activation=name) for name in ACTIVATIONS)])
 
 
-VIEW = View(title="Feed-forward", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)
+VIEW = View(
+    title="Feed-forward",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=_controls,
+    running=_running,
+    never_trained=_never_trained,
+)

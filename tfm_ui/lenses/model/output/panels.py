@@ -14,6 +14,7 @@ from tfm_ui.lenses.model.output import lens, numbers, outcome
 from tfm_ui.lenses.model.output.lens import AtToken, LayerByLayer
 from tfm_ui.lenses.model.output.norm import FinalNorm, final_norm
 from tfm_ui.lenses.model.output.numbers import ByPosition, Likeliest
+from tfm_ui.lenses.model.output.pictures import PICTURES
 from tfm_ui.lenses.model.output.tied import TiedAndUntied, tied_and_untied
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.never_trained import never_trained
@@ -159,4 +160,6 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
     return never_trained(model, [replace(config, tie_embeddings=tied) for tied in (True, False)])
 
 
-VIEW = View(title="Output", blocks=blocks, controls=_controls, running=_running, never_trained=_never_trained)
+VIEW = View(
+    title="Output", blocks=blocks, pictures=PICTURES, controls=_controls, running=_running, never_trained=_never_trained
+)

@@ -5,9 +5,11 @@ from functools import partial
 from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import frequencies
 from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured, stands_for
+from tfm_ui.lenses.positions.beyond.pictures import PICTURES
 from tfm_ui.lenses.positions.beyond.scores import Scores, scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import UnfinishedWaves, unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import Beyond, beyond
+from tfm_ui.lenses.positions.controls import PICTURES as OF_LENS
 from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
@@ -79,5 +81,9 @@ def _waves_panel(waves: UnfinishedWaves) -> Panel:
 
 
 VIEW = View(
-    title="Past the end", blocks=blocks, controls=partial(a_and_b, more=("head",)), reads_instead=positions_alone
+    title="Past the end",
+    blocks=blocks,
+    pictures=OF_LENS | PICTURES,
+    controls=partial(a_and_b, more=("head",)),
+    reads_instead=positions_alone,
 )

@@ -7,6 +7,7 @@ import streamlit as st
 from tfm_core.study import order
 from tfm_ui.lenses.positions import readings
 from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, Fault, fault, model_of, scheme_of
+from tfm_ui.lenses.positions.fault.pictures import PICTURES
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page.lens import View
@@ -67,6 +68,7 @@ VIEW = View(
     never_trained=_other_positions,
     title="Wrong axis",
     blocks=blocks,
+    pictures=PICTURES,
     controls=("a", "b", "batch", "item", "layer", "model_head"),
     line="line_positions",
 )

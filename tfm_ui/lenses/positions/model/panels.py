@@ -13,6 +13,7 @@ from tfm_core.study.analysis import mean_by_distance
 from tfm_ui.lenses.positions import readings
 from tfm_ui.lenses.positions.model.entry import SOURCES, Diagram, diagram
 from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
+from tfm_ui.lenses.positions.model.pictures import PICTURES
 from tfm_ui.lenses.positions.model.shuffle import Shuffle, shuffle
 from tfm_ui.lenses.positions.model_runs import left_out, other_positions
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
@@ -132,6 +133,7 @@ VIEW = View(
     never_trained=other_positions,
     title="In the model",
     blocks=blocks,
+    pictures=PICTURES,
     controls=("a", "b", "layer", "model_head"),
     line="line_positions",
     running=_running,

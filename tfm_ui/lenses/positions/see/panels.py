@@ -7,12 +7,14 @@ import streamlit as st
 
 from tfm_core import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import frequencies
+from tfm_ui.lenses.positions.controls import PICTURES as OF_LENS
 from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import Scheme, aside_of, schemes
 from tfm_ui.lenses.positions.see.bias import BiasByDistance, bias
 from tfm_ui.lenses.positions.see.clocks import clocks
 from tfm_ui.lenses.positions.see.curves import Curves, curves
 from tfm_ui.lenses.positions.see.encode import CURVES, encoded
+from tfm_ui.lenses.positions.see.pictures import PICTURES
 from tfm_ui.lenses.positions.see.waves import Wavelengths, wavelengths
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.page import controls
@@ -162,5 +164,9 @@ def _waves_panel(waves: Wavelengths) -> Panel:
 
 
 VIEW = View(
-    title="Encodings", blocks=blocks, controls=partial(a_and_b, more=("bias_scale",)), reads_instead=positions_alone
+    title="Encodings",
+    blocks=blocks,
+    pictures=OF_LENS | PICTURES,
+    controls=partial(a_and_b, more=("bias_scale",)),
+    reads_instead=positions_alone,
 )

@@ -6,10 +6,12 @@ import streamlit as st
 
 from tfm_core import apply_rotary, sinusoidal_encoding
 from tfm_core.study import closest_rows, position_laws
+from tfm_ui.lenses.positions.controls import PICTURES as OF_LENS
 from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.pairs import pairs
+from tfm_ui.lenses.positions.why.pictures import PICTURES
 from tfm_ui.lenses.positions.why.shift import Matrix, Shift, matrix_of, shift
 from tfm_ui.lenses.positions.why.similarity import Similarity, SimilarityByDistance, similarity
 from tfm_ui.lenses.positions.why.turned import Turned, turned
@@ -152,6 +154,7 @@ def _turned_panel(scores: Turned) -> Panel:
 VIEW = View(
     title="Why they work",
     blocks=blocks,
+    pictures=OF_LENS | PICTURES,
     controls=partial(a_and_b, in_sight=("claim",), more=("head", "measure", "pair")),
     reads_instead=positions_alone,
 )

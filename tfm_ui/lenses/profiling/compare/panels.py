@@ -5,6 +5,7 @@ from functools import partial
 from tfm_core.profiling import costs, files, profile, statistics
 from tfm_ui.lenses.profiling import row_controls
 from tfm_ui.lenses.profiling.compare.parameters import ParametersAndCost
+from tfm_ui.lenses.profiling.compare.pictures import PICTURES
 from tfm_ui.lenses.profiling.compare.ratios import Ratios
 from tfm_ui.lenses.profiling.compare.table import CostTable
 from tfm_ui.lenses.profiling.compare.table_columns import columns
@@ -89,5 +90,9 @@ def _parameters(comparison: Comparison) -> Panel:
 
 
 VIEW = View(
-    title="Configurations", blocks=blocks, reads_instead=row_controls.random_numbers, controls=row_controls.of_rows
+    title="Configurations",
+    blocks=blocks,
+    pictures=PICTURES,
+    reads_instead=row_controls.random_numbers,
+    controls=row_controls.of_rows,
 )

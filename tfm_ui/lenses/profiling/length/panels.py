@@ -4,6 +4,7 @@ from tfm_core.profiling import costs, profile, scaling
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.length.memory import MemoryByLength
 from tfm_ui.lenses.profiling.length.parts import PartsByLength
+from tfm_ui.lenses.profiling.length.pictures import PICTURES
 from tfm_ui.lenses.profiling.length.times import TimeByLength
 from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, why_no_length
 from tfm_ui.lenses.profiling.row_controls import of_lengths, random_numbers
@@ -70,4 +71,10 @@ def _parts(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(title="By length", blocks=blocks, reads_instead=random_numbers, controls=of_lengths)
+VIEW = View(
+    title="By length",
+    blocks=blocks,
+    pictures=PICTURES,
+    reads_instead=random_numbers,
+    controls=of_lengths,
+)

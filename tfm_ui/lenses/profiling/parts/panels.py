@@ -3,6 +3,7 @@
 from tfm_core.profiling import costs, profile
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.parts.costs_by_part import PartFlops, PartParameters, PartTimes, which_row
+from tfm_ui.lenses.profiling.parts.pictures import PICTURES
 from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.row_controls import of_chosen_row, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
@@ -59,4 +60,10 @@ def _time(comparison: Comparison) -> Panel:
     )
 
 
-VIEW = View(title="By part", blocks=blocks, reads_instead=random_numbers, controls=of_chosen_row)
+VIEW = View(
+    title="By part",
+    blocks=blocks,
+    pictures=PICTURES,
+    reads_instead=random_numbers,
+    controls=of_chosen_row,
+)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from tfm_core.profiling import costs, files, profile
 from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
+from tfm_ui.lenses.profiling.roofline.pictures import PICTURES
 from tfm_ui.lenses.profiling.roofline.roofline import Roofline
 from tfm_ui.lenses.profiling.row_controls import of_rows_alone, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
@@ -54,4 +55,10 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
     return drawn | {"share of the roof": share} | dict.fromkeys(hidden)
 
 
-VIEW = View(title="Roofline", blocks=blocks, reads_instead=random_numbers, controls=of_rows_alone)
+VIEW = View(
+    title="Roofline",
+    blocks=blocks,
+    pictures=PICTURES,
+    reads_instead=random_numbers,
+    controls=of_rows_alone,
+)

@@ -12,6 +12,7 @@ from tfm_core.training.train import train
 from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
+from tfm_ui.lenses.training.classify.pictures import PICTURES
 from tfm_ui.lenses.training.classify.said import Said, classified, has_ended, of_label, said_by, told
 from tfm_ui.lenses.training.classify.words import why_random
 from tfm_ui.lenses.training.learn.numbers import facts
@@ -129,6 +130,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Classify",
     blocks=blocks,
+    pictures=PICTURES,
     reads_instead=badge.task_alone,
     controls=_controls,
     uses_model=False,

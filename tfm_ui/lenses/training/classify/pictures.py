@@ -5,6 +5,7 @@ from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.classify.said import classified, of_label, said_by
 from tfm_ui.lenses.training.losses import smoothed
+from tfm_ui.lenses.training.picture import picture
 from tfm_ui.lenses.training.runs import config_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, lines, maps
@@ -15,7 +16,6 @@ from tfm_ui.pictures.line_axes import Scale
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 STEP = "step of training"
@@ -117,7 +117,7 @@ def looks(model: ModelState, state: TrainingState) -> Content:
 
 
 PICTURES = {
-    "training_classify": Picture(CHART, curves),
-    "training_confusion": Picture(MAPS, confusion),
-    "training_looks": Picture(MAPS, looks),
+    "training_classify": picture(CHART, curves),
+    "training_confusion": picture(MAPS, confusion),
+    "training_looks": picture(MAPS, looks),
 }

@@ -8,6 +8,7 @@ from tfm_ui.lenses.training.badge import task_alone
 from tfm_ui.lenses.training.compare.layers import SOURCES, Layers
 from tfm_ui.lenses.training.compare.measures import MEASURES
 from tfm_ui.lenses.training.compare.numbers import Ranked
+from tfm_ui.lenses.training.compare.pictures import PICTURES
 from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
@@ -72,4 +73,12 @@ def _controls(model: ModelState) -> TrainingState:
     return state
 
 
-VIEW = View(title="Compare", blocks=blocks, reads_instead=task_alone, controls=_controls, uses_model=False, badge=badge)
+VIEW = View(
+    title="Compare",
+    blocks=blocks,
+    pictures=PICTURES,
+    reads_instead=task_alone,
+    controls=_controls,
+    uses_model=False,
+    badge=badge,
+)

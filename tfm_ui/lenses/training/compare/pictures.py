@@ -9,11 +9,11 @@ from tfm_ui.lenses.training.compare.layers import Layers
 from tfm_ui.lenses.training.compare.measures import MEASURES, NEVER
 from tfm_ui.lenses.training.compare.numbers import Ranked
 from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
+from tfm_ui.lenses.training.picture import picture
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import strips
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.registry import Picture
 from tfm_ui.pictures.strips import Group, Strip
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -128,4 +128,4 @@ def _layer_strip(result: Layers, entry: Entry, number: int, name: str) -> Strip:
     )
 
 
-PICTURES = {"training_compare": Picture(CHART, compare), "training_layers": Picture(CHART, layers)}
+PICTURES = {"training_compare": picture(CHART, compare), "training_layers": picture(CHART, layers)}

@@ -7,7 +7,7 @@ from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.scores import pattern_score
 from tfm_ui.lenses.training import badge, row_controls, train_bar
 from tfm_ui.lenses.training.decode.numbers import Written, config_of_pair, source_of, written
-from tfm_ui.lenses.training.decode.pictures import of_next
+from tfm_ui.lenses.training.decode.pictures import PICTURES, of_next
 from tfm_ui.lenses.training.runs import why_not
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
@@ -90,6 +90,7 @@ def _reads_instead(model: ModelState, state: TrainingState) -> str:
 VIEW = View(
     title="Decode",
     blocks=blocks,
+    pictures=PICTURES,
     reads_instead=_reads_instead,
     controls=controls_of_pair,
     uses_model=False,

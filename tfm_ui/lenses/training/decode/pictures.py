@@ -3,6 +3,7 @@
 import numpy as np
 
 from tfm_ui.lenses.training.decode.numbers import Next, Written, written
+from tfm_ui.lenses.training.picture import picture
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.pictures import bars, knobs, maps
 from tfm_ui.pictures.canvas import Content
@@ -10,7 +11,6 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.knobs import KNOBS, Knob
 from tfm_ui.pictures.map_scale import SHARES
 from tfm_ui.pictures.maps import ABSENT, MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 
@@ -62,7 +62,7 @@ def knob(model: ModelState, state: TrainingState) -> Content:
 
 
 PICTURES = {
-    "training_decode": Picture(MAPS, cross),
-    "training_decode_next": Picture(CHART, following),
-    "training_decode_knobs": Picture(KNOBS, knob),
+    "training_decode": picture(MAPS, cross),
+    "training_decode_next": picture(CHART, following),
+    "training_decode_knobs": picture(KNOBS, knob),
 }

@@ -9,6 +9,7 @@ from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file
 from tfm_ui.lenses.training import badge, loading, row_controls, train_bar
 from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
+from tfm_ui.lenses.training.learn.pictures import PICTURES
 from tfm_ui.lenses.training.runs import shown_config, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
@@ -74,6 +75,7 @@ def _take_along(result: Learned) -> None:
 VIEW = View(
     title="Learn",
     blocks=blocks,
+    pictures=PICTURES,
     reads_instead=badge.task_alone,
     controls=row_controls.of_run,
     uses_model=False,

@@ -15,6 +15,7 @@ from tfm_core.training.tasks.task import IGNORED, PAD, Examples
 from tfm_ui.lenses.training.dated import measured_on
 from tfm_ui.lenses.training.learn.numbers import Learned
 from tfm_ui.lenses.training.losses import smoothed
+from tfm_ui.lenses.training.picture import picture
 from tfm_ui.lenses.training.runs import is_under_way, shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, heatmaps, lines
@@ -23,7 +24,6 @@ from tfm_ui.pictures.figures import Figure
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
-from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -238,4 +238,4 @@ LEARN = Canvas(
     maps_figure,
     library="plotly/plotly-basic-4.1.1.min.js",
 )
-PICTURES = {"training_learn": Picture(LEARN, learn)}
+PICTURES = {"training_learn": picture(LEARN, learn)}

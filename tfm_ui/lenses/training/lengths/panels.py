@@ -6,6 +6,7 @@ from tfm_ui.lenses.training import compare_bar
 from tfm_ui.lenses.training.badge import task_alone
 from tfm_ui.lenses.training.compare.panels import nothing_yet
 from tfm_ui.lenses.training.lengths.numbers import ByLength
+from tfm_ui.lenses.training.lengths.pictures import PICTURES
 from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
@@ -48,6 +49,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Longer than trained",
     blocks=blocks,
+    pictures=PICTURES,
     reads_instead=task_alone,
     controls=_controls,
     uses_model=False,

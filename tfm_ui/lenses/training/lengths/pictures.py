@@ -4,12 +4,12 @@ import math
 
 from tfm_ui.lenses.training.lengths.numbers import NOT_DEFINED, ByLength, Stretched
 from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
+from tfm_ui.lenses.training.picture import picture
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
 
 NOTHING = lines.content([], about="Nothing of it is computed yet.")
@@ -43,4 +43,4 @@ def _line(result: ByLength, network: Stretched, number: int, says: list[str]) ->
     return Line(network.name, result.lengths, values, colour, "dashed" if recurrent else "solid", says=says)
 
 
-PICTURES = {"training_lengths": Picture(CHART, lengths)}
+PICTURES = {"training_lengths": picture(CHART, lengths)}

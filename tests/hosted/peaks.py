@@ -1,0 +1,77 @@
+"""The memory that pictures take while they are computed: each in a process of its own, a copy of this one.
+
+`python -m tests.hosted.peaks`, with a server's settings in the environment, reads a line of JSON for each picture,
+[name, query], and prints one for each: what `Peak` has. It works on Linux alone, which counts pages by process.
+"""
+
+import gc
+import json
+import logging
+import os
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tfm_core.allocator import give_back
+from tfm_ui.lenses import preloaded as preloaded
+from tfm_ui.pictures.registry import CannotBeShown, made
+
+KIBIBYTE = 1024
+
+
+@dataclass(frozen=True)
+class Peak:
+    """What one picture took.
+
+    Attributes:
+        peak: bytes at most, beyond what the process had before.
+        held: bytes that it still has when the picture is done: results in the cache, and what was not given back.
+        seconds: how long it took.
+        refused: the sentence that was said in its place; "" if it was drawn.
+    """
+
+    peak: int
+    held: int
+    seconds: float
+    refused: str
+
+
+def pages() -> dict[str, int]:
+    """What Linux counts of this process, in bytes: VmHWM, the most since the last reset, RssAnon, and others."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    sizes = (line.split() for line in lines if line.startswith(("Vm", "Rss")))
+    return {name.rstrip(":"): int(size) * KIBIBYTE for name, size, *_ in sizes}
+
+
+def measured(name: str, query: str) -> Peak:
+    """Compute a picture in this process. Pages of files count for nothing: the programs that all processes share."""
+    gc.collect()
+    give_back()
+    Path("/proc/self/clear_refs").write_text("5")  # the most begins anew
+    before, begin, refused = pages(), time.monotonic(), ""
+    try:
+        made(name, query)
+    except CannotBeShown as reason:
+        refused = str(reason)
+    seconds, after = time.monotonic() - begin, pages()
+    gc.collect()
+    peak = after["VmHWM"] - after["RssFile"] - after["RssShmem"] - before["RssAnon"]
+    return Peak(max(0, peak), pages()["RssAnon"] - before["RssAnon"], round(seconds, 3), refused)
+
+
+def main() -> None:
+    """Answer until there are no more questions."""
+    logging.disable(logging.WARNING)
+    for line in sys.stdin:
+        name, query = json.loads(line)
+        if not (child := os.fork()):
+            sys.stdout.write(json.dumps(asdict(measured(name, query))) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{name} has failed")  # else who asked would wait for an answer for ever
+
+
+if __name__ == "__main__":
+    main()

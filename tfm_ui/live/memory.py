@@ -1,0 +1,27 @@
+"""How much memory a picture may take, and how much it may take beside others; each says what it needs beforehand."""
+
+from tfm_ui.settings import SETTINGS
+
+MOST = SETTINGS.picture_bytes  # bytes that computing one picture may take in addition to what its process has
+QUICK = MOST // 4  # bytes that several may take at once; what needs more waits for the slow lane
+LITTLE = 20_000_000  # bytes that a picture takes that reads no model: a chart, a text, an answer
+
+
+def little(*_: object) -> int:
+    """What a picture needs that reads no model and has no sizes of its own."""
+    return LITTLE
+
+
+def is_large(size: int) -> bool:
+    """Whether a picture of so many bytes has to wait for the slow lane, in which there are few at a time."""
+    return size > QUICK
+
+
+def why_too_large(size: int) -> str:
+    """Why what needs so many bytes is not computed, in a sentence; "" if it may be."""
+    if size <= MOST:
+        return ""
+    return (
+        f"This needs {size / 1e6:,.0f} MB of memory at a time; {MOST / 1e6:,.0f} MB is the limit"
+        f"{SETTINGS.lowered_by('picture_bytes')}. Fewer tokens, layers or heads, or a smaller width, need less."
+    )
