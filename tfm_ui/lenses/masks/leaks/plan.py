@@ -12,7 +12,7 @@ from tfm_ui.state.sizes import TOKENS
 from tfm_ui.text import formats
 
 SECONDS = 2.0  # seconds that a measurement may take, unless the fewest tokens take longer
-MOST_SECONDS = 4.0  # seconds that these may take, the sentence itself included: otherwise less of the text is read
+MOST_SECONDS = 3.0  # seconds that these may take, the sentence itself included: otherwise less of the text is read
 PAIRS = 2**22  # pairs of tokens, counted once per head, of which a float64 bias still fits in memory
 ALL_UP_TO, LEAST = 64, 4  # texts of up to 64 tokens: every token is changed; longer ones: at least 4
 CROSSES = 4096  # leaks that a picture marks, of more those that move most
