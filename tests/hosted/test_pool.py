@@ -1,6 +1,7 @@
 """The pool of worker processes: its answers are those of this process, whatever happens to a worker."""
 
 import gzip
+import itertools
 import logging
 import os
 import signal
@@ -16,13 +17,13 @@ import pytest
 from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Load
-from tfm_ui.pictures.registry import PICTURES, WORDS, is_here
+from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, is_here
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
 from tfm_ui.server.pool import Pool, Question
 from tfm_ui.server.pool_worker import DeskProxy
 from tfm_ui.visitors.compute_limiter import Lane, VisitorGone
-from tfm_ui.visitors.turn import Turn
+from tfm_ui.visitors.turn import PicturesTurn, SlowLaneNeeded, Turn
 
 SLOW = "seq_len=1024&d_model=256&num_layers=8&num_heads=16&text=%40faust"
 MEDIUM = "seq_len=300&d_model=256&num_layers=8&num_heads=16&text=%40faust"
@@ -59,25 +60,34 @@ def standing_still(pool: Pool, *members: int) -> Iterator[None]:
 
 @contextmanager
 def question(
-    names: str, query: str, *, near: int = 0, heavy: bool = False, wanted: Callable[[], bool] = lambda: True
+    names: str, query: str, *, heavy: bool = False, wanted: Callable[[], bool] = lambda: True
 ) -> Iterator[Question]:
     """A question in a turn that has begun."""
-    turn = Turn("somebody", wanted, lane=Lane.SLOW if heavy else Lane.PICTURES)
+    turn = PicturesTurn("somebody", wanted, lane=Lane.SLOW if heavy else Lane.PICTURES)
     try:
         turn.wait()
-        yield Question(turn, names.split("+"), query, near)
+        yield Question(turn, names.split("+"), query)
     finally:
         turn.end()
 
 
-def answer(pool: Pool, names: str, query: str, *, near: int = 0, heavy: bool = False) -> bytes:
-    with question(names, query, near=near, heavy=heavy) as asked:
-        return pool.ask(asked)
+def answer(pool: Pool, names: str, query: str, *, heavy: bool = False) -> bytes:
+    with question(names, query, heavy=heavy) as asked:
+        try:
+            return pool.ask(asked)
+        except SlowLaneNeeded:
+            asked.turn.ask_for_slow_lane()
+            asked.turn.wait()
+            return pool.ask(asked)
 
 
 def here(names: str, query: str) -> bytes:
-    with question(names, query) as asked:
-        return packed(asked.turn, asked.names, asked.query)
+    turn = Turn("somebody")
+    try:
+        turn.wait()
+        return packed(turn, names.split("+"), query)
+    finally:
+        turn.end()
 
 
 def until(what: Callable[[], object]) -> None:
@@ -113,7 +123,7 @@ def places(data: bytes) -> Mapping[str, object]:
 def test_two_workers_compute_at_the_same_time(pool):
     with ThreadPoolExecutor(2) as threads:
         with standing_still(pool, 0, 1):
-            answers = [threads.submit(answer, pool, "heads+contribution", f"{MEDIUM}&seed={n}") for n in range(2)]
+            answers = [threads.submit(answer, pool, "heads+contribution", near_to(number)) for number in range(2)]
             until(lambda: busy(pool) == [1, 1])
         assert answers[0].result() != answers[1].result()
 
@@ -121,26 +131,43 @@ def test_two_workers_compute_at_the_same_time(pool):
 def test_questions_about_the_same_go_to_the_same_worker_if_it_is_free(pool):
     for near in (0, 1):
         before = [worker.answered for worker in pool.status()]
-        for _ in range(3):
-            answer(pool, "heads", "seed=3", near=near)
+        for layer in range(3):
+            answer(pool, "heads", f"{near_to(near)}&heads_layer={layer}")
         assert [now.answered - then for now, then in zip(pool.status(), before, strict=True)][near] == 3
+
+
+def near_to(worker: int) -> str:
+    """A link to a model whose questions go to this one of two workers, if both are free."""
+    links = (f"seed={seed}" for seed in itertools.count(3))
+    return next(link for link in links if hash(Asked(link).model) % 2 == worker)
 
 
 def test_slow_questions_leave_a_worker_to_the_quick_ones(pool):
     with ThreadPoolExecutor(1) as threads:
         with standing_still(pool, 0):
-            slow = threads.submit(answer, pool, "heads", f"{SLOW}&seed=5", near=1, heavy=True)
+            slow = threads.submit(answer, pool, "heads", f"{SLOW}&seed=5", heavy=True)
             until(lambda: busy(pool) == [1, 0])
             before = pool.status()[1].answered
-            for near in range(6):
-                answer(pool, "heads+head", f"seed={700 + near}", near=near)
+            for seed in range(6):
+                answer(pool, "heads+head", f"seed={700 + seed}")
             assert pool.status()[1].answered == before + 6
             assert not slow.done()
         assert slow.result()
 
 
-def test_what_turns_out_to_be_slow_moves_to_the_slow_lane(pool):
-    with question("heads", f"{MEDIUM}&seed=8") as asked:
+@pytest.mark.parametrize(
+    ("names", "query"),
+    [
+        ("heads", f"{MEDIUM}&seed=8"),
+        ("generate_write", "weights=lab-gpt&generate_steps=60"),  # only the worker can know this one
+    ],
+)
+def test_what_turns_out_to_be_slow_is_told_and_is_computed_in_the_slow_lane(pool, names, query):
+    with question(names, query) as asked:
+        with pytest.raises(SlowLaneNeeded):
+            pool.ask(asked)
+        asked.turn.ask_for_slow_lane()
+        asked.turn.wait()
         assert pool.ask(asked)
         assert asked.turn.ticket.lane is Lane.SLOW
 
@@ -172,15 +199,15 @@ def test_workers_outlive_the_process_from_which_they_were_forked(pool):
     (forks,) = pool_member._forks
     forks.kill()
     until(lambda: not pool_member._runs(forks))
-    for near in range(2):
-        assert answer(pool, "heads", "seed=3", near=near) == here("heads", "seed=3")
+    for link in map(near_to, range(2)):
+        assert answer(pool, "heads", link) == here("heads", link)
     assert pool.status()[0].pid == before[0].pid
     os.kill(before[0].pid, signal.SIGKILL)
     until(lambda: pool.status()[0].restarts > before[0].restarts)
     assert [worker.alive for worker in pool.status()] == [True, True]
     assert pool.status()[1].pid == before[1].pid
-    for near in range(2):
-        assert answer(pool, "heads", "seed=4", near=near) == here("heads", "seed=4")
+    for link in map(near_to, range(2)):
+        assert answer(pool, "heads", link) == here("heads", link)
 
 
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(pool, monkeypatch):

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from hashlib import blake2b
 from threading import Condition
@@ -73,8 +74,15 @@ _results = itertools.count(1)
 _computing: ContextVar[bool] = ContextVar("computing", default=False)  # whether this thread computes a cached result
 
 
-# Key -> result of all that was asked for in the current block of `kept_together`.
-_together: ContextVar[dict[bytes, Any] | None] = ContextVar("together", default=None)
+@dataclass
+class _Together:
+    """Key -> result of all that was asked for in a block of `kept_together`, and whether any of it took long."""
+
+    results: dict[bytes, Any] = field(default_factory=dict)
+    long: bool = False
+
+
+_together: ContextVar[_Together | None] = ContextVar("together", default=None)
 
 
 @contextmanager
@@ -86,13 +94,15 @@ def kept_together() -> Iterator[None]:
     if _together.get() is not None:
         yield
         return
-    results: dict[bytes, Any] = {}
-    token = _together.set(results)
+    together = _Together()
+    token = _together.set(together)
     try:
         yield
     finally:
         _together.reset(token)
-        results.clear()
+        together.results.clear()
+        if together.long:
+            give_back()
 
 
 def _is_heavy(*arguments: Any, **more: Any) -> bool:
@@ -129,12 +139,12 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
         @wraps(function)
         def kept(*args: P.args, **more: P.kwargs) -> R:
             at, together = key(*args, **more), _together.get()
-            if together is not None and at in together:
-                mine: R = together[at]
+            if together and at in together.results:
+                mine: R = together.results[at]
                 return mine
             result = there(at, *args, **more)
-            if together is not None:
-                together[at] = result
+            if together:
+                together.results[at] = result
             return result
 
         def there(at: bytes, *args: P.args, **more: P.kwargs) -> R:
@@ -147,6 +157,8 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
             long = heavy(*args, **more)
             with turn_to_compute(heavy=long):
                 result = once(*args, **more)
+            if long and (together := _together.get()):
+                together.long = True
             if not long and next(_results) % OFTEN == 0:
                 give_back()  # otherwise glibc keeps up to twice the cache's limit; after long ones, their turn does it
             return result

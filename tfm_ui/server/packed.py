@@ -9,10 +9,10 @@ import numpy as np
 
 from tfm_ui.live.cache import kept_together
 from tfm_ui.pictures.canvas import encode
-from tfm_ui.pictures.registry import Asked, CannotBeShown, made, takes_long
+from tfm_ui.pictures.registry import Asked, CannotBeShown, made
 from tfm_ui.server.logs import REQUEST, of_visitor
 from tfm_ui.visitors.compute_limiter import Busy, VisitorGone
-from tfm_ui.visitors.turn import AnyTurn, SlowLaneNeeded, turn_to_compute, use_turn
+from tfm_ui.visitors.turn import AnyTurn, SlowLaneNeeded, use_turn
 
 LARGEST = 32_000_000  # bytes of an answer: the three largest maps of a page take half of it
 NOTHING = np.zeros(0, np.float32)
@@ -49,8 +49,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -
     problems = []
     asked = Asked(query)
     REQUEST.set(request)
-    # A block of its own, so that memory is given back when what was kept together has been let go.
-    with use_turn(turn), turn_to_compute(heavy=takes_long(names, asked)), kept_together():
+    with use_turn(turn), kept_together():
         for name in names:
             turn.check_wanted()
             try:

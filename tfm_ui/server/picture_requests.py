@@ -11,15 +11,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tfm_ui.pictures.registry import PICTURES, PREVIEWS, Asked, CannotBeShown, can_be_asked, takes_long
+from tfm_ui.pictures.registry import PICTURES, PREVIEWS, CannotBeShown, can_be_asked
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
 from tfm_ui.server.pool import POOL, Question
 from tfm_ui.server.same_origin import is_same_origin
-from tfm_ui.visitors.compute_limiter import RETRY, Busy, Lane, VisitorGone
+from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
 from tfm_ui.visitors.transfer_limit import TransferLimit
-from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, Turn
+from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, PicturesTurn, SlowLaneNeeded, Turn
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
@@ -30,8 +30,8 @@ LENGTH = 4  # bytes before each picture of an answer
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
 
-# A separate pool, so that Streamlit's files and its health probe never wait for a picture. The limiter decides how many
-# of the threads compute at the same time; the others wait for their turn.
+# A separate pool, so that Streamlit's files and its health probe never wait for a picture. Only who has a turn has a
+# thread: whoever waits for one waits on the event loop.
 _threads = ThreadPoolExecutor(64, thread_name_prefix="picture")
 
 
@@ -124,23 +124,32 @@ async def _computed(request: Request, names: list[str], query: str) -> bytes:
     """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
     try:
-        asked = Asked(query)
-        lane = Lane.SLOW if takes_long(names, asked) else Lane.PICTURES
-        turn = Turn(visitor_of(request), lambda: not gone.done(), lane=lane)
+        turn = PicturesTurn(visitor_of(request), lambda: not gone.done())
+        question = Question(turn, names, query, REQUEST.get())
         try:
-            first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
-            await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
-            if gone.done():
-                raise VisitorGone
-            if not turn.ticket.admitted.done():
-                raise Busy(TOO_LONG)
-            return await _answer(Question(turn, names, query, hash(asked.model), REQUEST.get()), gone)
+            await _admitted(turn, gone)
+            try:
+                return await _answer(question, gone)
+            except SlowLaneNeeded:
+                turn.ask_for_slow_lane()
+            await _admitted(turn, gone)
+            return await _answer(question, gone)
         finally:
             turn.end()
     except tuple(STATUS) as reason:
         raise _refusal(reason) from None
     finally:
         gone.cancel()
+
+
+async def _admitted(turn: Turn, gone: asyncio.Task[Message]) -> None:
+    """Wait until the turn's computation may begin."""
+    first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
+    await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+    if gone.done():
+        raise VisitorGone
+    if not turn.ticket.admitted.done():
+        raise Busy(TOO_LONG)
 
 
 async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:

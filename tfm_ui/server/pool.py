@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures.registry import is_here
+from tfm_ui.pictures.registry import Asked, is_here
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, prepare
 from tfm_ui.server.pool_worker import DeskProxy
 from tfm_ui.visitors.compute_limiter import Busy, Lane
-from tfm_ui.visitors.turn import SlowLaneNeeded, Turn
+from tfm_ui.visitors.turn import PicturesTurn
 
 PATIENCE = 30.0  # seconds that a question waits for a worker that has ended to be replaced
 
@@ -49,14 +49,12 @@ class Question:
         turn: its turn, which has begun.
         names: of its pictures.
         query: the query of a link.
-        near: questions with the same number go to the same worker, if it is free, which has computed the like before.
         request: the id of the request in the log.
     """
 
-    turn: Turn
+    turn: PicturesTurn
     names: Sequence[str]
     query: str
-    near: int = 0
     request: str = ""
 
 
@@ -93,15 +91,19 @@ class Pool:
             ]
 
     def ask(self, question: Question) -> bytes:
-        """The packed pictures, computed by a worker; raises what `packed` raises."""
+        """The packed pictures, computed by a worker; raises what `packed` raises.
+
+        The link is read here, in the question's turn, as a long one takes a while: questions about the same model go
+        to the same worker, if it is free, which has computed the like before.
+        """
         turn, names, query = question.turn, question.names, question.query
+        model = Asked(query).model
+        if model.is_heavy:
+            turn.enter_slow_lane()
         if not self._members or (any(map(is_here, names)) and sessions.any_under_way()):
             return packed(turn, names, query, question.request)
         try:
-            return self._asked_again(question)
-        except SlowLaneNeeded:
-            turn.enter_slow_lane()
-            return self.ask(question)
+            return self._asked_again(question, hash(model))
         except (OSError, EOFError) as error:
             what = f"two workers have ended while they computed {'+'.join(names)} of the link {of_visitor(query)}"
             raise AllFailed(logged(what, error)) from None
@@ -115,18 +117,18 @@ class Pool:
             except (OSError, EOFError):
                 return  # the worker has ended
 
-    def _asked_again(self, question: Question) -> bytes:
+    def _asked_again(self, question: Question, near: int) -> bytes:
         """The answer; if the worker has ended, for instance for want of memory, that of a second worker."""
         try:
-            return self._answer(question)
+            return self._answer(question, near)
         except (OSError, EOFError):
             question.turn.check_wanted()
         with self._once_more:  # whatever else the worker computed is not asked together with what may have ended it
-            return self._answer(question)
+            return self._answer(question, near)
 
-    def _answer(self, question: Question) -> bytes:
+    def _answer(self, question: Question, near: int) -> bytes:
         heavy, number = question.turn.ticket.lane is Lane.SLOW, next(self._numbers)
-        with self._free(question.near, heavy=heavy) as desk:
+        with self._free(near, heavy=heavy) as desk:
             self._asked[question] = desk, number
             try:
                 answer: bytes = desk.ask(number, heavy, (question.names, question.query, question.request))

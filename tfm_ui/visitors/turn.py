@@ -25,7 +25,7 @@ POLL = 0.05  # seconds between two checks whether a waiting computation is still
 
 
 class SlowLaneNeeded(Exception):
-    """A computation takes long, but its turn is in another lane and cannot move from where the computation runs."""
+    """A computation takes long, but its turn is in another lane and cannot wait where the computation runs."""
 
 
 class AnyTurn(Protocol):
@@ -79,13 +79,30 @@ class Turn:
     def enter_slow_lane(self) -> None:
         """Wait for a place in the slow lane, unless the turn has one. Raises what `wait` raises."""
         if self.ticket.lane is not Lane.SLOW:
-            self.end()
-            self.ticket = LIMITER.ask(self.who, Lane.SLOW)
+            self.ask_for_slow_lane()
             self.wait()
+
+    def ask_for_slow_lane(self) -> None:
+        """Give the place back for a ticket of the slow lane; `ticket.admitted` tells when it may go on.
+
+        Raises:
+            Busy: if too many computations wait.
+        """
+        self.end()
+        self.ticket = LIMITER.ask(self.who, Lane.SLOW)
 
     def end(self) -> None:
         """Give the place back, so that the next computation can begin."""
         LIMITER.leave(self.ticket)
+
+
+class PicturesTurn(Turn):
+    """The turn of a request for pictures: it waits on the event loop, where no thread waits with it."""
+
+    def enter_slow_lane(self) -> None:
+        """Raise SlowLaneNeeded unless the turn is in the slow lane: the computation is begun anew there."""
+        if self.ticket.lane is not Lane.SLOW:
+            raise SlowLaneNeeded
 
 
 _turn: ContextVar[AnyTurn | None] = ContextVar("turn", default=None)

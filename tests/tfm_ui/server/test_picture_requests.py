@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.applications import Starlette
@@ -14,7 +15,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import PICTURES, made
 from tfm_ui.server import asgi, packed, picture_requests
 from tfm_ui.visitors import turn
-from tfm_ui.visitors.compute_limiter import ComputeLimiter
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 client = TestClient(Starlette(routes=asgi.ROUTES, middleware=asgi.MIDDLEWARE), base_url="http://lab.test")
 
@@ -171,6 +172,40 @@ def asked(
         return next((message["status"] for message in sent if "status" in message), None)
 
     return ask()
+
+
+def test_whoever_waits_for_the_slow_lane_holds_no_thread_and_quick_pictures_are_answered(monkeypatch):
+    """More slow requests wait than there are threads for pictures."""
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=200, per_address=200, in_all=200)
+    monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
+    monkeypatch.setattr(picture_requests, "_threads", ThreadPoolExecutor(2))
+    taken = limiter.ask("another", Lane.SLOW)
+    heavy = b"text=%40alice&seq_len=300&num_heads=16&d_model=256&num_layers=8"
+
+    async def ask():
+        slow = [asyncio.create_task(asked(heavy)) for _ in range(8)]
+        while limiter.load()[Lane.SLOW][1] < len(slow):
+            await asyncio.sleep(0.005)
+        quick = await asyncio.wait_for(asked(b"seed=3"), 60)
+        waiting = sum(not task.done() for task in slow)
+        limiter.leave(taken)
+        return quick, waiting, await asyncio.gather(*slow)
+
+    assert run(ask()) == (200, 8, [200] * 8)
+
+
+def test_a_link_is_read_in_its_turn(full, monkeypatch):
+    """A long text takes a while to be read: while others wait, it waits like them."""
+    monkeypatch.setattr("tfm_ui.server.pool.Asked", lambda query: pytest.fail("it is not its turn"))
+    gone = threading.Event()
+
+    async def leave():
+        waiting = asyncio.create_task(asked(b"text=" + b"x" * 200_000, hang_up=gone))
+        await asyncio.sleep(0.1)
+        gone.set()
+        return await waiting
+
+    assert run(leave()) is None
 
 
 def test_whoever_finds_the_queue_full_is_told_when_to_ask_again(full, monkeypatch):

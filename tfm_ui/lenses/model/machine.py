@@ -54,7 +54,7 @@ def inputs_of(model: ModelState) -> tuple[tuple[Tensor, ...], Tensor | None]:
 def inputs_of_first(
     model: ModelState, config: TransformerConfig, count: int
 ) -> tuple[tuple[Tensor, ...], Tensor | None]:
-    """As `inputs_of`, for whoever looks at the first tokens alone: a stack that never looks ahead reads no others.
+    """What `inputs_of` gives, for whoever looks at first tokens alone: a stack that never looks ahead reads no others.
 
     What it computes at these tokens is the same, to rounding, and of a long text takes a fraction of the time.
     """
