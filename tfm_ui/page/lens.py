@@ -65,7 +65,7 @@ class View(Generic[S]):
     def needs(self, model: ModelState, state: S) -> int:
         """The bytes that it takes at most at a time: what it says is computed from the same results as its pictures."""
         of_pass = passes.needs(model) if self.uses_model else LITTLE
-        return max(of_pass, *(picture.needs(model, state) for picture in self.pictures.values()))
+        return max([of_pass, *(picture.needs(model, state) for picture in self.pictures.values())])
 
     def why_not_shown(self, model: ModelState, state: S) -> str:
         """Why this cannot be shown of this model, in a few words; "" if it can."""
