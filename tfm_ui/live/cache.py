@@ -91,7 +91,7 @@ def kept_together() -> Iterator[None]:
 
     Of blocks within each other the outermost keeps them.
     """
-    if _together.get() is not None:
+    if _together.get():
         yield
         return
     together = _Together()
