@@ -11,10 +11,13 @@ from starlette.middleware import Middleware
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
 from tfm_ui.page import frame, present, present_bar, reconnect, sidebar
-from tfm_ui.server import latency, logs, pool_member, start
+from tfm_ui.server import logs, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
+from tfm_ui.server.http_protocol import bound_heads
 from tfm_ui.server.link_preview import LinkPreview
+from tfm_ui.server.same_origin import allow_local_names
 from tfm_ui.store import shared
+from tfm_ui.visitors import metrics
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
@@ -42,9 +45,12 @@ def visit() -> None:
 
 
 if __name__ == "__main__":
-    with latency.timed(latency.PAGE):
+    # Streamlit ends a run that is out of date by an exception, which is no error.
+    with metrics.PAGE_RUNS.time(), metrics.PAGE_ERRORS.count_exceptions():
         frame.in_turn(visit)()
 elif __name__ != "__mp_main__":  # the start of the server; worker processes import this file under the other name
+    bound_heads()
+    allow_local_names()
     shared.begin()
     pool_member.prepare()
     logs.set_up()

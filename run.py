@@ -13,6 +13,7 @@ if sys.version_info < (3, 11):
     sys.exit(f"Attention Lab needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 import argparse
+import json
 import os
 import shutil
 import signal
@@ -27,9 +28,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
+LOCKS = "locks/app.txt", "locks/transformers.txt"
+TORCH_LOCKS = {"": "locks/torch.txt", "cpu": "locks/torch-cpu.txt"}  # by build; other builds have no hash here
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 SERVERS = {"redis-server": "redis-server", "nginx": "nginx-light"}  # of Debian, for tests of several servers
 OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"}  # of Debian
+OPEN = """Everybody who can reach this address can use the app: it asks for no password, and encrypts nothing.
+It limits what strangers can take of this machine, but it is made to stand behind a reverse proxy, such as nginx, where
+it is open to a network that you do not trust. docs/hosting.md says how."""
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 TSC = ["node", "node_modules/typescript/bin/tsc"]
 FAST_CHECKS = (
@@ -88,25 +94,48 @@ def for_streamlit(arguments: list[str]) -> list[str]:
         "use the app: it asks for no password, and encrypts nothing",
     )
     ours, rest = parser.parse_known_args(arguments)
+    if ours.address and ours.address not in ("127.0.0.1", "::1", "localhost"):
+        print(OPEN, flush=True)
     return rest + ([f"--server.address={ours.address}"] if ours.address else [])
 
 
 def install(requirements: str) -> None:
-    """Install the packages of a requirements file into .venv, unless the same file was installed before."""
-    wanted = (ROOT / "requirements.txt").read_text() + (ROOT / requirements).read_text()
+    """Install the packages of the locks into .venv, with what else a requirements file names, unless they are there.
+
+    Each file that is fetched for a lock must have one of the hashes that stand there.
+    """
+    wanted = "".join(
+        (ROOT / file).read_text(encoding="utf-8") for file in (*LOCKS, *TORCH_LOCKS.values(), requirements)
+    )
     done = HOME / f"{requirements}.installed"
-    if done.exists() and done.read_text() == wanted:
+    if done.exists() and done.read_text(encoding="utf-8") == wanted:
         return
     print(f"Setting up {HOME} from {requirements}: a few minutes, once.", flush=True)
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         venv.create(HOME, with_pip=True)
-    # torch first, so that packages that need torch find the right version installed.
-    torch = next(line for line in wanted.splitlines() if line.startswith("torch=="))
     # For the tests Python compiles what they import, when they do: to compile all that is there takes half a minute.
     how = ["--quiet"] if requirements == "requirements.txt" else ["--quiet", "--no-compile"]
-    for what in ([torch], ["-r", requirements]):
-        subprocess.run([BIN / "python", "-m", "pip", "install", *how, *what], check=True)
-    done.write_text(wanted)
+    pip = [str(BIN / "python"), "-m", "pip", "install", *how]
+    torch = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))
+    build = torch_build(torch)
+    locks = [*LOCKS, *([TORCH_LOCKS[build]] if build in TORCH_LOCKS else [])]
+    subprocess.run([*pip, "--require-hashes", *(word for lock in locks for word in ("-r", lock))], check=True)
+    if build not in TORCH_LOCKS:
+        subprocess.run([*pip, torch], check=True)
+    if requirements != "requirements.txt":
+        subprocess.run([*pip, "-r", requirements], check=True)
+    done.write_text(wanted, encoding="utf-8")
+
+
+def torch_build(torch: str) -> str:
+    """Which build of torch this machine gets: "" is the package index's.
+
+    Another one, such as "cpu", is there already or where pip is set up to look. Its version ends with "+" and the name;
+    of a build that somebody has installed the name is "installed".
+    """
+    ask = [str(BIN / "python"), "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "--report", "-", torch]
+    chosen = json.loads(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout)["install"]
+    return str(chosen[0]["metadata"]["version"]).partition("+")[2] if chosen else "installed"
 
 
 def install_browser() -> None:

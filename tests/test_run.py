@@ -1,6 +1,7 @@
 """run.py without installing anything: the message for an old Python, the address, the order of checks and tests."""
 
 import ast
+import json
 import runpy
 import signal
 import subprocess
@@ -52,6 +53,51 @@ def test_an_address_is_asked_for_in_our_words_or_in_streamlits(given, passed_on,
     monkeypatch.chdir(ROOT)
     assert run.main(given) == 0
     assert started == [("streamlit", "run", "app.py", *passed_on)]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_said"), [(["--address", "0.0.0.0"], True), (["--address", "127.0.0.1"], False), ([], False)]
+)
+def test_who_opens_the_app_to_a_network_reads_what_that_means(given, is_said, capsys):
+    run.for_streamlit(given)
+    assert ("is made to stand behind a reverse proxy" in capsys.readouterr().out) == is_said
+
+
+@pytest.mark.parametrize(
+    ("version", "lock"),
+    [
+        ("2.13.0", "locks/torch.txt"),
+        ("2.13.0+cpu", "locks/torch-cpu.txt"),
+        ("2.13.0+cu130", ""),
+        ("", ""),  # pip would install nothing: it is there
+    ],
+)
+@pytest.mark.parametrize("requirements", ["requirements.txt", "requirements-dev.txt"])
+def test_all_is_installed_with_hashes_but_a_build_of_torch_that_no_lock_has(
+    requirements, version, lock, monkeypatch, tmp_path
+):
+    called = []
+
+    def pip(command, **_):
+        called.append([str(word) for word in command[4:]])
+        chosen = [{"metadata": {"version": version}}] if version else []
+        return subprocess.CompletedProcess(command, 0, json.dumps({"install": chosen}))
+
+    monkeypatch.setattr(run, "HOME", tmp_path)
+    monkeypatch.setattr("run.venv.create", lambda folder, **_: None)
+    monkeypatch.setattr("run.subprocess.run", pip)
+    run.install(requirements)
+    run.install(requirements)  # it is there: nothing is asked or installed again
+    asked, hashed, *rest = called
+    assert {"--dry-run", "--report"} < set(asked)
+    locks = ["locks/app.txt", "locks/transformers.txt", *filter(None, [lock])]
+    assert "--require-hashes" in hashed
+    assert [word for word in hashed if word.endswith(".txt")] == locks
+    assert all((ROOT / lock).exists() for lock in locks)
+    torch = asked[-1]
+    assert torch.startswith("torch==")
+    tools = [requirements] if requirements != "requirements.txt" else []
+    assert [command[-1] for command in rest] == [torch] * (not lock) + tools
 
 
 def test_without_an_address_no_other_machine_can_reach_the_app():

@@ -7,12 +7,16 @@ and 1 to 2 processors. The variable ATTENTION_LAB_PRESET chooses between them; a
 
 import dataclasses
 import os
+import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 PREFIX = "ATTENTION_LAB_"
 MEGABYTE, MEBIBYTE = 1_000_000, 2**20
+PLACE = re.compile(r"(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\]):([0-9]{1,5})")  # an address, and its port
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,24 @@ def _sources(raw: str) -> str | None:
 
 
 def _store(raw: str) -> str | None:
-    return raw if not raw or (raw.startswith(("redis://", "rediss://")) and raw.isprintable()) else None
+    if not raw:
+        return raw
+    try:
+        parts = urlsplit(raw)
+        may_be = raw.isprintable() and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port
+        return None
+    may_be = may_be and parts.scheme in ("redis", "rediss") and bool(re.fullmatch("(/[0-9]{0,4})?", parts.path))
+    return raw if may_be else None
+
+
+def _name(raw: str) -> str | None:
+    return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
+
+
+def _place(raw: str) -> str | None:
+    port = PLACE.fullmatch(raw)
+    return raw if not raw or (port and 0 < int(port[1]) < 2**16) else None
 
 
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
@@ -68,7 +89,10 @@ COUNT = whole(1)
 MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
+METRICS = Kind("nothing, or an address and a port, such as 127.0.0.1:9464", _place)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
+
+NAME = Kind("at most 40 letters, digits, - and _", _name)
 
 
 @dataclass(frozen=True)
@@ -140,13 +164,13 @@ class Settings:
     waiting_per_address: int = _setting(
         "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures and pages of one network address that may wait"
     )
-    waiting: int = _setting("WAITING", COUNT, "192", "192", "pictures and pages that may wait in all")
+    waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures and pages that may wait in all")
     rest_seconds: float = _setting(
         "REST", SECONDS, "2.5", "2.5", "how long a visitor must have moved nothing before the page is run"
     )
     tabs_per_visitor: int = _setting("TABS_PER_VISITOR", COUNT, "60", "12", "open tabs of one visitor")
     tabs_per_address: int = _setting("TABS_PER_ADDRESS", COUNT, "200", "100", "open tabs of one network address")
-    tabs: int = _setting("TABS", COUNT, "500", "100", "open tabs in all")
+    tabs: int = _setting("TABS", COUNT, "500", "150", "open tabs in all")
     file_bytes_per_tab: int = _setting("FILES_MB_PER_TAB", MEGABYTES, "30", "10", "uploaded files of one open tab")
     file_bytes: int = _setting("FILES_MB", MEGABYTES, "150", "40", "uploaded files of all open tabs")
     upload_bytes_per_visitor: int = _setting(
@@ -161,6 +185,9 @@ class Settings:
         "",
         "address of the Redis server where several servers keep what they share; without it, local files",
         secret=True,
+    )
+    deployment: str = _setting(
+        "DEPLOYMENT", NAME, "", "", "what the servers that share a Redis are called there, if others use the same one"
     )
     job_worker: str = _setting(
         "JOB_WORKER",
@@ -201,6 +228,13 @@ class Settings:
         "local",
         "local",
         "who may read /status: programs on this machine, or everybody",
+    )
+    metrics: str = _setting(
+        "METRICS",
+        METRICS,
+        "",
+        "",
+        "where a Prometheus server reads figures, such as 127.0.0.1:9464; nowhere by default",
     )
     transformers: str = _setting(
         "TRANSFORMERS",
@@ -246,4 +280,12 @@ def written(settings: Settings) -> dict[str, str]:
     }
 
 
-SETTINGS = read()
+def _of_server() -> Settings:
+    """The settings of this process; one that cannot be ends it with a sentence, whichever file was started."""
+    try:
+        return read()
+    except ValueError as problem:
+        sys.exit(f"{problem}.")
+
+
+SETTINGS = _of_server()

@@ -5,12 +5,14 @@ import json
 import subprocess
 import sys
 import time
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.live.serve import ROOT, running_server
 from tests.attacks import forwarded
 from tests.attacks.forwarded import a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is
 from tests.attacks.strangers import LARGE, Server
+from tests.tfm_ui.store.redis_server import free_port
 
 SETTINGS = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_LOGS": "json"} | forwarded.SETTINGS
 TYPED = "xylophone"  # what a visitor has typed
@@ -43,7 +45,19 @@ def watchers_come_before_pictures(watched: Server) -> None:
     told = json.loads(get(watched, "/status")[1])
     assert told["queues"]["slow computations"] == {"running": 0, "waiting": 0}
     assert told["latency"]["pictures"]["count"] == 1 + 2 * EACH
-    assert told["latency"]["pictures"]["p50_ms"] < told["latency"]["pictures"]["p95_ms"]
+    assert told["latency"]["pictures"]["p50_within_ms"] < told["latency"]["pictures"]["p95_within_ms"]
+
+
+def figures_are_handed_out_at_their_own_address_alone(server: Server, place: str) -> None:
+    """The figures hold nothing of what was typed, and the address that visitors know has none of them."""
+    with urllib.request.urlopen(f"http://{place}/metrics", timeout=20) as answer:
+        told = answer.read().decode()
+    assert f"attention_lab_pictures_seconds_count {1 + 2 * EACH}.0\n" in told
+    assert 'attention_lab_answers_total{route="/pictures/{names}",status="404"} 1.0\n' in told
+    assert 'attention_lab_worker_up{worker="0"} 1.0\n' in told
+    assert TYPED not in told
+    assert get(server, "/_stcore/metrics")[0] == 404
+    assert "attention_lab" not in get(server, "/metrics")[1]
 
 
 def what_is_typed_is_answered(server: Server) -> None:
@@ -53,10 +67,12 @@ def what_is_typed_is_answered(server: Server) -> None:
 
 
 def test_a_server_answers_watchers_first_believes_the_proxy_that_it_knows_and_logs_nothing_that_was_typed(capfd):
-    with running_server(settings=SETTINGS) as (address, pid):
+    place = f"127.0.0.1:{free_port()}"
+    with running_server(settings=SETTINGS | {"ATTENTION_LAB_METRICS": place}) as (address, pid):
         server = Server(int(address.rpartition(":")[2]), pid)
         what_is_typed_is_answered(server)
         watchers_come_before_pictures(server)
+        figures_are_handed_out_at_their_own_address_alone(server, place)
         a_proxy_is_believed_if_the_setting_names_its_address_and_nobody_else_is(address.removeprefix("http://"))
     lines = capfd.readouterr().err.splitlines()
     logged = [json.loads(line) for line in lines]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tfm_core.allocator import give_back
 from tfm_ui.lenses import preloaded as preloaded
-from tfm_ui.pictures.registry import CannotBeShown, made
+from tfm_ui.pictures.registry import Asked, CannotBeShown, made, needed
 
 KIBIBYTE = 1024
 
@@ -25,12 +25,14 @@ class Peak:
     """What one picture took.
 
     Attributes:
+        said: bytes that it needs, by its own account.
         peak: bytes at most, beyond what the process had before.
         held: bytes that it still has when the picture is done: results in the cache, and what was not given back.
         seconds: how long it took.
         refused: the sentence that was said in its place; "" if it was drawn.
     """
 
+    said: int
     peak: int
     held: int
     seconds: float
@@ -46,6 +48,7 @@ def pages() -> dict[str, int]:
 
 def measured(name: str, query: str) -> Peak:
     """Compute a picture in this process. Pages of files count for nothing: the programs that all processes share."""
+    said = needed(name, Asked(query))
     gc.collect()
     give_back()
     Path("/proc/self/clear_refs").write_text("5")  # the most begins anew
@@ -57,7 +60,7 @@ def measured(name: str, query: str) -> Peak:
     seconds, after = time.monotonic() - begin, pages()
     gc.collect()
     peak = after["VmHWM"] - after["RssFile"] - after["RssShmem"] - before["RssAnon"]
-    return Peak(max(0, peak), pages()["RssAnon"] - before["RssAnon"], round(seconds, 3), refused)
+    return Peak(said, max(0, peak), pages()["RssAnon"] - before["RssAnon"], round(seconds, 3), refused)
 
 
 def main() -> None:

@@ -1,6 +1,8 @@
 """The app below a path of a server that has others, `--server.baseUrlPath=lab`."""
 
 import re
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -40,3 +42,12 @@ def test_pages_pictures_and_links_work_below_a_path(visit, below):
     page.locator(".st-key-card_heads a").click()
     assert visitor.weights() == shown
     assert failed == []
+
+
+@pytest.mark.parametrize("path", ["/lab/_stcore/metrics", "/lab/_stcore/metrics/", "/_stcore/metrics"])
+def test_streamlits_own_metrics_are_told_to_nobody(below, path):
+    assert urllib.request.urlopen(f"{below}/lab/_stcore/health").read() == b"ok"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{below}{path}")
+    assert refused.value.code == 404
+    assert b"session" not in refused.value.read()

@@ -1,5 +1,6 @@
 """What the image for hosting copies starts, and the image's own check finds it healthy: no engine is needed."""
 
+import json
 import os
 import shlex
 import shutil
@@ -9,8 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
 from tests.test_hosting import COMMAND, HEALTH, ROOT, STEPS, copied
+from tests.test_locks import locked
 from tests.tfm_ui.store.redis_server import free_port
 from tfm_core.training.folder import FOLDER
 
@@ -57,3 +60,21 @@ def test_what_is_copied_starts_and_is_healthy_by_the_check_of_the_image(image, t
             server.terminate()
             server.wait(timeout=20)
     assert subprocess.run(check, capture_output=True).returncode, "the check fails where nothing answers"
+
+
+def test_the_list_of_parts_has_each_package_of_the_app_with_its_licence(tmp_path):
+    [made] = [rest for name, rest in STEPS if name == "RUN" and "cyclonedx-py" in rest]
+    program, *arguments, python = shlex.split(made.rpartition("&&")[2])
+    assert python == "/opt/venv/bin/python"
+    tool = Path(sys.executable).with_name(Path(program).name)
+    # Without the comparison with the format's schema, which takes half a minute.
+    command = [tool, *arguments, "--no-validate", sys.executable]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    [copied_from] = [rest.split()[1] for name, rest in STEPS if name == "COPY" and rest.startswith("--from=parts")]
+    listed = json.loads((tmp_path / Path(copied_from).name).read_text("utf-8"))
+    parts = {canonicalize_name(part["name"]): part for part in listed["components"]}
+    wanted = locked((ROOT / "locks" / "app.txt").read_text("utf-8"))
+    assert wanted.keys() <= parts.keys()
+    assert {name: f"=={parts[name]['version']}" for name in wanted} == {n: str(p.specifier) for n, p in wanted.items()}
+    # The metadata of two say theirs in a form that the tool does not read; docs/licences.md has them.
+    assert {name for name in wanted if not parts[name].get("licenses")} <= {"protobuf", "pydeck"}

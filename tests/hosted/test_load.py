@@ -1,6 +1,7 @@
 """The arithmetic of the load benchmark, and one visitor of a real server."""
 
 import asyncio
+import json
 import random
 from collections import Counter
 
@@ -25,6 +26,7 @@ from benchmarks.live.views import Ticked, links
 from benchmarks.live.visitor import Visitor
 from benchmarks.live.visitor_answers import drawn_of, problem_of, split
 from benchmarks.live.visitor_kept import Kept
+from tests.hosted.replicas import answer
 from tfm_ui.lenses import lenses
 from tfm_ui.pictures.canvas import encode
 
@@ -112,10 +114,16 @@ async def visit(address):
     return names, kept
 
 
+def page_runs(address) -> int:
+    _, told = answer(f"{address}/status", accepts="identity")
+    return json.loads(told)["latency"]["page runs"]["count"]
+
+
 def test_a_visitor_of_a_real_server_gets_pictures_and_page(served):
     address, process = served
-    before = ProcessTree(process).processor_seconds()
+    before, runs = ProcessTree(process).processor_seconds(), page_runs(address)
     names, kept = asyncio.run(visit(address))
+    assert page_runs(address) >= runs + 2  # it was opened, and something was moved
     assert ProcessTree(process).processor_seconds() > before
     assert ProcessTree(process).memory() > 50
     assert {"heads", "head"} <= set(names)

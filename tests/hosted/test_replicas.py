@@ -4,11 +4,13 @@ import gzip
 import io
 import re
 import time
+import urllib.error
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
 import numpy as np
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Visitor
@@ -77,6 +79,14 @@ def test_versioned_files_are_kept_for_long_and_pages_are_not(lab):
     assert gzip.decompress(packed) == plain
     headers, _ = answer(f"{lab}/static/js/nothing.js")  # Streamlit answers by its page
     assert headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/_stcore/metric%73"])
+def test_nginx_itself_tells_nobody_streamlits_own_metrics(lab, path):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        answer(f"{lab}{path}")
+    assert refused.value.code == 404
+    assert b"nginx" in refused.value.read()
 
 
 def newcomers_are_sent_to(name: str, lab: str) -> bool:

@@ -23,6 +23,7 @@ from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.pictures.registry import made
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.markdown import JOINER
 
 ROOT = Path(__file__).parents[2]
 HEADS = "heads"
@@ -49,6 +50,17 @@ def with_menus(pictures: Iterable[str], page: str, **query: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
+
+
+def plain(markdown: str) -> str:
+    """What a reader sees of escaped Markdown."""
+    return markdown.replace("\\", "").replace(JOINER, "")
+
+
+def parameter(app: AppTest, name: str) -> str:
+    """A parameter of the page's link."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
 
 
 def widget(app: AppTest, key: str):

@@ -2,12 +2,17 @@
 
 import io
 import json
+import sys
+from contextlib import nullcontext
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget
+from tests.pages.test_app import parameter, picture, plain, start, text_on, widget
 from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_ui.lenses.masks.conventions import calls
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 PAGE = "masks"
 PICTURES = ["masks_ours", "masks_handed", "masks_pasted"]
@@ -29,6 +34,10 @@ def foreign(app) -> np.ndarray:
     header, numbers = picture(app, "masks_pasted")
     rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
     return np.frombuffer(numbers, np.float32).reshape(2, rows, columns)[1]
+
+
+def captions(app) -> str:
+    return " ".join(each.value for each in app.caption)
 
 
 def drawn(app, name: str) -> bool:
@@ -58,6 +67,28 @@ def test_it_runs_for_every_convention_architecture_and_place(name, model):
     all_pictures(app)
     assert "✕" not in text_on(app)
     assert app.code[0].value.startswith("import torch\n")
+
+
+@pytest.fixture
+def without_transformers(monkeypatch):
+    """An installation that lacks the library, as the image for hosting does."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "transformers"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "transformers", None)  # so that each import of it fails
+    calls.hugging_face.cache_clear()
+    yield
+    calls.hugging_face.cache_clear()
+
+
+@pytest.mark.parametrize("model", [{}, *ARCHITECTURES])
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_without_transformers_every_page_runs_and_says_that_it_is_not_installed(name, model, without_transformers):
+    with pytest.raises(ImportError):
+        import_module("transformers")
+    app = lens(masks_convention=name, **model)
+    all_pictures(app)
+    assert "transformers is not installed here" in text_on(app)
+    assert "✕" not in text_on(app)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +153,8 @@ def test_an_uploaded_file_is_drawn_and_used():
     assert not app.exception
     np.testing.assert_array_equal(foreign(app), mask)
     assert widget(app, "masks_pasted").value == ""
-    assert "not in the link" in app.caption[0].value
+    assert "does not hold it until it is used" in captions(app)
+    assert "Whoever has the link of this page sees the uploaded mask" in captions(app)
     widget(app, "_masks_use").click().run()
     assert not app.exception
     numbers = np.frombuffer(picture(app, "masks_ours")[1], np.float32)
@@ -193,7 +225,7 @@ def test_a_bad_file_gets_a_sentence_and_no_other_masks_map_stands_beside_it(file
     assert said in app.error[0].value
     assert not drawn(app, "masks_pasted")
     assert "_masks_use" not in [button.key for button in app.button]
-    assert "try another file" in app.caption[0].value if uploaded else "take it back" in app.caption[0].value
+    assert ("try another file" if uploaded else "take it back") in captions(app)
     app.file_uploader[0].set_value(None).run()
     assert not app.error
     if not uploaded:
@@ -214,7 +246,7 @@ def test_a_long_pasted_mask_is_said_not_to_fit_the_link():
     app = lens()
     widget(app, "masks_pasted").set_value(text).run()
     assert not app.exception
-    assert "longer than a link carries" in app.caption[0].value
+    assert "longer than a link carries" in captions(app)
     assert "of the 8,191 characters of “Paste a mask”." in text_on(app.run())
     widget(app, "_masks_use").click().run()
     assert not app.exception
@@ -227,3 +259,27 @@ def test_an_upload_that_is_taken_back_is_gone():
     app.file_uploader[0].set_value(None).run()
     assert not app.exception
     assert "paste a mask or upload one" in app.info[0].value
+
+
+def test_another_visitor_who_has_the_link_sees_the_upload():
+    """The box says so."""
+    app = lens()
+    app.file_uploader[0].upload("mask.txt", b"1 0 1\n1 1 0\n0 1 1", "text/plain").run()
+    other = lens(masks_upload=parameter(app, "masks_upload"), masks_pasted="")
+    np.testing.assert_array_equal(foreign(other), [[1, 0, 1], [1, 1, 0], [0, 1, 1]])
+
+
+def test_while_the_server_is_busy_a_mask_is_not_lost(monkeypatch):
+    full = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
+    place = full.ask("somebody", Lane.PAGES)
+    app = lens()
+    with monkeypatch.context() as patch:
+        patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
+        patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
+        app.file_uploader[0].upload("mask.txt", b"10\n11", "text/plain").run()
+        assert not app.exception
+        assert "The server is busy" in plain(app.error[0].value)
+    full.leave(place)
+    widget(app, "_masks_upload_again").click().run()
+    assert not app.error
+    np.testing.assert_array_equal(foreign(app), [[1, 0], [1, 1]])

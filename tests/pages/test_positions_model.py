@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pages.test_app import picture, start, text_on, widget, with_menus
+from tests.pages.test_app import picture, plain, start, text_on, widget, with_menus
 from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions import model_runs
@@ -131,5 +131,5 @@ def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
     monkeypatch.setattr(model_runs, "ALL_UP_TO", 100)
     app = lens("model", positions_a="t5", positions_b="alibi")
     all_pictures(app, "model")
-    assert any("; sinusoidal, learned and rope are left out." in info.value for info in app.info)
+    assert any("; sinusoidal, learned and rope are left out." in plain(info.value) for info in app.info)
     assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]

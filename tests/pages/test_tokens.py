@@ -5,7 +5,8 @@ import pytest
 from tests.opening import PAGES, go_to
 from tests.pages.asking import pick
 from tests.pages.test_app import component_data, start, text_on, widget
-from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import EXACT_UP_TO
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"
 SLIDER, FOLLOW = "seq_len", "_follow_text"

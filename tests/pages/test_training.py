@@ -1,11 +1,17 @@
 """The button that trains, in each of its states, what is told, and weights to take along: the worker is played."""
 
-from dataclasses import replace
+import json
+import re
+from contextlib import nullcontext
+from dataclasses import asdict, replace
 
 import pytest
+import torch
+from safetensors.torch import save
 
 from tests.pages.measuring import bars, press, said
-from tests.pages.test_app import start, text_on, widget
+from tests.pages.test_app import parameter, plain, start, text_on, widget
+from tests.pages.test_plain_text import LIVELY
 from tfm_core import STORE
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.folder import Folder
@@ -14,6 +20,7 @@ from tfm_core.training.shelf import Shelf
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
 from tfm_ui.jobs import sessions
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 TRAIN, SHORT = "_training_train", of_task("reverse", seed=5, steps=50)
 LINK = {"training_seed": 5, "training_steps": 50}
@@ -169,11 +176,84 @@ def test_what_was_loaded_is_confirmed_where_it_was_and_not_as_a_warning():
     app.file_uploader(key="_training_file").upload("weights.safetensors", content, "application/octet-stream").run()
     assert not app.exception
     assert not app.warning
-    assert [done.value.startswith("These weights are in all other lenses now: reverse") for done in app.success] == [
-        True
-    ]
+    (told,) = [plain(done.value) for done in app.success]
+    assert told.startswith("These weights are in all other lenses now: reverse")
 
 
 def test_the_sidebar_says_that_its_model_does_not_act_in_training():
     for lens, words in (("training", "it does not act on this page"), ("model", "shared by all lenses")):
         assert any(words in each.value for each in start(lens).sidebar.markdown)
+
+
+def bring(app, content: bytes, name: str = "weights.safetensors"):
+    return app.file_uploader(key="_training_file").upload(name, content, "application/octet-stream").run()
+
+
+def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
+    content, full = as_file(STORE.find(of_task("reverse"))), ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
+    app = start("training")
+    places = [full.ask("somebody", Lane.PAGES)]
+    with monkeypatch.context() as patch:
+        patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
+        patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
+        bring(app, content)
+        assert not app.exception
+        assert "The server is busy" in plain(app.warning[0].value)
+        press(app, "_training_file_again")
+        assert app.warning
+        app.file_uploader(key="_training_file").set_value(None).run()
+        assert "_training_file_again" not in [button.key for button in app.button]
+        bring(app, content)
+    full.leave(*places)
+    press(app, "_training_file_again")
+    assert not app.warning
+    assert app.success
+    assert "_training_file_again" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize("name", ["**bold** $x$ <b>.safetensors", "x" * 300, "a\nb\u202e\0", "[a](http://evil)"])
+def test_names_in_and_of_a_file_are_text(name):
+    tensors = {name: torch.zeros(1)}
+    header = {"run": json.dumps({"config": asdict(SHORT)})}
+    app = bring(start("training"), save(tensors, metadata=header), name)
+    assert not app.exception
+    (told,) = [box.value for box in app.warning]
+    assert not LIVELY.search(told)
+    assert "**bold" not in told
+    assert len(told) < 500
+    assert plain(told).isprintable()
+
+
+def test_who_sees_loaded_weights_is_said_beside_the_box_and_so_it_is():
+    run = STORE.find(of_task("reverse"))
+    app = bring(start("training"), as_file(run))
+    assert any("Whoever has the link of this page sees these weights" in each.value for each in app.caption)
+    name = parameter(app, "weights")
+    assert re.fullmatch("reverse,file=[0-9a-f]{32}", name)
+    assert name in text_on(start("heads", weights=name))
+
+
+def test_weights_that_diverged_are_not_called_missing(steps):
+    STORE.keep(replace(steps[1].run, problem="The loss was no number after 12 steps."))
+    STORE.keep(replace(steps[0].run, problem="It diverged."))
+    app = start("heads", weights=SHORT.name)
+    assert not app.exception
+    told = plain(" ".join(box.value for box in app.info))
+    assert "not on this server" not in told
+    assert "ended early. It diverged." in told
+
+
+def test_a_source_of_a_link_is_text_where_it_is_said_to_be_unknown():
+    app = start("training", training_view="decode", training_source="[x](http://evil) **b**")
+    assert not app.exception
+    (told,) = [box.value for box in app.warning if "not among the tokens" in plain(box.value)]
+    assert not LIVELY.search(told)
+
+
+def test_where_loaded_weights_cannot_be_kept_it_is_said(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    content = as_file(STORE.find(of_task("reverse")))
+    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path / "file", where="the server's folder"))
+    app = bring(start("training"), content)
+    assert not app.exception
+    assert "the server's folder cannot be written (File exists)." in plain(app.success[0].value)

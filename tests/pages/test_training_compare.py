@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pages.measuring import bars, press, said
-from tests.pages.test_app import start, widget
+from tests.pages.test_app import plain, start, widget
 from tests.tfm_core.training.comparisons import comparison
 from tfm_core.training.compare import Compared
 from tfm_core.training.folder import Folder
@@ -87,4 +87,4 @@ def test_what_takes_too_long_names_the_command(queue, monkeypatch):
     monkeypatch.setattr("tfm_ui.lenses.training.compare_bar.LONGEST", 1.0)
     app = lens()
     assert widget(app, BUTTON).disabled
-    assert "python -m tfm_core.training compare reverse" in app.info[0].value
+    assert "python -m tfm_core.training compare reverse" in plain(app.info[0].value)

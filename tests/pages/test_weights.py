@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.opening import PAGES, go_to, new_app
-from tests.pages.test_app import HEADS, picture, shown, start, text_on, widget
+from tests.pages.test_app import HEADS, picture, plain, shown, start, text_on, widget
 from tests.tfm_ui.lenses.heads.all_weights import weights_of
 from tfm_core.model.trained import trained_weights
 from tfm_ui.lenses.heads.numbers import all_heads
@@ -84,7 +84,7 @@ def test_the_pictures_are_of_the_trained_model():
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in ("training", "profiling")])
 def test_a_run_that_is_not_here_is_a_sentence(page):
     app = start(page, weights="reverse,seed=9876")
-    (told,) = [info.value for info in app.info if "not on this server" in info.value]
+    (told,) = [plain(info.value) for info in app.info if "not on this server" in info.value]
     assert told.startswith("The weights “reverse,seed=9876” are not on this server. Train them in the Training lens")
     widget(app, "weights").set_value("reverse").run()
     assert not [info for info in app.info if "not on this server" in info.value]

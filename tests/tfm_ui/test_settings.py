@@ -20,6 +20,15 @@ def test_a_hosted_server_has_its_defaults_and_a_variable_goes_before_them():
     assert chosen == dataclasses.replace(hosted, cache_bytes=123_000_000)
 
 
+@pytest.mark.parametrize("preset", ["local", "hosted"])
+@pytest.mark.parametrize("what", ["waiting", "tabs", "jobs", "job_time"])
+def test_nobody_can_take_all_that_there_is(preset, what):
+    """Neither a visitor nor an address, whose program may invent visitors: something is left for the others."""
+    settings = read({"ATTENTION_LAB_PRESET": preset})
+    visitor, address = (getattr(settings, f"{what}_per_{whose}") for whose in ("visitor", "address"))
+    assert visitor < address <= getattr(settings, what) * 0.81
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_a_setting_writes_it_reads(name):
     entry = ENTRIES[name]
@@ -38,6 +47,7 @@ def test_what_a_setting_writes_it_reads(name):
         ("REST", ".25", "rest_seconds", 0.25),
         ("MAX_TOKENS", "64", "max_tokens", 64),
         ("STORE", "rediss://user:word@host:1/0", "store", "rediss://user:word@host:1/0"),
+        ("DEPLOYMENT", "school-2", "deployment", "school-2"),
         ("LOGS", "json", "logs", "json"),
         ("EMBED", "'self'  https://moodle.school.test", "embed", "'self' https://moodle.school.test"),
     ],
@@ -56,6 +66,7 @@ def test_a_variable_is_read_in_its_unit(variable, raw, name, value):
         ("MAX_TOKENS", "a whole number from 16 to 1024", ["15", "1025"]),
         ("REST", "seconds, from 0 on, such as 2.5", ["", ".", "-1", "nan", "inf", "1e3", "1.2.3"]),
         ("LOGS", "one of text, json", ["xml"]),
+        ("DEPLOYMENT", "at most 40 letters, digits, - and _", ["a:b", "a b", "é", "a\n", "x" * 41]),
         ("EMBED", "addresses separated by spaces", ["", " ", "a; script-src *", "a, b", "a\r\nX: y", "ü"]),
     ],
 )
@@ -84,3 +95,25 @@ def test_variables_are_told_apart_and_begin_alike():
 def test_a_setting_is_named_where_it_is_lower_than_usual():
     assert Settings().lowered_by("max_tokens") == ""
     assert Settings(max_tokens=64).lowered_by("max_tokens") == " (this server's setting ATTENTION_LAB_MAX_TOKENS)"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://",
+        "redis://host:port",
+        "redis://host:99999",
+        "redis://host/of",
+        "redis://[::1",
+        "unix://host",
+        "http://host",
+    ],
+)
+def test_an_address_that_is_none_ends_the_start_and_not_the_first_page(address):
+    with pytest.raises(ValueError, match="ATTENTION_LAB_STORE: expected nothing, or an address"):
+        read({"ATTENTION_LAB_STORE": address})
+
+
+@pytest.mark.parametrize("address", ["redis://host", "redis://host:6379/0", "rediss://u:p@[::1]:6380/15?protocol=3"])
+def test_an_address_that_may_be_is_taken(address):
+    assert read({"ATTENTION_LAB_STORE": address}).store == address

@@ -9,6 +9,7 @@ All four have the same weights: only the wiring differs.
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 
@@ -84,8 +85,12 @@ def signals_by_depth(
 ) -> dict[str, DepthSignal]:
     """Send vectors up through the layers, and the gradient back down, with each wiring.
 
+    What a layer remembers for its gradient is kept for one layer at a time: on the way down it is computed again. So
+    memory grows with the number of layers only by the vectors themselves.
+
     Args:
-        layers: without cross-attention; their own norm, pre or post, has no effect.
+        layers: without cross-attention; their own norm, pre or post, has no effect. They compute with numbers of x's
+            kind: float32 layers with a float64 x do not take twice their memory, as each is converted while it runs.
         x: (batch, seq, d_model), what goes in.
         wirings: keys of `WIRINGS`.
         mask: of the self-attention, as in `MultiHeadAttention`; without an axis for the batch.
@@ -97,28 +102,56 @@ def signals_by_depth(
     """
     _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]
+    attended = partial(_through, mask=mask, positional=positional)
+    reached = _reached(layers, x, wired, attended)
+    backs = [[draw(seed, "probe", tuple(x.shape), std=1.0).to(x)] * len(wired)]
+    for layer, streams in zip(reversed(layers), reached[-2::-1], strict=True):
+        with torch.enable_grad():
+            starts = [stream.detach().requires_grad_() for stream in streams]
+            ends = attended(_like(layer, x), wired, starts)
+        backs.append(list(torch.autograd.grad(ends, starts, backs[-1])))
+    signals = {}
+    for at, name in enumerate(wirings):
+        vectors = torch.stack([streams[at] for streams in reached])
+        gradients = torch.stack([back[at] for back in reversed(backs)])
+        signals[name] = DepthSignal(vectors.norm(dim=-1), gradients.norm(dim=-1), mean_cosine(vectors))
+    return signals
 
-    def pass_through(streams: list[Tensor], sub_layer: Function, norm: Function) -> list[Tensor]:
+
+def _through(
+    layer: TransformerLayer,
+    wired: Sequence[Wiring],
+    streams: Sequence[Tensor],
+    mask: Tensor | None,
+    positional: Positional | None,
+) -> list[Tensor]:
+    """What a layer makes of each wiring's stream."""
+
+    def past(sub_layer: Function, norm: Function, streams: Sequence[Tensor]) -> list[Tensor]:
         # What the sub-layer reads under each wiring is one batch: it is called once for all of them.
         read = torch.cat([wiring.read(x, norm) for wiring, x in zip(wired, streams, strict=True)])
         outputs = sub_layer(read).chunk(len(wired))
         return [wiring.write(x, y, norm) for wiring, x, y in zip(wired, streams, outputs, strict=True)]
 
-    with torch.enable_grad():
-        reached = [[x.detach().requires_grad_() for _ in wired]]  # before the first layer and after each, by wiring
+    attention = partial(layer.self_attention, mask=mask, positional=positional)
+    between = past(attention, layer.self_attention_norm, streams)
+    return past(layer.feed_forward, layer.feed_forward_norm, between)
+
+
+def _reached(
+    layers: Sequence[TransformerLayer], x: Tensor, wired: Sequence[Wiring], attended: Callable[..., list[Tensor]]
+) -> list[list[Tensor]]:
+    """Each wiring's stream before the first layer and after each."""
+    reached = [[x.detach()] * len(wired)]
+    with torch.no_grad():
         for layer in layers:
-            attention = partial(layer.self_attention, mask=mask, positional=positional)
-            between = pass_through(reached[-1], attention, layer.self_attention_norm)
-            reached.append(pass_through(between, layer.feed_forward, layer.feed_forward_norm))
-        probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
-        at_the_end = [(end * probe).sum() for end in reached[-1]]
-        streams = list(zip(*reached, strict=True))
-        gradients = torch.autograd.grad(at_the_end, [each for stream in streams for each in stream])
-    signals = {}
-    for name, stream, back in zip(wirings, streams, torch.stack(gradients).chunk(len(wired)), strict=True):
-        vectors = torch.stack(stream).detach()
-        signals[name] = DepthSignal(vectors.norm(dim=-1), back.norm(dim=-1), mean_cosine(vectors))
-    return signals
+            reached.append(attended(_like(layer, x), wired, reached[-1]))
+    return reached
+
+
+def _like(layer: TransformerLayer, x: Tensor) -> TransformerLayer:
+    """The layer with numbers of x's kind: a copy, for as long as it runs, if its own are of another."""
+    return layer if next(layer.parameters()).dtype == x.dtype else deepcopy(layer).to(x)
 
 
 def parameter_gradients(
@@ -150,39 +183,33 @@ def parameter_gradients(
         ValueError: as in `signals_by_depth`.
     """
     _check(layers, wirings)
+    wired = [WIRINGS[name] for name in wirings]
+    attended = partial(_through, mask=mask, positional=positional)
+    reached = _reached(layers, x, wired, attended)
     probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
-    return {name: _at_matrices(layers, x, WIRINGS[name], probe, mask, positional) for name in wirings}
+    backs = [
+        probe if wiring.norm_after else _before_norm(end, probe) for wiring, end in zip(wired, reached[-1], strict=True)
+    ]
+    sizes: list[list[Tensor]] = [[] for _ in wired]
+    for each, streams in zip(reversed(layers), reached[-2::-1], strict=True):
+        layer = _like(each, x)
+        matrix = layer.feed_forward.output_projection.weight
+        for at, (wiring, stream) in enumerate(zip(wired, streams, strict=True)):
+            with torch.enable_grad():
+                start = stream.detach().requires_grad_()
+                (end,) = attended(layer, [wiring], [start])
+            backs[at], of_matrix = torch.autograd.grad(end, (start, matrix), backs[at])
+            sizes[at].append(of_matrix.norm())
+    lengths = (torch.stack(each[::-1]) if each else x.new_zeros(0) for each in sizes)
+    return dict(zip(wirings, lengths, strict=True))
 
 
-def _at_matrices(
-    layers: Sequence[TransformerLayer],
-    x: Tensor,
-    wiring: Wiring,
-    probe: Tensor,
-    mask: Tensor | None,
-    positional: Positional | None,
-) -> Tensor:
-    ends: list[tuple[Tensor, Tensor]] = []  # what goes into a layer, and what comes out
-    for layer in layers:
-        with torch.enable_grad():
-            start = (ends[-1][1] if ends else x).detach().requires_grad_()
-            attention = layer.self_attention(
-                wiring.read(start, layer.self_attention_norm), mask=mask, positional=positional
-            )
-            between = wiring.write(start, attention, layer.self_attention_norm)
-            fed = layer.feed_forward(wiring.read(between, layer.feed_forward_norm))
-            ends.append((start, wiring.write(between, fed, layer.feed_forward_norm)))
-    back = probe
-    if not wiring.norm_after:
-        with torch.enable_grad():
-            last = (ends[-1][1] if ends else x).detach().requires_grad_()
-            normed = F.layer_norm(last, last.shape[-1:])
-        (back,) = torch.autograd.grad(normed, last, probe)
-    sizes = []
-    for layer, (start, end) in zip(reversed(layers), reversed(ends), strict=True):  # one layer's gradients at a time
-        back, matrix = torch.autograd.grad(end, (start, layer.feed_forward.output_projection.weight), back)
-        sizes.append(matrix.norm())
-    return torch.stack(sizes[::-1]) if sizes else x.new_zeros(0)
+def _before_norm(end: Tensor, probe: Tensor) -> Tensor:
+    """The gradient of the product of normalised vectors with random ones, with respect to what is normalised."""
+    with torch.enable_grad():
+        last = end.detach().requires_grad_()
+        normed = F.layer_norm(last, last.shape[-1:])
+    return torch.autograd.grad(normed, last, probe)[0]
 
 
 def _check(layers: Sequence[TransformerLayer], wirings: Sequence[str]) -> None:

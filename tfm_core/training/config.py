@@ -58,7 +58,7 @@ class TrainingConfig:
         clip: the norm to which longer gradients are cut; 0 for none.
         steps: how many.
         seed: of the first weights and of the examples.
-        file: of weights that somebody has loaded, twelve digits of their hash; such a run cannot be trained.
+        file: of weights that somebody has loaded, 32 digits of their hash, in old links twelve; it cannot be trained.
 
     Raises:
         ValueError: naming the field, what was expected and what came.
@@ -97,8 +97,8 @@ class TrainingConfig:
             if type(value) not in kinds or not low <= value <= high:
                 kind = "a whole number" if name in WHOLE else "a number"
                 raise ValueError(f"{name}: expected {kind} from {low:g} to {high:g}, got {value!r}")
-        if type(self.file) is not str or not re.fullmatch("[0-9a-f]{12}|", self.file):
-            raise ValueError(f"file: expected twelve hexadecimal digits or nothing, got {self.file!r}")
+        if type(self.file) is not str or not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{12}|", self.file):
+            raise ValueError(f"file: expected 32 or twelve hexadecimal digits or nothing, got {self.file!r}")
         _ = self.transformer  # refuses what no transformer can be
         self._check_recurrent()
 

@@ -1,8 +1,10 @@
 """A run as two files: safetensors for all tensors, JSON for the rest. Nothing in them is ever executed."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -15,7 +17,9 @@ from tfm_core.training.networks import network
 from tfm_core.training.run import Point, Run
 
 FORMAT = 1  # of these files
-MOST_BYTES = 32_000_000  # of a file that somebody hands in
+MOST_TEXT = 4_000_000  # characters of a run's JSON; a larger one is none of ours
+MOST_NAME = 60  # characters of a name in a sentence
+MOST_TOLD = 200  # characters of what a library says is wrong
 GROUPS = ("weights", "maps", "optimizer")
 REMEMBERED = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of a parameter
 
@@ -60,6 +64,8 @@ def read(tensors: bytes, text: str) -> Run:
     Raises:
         NotARun: for anything else, also for a run whose parts do not fit together.
     """
+    if len(text) > MOST_TEXT:
+        raise NotARun(f"expected a run's JSON of at most {MOST_TEXT:,} characters, got {len(text):,}")
     try:
         known = json.loads(text)
         if not isinstance(known, dict) or known.get("format") != FORMAT:
@@ -83,11 +89,11 @@ def read(tensors: bytes, text: str) -> Run:
     except NotARun:
         raise
     except SafetensorError as problem:
-        raise NotARun(f"expected a safetensors file; {problem}") from problem
+        raise NotARun(f"expected a safetensors file; {as_text(str(problem), MOST_TOLD)}") from problem
     except KeyError as problem:
         raise NotARun(f"expected {problem.args[0]!r} in the files of a run, got none") from problem
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
-        raise NotARun(f"expected the files of a run; {problem}") from problem
+        raise NotARun(f"expected the files of a run; {as_text(str(problem), MOST_TOLD)}") from problem
     check_weights(config, run.weights, finite=not run.problem)  # of a run that diverged they may be anything
     _check_rest(run)
     return run
@@ -104,16 +110,46 @@ def check_weights(config: TrainingConfig, weights: Mapping[str, Tensor], *, fini
     Raises:
         NotARun: naming what was expected and what came.
     """
-    expected = {name: tuple(value.shape) for name, value in network(config).named_parameters()}
-    got = {name: tuple(value.shape) for name, value in weights.items()}
-    for name in sorted(expected.keys() | got.keys()):
-        if expected.get(name) != got.get(name):
-            raise NotARun(f"{name}: expected shape {expected.get(name)}, got {got.get(name)}")
+    check_shapes(config, {name: value.shape for name, value in weights.items()})
     for name, value in weights.items():
         if value.dtype != torch.float32:
-            raise NotARun(f"{name}: expected numbers of float32, got {value.dtype}")
+            raise NotARun(f"{as_text(name)}: expected numbers of float32, got {value.dtype}")
         if finite and not bool(value.isfinite().all()):
-            raise NotARun(f"{name}: expected finite numbers, got NaN or infinity")
+            raise NotARun(f"{as_text(name)}: expected finite numbers, got NaN or infinity")
+
+
+def check_shapes(config: TrainingConfig, shapes: Mapping[str, Any]) -> None:
+    """Refuse tensors of other names or shapes than this configuration has.
+
+    Args:
+        config: which run's they should be.
+        shapes: parameter -> its shape, of whoever wrote a file any value.
+
+    Raises:
+        NotARun: naming what was expected and what came.
+    """
+    expected = _shapes(replace(config, seed=0, file=""))
+    for name in sorted(expected.keys() | shapes.keys()):
+        shape = shapes.get(name)
+        got = tuple(shape) if isinstance(shape, Sequence) else shape
+        if expected.get(name) != got:
+            raise NotARun(f"{as_text(name)}: expected shape {expected.get(name)}, got {as_text(str(got))}")
+
+
+@lru_cache(maxsize=32)
+def _shapes(config: TrainingConfig) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in network(config).named_parameters()}
+
+
+def as_text(written: str, most: int = MOST_NAME) -> str:
+    """What somebody else has written, as it may stand in a sentence: short, and without invisible characters.
+
+    Args:
+        written: any text.
+        most: characters that are left of it.
+    """
+    plain = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in written[: most + 1])
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
 def _check_rest(run: Run) -> None:
@@ -124,9 +160,11 @@ def _check_rest(run: Run) -> None:
         raise NotARun(f"expected a curve of float32 losses with points, got {tuple(run.losses.shape)}")
     if run.said.dtype != torch.int64 or not len(run.said) == len(run.snapshots) > 0:
         raise NotARun(f"said: expected int64 for {len(run.snapshots)} snapshots, got {tuple(run.said.shape)}")
+    if not run.problem and not all(math.isfinite(point.loss) for point in run.points):
+        raise NotARun("expected finite losses of a run that did not diverge, got NaN or infinity")
     for name, maps in run.maps.items():
         if maps.dim() != 5 or len(maps) != len(run.snapshots):
-            raise NotARun(f"{name}: expected (snapshot, probe, head, query, key), got {tuple(maps.shape)}")
+            raise NotARun(f"{as_text(name)}: expected (snapshot, probe, head, query, key), got {tuple(maps.shape)}")
 
 
 def _group(tensors: dict[str, Tensor], group: str) -> dict[str, Tensor]:

@@ -2,12 +2,15 @@
 
 What is kept under a name consists of parts, each with an ending: `<name>.json` always, and of a run
 `<name>.safetensors`. Several processes may share the folder: a file appears at once and whole, and while several parts
-are written the JSON is not there. The app may put another `Place` in the folder's stead, which several servers share.
+are written the JSON is not there. `<name>.owner` says by a hash whose it is, if it is somebody's: nobody can push out
+all that others have. The app may put another `Place` in the folder's stead, which several servers share.
 """
 
 import os
+import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import NamedTemporaryFile, gettempdir
 from typing import Protocol
@@ -16,7 +19,8 @@ SHIPPED = Path(__file__).parent / "shipped"  # what comes with the app
 FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
 LIMIT = 100_000_000  # bytes of all files in it
 LOADED = "loaded"  # begins the names of weights that were not trained here
-JSON, TENSORS = "json", "safetensors"  # endings
+JSON, TENSORS, OWNER = "json", "safetensors", "owner"  # endings
+PART, ABANDONED = ".part-", 600.0  # begins files that are being written; seconds after which nobody writes them still
 Parts = Mapping[str, bytes]  # ending -> content
 Stamp = Hashable  # another stamp means other content
 
@@ -34,8 +38,14 @@ class Place(Protocol):
     def read(self, name: str) -> Parts:
         """All parts of one content; none if there is none, or if another process is writing it."""
 
-    def write(self, name: str, parts: Parts) -> None:
-        """Keep these parts in place of earlier ones, and remove the oldest content for which there is no room."""
+    def write(self, name: str, parts: Parts, owner: str = "") -> None:
+        """Keep these parts in place of earlier ones, and remove the oldest content for which there is no room.
+
+        Args:
+            name: another content's is another.
+            parts: all of them.
+            owner: whose it is, whose oldest content goes first; "" for nobody's.
+        """
 
     def names(self, prefix: str) -> list[str]:
         """The names that begin like this."""
@@ -61,15 +71,18 @@ class Folder:
     Args:
         path: where the files are.
         limit: bytes of all files.
+        each: bytes of an owner's files; 0 if that has no limit of its own.
+        where: what sentences call it; its path, by default.
     """
 
-    def __init__(self, path: Path, limit: int = LIMIT) -> None:
-        self.path, self.limit = path, limit
+    def __init__(self, path: Path, limit: int = LIMIT, *, each: int = 0, where: str = "") -> None:
+        self.path, self.limit, self.each = path, limit, each
+        self._where = where
 
     @property
     def where(self) -> str:
-        """The folder's path."""
-        return str(self.path)
+        """What sentences call it."""
+        return self._where or str(self.path)
 
     def stamp(self, name: str) -> Stamp | None:
         """The number, size and time of the JSON."""
@@ -94,13 +107,17 @@ class Folder:
             return {}
         return parts if same else {}  # other parts may belong to what another process is writing
 
-    def write(self, name: str, parts: Parts) -> None:
+    def write(self, name: str, parts: Parts, owner: str = "") -> None:
         """Keep these parts in place of earlier ones, and remove the oldest content for which there is no room."""
+        whose = {OWNER: blake2b(owner.encode(), digest_size=16).hexdigest().encode()} if owner else {}
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._file(name, JSON).unlink(missing_ok=True)
-            for ending in sorted(parts, key=JSON.__eq__):  # the JSON last
-                write(self._file(name, ending), parts[ending])
+            self._remove_abandoned()
+            for ending in (JSON, OWNER):
+                self._file(name, ending).unlink(missing_ok=True)
+            every = {**whose, **parts}
+            for ending in sorted(every, key=JSON.__eq__):  # the JSON last
+                write(self._file(name, ending), every[ending])
             self._make_room(name)
         except OSError:
             self.remove(name)
@@ -112,7 +129,7 @@ class Folder:
 
     def remove(self, name: str) -> None:
         """Remove all parts, if there are any; what cannot be removed stays."""
-        for ending in (JSON, TENSORS):
+        for ending in (JSON, TENSORS, OWNER):
             with suppress(OSError):
                 self._file(name, ending).unlink()
 
@@ -123,32 +140,54 @@ class Folder:
         with suppress(OSError):
             yield from self.path.glob(pattern)
 
+    def _remove_abandoned(self) -> None:
+        """Remove what processes have left behind that were killed while they wrote."""
+        for path in self._files(f"{PART}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > ABANDONED:
+                    path.unlink()
+
     def _make_room(self, newest: str) -> None:
-        """Remove the oldest content until all files fit; the newest stays.
+        """Remove the oldest content, first the owner's, then anyone's, until all files fit; the newest stays.
 
         What visitors have loaded has a fifth of the room to itself, so that nobody can push out what was trained.
         """
         is_loaded = newest.startswith(LOADED)
-        limit = self.limit // 5 if is_loaded else self.limit
+        limit, each = (most // 5 if is_loaded else most for most in (self.limit, self.each))
         sizes: dict[str, int] = {}
         ages: dict[str, float] = {}
         for path in self._files("*-*.*"):
             with suppress(OSError):
-                if path.name.startswith(LOADED) != is_loaded:
+                if path.name.startswith(PART) or path.name.startswith(LOADED) != is_loaded:
                     continue
                 known = path.stat()
                 sizes[path.stem] = sizes.get(path.stem, 0) + known.st_size
                 ages[path.stem] = max(ages.get(path.stem, 0.0), known.st_mtime)
-        for name in sorted(ages, key=lambda name: (name == newest, ages[name])):
-            if sum(sizes.values()) <= limit or name == newest:
-                break
+        oldest = sorted(sizes.keys() - {newest}, key=ages.__getitem__)
+        if each and (owner := self._owner(newest)):
+            whose = [name for name in oldest if self._owner(name) == owner]
+            self._drop(whose, sizes, sum(sizes[name] for name in (*whose, newest)) - each)
+        self._drop([name for name in oldest if name in sizes], sizes, sum(sizes.values()) - limit)
+
+    def _drop(self, names: list[str], sizes: dict[str, int], too_much: int) -> None:
+        """Remove the first of these names until so many bytes are gone."""
+        for name in names:
+            if too_much <= 0:
+                return
             self.remove(name)
-            del sizes[name]
+            too_much -= sizes.pop(name)
+
+    def _owner(self, name: str) -> bytes:
+        """The hash of whose it is; b"" if it is nobody's."""
+        try:
+            return self._file(name, OWNER).read_bytes()[:64]
+        except OSError:
+            return b""
 
 
 def write(path: Path, content: bytes) -> None:
     """All of it or nothing, whoever else reads or writes."""
-    with NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
+    with NamedTemporaryFile(dir=path.parent, prefix=PART, delete=False) as part:
         try:
             part.write(content)
             part.close()

@@ -56,10 +56,10 @@ class Shelf:
                 if parts:
                     yield parts
 
-    def write(self, name: str, parts: Parts) -> None:
-        """Keep these parts in place of earlier ones."""
+    def write(self, name: str, parts: Parts, owner: str = "") -> None:
+        """Keep these parts in place of earlier ones; see `Place.write`."""
         try:
-            self.place.write(name, parts)
+            self.place.write(name, parts, owner)
             self.problem = ""
         except OSError as error:
             self.problem = (
@@ -68,7 +68,7 @@ class Shelf:
             )
             if self.spare:
                 with suppress(OSError):
-                    self.spare.write(name, parts)
+                    self.spare.write(name, parts, owner)
 
     def names(self, prefix: str) -> set[str]:
         """The names that begin like this, in any of the places."""

@@ -72,25 +72,26 @@ class Store:
         usable = [run for run in runs if run and run.optimizer and not run.problem and run.done <= config.steps]
         return max(usable, key=lambda run: run.done, default=None)
 
-    def keep(self, run: Run, *, optimizer: bool = True) -> None:
+    def keep(self, run: Run, *, optimizer: bool = True, owner: str = "") -> None:
         """Keep a run, in place of an earlier one of its configuration.
 
         Args:
             run: what is kept.
             optimizer: whether it can be continued later.
+            owner: whose it is; of too much the owner's oldest goes first.
         """
         parts = {TENSORS: files.as_tensors(run, optimizer=optimizer), JSON: files.as_json(run).encode()}
         with self._lock:
-            self.shelf.write(_stem(run.config), parts)
+            self.shelf.write(_stem(run.config), parts, owner)
             self._remember(run, self.shelf.stamp(_stem(run.config)))
 
     def weights(self, name: str) -> Mapping[str, Tensor] | None:
-        """The weights of the complete run with this name, or None if it is not here."""
+        """The weights of the complete run with this name, or None if it is not here or diverged."""
         try:
             run = self.find(read_name(name))
         except ValueError:
             return None
-        return run.weights if run and run.is_complete else None
+        return run.weights if run and run.is_complete and not run.problem else None
 
     @property
     def problem(self) -> str:

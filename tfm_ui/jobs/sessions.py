@@ -7,10 +7,11 @@ from collections.abc import Hashable
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from tfm_ui.jobs.job import JobStatus, Load, Request, Tab
+from tfm_ui.jobs.job import JobStatus, Load, Refused, Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.visitor import visitor_here
 
 _lock = threading.Lock()
@@ -34,7 +35,8 @@ def submit(request: Request) -> int:
     Raises:
         Refused: if too much work waits already, of this visitor's or in all.
     """
-    return queue().submit(visitor_here(), request, _tab())
+    with metrics.REFUSED.labels("jobs").count_exceptions(Refused):
+        return queue().submit(visitor_here(), request, _tab())
 
 
 def stop(number: int) -> None:

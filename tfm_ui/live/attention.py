@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
 from tfm_ui.live.origins import Heads, Origin
-from tfm_ui.state.model_state import EXACT_UP_TO
+from tfm_ui.state.pass_cost import EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
 POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows

@@ -29,7 +29,9 @@ import cachetools
 import numpy as np
 from torch import Tensor
 
+from tfm_core import TransformerConfig
 from tfm_core.allocator import give_back
+from tfm_ui.state.pass_cost import HEAVY, weight_bytes
 from tfm_ui.visitors.turn import turn_to_compute
 from tfm_ui.visitors.workers import EACH_CACHE
 
@@ -68,6 +70,8 @@ def held_bytes(value: Any) -> int:
 CACHE: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(
     EACH_CACHE, getsizeof=lambda result: held_bytes(result) + ENTRY
 )
+# Name -> cached function whose arguments say what it costs: tests look whether they do.
+WEIGHED_BY_ARGUMENTS: dict[str, Callable[..., Any]] = {}
 _changed = Condition()
 _forget: list[Callable[[], None]] = []  # drops what is kept outside the cache
 _results = itertools.count(1)
@@ -105,16 +109,30 @@ def kept_together() -> Iterator[None]:
             give_back()
 
 
+def never(*_: Any, **__: Any) -> bool:
+    """What is said of a computation that is quick whatever its arguments: `@cached(heavy=never)`."""
+    return False
+
+
 def _is_heavy(*arguments: Any, **more: Any) -> bool:
-    """Whether a model among the arguments says that its pass takes long."""
-    return any(getattr(argument, "is_heavy", False) for argument in (*arguments, *more.values()))
+    """Whether one of the arguments says that it takes long: a model's pass, or the weights of a configuration."""
+    return any(map(_takes_long, (*arguments, *more.values())))
+
+
+def _takes_long(argument: Any) -> bool:
+    if isinstance(argument, TransformerConfig):
+        return weight_bytes(argument) > HEAVY
+    if isinstance(argument, tuple):
+        return any(map(_takes_long, argument))
+    return getattr(argument, "is_heavy", False)
 
 
 def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function whose results are kept in the cache.
 
     Args:
-        heavy: a function of the same arguments that tells whether the computation takes long.
+        heavy: a function of the same arguments that tells whether the computation takes long. By default an argument
+            says it; where none can, it must be told (tests/laws/test_weighed.py).
         apart: how many results are kept outside the cache as well, where results of other functions cannot push them
             out: for small ones that take long and are asked for again and again. Their arguments can be hashed.
     """
@@ -163,6 +181,8 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
                 give_back()  # otherwise glibc keeps up to twice the cache's limit; after long ones, their turn does it
             return result
 
+        if heavy is _is_heavy:
+            WEIGHED_BY_ARGUMENTS[name] = function
         if not apart:
             return kept
         remembered = lru_cache(apart)(kept)

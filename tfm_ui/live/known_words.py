@@ -1,13 +1,13 @@
 """The words that are known to stand for token ids, such as those of the visitor's texts and of the sample texts."""
 
 from tfm_core import Tokens, encode
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, read_text
 
 
-@cached()
+@cached(heavy=never)
 def _samples(tokenizer: str) -> list[Tokens]:
     return [encode(read_text(f"@{name}"), tokenizer) for name in SAMPLES]
 

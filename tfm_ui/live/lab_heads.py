@@ -2,7 +2,7 @@
 
 from tfm_core import LAB_GPT
 from tfm_core.language.head_scores import HeadScores, head_scores
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.passes import transformer
 from tfm_ui.state import lab_gpt
 
@@ -10,7 +10,7 @@ COPIES = 0.5  # a head copies if it has this share of the best one's score, or m
 MOST = 4  # heads that are silenced at once
 
 
-@cached(apart=1)
+@cached(heavy=never, apart=1)
 def scores() -> HeadScores:
     """The scores of all heads, on random tokens that come twice."""
     return head_scores(transformer(LAB_GPT), first_id=lab_gpt.FIRST_ID)

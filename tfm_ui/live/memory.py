@@ -4,6 +4,7 @@ from tfm_ui.settings import SETTINGS
 
 MOST = SETTINGS.picture_bytes  # bytes that computing one picture may take in addition to what its process has
 QUICK = MOST // 4  # bytes that several may take at once; what needs more waits for the slow lane
+KEPT = MOST // 8  # bytes from which freed memory is given back at once, as other processes may need it
 LITTLE = 20_000_000  # bytes that a picture takes that reads no model: a chart, a text, an answer
 
 

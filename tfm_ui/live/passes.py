@@ -1,7 +1,7 @@
 """The model that a link describes, and one pass of it: computed once, and kept in the cache for all lenses."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,8 +26,8 @@ from tfm_ui.live.memory import why_too_large
 from tfm_ui.live.places import PLACES, place
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import peak_bytes
-from tfm_ui.state.trained import run_of
+from tfm_ui.state.pass_cost import NUMBER, peak_bytes
+from tfm_ui.state.trained import problem_of, run_of
 
 # Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
 # memory stays within the limit of the cache, and still does when one of the two is dropped.
@@ -63,6 +63,18 @@ def needs(state: ModelState, _: object = None) -> int:
     return peak_bytes(state.config, state.longest, bias=adds_bias(state))
 
 
+def and_scores(count: int) -> Callable[[ModelState, object], int]:
+    """What a picture needs that has scores or weights of all heads of a layer, so many times, beside those of a pass.
+
+    Wherever there is one head, there are tables of all its pairs as well, such as masks.
+    """
+
+    def needed(state: ModelState, _: object = None) -> int:
+        return needs(state) + NUMBER * count * (state.num_heads + 4) * state.longest**2
+
+    return needed
+
+
 def too_large(state: ModelState) -> str:
     """Why this model is too large to run, in a sentence; "" if it is not. Checked before anything is computed."""
     return why_too_large(needs(state))
@@ -74,6 +86,8 @@ def missing_weights(state: ModelState) -> str:
         return ""
     if away := STORE.shelf.unreadable:
         return f"The weights “{state.weights}” cannot be looked up now. {away}"
+    if problem := problem_of(state.weights):
+        return f"The training of the weights “{state.weights}” ended early. {problem}"
     where = f"The weights “{state.weights}” are not on this server."
     if "file=" in state.weights:
         return f"{where} They were loaded from a file: load it again in the Training lens."

@@ -127,8 +127,18 @@ def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S
     values = {}
     for name, (field, default) in controls_of(state, limits).items():
         key = prefix + name
-        values[name] = _held(key, field, default) if name in held else st.session_state.get(key)
+        values[name] = _held(key, field, default) if name in held else _drawn(key, field, default)
     return state(**{name: value for name, value in values.items() if value is not None})
+
+
+def _drawn(key: str, field: Field, default: Any) -> Any:
+    """The value of a widget; None if there is none.
+
+    It is the nearest possible one here, where it is used: whoever speaks to the server without a browser sends what
+    no widget would, and no callback need have been called.
+    """
+    value = st.session_state.get(key)
+    return value if value is None else field.read(value if isinstance(value, str) else as_text(value), default)[0]
 
 
 def _held(key: str, field: Field, default: Any) -> Any:

@@ -13,7 +13,7 @@ from tfm_ui.pictures.figures import in_mode
 from tfm_ui.pictures.registry import States, figure_of, made, query_of, registered
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.links import TEXT_CHARS, share_link
-from tfm_ui.state.model_state import EXACT_UP_TO
+from tfm_ui.state.pass_cost import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]

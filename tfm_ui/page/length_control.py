@@ -8,7 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 from tfm_core import encode
 from tfm_ui.page import controls, unbound
 from tfm_ui.state.fields import Length, controls_of
-from tfm_ui.state.model_state import EXACT_UP_TO, ModelState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import EXACT_UP_TO
 
 KEY = "seq_len"
 FOLLOW = "_follow_text"

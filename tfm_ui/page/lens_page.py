@@ -17,6 +17,7 @@ from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import explained
+from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
 
@@ -51,7 +52,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         if reason := _why_not_shown(view, model, state):
             with question:
                 question_row.draw(lens, model, state, reason)
-            st.info(reason, icon=":material/edit:")
+            st.info(escape_markdown(reason), icon=":material/edit:")
             return
         if view.controls:
             state = _knobs(lens, view, model)

@@ -18,6 +18,7 @@ from tfm_ui.pictures.registry import States
 from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
 from tfm_ui.text.glossary import explained
+from tfm_ui.text.markdown import escape_markdown
 
 NOTEBOOK = """import plotly.io
 plotly.io.read_json("{}")"""
@@ -60,9 +61,9 @@ def _draw_block(block: Block | None, states: States, place: str) -> None:
         case Note(text, "plain"):
             st.html(f'<p class="note" data-words="note_{place}">{explained(text)}</p>')
         case Note(text, "warning", icon):
-            st.warning(text, icon=icon)
+            st.warning(escape_markdown(text), icon=icon)
         case Note(text, _, icon):
-            st.info(text, icon=icon)
+            st.info(escape_markdown(text), icon=icon)
         case None:
             pass
         case draw:

@@ -15,9 +15,10 @@ from urllib.parse import parse_qs, urlencode
 import numpy as np
 import plotly.graph_objects as go
 
+from tfm_core.allocator import give_back
 from tfm_ui.live import passes
 from tfm_ui.live.cache import kept_together
-from tfm_ui.live.memory import is_large, why_too_large
+from tfm_ui.live.memory import KEPT, is_large, why_too_large
 from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.state.fields import local_to
@@ -51,7 +52,7 @@ class Picture:
         needs: the bytes that computing it takes at most, in addition to what the process has: the model, its pass and
             all else, by closed form from the sizes in both states. Quick, and known before anything is computed. What
             needs more than the quick lane has room for waits for the slow one; what needs more than a picture may take
-            is refused. tests/hosted/peaks.py measures it.
+            is refused. tests/hosted/test_peaks.py compares it with what is measured.
         ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
             them is moved, it is not asked for again. None that decides whether the model can be run.
     """
@@ -69,9 +70,11 @@ class Picture:
         return self.ignores if self.uses_model else frozenset(every.name for every in fields(ModelState))
 
 
-def for_both_sides(name: str, canvas: Canvas, content: Callable[..., Content]) -> dict[str, Picture]:
+def for_both_sides(
+    name: str, canvas: Canvas, content: Callable[..., Content], needs: Needs = passes.needs
+) -> dict[str, Picture]:
     """The two pictures of a comparison, `<name>_a` and `<name>_b`; `content` gets the argument `side`, "A" or "B"."""
-    return {f"{name}_{side.lower()}": Picture(canvas, partial(content, side=side)) for side in ("A", "B")}
+    return {f"{name}_{side.lower()}": Picture(canvas, partial(content, side=side), needs=needs) for side in ("A", "B")}
 
 
 class Asked:
@@ -241,15 +244,22 @@ def takes_long(names: Iterable[str], asked: Asked) -> bool:
 
 @contextmanager
 def _room_for(name: str, asked: Asked) -> Iterator[None]:
-    """Wait until there is memory for it, in the slow lane if it needs much; in the block nothing is computed twice.
+    """Wait until there is memory for it, in the slow lane if it needs much; give back what it took.
+
+    Within the block nothing is computed twice.
 
     Raises:
         CannotBeShown: if it needs more than one picture may take.
     """
     if reason := why_too_large(size := needed(name, asked)):
         raise CannotBeShown(reason)
-    with turn_to_compute(heavy=is_large(size)), kept_together():
-        yield
+    with turn_to_compute(heavy=is_large(size)):
+        try:
+            with kept_together():
+                yield
+        finally:
+            if size > KEPT:
+                give_back()
 
 
 def why_not_run(model: ModelState) -> str:

@@ -14,7 +14,9 @@ from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.figures import served
 from tfm_ui.server.liveness import WATCH, live, ready
+from tfm_ui.server.not_public import NotPublic
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures, preview
@@ -24,6 +26,7 @@ from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import quick_shutdown
 from tfm_ui.server.status import status
+from tfm_ui.store import shared
 from tfm_ui.visitors.workers import WORKERS
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them
@@ -46,6 +49,7 @@ ROUTES = routes(config.get_option("server.baseUrlPath"))
 PARTS = (
     RequestsLog,
     SecurityHeaders,
+    NotPublic,
     SameOriginOnly,
     TabLimit,
     UploadLimit,
@@ -58,7 +62,7 @@ MIDDLEWARE = [Middleware(part) for part in PARTS]
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Switch off Nagle's algorithm on the listening socket, and end the server quickly.
+    """Switch off Nagle's algorithm on the listening socket, hand out the figures, and end the server quickly.
 
     Streamlit creates its socket without a protocol number, so asyncio leaves Nagle's algorithm on, and an answer in two
     parts may wait 40 ms until the browser acknowledges the first. Connections inherit the option from the listening
@@ -71,8 +75,9 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        with quick_shutdown():
+        with quick_shutdown(), served():
             await asyncio.to_thread(POOL.start, WORKERS)
+            await asyncio.to_thread(shared.warn)
             WATCH.start()
             yield
     finally:  # not after a signal: then this process has ended, and its workers end by themselves

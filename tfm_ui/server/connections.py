@@ -13,6 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.text import formats
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
 BODY = 60.0  # seconds for a whole body: enough for an upload of 9 MB over a slow network
@@ -67,6 +68,8 @@ class TabLimit:
         who = visitor_of(HTTPConnection(scope))
         counted = {"tabs_per_visitor": who, "tabs_per_address": address_of(who), "tabs": ""}
         full = next((each for each in counted.items() if self._open[each] >= self._most[each[0]]), None)
+        if full:
+            metrics.REFUSED.labels(full[0]).inc()
         if scope["type"] == "http":
             answer = self._why(full[0]) if full else self.app
             return await answer(scope, receive, send)
@@ -75,7 +78,8 @@ class TabLimit:
             return
         self._open.update(counted.items())
         try:
-            await self.app(scope, receive, send)
+            with metrics.TABS.track_inprogress():
+                await self.app(scope, receive, send)
         finally:
             self._open -= Counter(counted.items())  # also drops the entries that are 0
 
@@ -152,7 +156,9 @@ class UploadLimit:
         bytes_of.update(self._coming)
         too_many = bytes_of[session] + size > self._each
         if too_many or bytes_of.total() + size > self._together:
-            by = SETTINGS.lowered_by("file_bytes_per_tab" if too_many else "file_bytes")
+            limit = "file_bytes_per_tab" if too_many else "file_bytes"
+            metrics.REFUSED.labels(limit).inc()
+            by = SETTINGS.lowered_by(limit)
             await Response(f"The server keeps too many uploaded files already{by}.", 413)(scope, receive, send)
             return
         self._coming[session] += size

@@ -3,6 +3,8 @@
 It also keeps a press from being lost while one page gives way to another: a button of the page before is still on
 screen then, and asks for a fragment of that page, which Streamlit ignores once the new page has been run. Such a
 request is made one for the whole page, which hears of the same press.
+
+A websocket that never asks for a page, or sends what is no message of Streamlit's, is closed.
 """
 
 import asyncio
@@ -16,6 +18,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
+
+FIRST = 20.0  # seconds in which a tab must have asked for its page, which a browser does at once
+TRY_AGAIN_LATER, NOT_UNDERSTOOD = 1013, 1003  # closing codes of websockets
 
 
 class PageRunsAtRest:
@@ -44,16 +49,21 @@ class _Tab:
         self._ready: deque[Message] = deque()
         self._session, self._page = "", ""
         self._fragments = set[str]()  # those that this page has sent
+        self._must_ask = time.monotonic() + FIRST  # until when a page must have been asked for
 
     async def receive(self) -> Message:
         """The next message for Streamlit."""
         while not self._ready:
             self._coming = self._coming or asyncio.ensure_future(self._receive())
-            patience = self._runs.due - time.monotonic()
+            patience = min(self._runs.due, self._must_ask) - time.monotonic()
             await asyncio.wait({self._coming}, timeout=max(0.0, patience) if patience < float("inf") else None)
             if self._coming.done():
                 message, self._coming = self._coming.result(), None
+                if message.get("text") is not None:
+                    return await self._end(NOT_UNDERSTOOD)
                 self._ready.extend(self._sorted(message))
+            elif time.monotonic() >= self._must_ask:
+                return await self._end(TRY_AGAIN_LATER)
             elif time.monotonic() >= self._runs.due:
                 self._ready.extend(map(_packed, self._runs.take()))
         return self._ready.popleft()
@@ -67,11 +77,18 @@ class _Tab:
             asked = BackMsg.FromString(data)
         except DecodeError:
             return [message]  # Streamlit says what is wrong with it
+        if asked.WhichOneof("type") == "rerun_script":
+            self._must_ask = float("inf")
         rerun = asked.rerun_script
         if rerun.fragment_id and rerun.fragment_id not in self._fragments and not rerun.is_auto_rerun:
             rerun.ClearField("fragment_id")
         may_wait = PICTURES_FOLLOW.get(self._session, False)
         return list(map(_packed, self._runs.put(asked, time.monotonic(), may_wait=may_wait)))
+
+    async def _end(self, code: int) -> Message:
+        """Close the websocket; return what tells Streamlit so."""
+        await self._send({"type": "websocket.close", "code": code})
+        return {"type": "websocket.disconnect", "code": code}
 
     async def send(self, message: Message) -> None:
         """Hand on what Streamlit sends; the first message of a run names the session and the page."""

@@ -19,7 +19,7 @@ from tfm_ui.server.pool import POOL, Question
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.visitors.compute_limiter import RETRY, Busy, VisitorGone
 from tfm_ui.visitors.transfer_limit import TransferLimit
-from tfm_ui.visitors.turn import PATIENCE, TOO_LONG, PicturesTurn, SlowLaneNeeded, Turn
+from tfm_ui.visitors.turn import PATIENCE, PicturesTurn, SlowLaneNeeded, Turn, too_long
 from tfm_ui.visitors.visitor import visitor_of
 
 LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encoded
@@ -149,7 +149,7 @@ async def _admitted(turn: Turn, gone: asyncio.Task[Message]) -> None:
     if gone.done():
         raise VisitorGone
     if not turn.ticket.admitted.done():
-        raise Busy(TOO_LONG)
+        raise too_long()
 
 
 async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:

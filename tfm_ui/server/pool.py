@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures.registry import Asked, is_here
+from tfm_ui.pictures.registry import Asked, is_here, takes_long
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, prepare
@@ -97,13 +97,13 @@ class Pool:
         to the same worker, if it is free, which has computed the like before.
         """
         turn, names, query = question.turn, question.names, question.query
-        model = Asked(query).model
-        if model.is_heavy:
+        asked = Asked(query)
+        if takes_long(names, asked):
             turn.enter_slow_lane()
         if not self._members or (any(map(is_here, names)) and sessions.any_under_way()):
             return packed(turn, names, query, question.request)
         try:
-            return self._asked_again(question, hash(model))
+            return self._asked_again(question, hash(asked.model))
         except (OSError, EOFError) as error:
             what = f"two workers have ended while they computed {'+'.join(names)} of the link {of_visitor(query)}"
             raise AllFailed(logged(what, error)) from None

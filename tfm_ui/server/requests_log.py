@@ -1,4 +1,4 @@
-"""Gives each request an id, and notes how long its answer took; with JSON logs each request has a line."""
+"""Gives each request an id, counts and times its answer; with JSON logs each request has a line."""
 
 import logging
 import re
@@ -8,8 +8,8 @@ import time
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tfm_ui.server import latency
 from tfm_ui.server.logs import REQUEST, in_json
+from tfm_ui.visitors import metrics
 
 HEADER = "X-Request-ID"
 PLAIN = re.compile(r"[A-Za-z0-9._-]{1,64}")  # a proxy's id that is taken over
@@ -57,8 +57,9 @@ def template(scope: Scope) -> str:
 
 def _note(scope: Scope, status: int, seconds: float) -> None:
     route = template(scope)
+    metrics.ANSWERS.labels(route, status).inc()
     if route.endswith("/pictures/{names}") and status == 200:
-        latency.note(latency.PICTURES, seconds)
+        metrics.PICTURES.observe(seconds)
     if in_json() and not (route.endswith(PROBES) and status == 200):
         fields = {"method": scope["method"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
         _log.info("%s %s %s", scope["method"], route, status, extra={"fields": fields})

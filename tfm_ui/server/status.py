@@ -1,13 +1,8 @@
 """The route /status: what the server is, what it may do and what it is doing. It tells nothing of its visitors."""
 
 import dataclasses
-import platform
 import time
-import tomllib
-from functools import cache
-from importlib.metadata import version
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,34 +10,19 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from tfm_ui.jobs import sessions
-from tfm_ui.server import latency, processes
+from tfm_ui.server import processes
+from tfm_ui.server.load import queues, versions
 from tfm_ui.server.pool import POOL
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.server.status_page import page
 from tfm_ui.settings import SETTINGS, written
 from tfm_ui.store import shared
-from tfm_ui.visitors.turn import LIMITER
+from tfm_ui.visitors import metrics
 
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 FORWARDED = "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"
 NOT_FOR_YOU = "expected a program on the server's machine, or the setting ATTENTION_LAB_STATUS=everybody"
 
 _begin = time.monotonic()
-
-
-@cache
-def versions() -> dict[str, str]:
-    """What runs -> its version."""
-    app = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"] if PROJECT.is_file() else "unknown"
-    packages = {name: version(name) for name in ("torch", "streamlit", "plotly")}
-    return {"Attention Lab": app, "Python": platform.python_version()} | packages
-
-
-def queues() -> dict[str, dict[str, int]]:
-    """Queue -> how much of it runs and how much waits."""
-    jobs = sessions.load()
-    all_of_them = LIMITER.load() | {"measurements and trainings": (jobs.running, jobs.waiting)}
-    return {name: {"running": running, "waiting": waiting} for name, (running, waiting) in all_of_them.items()}
 
 
 def memory() -> dict[str, Any]:
@@ -74,9 +54,10 @@ def _sections() -> dict[str, Any]:
         "versions": versions(),
         "queues": queues(),
         "workers": workers(),
-        "store": {"kind": "Redis" if SETTINGS.store else "local", "answers": not shared.problem()},
+        "store": {"kind": "Redis" if SETTINGS.store else "local", "answers": not shared.problem()}
+        | ({"advice": advice} if (advice := shared.advice()) else {}),
         "job_worker": {"started": job_worker.started, "ready": job_worker.ready},
-        "latency": latency.of_last(),
+        "latency": {"page runs": metrics.told_of(metrics.PAGE_RUNS), "pictures": metrics.told_of(metrics.PICTURES)},
         "memory": memory(),
         "settings": written(SETTINGS),
     }

@@ -21,12 +21,11 @@ from tfm_core.model.trained import RANDOM
 from tfm_ui.state import lab_gpt
 from tfm_ui.state import trained as runs
 from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
-from tfm_ui.state.pass_cost import HEAVY, pass_bytes
+from tfm_ui.state.pass_cost import EXACT_UP_TO, HEAVY, pass_bytes
 from tfm_ui.state.samples import about, read_text
 from tfm_ui.state.sizes import HEADS, LAYERS, TOKENS, WIDTH
 
 MAX_TOKENS = TOKENS.high
-EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
 # Rows of a learned position table: constant, so that the length of a text changes no weight. Not the library's default
 # (tfm_core/model/kind.py), although it is the same number: should that change, old links still show the same weights.
 MAX_LEN = 1024

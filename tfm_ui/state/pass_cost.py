@@ -5,8 +5,12 @@ from tfm_core import TransformerConfig
 # A pass of more bytes counts as slow: one shared core writes and reads this much in about 0.1 s.
 HEAVY = 24_000_000
 NUMBER = 4  # bytes of a float32
+EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
 AT_ONCE = 2**21  # how many weights are summarised at a time: as many as fit into the processor's cache
 SMALL = 8_000_000  # bytes of what depends on no size
+# Bytes of freed memory that glibc keeps at the end of its heap while much is taken and freed: twice the largest block
+# that tfm_core/allocator.py has made it reuse. At the end of a picture they are given back.
+KEPT_BY_GLIBC = 62 * 2**20
 DRAWN = 16  # numbers that are computed for each pair of tokens in a picture
 
 
@@ -38,8 +42,13 @@ def peak_bytes(config: TransformerConfig, tokens: int, *, bias: bool) -> int:
     """
     pairs, vectors = config.num_heads * tokens**2, tokens * config.d_model
     hidden = config.d_ff or 4 * config.d_model
-    kept = config.num_layers * _attentions(config) * (4 * NUMBER * vectors + config.num_heads * min(tokens, 256) ** 2)
-    running = NUMBER * ((2 if bias else 1) * pairs + 5 * min(pairs, AT_ONCE) + 3 * tokens * hidden)
+    kept = (
+        config.num_layers
+        * _attentions(config)
+        * (4 * NUMBER * vectors + config.num_heads * min(tokens, EXACT_UP_TO) ** 2)
+    )
+    tables = 8 * tokens**2  # of all pairs, whatever the heads: masks, distances, and what pooling leaves
+    running = NUMBER * ((2 if bias else 1) * pairs + tables + 3 * min(pairs, AT_ONCE) + 3 * tokens * hidden)
     logits = 2 * NUMBER * tokens * config.vocab_size
     return weight_bytes(config) + kept + max(running, logits) + SMALL
 

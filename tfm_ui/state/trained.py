@@ -20,7 +20,7 @@ from tfm_core.training.run import Run
 from tfm_core.training.tasks.task import IGNORED, PAD
 
 EXAMPLES = 9  # held-out examples that have names, @1 to @9
-MOST_CHARS = 300  # of a name; one with all fields has about 250
+MOST_CHARS = 300  # of a name; one with all fields has about 270
 STRETCH = 4  # schemes without a table may read this many times the trained length
 
 
@@ -72,10 +72,17 @@ class RunName:
 
 
 def run_of(name: str) -> Run | None:
-    """The complete run with this name; None if it is not on this server."""
+    """The complete run with this name; None if it is not on this server, or if it diverged at its very end."""
     config = run_config(name)
     run = STORE.find(config) if config else None
-    return run if run and run.is_complete else None
+    return run if run and run.is_complete and not run.problem else None
+
+
+def problem_of(name: str) -> str:
+    """Why the run with this name ended early, in a sentence; "" if it did not, or if it is not on this server."""
+    config = run_config(name)
+    run = STORE.find(config) if config else None
+    return run.problem if run else ""
 
 
 @cache

@@ -1,5 +1,7 @@
 """What is kept in the store, and how much of it."""
 
+from dataclasses import replace
+
 from tfm_ui.settings import SETTINGS
 from tfm_ui.store.store import Kind
 
@@ -9,10 +11,12 @@ UPLOADS = Kind(
     "uploads",
     together=SETTINGS.upload_bytes,
     each=SETTINGS.upload_bytes_per_visitor,
+    network=max(SETTINGS.upload_bytes // 2, SETTINGS.upload_bytes_per_visitor),
     lifetime=7 * DAY,  # since it was looked at last: Redis would keep what a visitor has brought for ever
     reading_renews=True,
 )
-MEASUREMENTS = Kind("measurements", together=16_000_000)
-RUNS = Kind("runs", together=SETTINGS.runs_bytes)
-LOADED = Kind("loaded", together=SETTINGS.runs_bytes // 5)  # so that they push out nothing that was trained
-COMPARISONS = Kind("comparisons", together=4_000_000)
+MEASUREMENTS = Kind("measurements", together=16_000_000, each=8_000_000, most=4_000_000)
+RUNS = Kind("runs", together=SETTINGS.runs_bytes, each=SETTINGS.runs_bytes // 2)
+LOADED = replace(RUNS, name="loaded", together=RUNS.together // 5, each=RUNS.each // 5)  # pushes out nothing trained
+COMPARISONS = Kind("comparisons", together=4_000_000, most=1_000_000)
+KINDS = (UPLOADS, MEASUREMENTS, RUNS, LOADED, COMPARISONS)

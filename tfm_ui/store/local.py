@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of
+from tfm_ui.store.store import EXTRA, Entry, Kind, StoreAway, digest_of, network_of
 
 PATIENCE = 5.0  # seconds that a step waits for other processes, whose steps take milliseconds
 TABLE = """
@@ -35,6 +35,7 @@ class LocalStore:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._process = 0  # whose connection it is: a forked process needs another
+        self._number = 0  # of the file that is open: whoever tidies up temporary files may have removed it
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
         """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""
@@ -47,6 +48,8 @@ class LocalStore:
             )
             if kind.each:
                 _make_room(step, kind.each, "kind = ? AND owner = ?", (kind.name, owner))
+            if kind.network and (network := network_of(owner)):
+                _make_room(step, kind.network, "kind = ? AND instr(owner || ' ', ? || ' ') = 1", (kind.name, network))
             _make_room(step, kind.together, "kind = ?", (kind.name,))
 
     def entry(self, kind: Kind, key: str) -> Entry | None:
@@ -112,18 +115,27 @@ class LocalStore:
                 except BaseException:
                     connection.execute("ROLLBACK")
                     raise
-        except sqlite3.Error as error:
-            raise StoreAway(f"What this server keeps cannot be read or written now ({error}).") from error
+        except (sqlite3.Error, OSError) as error:
+            why = getattr(error, "strerror", None) or error  # of a file without its path, which visitors need not know
+            raise StoreAway(f"What this server keeps cannot be read or written now ({why}).") from error
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid():
+        if self._connection is None or self._process != os.getpid() or self._number != _number_of(self._file):
             os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite's other files get the same rights
             connection = sqlite3.connect(self._file, PATIENCE, isolation_level=None, check_same_thread=False)
             _log_ahead(connection)
             connection.execute("PRAGMA synchronous = OFF")  # it ends with the server: it need not outlive a power cut
             connection.executescript(TABLE)
-            self._connection, self._process = connection, os.getpid()
+            self._connection, self._process, self._number = connection, os.getpid(), _number_of(self._file)
         return self._connection
+
+
+def _number_of(file: Path) -> int:
+    """The number of a file, by which another one of its name is told apart; 0 if there is none."""
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return 0
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:

@@ -1,6 +1,6 @@
 """Trained runs and comparisons in the store: with Redis always, otherwise where no folder can be written."""
 
-from tfm_core.training.folder import JSON, LOADED, TENSORS, Folder, Parts, Place, Stamp, default_folder
+from tfm_core.training.folder import FOLDER, JSON, LOADED, TENSORS, Folder, Parts, Place, Stamp, default_folder
 from tfm_core.training.outcomes import OUTCOMES, PREFIX
 from tfm_core.training.store import STORE
 from tfm_ui.settings import SETTINGS
@@ -8,6 +8,7 @@ from tfm_ui.store import kinds
 from tfm_ui.store.shared import store
 from tfm_ui.store.store import Kind
 
+WHERE = f"the server's folder for them ({FOLDER})"  # visitors have no business with its path
 SIZE = 4  # bytes that say how long the JSON is
 
 
@@ -26,14 +27,14 @@ class StorePlace:
         value = store().get(_kind(name), name)
         return unpacked(value) if value else {}
 
-    def write(self, name: str, parts: Parts) -> None:
+    def write(self, name: str, parts: Parts, owner: str = "") -> None:
         """Keep these parts in place of earlier ones.
 
         Raises:
             OSError: if the store does not answer, or if they are larger than it allows.
         """
         try:
-            store().put(_kind(name), name, packed(parts))
+            store().put(_kind(name), name, packed(parts), owner)
         except ValueError as problem:
             raise OSError(str(problem)) from problem
 
@@ -48,7 +49,7 @@ class StorePlace:
 
 def connect() -> None:
     """Let this process find and keep runs where the settings say. It opens nothing: a process may fork after it."""
-    folder: Place = Folder(default_folder(), SETTINGS.runs_bytes)
+    folder: Place = Folder(default_folder(), kinds.RUNS.together, each=kinds.RUNS.each, where=WHERE)
     for shelf in (STORE.shelf, OUTCOMES.shelf):
         shelf.place, shelf.spare = (StorePlace(), None) if SETTINGS.store else (folder, StorePlace())
 
@@ -59,8 +60,10 @@ def packed(parts: Parts) -> bytes:
 
 
 def unpacked(value: bytes) -> Parts:
-    """The parts that `packed` has put together."""
+    """The parts that `packed` has put together; none of what is something else."""
     end = SIZE + int.from_bytes(value[:SIZE])
+    if end > len(value):
+        return {}
     parts = {JSON: value[SIZE:end], TENSORS: value[end:]}
     return {ending: part for ending, part in parts.items() if part}
 

@@ -1,78 +1,116 @@
 """What Redis does for a store, in Lua: Redis runs a script whole, so that no other server sees or writes in between.
 
-Each kind has: `<base>order`, the keys by time of their last use; `<base>order:<owner>`, the same of an owner;
-`<base>owner`, `<base>digest` and `<base>size`, by key; `<base>bytes`, by owner; `<base>total`; `<base>last`, the latest
-time that was given; and each value in `<base>value:<key>`. The base is KEYS[1], and ARGV[1] the kind's lifetime in
-microseconds, or 0.
+Each kind has three keys: `<base>order`, its keys by the time of their last use; `<base>about`, of each key the digest
+and the owner in one text; `<base>values`. No total is kept that could be wrong: sums are made when something is put.
+Redis may have lost any of the three, as under an eviction policy, and somebody else may have written into them: what is
+not in all of them is put in order before anything else (`tidy`), and every loop goes over a list. The base is KEYS[1],
+and ARGV[1] the kind's lifetime in microseconds, or 0.
 """
 
 COMMON = """
-local base = KEYS[1]
+local order, about, values = KEYS[1] .. 'order', KEYS[1] .. 'about', KEYS[1] .. 'values'
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local lifetime = tonumber(ARGV[1])
+local oldest = lifetime > 0 and string.format('%.0f', now - lifetime) or '-inf'
 
 local function drop(key)
-    local owner = redis.call('HGET', base .. 'owner', key)
-    if not owner then return end
-    local size = redis.call('HGET', base .. 'size', key)
-    redis.call('DEL', base .. 'value:' .. key)
-    for _, what in ipairs({'owner', 'digest', 'size'}) do redis.call('HDEL', base .. what, key) end
-    redis.call('ZREM', base .. 'order', key)
-    redis.call('ZREM', base .. 'order:' .. owner, key)
-    redis.call('DECRBY', base .. 'total', size)
-    if redis.call('HINCRBY', base .. 'bytes', owner, -size) <= 0 then redis.call('HDEL', base .. 'bytes', owner) end
+    redis.call('ZREM', order, key)
+    redis.call('HDEL', about, key)
+    redis.call('HDEL', values, key)
 end
 
-local function microseconds()
-    local time = redis.call('TIME')
-    return time[1] * 1000000 + time[2]
+-- Never the same time twice, so that the order of uses is that of the times.
+local function use(key)
+    local last = redis.call('ZRANGE', order, -1, -1, 'WITHSCORES')[2]
+    redis.call('ZADD', order, string.format('%.0f', math.max(now, tonumber(last or 0) + 1)), key)
 end
 
--- Never the same twice, so that the order of uses is that of the times.
-local function use(key, owner)
-    local now = math.max(microseconds(), tonumber(redis.call('GET', base .. 'last') or '0') + 1)
-    local score = string.format('%.0f', now)
-    redis.call('SET', base .. 'last', score)
-    redis.call('ZADD', base .. 'order', score, key)
-    redis.call('ZADD', base .. 'order:' .. owner, score, key)
+local function mend()
+    for _, key in ipairs(redis.call('ZRANGE', order, 0, -1)) do
+        if redis.call('HEXISTS', values, key) == 0 then drop(key) end
+    end
+    for _, key in ipairs(redis.call('HKEYS', about)) do
+        if redis.call('HEXISTS', values, key) == 0 then drop(key) end
+    end
+    for _, key in ipairs(redis.call('HKEYS', values)) do
+        if redis.call('HEXISTS', about, key) == 0 then drop(key)
+        elseif not redis.call('ZSCORE', order, key) then use(key) end
+    end
 end
 
-if tonumber(ARGV[1]) > 0 then
-    local ended = string.format('(%.0f', microseconds() - ARGV[1])
-    for _, key in ipairs(redis.call('ZRANGEBYSCORE', base .. 'order', '-inf', ended)) do drop(key) end
+local function tidy()
+    local count = redis.call('ZCARD', order)
+    if redis.call('HLEN', about) ~= count or redis.call('HLEN', values) ~= count then mend() end
+    if lifetime > 0 then
+        for _, key in ipairs(redis.call('ZRANGEBYSCORE', order, '-inf', '(' .. oldest)) do drop(key) end
+    end
 end
+
+-- The digest and the owner; nothing if somebody else has written what it says.
+local function told(text) return string.match(text or '', '^(%x+) (.*)$') end
 """
 
 PUT = f"""{COMMON}
-local _, key, owner, digest, size, value, each, together = unpack(ARGV)
-drop(key)
-redis.call('SET', base .. 'value:' .. key, value)
-redis.call('HSET', base .. 'owner', key, owner)
-redis.call('HSET', base .. 'digest', key, digest)
-redis.call('HSET', base .. 'size', key, size)
-redis.call('INCRBY', base .. 'total', size)
-redis.call('HINCRBY', base .. 'bytes', owner, size)
-use(key, owner)
-while tonumber(each) > 0 and tonumber(redis.call('HGET', base .. 'bytes', owner)) > tonumber(each) do
-    drop(redis.call('ZRANGE', base .. 'order:' .. owner, 0, 0)[1])
+local _, key, owner, digest, value, extra, each, network, together = unpack(ARGV)
+redis.call('HSET', values, key, value)  -- first: after another write, Redis would let a script go over maxmemory
+redis.call('HSET', about, key, digest .. ' ' .. owner)
+use(key)  -- now, so that it has not outlived its time, and again behind what is put in order
+tidy()
+use(key)
+local sizes, owners, rows = {{}}, {{}}, redis.call('HGETALL', about)
+for row = 1, #rows, 2 do
+    local _, whose = told(rows[row + 1])
+    if whose then
+        owners[rows[row]], sizes[rows[row]] = whose, extra + redis.call('HSTRLEN', values, rows[row])
+    else
+        drop(rows[row])
+    end
 end
-while tonumber(redis.call('GET', base .. 'total')) > tonumber(together) do
-    drop(redis.call('ZRANGE', base .. 'order', 0, 0)[1])
+
+-- The oldest of these go until they fit; a limit of 0 is none.
+local function make_room(limit, counts)
+    local total = 0
+    for old, size in pairs(sizes) do
+        if counts(owners[old]) then total = total + size end
+    end
+    if limit == 0 or total <= limit then return end
+    for _, old in ipairs(redis.call('ZRANGE', order, 0, -1)) do
+        if total <= limit then return end
+        if sizes[old] and counts(owners[old]) then
+            drop(old)
+            total, sizes[old] = total - sizes[old], nil
+        end
+    end
 end
+
+local address = string.match(owner, '^[^ ]*')
+make_room(tonumber(each), function(whose) return whose == owner end)
+make_room(tonumber(network), function(whose) return string.match(whose, '^[^ ]*') == address end)
+make_room(tonumber(together), function() return true end)
 """
 
-# Its owner and digest, and with ARGV[4] the value; nothing of a value that Redis has dropped for want of memory.
+# Its owner and digest, and with ARGV[4] the value; nothing of a value that is larger than ARGV[5] bytes. A Redis that
+# is full, or may only be read, still tells: what reading writes is left out then.
 READ = f"""{COMMON}
-local _, key, renews, whole = unpack(ARGV)
-local owner = redis.call('HGET', base .. 'owner', key)
-if not owner then return false end
-if redis.call('EXISTS', base .. 'value:' .. key) == 0 then
-    drop(key)
-    return false
-end
-if renews == '1' then use(key, owner) end
-local value = whole == '1' and redis.call('GET', base .. 'value:' .. key) or ''
-return {{owner, redis.call('HGET', base .. 'digest', key), value}}
+local _, key, renews, whole, most = unpack(ARGV)
+pcall(tidy)
+local digest, owner = told(redis.call('HGET', about, key))
+local used = redis.call('ZSCORE', order, key)
+if not digest or redis.call('HSTRLEN', values, key) > tonumber(most) then return false end
+if lifetime > 0 and used and tonumber(used) < tonumber(oldest) then return false end
+local value = whole == '1' and redis.call('HGET', values, key) or ''
+if not value or redis.call('HEXISTS', values, key) == 0 then return false end
+if renews == '1' then pcall(use, key) end
+return {{owner, digest, value}}
 """
 
-KEYS = f"{COMMON} return redis.call('ZRANGE', base .. 'order', 0, -1)"
+KEYS = f"""{COMMON}
+pcall(tidy)
+return redis.call('ZRANGEBYSCORE', order, oldest, '+inf')
+"""
 
-REMOVE = f"{COMMON} drop(ARGV[2])"
+REMOVE = f"""{COMMON}
+tidy()
+drop(ARGV[2])
+"""

@@ -3,26 +3,36 @@
 The file is in a folder that the server makes before it starts other processes (`begin`), and removes when it ends
 (`end`). Its processes find it by an environment variable, which they inherit. A process that inherits none, as in
 tests, makes a folder of its own. A server that is killed leaves its folder behind: the next server removes it, as
-nobody holds its lock any more.
+nobody holds its lock any more. If the folder is removed while the server runs, as by whoever tidies up temporary files,
+it is made anew under its name, so that all processes go on sharing one.
 """
 
 import atexit
+import errno
+import logging
 import os
 import shutil
+import stat
 import sys
 import threading
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from typing import TYPE_CHECKING
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.local import LocalStore
 from tfm_ui.store.spare import WithSpare
 from tfm_ui.store.store import Store, StoreAway
 
+if TYPE_CHECKING:
+    from tfm_ui.store.redis_store import RedisStore
+
 VARIABLE = "_ATTENTION_LAB_KEEPS"  # names the folder; no setting: a server overwrites it
 BEGINS, LOCK = "attention-lab-", "server"
+_log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _made: list[tuple[Path, int]] = []  # the folder that this process has made, and its open lock
 
@@ -49,8 +59,12 @@ def store() -> Store:
     Raises:
         StoreAway: if there is no folder for it, and none can be made.
     """
-    local = _local(_folder())
-    return WithSpare(_redis(SETTINGS.store), local) if SETTINGS.store else local
+    if not SETTINGS.store:
+        return _local(_folder())
+    try:
+        return WithSpare(_redis(), _local(_folder()))
+    except StoreAway:  # there is no spare one, and nobody may need it
+        return _redis()
 
 
 def problem() -> str:
@@ -61,25 +75,59 @@ def problem() -> str:
         return str(away)
 
 
+def advice() -> str:
+    """What of the store's own settings loses what is kept, in a sentence; "" if nothing does."""
+    return _redis().advice(sum(kind.together for kind in KINDS)) if SETTINGS.store else ""
+
+
+def warn() -> None:
+    """Tell the log once, when the server starts, what of the store's own settings loses what is kept."""
+    if told := advice():
+        _log.warning(told)
+
+
 def _folder() -> Path:
     with _lock:
-        folder = os.environ.get(VARIABLE, "")
-        if not folder or not Path(folder).is_dir():
-            try:
-                folder = str(_make())
-            except OSError as error:
-                raise StoreAway(f"This server can keep nothing: no folder can be made ({error}).") from error
-        return Path(folder)
+        try:
+            if named := os.environ.get(VARIABLE, ""):
+                _stay(Path(named))
+                return Path(named)
+            return _make()
+        except OSError as error:
+            raise StoreAway(f"This server can keep nothing: no folder can be made ({error.strerror}).") from error
 
 
 def _make() -> Path:
     folder = Path(mkdtemp(prefix=BEGINS))  # only this user may enter it
-    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    _held(lock)
-    _made.append((folder, lock))
+    _made.append((folder, _locked(folder)))
     atexit.register(end)
     os.environ[VARIABLE] = str(folder)
     return folder
+
+
+def _stay(folder: Path) -> None:
+    """Make the folder anew, if somebody has removed it.
+
+    Raises:
+        OSError: if that does not work, or if another user's folder stands in its place.
+    """
+    if not folder.is_dir():
+        _log.warning("%s was removed, with all uploads and measurements in it, and is made anew.", folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.lstat()
+        if not stat.S_ISDIR(about.st_mode) or (hasattr(os, "geteuid") and about.st_uid != os.geteuid()):
+            raise PermissionError(errno.EPERM, "another user's folder stands in its place")
+    for number, (made, lock) in enumerate(_made):
+        if made == folder and not (folder / LOCK).exists():
+            os.close(lock)
+            _made[number] = folder, _locked(folder)
+
+
+def _locked(folder: Path) -> int:
+    """The open lock of a folder, by which the next server sees that this one runs."""
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    _held(lock)
+    return lock
 
 
 def _remove_what_was_left() -> None:
@@ -114,7 +162,7 @@ def _local(folder: Path) -> LocalStore:
 
 
 @cache
-def _redis(address: str) -> Store:
+def _redis() -> "RedisStore":
     from tfm_ui.store.redis_store import RedisStore
 
-    return RedisStore(address)
+    return RedisStore(SETTINGS.store, SETTINGS.deployment)

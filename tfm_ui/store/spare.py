@@ -1,5 +1,7 @@
 """A store with a spare one: while it does not answer, new values go into the spare one, so that no work is lost."""
 
+from contextlib import suppress
+
 from tfm_ui.store.store import Entry, Kind, Store, StoreAway
 
 
@@ -21,20 +23,27 @@ class WithSpare:
         except StoreAway:
             self.spare.put(kind, key, value, owner)
         else:
-            self.spare.remove(kind, key)  # an earlier value
+            self._forget(kind, key)  # an earlier value
 
     def entry(self, kind: Kind, key: str) -> Entry | None:
         """What is known of a value. StoreAway is raised only for what the spare store does not have."""
-        return self.spare.entry(kind, key) or self.main.entry(kind, key)
+        with suppress(StoreAway):
+            if entry := self.spare.entry(kind, key):
+                return entry
+        return self.main.entry(kind, key)
 
     def get(self, kind: Kind, key: str) -> bytes | None:
         """A value. StoreAway is raised only for what the spare store does not have."""
-        value = self.spare.get(kind, key)
-        return self.main.get(kind, key) if value is None else value
+        with suppress(StoreAway):
+            if (value := self.spare.get(kind, key)) is not None:
+                return value
+        return self.main.get(kind, key)
 
     def keys(self, kind: Kind) -> list[str]:
         """All keys; of the spare store alone while the main one is away and the spare one has any."""
-        spare = self.spare.keys(kind)
+        spare: list[str] = []
+        with suppress(StoreAway):
+            spare = self.spare.keys(kind)
         try:
             main = self.main.keys(kind)
         except StoreAway:
@@ -45,9 +54,14 @@ class WithSpare:
 
     def remove(self, kind: Kind, key: str) -> None:
         """Drop a value from both."""
-        self.spare.remove(kind, key)
+        self._forget(kind, key)
         self.main.remove(kind, key)
 
     def ready(self) -> str:
         """Why the main store does not answer, in a sentence; "" if it does."""
         return self.main.ready()
+
+    def _forget(self, kind: Kind, key: str) -> None:
+        """Drop a value from the spare store, if that answers."""
+        with suppress(StoreAway):
+            self.spare.remove(kind, key)

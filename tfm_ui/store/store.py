@@ -18,12 +18,16 @@ class StoreAway(OSError):
 
 @dataclass(frozen=True)
 class Kind:
-    """What is kept, and how much of it; of too much the oldest goes: first the owner's, then anyone's.
+    """What is kept, and how much of it; of too much the oldest goes: the owner's, the network's, anyone's.
+
+    Owners are named as visitors are (tfm_ui/visitors/visitor.py): before a space stands the network address.
 
     Attributes:
         name: of the kind.
         together: bytes of all values.
         each: bytes of the values of an owner; 0 if that has no limit of its own.
+        network: bytes of the values of all owners of an address, as one can invent others; 0 if that has no limit.
+        most: bytes of a value; 0 if only the others limit it. More is neither taken nor fetched.
         lifetime: seconds after which a value goes; 0 if it stays.
         reading_renews: whether a value that is read counts as new.
     """
@@ -31,13 +35,16 @@ class Kind:
     name: str
     together: int
     each: int = 0
+    network: int = 0
+    most: int = 0
     lifetime: float = 0.0
     reading_renews: bool = False
 
     @property
     def largest(self) -> int:
         """Bytes that a value may have."""
-        return min(self.each or self.together, self.together) - EXTRA
+        limits = (self.together - EXTRA, self.each - EXTRA, self.network - EXTRA, self.most)
+        return min(limit for limit in limits if limit > 0)
 
     def check(self, key: str, value: bytes, owner: str) -> None:
         """Refuse what cannot be kept.
@@ -63,6 +70,11 @@ class Entry:
 
     owner: str
     digest: str
+
+
+def network_of(owner: str) -> str:
+    """The address in an owner's name; "" if there is none, as on this machine."""
+    return owner.partition(" ")[0]
 
 
 def digest_of(value: bytes) -> str:

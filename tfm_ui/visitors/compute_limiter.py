@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
@@ -126,16 +127,18 @@ class ComputeLimiter:
 
     def _refuse_too_many(self, ticket: Ticket) -> None:
         per_visitor, per_address, in_all = self._most
-        by = SETTINGS.lowered_by
 
         def waiting(whose: Callable[[Ticket], bool]) -> int:
             return sum(map(whose, self._waiting))
 
         if waiting(lambda other: other.visitor == ticket.visitor) >= per_visitor:
-            whose = f"pictures or pages of yours are waiting already{by('waiting_per_visitor')}"
-            raise Busy(f"The server is busy, and {per_visitor} {whose}.")
-        if waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
-            whose = f"pictures or pages for your network are waiting already{by('waiting_per_address')}"
-            raise Busy(f"The server is busy: {per_address} {whose}.")
-        if len(self._waiting) >= in_all:
-            raise Busy(f"The server is busy: {in_all} pictures or pages of all visitors are waiting{by('waiting')}.")
+            limit, full = "waiting_per_visitor", f", and {per_visitor} pictures or pages of yours are waiting already"
+        elif waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
+            limit = "waiting_per_address"
+            full = f": {per_address} pictures or pages for your network are waiting already"
+        elif len(self._waiting) >= in_all:
+            limit, full = "waiting", f": {in_all} pictures or pages of all visitors are waiting"
+        else:
+            return
+        metrics.REFUSED.labels(limit).inc()
+        raise Busy(f"The server is busy{full}{SETTINGS.lowered_by(limit)}.")

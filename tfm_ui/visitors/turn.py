@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
@@ -20,8 +21,13 @@ from tfm_ui.visitors.workers import WORKERS
 PAGES = 2
 LIMITER = ComputeLimiter(pictures=WORKERS, pages=PAGES, slow=SETTINGS.heavy_at_once)
 PATIENCE = 60.0  # seconds that a computation waits for its turn
-TOO_LONG = f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn."
 POLL = 0.05  # seconds between two checks whether a waiting computation is still wanted
+
+
+def too_long() -> Busy:
+    """What is raised where a computation has waited too long for its turn; it is counted."""
+    metrics.REFUSED.labels("seconds_waited").inc()
+    return Busy(f"The server is busy: this has waited {PATIENCE:.0f} seconds for its turn.")
 
 
 class SlowLaneNeeded(Exception):
@@ -69,7 +75,7 @@ class Turn:
                 return self.ticket.admitted.result(timeout=POLL)
             except TimeoutError:
                 if time.monotonic() - begin > PATIENCE:
-                    raise Busy(TOO_LONG) from None
+                    raise too_long() from None
 
     def check_wanted(self) -> None:
         """Raise VisitorGone if the answer is no longer wanted."""

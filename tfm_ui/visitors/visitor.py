@@ -48,6 +48,12 @@ def visitor_here() -> str:
     return visitor(st.context.cookies, st.context.ip_address)
 
 
+def network_here() -> str:
+    """The network address of this page's visitor, who could invent other visitors; on this machine the visitor."""
+    visitor = visitor_here()
+    return address_of(visitor) or visitor
+
+
 def address_of(visitor: str) -> str:
     """A visitor's address: "203.0.113.7", or for IPv6 the network of one household, "2001:db8::/64".
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch
 
 from tests.tfm_core.training.runs import names_in, opened, same_numbers, small, to_the_end, trained
 from tfm_core.training import store as store_module
-from tfm_core.training.folder import FOLDER, LOADED, default_folder
+from tfm_core.training.folder import ABANDONED, FOLDER, LOADED, PART, Folder, default_folder
 from tfm_core.training.store import Store
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
@@ -208,3 +209,38 @@ def test_a_user_without_a_home_has_a_folder_too(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "expanduser", no_home)
     assert default_folder().parts[-2:] == ("attention-lab", "runs")
+
+
+def kept_of(folder, seeds) -> list[int]:
+    """The seeds of the runs that are kept."""
+    return [seed for seed in seeds if opened(folder).find(trained(seed=seed).config)]
+
+
+def test_nobody_can_push_out_what_others_have(folder):
+    opened(folder).keep(trained(seed=1), owner="Ada")
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    place = Folder(folder, limit=7 * size, each=3 * size + size // 2)
+    mine = Store(place, shipped=Path("/no/such/folder"))
+    for seed in range(2, 9):
+        mine.keep(trained(seed=seed), owner="Bob")
+    assert kept_of(folder, range(1, 9)) == [1, 6, 7, 8]  # the owner's oldest went first
+    mine.keep(trained(seed=6), owner="Ada")  # who had it trained again
+    mine.keep(trained(seed=9), owner="Bob")
+    assert kept_of(folder, range(1, 10)) == [1, 6, 7, 8, 9]
+    for seed in range(10, 16):
+        mine.keep(trained(seed=seed), owner=f"visitor {seed}")
+    assert kept_of(folder, range(1, 16)) == [9, 10, 11, 12, 13, 14, 15]  # of all the oldest went
+    assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors", ".owner"}
+    assert not any(b"Ada" in path.read_bytes() for path in folder.glob("*.owner"))
+
+
+def test_what_a_killed_process_left_half_written_is_removed_and_what_is_being_written_stays(folder):
+    opened(folder).keep(RUN)
+    left, fresh = (folder / f"{PART}{name}" for name in ("left", "fresh"))
+    for path in (left, fresh):
+        path.write_bytes(bytes(1000))
+    old = time.time() - ABANDONED - 1
+    os.utime(left, (old, old))
+    opened(folder).keep(RUN)
+    assert not left.exists()
+    assert fresh.exists()

@@ -7,8 +7,9 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_ui.jobs import sessions
-from tfm_ui.jobs.job import Request
+from tfm_ui.jobs.job import Refused, Request
 from tfm_ui.jobs.queue import GRACE
+from tfm_ui.visitors import metrics
 
 
 @pytest.fixture
@@ -67,3 +68,17 @@ def test_after_a_reload_one_stop_ends_it(script):
     assert sessions.find("profile", "x").mine
     sessions.stop(number)
     assert sessions.find("profile", "x").state == "stopped"
+
+
+def test_a_refused_job_is_counted_whoever_asks_for_it(script, monkeypatch):
+    def refused() -> float:
+        return metrics.REGISTRY.get_sample_value("attention_lab_refused_total", {"limit": "jobs"}) or 0
+
+    def refuse(*_):
+        raise Refused("Too many wait already.")
+
+    before = refused()
+    monkeypatch.setattr(FakeQueue, "submit", refuse)
+    with pytest.raises(Refused):
+        sessions.submit(Request("job", 1, seconds=1, limit=1, then=""))
+    assert refused() == before + 1

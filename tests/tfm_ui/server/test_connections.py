@@ -18,6 +18,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.visitors.metrics import REGISTRY
 
 
 async def stay(websocket):
@@ -38,6 +39,10 @@ def open_tab(client: TestClient, visitor: str) -> Any:
     return client.websocket_connect("/", headers={"Cookie": cookie(visitor)})
 
 
+def counted(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0
+
+
 def look(client: TestClient, visitor: str, path: str = "/heads", dest: str = "document") -> tuple[int, str]:
     answer = client.get(path, headers={"Cookie": cookie(visitor), "Sec-Fetch-Dest": dest})
     return answer.status_code, answer.text
@@ -45,13 +50,19 @@ def look(client: TestClient, visitor: str, path: str = "/heads", dest: str = "do
 
 @pytest.mark.parametrize("most", [{"tabs_per_visitor": 2}, {"tabs_per_address": 2}, {"tabs": 2}])
 def test_a_tab_too_many_is_refused_and_a_closed_one_makes_room(most):
-    client = tabs(**most)
+    client, [limit] = tabs(**most), most
+    begun = counted("attention_lab_tabs"), counted("attention_lab_refused_total", limit=limit)
     with ExitStack() as opened:
         for _ in range(2):
             opened.enter_context(open_tab(client, "a"))
         with pytest.raises(WebSocketDisconnect) as refusal, open_tab(client, "a"):
             pass
         assert refusal.value.code == 1013
+        assert counted("attention_lab_tabs") == begun[0] + 2
+    assert (counted("attention_lab_tabs"), counted("attention_lab_refused_total", limit=limit)) == (
+        begun[0],
+        begun[1] + 1,
+    )
     with open_tab(client, "a"):
         pass
 

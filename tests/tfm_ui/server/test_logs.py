@@ -14,10 +14,12 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from tfm_ui.server import latency, logs, requests_log
+from tfm_ui.server import logs, requests_log
 from tfm_ui.server.logs import exception_in_words, of_visitor, set_up
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.settings import Settings
+from tfm_ui.visitors import metrics
+from tfm_ui.visitors.metrics import told_of
 
 SECRET = "what the visitor has typed"
 
@@ -125,9 +127,16 @@ def test_a_visitors_text_stands_in_a_log_of_text_alone(monkeypatch):
 
 
 def test_times_of_pictures_are_noted_and_those_of_refused_ones_are_not(client, monkeypatch):
-    noted = []
+    def timed() -> int:
+        return int(told_of(metrics.PICTURES)["count"])
+
+    def answered(status: int) -> float:
+        labels = {"route": "/lab/pictures/{names}", "status": str(status)}
+        return metrics.REGISTRY.get_sample_value("attention_lab_answers_total", labels) or 0
+
     monkeypatch.setattr(requests_log, "template", lambda scope: "/lab/pictures/{names}")
-    monkeypatch.setattr(latency, "note", lambda kind, seconds: noted.append(kind))
+    before = timed(), answered(200), answered(503)
     client.get("/say/it")
     client.get("/say/it", params={"status": 503})
-    assert noted == [latency.PICTURES]
+    assert timed() == before[0] + 1
+    assert (answered(200), answered(503)) == (before[1] + 1, before[2] + 1)

@@ -8,6 +8,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.tfm_ui.visitors.test_rest import rerun
+from tfm_ui.server import page_runs
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.visitors import rest
 from tfm_ui.visitors.rest import PICTURES_FOLLOW
@@ -76,10 +77,9 @@ def test_what_is_no_request_passes_unchanged():
     sent = [
         {"type": "websocket.connect"},
         {"type": "websocket.receive", "bytes": b"\xff\xff no message"},
-        {"type": "websocket.receive", "text": "words"},
         {"type": "websocket.disconnect", "code": 1000},
     ]
-    assert asyncio.run(talk(sent, 4)) == sent
+    assert asyncio.run(talk(sent, 3)) == sent
 
 
 def test_a_disconnection_does_not_wait_for_what_is_held_back():
@@ -133,3 +133,47 @@ def test_a_press_on_the_page_before_runs_the_whole_page(sent, fragment):
     assert asyncio.run(asked_for(sent, request)) == fragment
     request.rerun_script.is_auto_rerun = True  # nobody's press: a part that is gone need not renew itself
     assert asyncio.run(asked_for(sent, request)) == "foot of one"
+
+
+async def ended(first: dict[str, object] | None) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """What an app receives last of a websocket that sends this and no more, and what its browser is sent."""
+    sent: list[dict[str, object]] = []
+    coming = [{"type": "websocket.connect"}, *([first] if first else [])]
+
+    async def receive() -> dict[str, object]:
+        return coming.pop(0) if coming else await asyncio.Future()
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    received: list[dict[str, object]] = []
+
+    async def app(scope, receive, send) -> None:
+        PICTURES_FOLLOW.pop(SESSION)
+        while not received or received[-1]["type"] != "websocket.disconnect":
+            received.append(await receive())
+
+    await asyncio.wait_for(PageRunsAtRest(app, rest=0.2)({"type": "websocket"}, receive, send), 10)
+    return received[-1], sent
+
+
+def test_a_websocket_that_asks_for_no_page_is_closed(monkeypatch):
+    monkeypatch.setattr(page_runs, "FIRST", 0.05)
+    pings = BackMsg(app_heartbeat=True).SerializeToString()
+    for first in (None, {"type": "websocket.receive", "bytes": pings}):
+        last, sent = asyncio.run(ended(first))
+        PICTURES_FOLLOW[SESSION] = True
+        assert last == {"type": "websocket.disconnect", "code": 1013}
+        assert sent == [{"type": "websocket.close", "code": 1013}]
+    PICTURES_FOLLOW.pop(SESSION)
+
+
+def test_a_websocket_that_has_asked_for_a_page_stays(monkeypatch):
+    monkeypatch.setattr(page_runs, "FIRST", 0.05)
+    assert seeds(asyncio.run(talk([rerun(seed=1), 0.2, rerun(seed=2)], 2))) == [1, 2]
+
+
+def test_text_closes_a_websocket_without_a_word_in_the_log(caplog):
+    last, sent = asyncio.run(ended({"type": "websocket.receive", "text": "hello"}))
+    assert (last["code"], sent) == (1003, [{"type": "websocket.close", "code": 1003}])
+    assert not caplog.records

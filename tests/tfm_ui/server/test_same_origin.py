@@ -70,3 +70,36 @@ def test_streamlits_own_settings_tell_who_else_may(option):
     assert same_origin.is_same_origin(asked)
     option["server.allowedHosts"] = ["lab.school.test"]
     assert not same_origin.is_same_origin(asked), "the host is another"
+
+
+@pytest.mark.parametrize(
+    ("preset", "address", "manually", "allowed"),
+    [
+        ("local", "127.0.0.1", False, True),
+        ("local", "localhost", False, True),
+        ("local", "::1", False, True),
+        ("local", "127.0.0.1", True, False),
+        ("local", "0.0.0.0", False, False),
+        ("local", None, False, False),
+        ("hosted", "127.0.0.1", False, False),  # a proxy on the same machine hands on the name that visitors use
+    ],
+)
+def test_a_server_that_only_this_machine_reaches_has_local_names_alone(
+    option, monkeypatch, preset, address, manually, allowed
+):
+    option["server.address"] = address
+    if manually:
+        option[same_origin.ALLOWED] = ["lab.test"]
+    monkeypatch.setattr(config, "set_option", option.__setitem__)
+    same_origin.allow_local_names(preset)
+    local = ("localhost:8501", "127.0.0.1:8501", "[::1]:8501", "lab.localhost")
+    assert all(map(same_origin.is_own_host, local)) is not manually
+    assert same_origin.is_own_host("rebound.evil.test") is not (allowed or manually)
+    assert same_origin.is_own_host("lab.test") is not allowed
+
+
+def test_why_a_page_is_refused_is_in_the_log(option, caplog):
+    option[same_origin.ALLOWED] = same_origin.LOCAL
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("ws://lab.test/stream"):
+        pass
+    assert "server.allowedHosts" in caplog.text

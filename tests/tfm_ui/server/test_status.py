@@ -13,9 +13,11 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.loops import run
 from tfm_ui.server import asgi, liveness, processes
 from tfm_ui.server.liveness import problems
-from tfm_ui.server.status import may_read, versions
+from tfm_ui.server.load import versions
+from tfm_ui.server.status import may_read
 from tfm_ui.server.status_page import page
 from tfm_ui.settings import ENTRIES
+from tfm_ui.store import shared
 from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
 
 HERE, THERE = ("127.0.0.1", 5000), ("203.0.113.7", 5000)
@@ -193,3 +195,8 @@ def test_alive_is_said_while_every_thread_is_taken_and_the_queue_of_jobs_is_lock
         return order
 
     assert run(both()) == ["/live", "/ready"]
+
+
+def test_the_status_tells_what_of_redis_own_settings_loses_what_is_kept(monkeypatch):
+    monkeypatch.setattr(shared, "advice", lambda: "Redis drops what is kept.")
+    assert client().get("/status").json()["store"]["advice"] == "Redis drops what is kept."

@@ -1,9 +1,11 @@
 """Which store a server has: a folder that its processes find and that goes with it, or Redis with a spare one."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from redis import Redis
 from tests.tfm_core.training.runs import same_numbers, trained
 from tests.tfm_ui.store.redis_server import free_port, redis_server
 from tfm_core.training.folder import JSON, TENSORS, Folder
+from tfm_core.training.shelf import Shelf
 from tfm_core.training.store import Store
 from tfm_ui.store import runs, shared
 from tfm_ui.store.kinds import COMPARISONS, LOADED, RUNS
@@ -41,7 +44,10 @@ shared.store().put(kind, "b", b"of the child")
 print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip())
 print(shared.store().get(kind, "b").decode())
 print(os.environ[shared.VARIABLE], flush=True)
-sys.stdin.readline()
+while sys.stdin.readline() == "again\\n":
+    shared.store().put(kind, "a", b"of the server")
+    print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip())
+    print(shared.store().get(kind, "b").decode(), flush=True)
 '''
 
 
@@ -87,6 +93,38 @@ def test_what_a_killed_server_has_left_behind_the_next_removes_and_nothing_of_on
     assert [folder.exists() for folder in (left, running, latest)] == [False, True, True]
 
 
+@pytest.mark.parametrize("removed", ["all of it", "the files in it"])
+def test_a_folder_that_is_removed_while_the_server_runs_is_made_anew_for_all_its_processes(server, removed):
+    process, folder = server()
+    if removed == "all of it":
+        shutil.rmtree(folder)
+    else:
+        for path in folder.iterdir():
+            path.unlink()
+    process.stdin.write("again\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "of the server\n"  # as its child reads it
+    assert process.stdout.readline() == "of the child\n"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    server()
+    assert (folder / shared.LOCK).exists()  # the next server does not take it for what a killed one has left
+    process.communicate("\n")
+    assert not folder.exists()
+
+
+def test_where_the_folder_cannot_be_made_anew_the_server_is_not_ready(monkeypatch, tmp_path):
+    monkeypatch.setenv(shared.VARIABLE, str(tmp_path / "gone" / "attention-lab-x"))
+    assert shared.problem() == "This server can keep nothing: no folder can be made (No such file or directory)."
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "attention-lab-x").symlink_to(tmp_path / "nowhere")
+    assert "no folder can be made" in shared.problem()
+    (tmp_path / "gone" / "attention-lab-x").unlink()
+    assert shared.problem() == ""
+    shared.store().put(KIND, "a", b"1")
+    assert shared.store().get(KIND, "a") == b"1"
+    shared._local.cache_clear()
+
+
 def test_without_a_folder_it_is_a_sentence(monkeypatch):
     monkeypatch.delenv(shared.VARIABLE, raising=False)
 
@@ -113,7 +151,7 @@ def test_while_redis_is_away_it_is_a_sentence_and_then_it_is_asked_again(tmp_pat
     port, spare = free_port(), LocalStore(tmp_path)
     redis = RedisStore(f"redis://127.0.0.1:{port}")
     store = WithSpare(redis, spare)
-    away = f"kept by Redis at 127.0.0.1:{port}, and it does not answer"
+    away = "kept by Redis, and it does not answer"
     assert away in store.ready()
     for call in (store.get, store.entry):
         with pytest.raises(StoreAway, match="does not answer"):
@@ -150,10 +188,14 @@ def test_a_redis_that_is_away_is_asked_once_for_a_whole_page(monkeypatch):
     redis.close()
 
 
-def test_a_password_is_in_no_sentence():
+def test_where_redis_is_stands_in_the_log_once_and_in_no_sentence_and_its_password_nowhere(caplog):
     redis = RedisStore("redis://user:secret@127.0.0.1:1/0")
-    assert "127.0.0.1:1" in redis.ready()
-    assert "secret" not in redis.ready() + repr(redis)
+    told = [redis.ready()]
+    redis._tries_at = 0.0
+    told.append(redis.ready())
+    assert "127.0.0.1" not in "".join(told)
+    assert [record.getMessage()[:24] for record in caplog.records] == ["Redis at 127.0.0.1:1: Er"]
+    assert "secret" not in "".join(told) + repr(redis) + caplog.text
     redis.close()
 
 
@@ -233,3 +275,65 @@ def test_runs_that_cannot_be_looked_up_are_a_sentence_and_those_in_memory_stay(r
     there.keep(trained(seed=1))
     assert there.find(trained(seed=1).config)
     assert "(Redis is away.)" in there.problem
+
+
+def test_the_log_is_told_when_the_server_starts_that_redis_drops_what_is_kept(empty_redis, monkeypatch, caplog):
+    with Redis.from_url(empty_redis) as client:
+        client.config_set("maxmemory-policy", "volatile-lru")
+        monkeypatch.setattr(shared, "_redis", lambda: RedisStore(empty_redis))
+        shared.warn()
+        assert caplog.records == []  # this server has no Redis
+        monkeypatch.setattr(shared, "SETTINGS", replace(shared.SETTINGS, store=empty_redis))
+        shared.warn()
+        client.config_set("maxmemory-policy", "noeviction")
+    assert [record.getMessage() for record in caplog.records] == [
+        "Redis drops what is kept: its maxmemory-policy is volatile-lru, and should be noeviction."
+    ]
+    assert shared.advice() == ""
+
+
+def test_of_too_many_runs_an_owners_oldest_goes_and_nobody_elses(replicas, store, monkeypatch):
+    here, _ = replicas
+    here.keep(trained(seed=1), owner="Ada")
+    size = len(store.get(RUNS, store.keys(RUNS)[0])) + 1024
+    monkeypatch.setattr(runs.kinds, "RUNS", replace(RUNS, together=7 * size, each=3 * size + size // 2))
+    for seed in range(2, 9):
+        here.keep(trained(seed=seed), owner="Bob")
+    assert len(store.keys(RUNS)) == 4
+    assert store.entry(RUNS, store.keys(RUNS)[0]).owner == "Ada"
+
+
+@pytest.mark.parametrize("value", [b"\xff\xff\xff\xff{}", b"\0\0\0\3{}", b"\0\0", b""])
+def test_a_length_that_goes_beyond_the_value_is_not_believed(value):
+    assert unpacked(value) == {}
+
+
+def test_visitors_read_no_path_of_the_server(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ATTENTION_LAB_RUNS", str(tmp_path / "file"))
+
+    shelf = Shelf("Trained runs")
+    monkeypatch.setattr(runs.STORE, "shelf", shelf)
+    monkeypatch.setattr(runs.OUTCOMES, "shelf", Shelf("Comparisons"))
+    runs.connect()
+    shelf.write("run-1", {JSON: b"{}"})
+    assert shelf.problem == (
+        "Trained runs are kept in memory until the server ends: the server's folder for them (ATTENTION_LAB_RUNS) "
+        "cannot be written (File exists)."
+    )
+
+
+def test_while_the_spare_store_is_away_redis_alone_is_used(empty_redis, tmp_path, monkeypatch):
+    redis, spare = RedisStore(empty_redis), LocalStore(tmp_path / "no folder")
+    assert "cannot be read or written now" in spare.ready()
+    store = WithSpare(redis, spare)
+    store.put(KIND, "a", b"1", "Ada")
+    assert (store.get(KIND, "a"), store.entry(KIND, "a").owner, store.keys(KIND)) == (b"1", "Ada", ["a"])
+    store.remove(KIND, "a")
+    assert store.keys(KIND) == []
+    monkeypatch.setattr(shared, "_redis", lambda: redis)
+    monkeypatch.setattr(shared, "SETTINGS", replace(shared.SETTINGS, store=empty_redis))
+    monkeypatch.setenv(shared.VARIABLE, str(tmp_path / "no" / "folder"))
+    assert shared.store() is redis
+    assert shared.problem() == ""
+    redis.close()

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.store import EXTRA, LONGEST_NAME, Entry, Kind, digest_of
 
 PLAIN = Kind("plain", together=100_000)
-SMALL = Kind("small", together=10 * EXTRA, each=4 * EXTRA, reading_renews=True)
+SMALL = Kind("small", together=10 * EXTRA, each=4 * EXTRA, network=6 * EXTRA, reading_renews=True)
 # Hypothesis calls a test many times with the same store.
 same_store = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -73,6 +74,14 @@ def test_what_is_larger_than_the_limit_is_refused_and_changes_nothing(store):
         store.put(SMALL, "k" * 201, b"")
 
 
+def test_a_value_may_have_a_limit_of_its_own(store):
+    small = replace(PLAIN, most=10)
+    with pytest.raises(ValueError, match="plain: expected at most 10 bytes, got 11"):
+        store.put(small, "a", bytes(11))
+    store.put(PLAIN, "a", bytes(10))
+    assert store.get(small, "a") == bytes(10)
+
+
 def test_without_a_limit_of_its_own_an_owner_may_fill_all(store):
     for number in range(5):
         store.put(Kind("free", together=3 * EXTRA), str(number), b"", "Ada")
@@ -100,6 +109,9 @@ class Model:
         self.kept[key] = owner, size + EXTRA
         while self.bytes_of(owner) > SMALL.each:
             del self.kept[next(key for key, (whose, _) in self.kept.items() if whose == owner)]
+        network = owner.partition(" ")[0]
+        while network and self.bytes_of(network=network) > SMALL.network:
+            del self.kept[next(key for key, (whose, _) in self.kept.items() if whose.partition(" ")[0] == network)]
         while self.bytes_of() > SMALL.together:
             self.kept.popitem(last=False)
 
@@ -107,17 +119,20 @@ class Model:
         if key in self.kept:
             self.kept.move_to_end(key)
 
-    def bytes_of(self, owner=None):
-        return sum(size for whose, size in self.kept.values() if owner in (None, whose))
+    def bytes_of(self, owner=None, network=None):
+        sizes = [(whose, whose.partition(" ")[0], size) for whose, size in self.kept.values()]
+        return sum(size for whose, near, size in sizes if owner in (None, whose) and network in (None, near))
 
 
-PUT = st.tuples(st.sampled_from("abcdefghijkl"), st.integers(0, SMALL.largest), st.sampled_from("ABCDE"))
+# Of one address, of another that begins alike, without one, and an address alone.
+OWNERS = ("1.2.3.4 A", "1.2.3.4 B", "1.2.3.4 C", "1.2.3.4", "1.2.3.45 A", " A", " B", "C")
+PUT = st.tuples(st.sampled_from("abcdefghijkl"), st.integers(0, SMALL.largest), st.sampled_from(OWNERS))
 READ = st.sampled_from("abcdefghijkl")
 
 
 @same_store
 @given(steps=st.lists(PUT | READ, max_size=40))
-def test_never_over_a_limit_and_the_oldest_goes_first_the_owners_before_anyones(store, steps):
+def test_never_over_a_limit_and_the_oldest_goes_first_the_owners_then_the_networks_then_anyones(store, steps):
     model = Model()
     for key in store.keys(SMALL):
         store.remove(SMALL, key)
@@ -163,3 +178,25 @@ def test_what_has_outlived_its_time_is_gone_and_has_room_no_longer(store):
     time.sleep(lifetime * 7 / 6)
     assert store.entry(brief, "a") is None
     assert store.keys(brief) == []
+
+
+def test_who_invents_visitors_drops_nothing_of_other_networks(store):
+    for owner in ("5.6.7.8 B", "9.9.9.9 C"):
+        for number in range(2):
+            store.put(SMALL, f"{owner[0]}{number}", b"", owner)
+    for number in range(50):
+        store.put(SMALL, f"A{number}", b"", f"1.2.3.4 {number}")
+    assert store.keys(SMALL) == ["50", "51", "90", "91", *(f"A{number}" for number in range(44, 50))]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_of_each_kind_nobody_can_push_out_all_that_others_have(kind, store):
+    """Comparisons are one for each task, whoever has asked for them."""
+    share = min(limit for limit in (kind.each, kind.network, kind.together) if limit)
+    assert share <= kind.together // 2 or kind.name == "comparisons"
+    assert kind.largest <= share
+    small = replace(kind, together=20 * EXTRA, each=10 * EXTRA, network=10 * EXTRA, most=0)
+    store.put(small, "Ada's", b"", "1.2.3.4")
+    for number in range(40):
+        store.put(small, f"Bob's {number}", b"", "5.6.7.8")
+    assert store.keys(small)[0] == "Ada's"

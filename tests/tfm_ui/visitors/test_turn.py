@@ -83,3 +83,14 @@ def test_a_page_that_cannot_begin_says_so_and_runs_when_it_can(limiter, monkeypa
     page.run()
     assert not page.warning
     assert is_free(limiter, Lane.PAGES)
+
+
+def test_what_is_slow_gives_its_memory_back_at_its_end_and_what_is_quick_does_not(limiter, monkeypatch):
+    given = []
+    monkeypatch.setattr("tfm_ui.visitors.turn.give_back", lambda: given.append("back"))
+    with turn_to_compute():
+        pass
+    assert not given
+    with turn_to_compute(heavy=True):
+        assert not given
+    assert len(given) == 1

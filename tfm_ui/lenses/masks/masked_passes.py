@@ -25,7 +25,7 @@ from tfm_core.model.tokens import FIRST_ID
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live import origins, passes
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, transformer
 from tfm_ui.live.places import place
@@ -162,7 +162,7 @@ def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 
 
-@cached(apart=256)
+@cached(heavy=never, apart=256)
 def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 

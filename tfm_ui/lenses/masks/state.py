@@ -41,13 +41,18 @@ PASTED = """tensor([[False,  True,  True,  True],
 
 @dataclass(frozen=True)
 class UploadName:
-    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file."""
+    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file.
+
+    Names of 16 digits are of versions before.
+    """
 
     label: str
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The name, if it may be one."""
-        return (raw, "") if re.fullmatch(r"[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
+        return (
+            (raw, "") if re.fullmatch(r"[0-9a-f]{32}|[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

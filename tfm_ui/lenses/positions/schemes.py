@@ -12,7 +12,7 @@ from tfm_core import POSITIONAL, Positional
 from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.positions.maths import lone_scheme, turned_pair
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
@@ -45,13 +45,13 @@ class Spec:
         return known if self.weights != RANDOM else {k: v for k, v in known.items() if k not in ("weights", "stack")}
 
 
-@cached()
+@cached(heavy=never)
 def module_of(spec: Spec) -> Positional:
     """The scheme itself."""
     return lone_scheme(**spec.arguments)
 
 
-@cached()
+@cached(heavy=never)
 def encoding(spec: Spec, length: int) -> Tensor:
     """What a scheme adds to the embeddings, (length, width); NaN where it has nothing to add.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -18,6 +19,7 @@ from tfm_ui.page import controls, job_bar, notices
 from tfm_ui.store import shared
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.visitors.visitor import network_here
 
 JOB = "profile"
 # In the session: jobs that it has seen under way; those whose outcome the link holds, or held; and what it last showed
@@ -170,14 +172,15 @@ def _ask_now(now: Callable[[], Plan | None]) -> None:
 def _ask(plan: Plan) -> None:
     if refused(plan):
         return
-    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=_keep)
+    keep = partial(_keep, network_here())
+    request = Request(JOB, plan, seconds=needs(plan).seconds, limit=limit(plan), then=keep)
     job_bar.submit(request, WATCHED)
 
 
-def _keep(step: Step) -> None:
+def _keep(owner: str, step: Step) -> None:
     if isinstance(step, Progress) and measure_words.worth_keeping(step.report):
         with suppress(StoreAway):  # the page says so
-            measurements.keep(step.report)
+            measurements.keep(step.report, owner)
 
 
 def _report(job: JobStatus) -> Report | None:

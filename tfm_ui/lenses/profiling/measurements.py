@@ -5,19 +5,19 @@ from hashlib import blake2b
 
 from tfm_core.profiling import Plan, Report
 from tfm_core.profiling.files import as_json, from_json
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.store.kinds import MEASUREMENTS
 from tfm_ui.store.shared import store
 from tfm_ui.store.store import StoreAway
 
 
-def keep(report: Report) -> None:
-    """Remember it, and forget the oldest where there are too many.
+def keep(report: Report, owner: str = "") -> None:
+    """Remember it, and forget the oldest where there are too many, first the owner's.
 
     Raises:
         StoreAway: if it cannot be kept anywhere.
     """
-    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode())
+    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode(), owner)
 
 
 def is_here(name: str) -> bool:
@@ -45,7 +45,7 @@ def find(plan: Plan | None, name: str = "") -> Report | None:
     return None
 
 
-@cached()
+@cached(heavy=never)
 def _report(key: str, digest: str) -> Report | None:
     """The report with this digest, which is read once and not for each picture; None if it cannot be read as one."""
     value = store().get(MEASUREMENTS, key)

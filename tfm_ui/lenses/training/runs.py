@@ -10,7 +10,7 @@ from tfm_core.training.run import Progress, Run
 from tfm_core.training.train import untrained
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.training.state import AUTO, TrainingState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 
 JOB = "train"
 LONGEST = 120.0  # estimated seconds of a run
@@ -98,7 +98,7 @@ def shown_run(config: TrainingConfig) -> Run:
     return run_of(config) or _untrained(config)
 
 
-@cached()
+@cached(heavy=never)
 def _untrained(config: TrainingConfig) -> Run:
     return untrained(config)
 

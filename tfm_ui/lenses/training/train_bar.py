@@ -1,5 +1,6 @@
 """The button that trains, and what is told while it does."""
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -12,6 +13,7 @@ from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training import train_words
 from tfm_ui.lenses.training.runs import JOB, estimate
 from tfm_ui.page import controls, job_bar
+from tfm_ui.visitors.visitor import network_here
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 LIMIT = 6.0, 30.0  # a run is stopped after this many times its estimate, and never before this many seconds
@@ -71,12 +73,14 @@ def _ask(config: TrainingConfig) -> None:
         return
     seconds = estimate(config)
     limit = max(LIMIT[0] * seconds, LIMIT[1])
-    job_bar.submit(Request(JOB, config, seconds=seconds, limit=limit, then=_keep), WATCHED)
+    keep = partial(_keep, network_here())
+    job_bar.submit(Request(JOB, config, seconds=seconds, limit=limit, then=keep), WATCHED)
 
 
-def _keep(step: Step) -> None:
+def _keep(owner: str, step: Step) -> None:
+    """Keep what was learned. It belongs to whoever asked first, however many wait for it."""
     if isinstance(step, Progress):
-        STORE.keep(step.run)
+        STORE.keep(step.run, owner=owner)
 
 
 def use_in_all_lenses(run: Run) -> None:

@@ -49,6 +49,10 @@ FORMS = {
     "semicolons": lambda mask: "\n".join(";".join("01"[cell] for cell in row) for row in mask.tolist()),
     "tabs": lambda mask: "\n".join("\t".join("01"[cell] for cell in row) for row in mask.tolist()),
     "spaces": lambda mask: "\n".join("  ".join("01"[cell] for cell in row) for row in mask.tolist()) + "\n\n",
+    "Matlab": lambda mask: "[" + "; ".join(" ".join("01"[cell] for cell in row) for row in mask.tolist()) + "]",
+    "Matlab's statement": lambda mask: (
+        "A = [" + ";\n".join(", ".join("01"[cell] for cell in row) for row in mask.tolist()) + "];"
+    ),
     "one line": lambda mask: "; ".join(" ".join("01"[cell] for cell in row) for row in mask.tolist()),
     "digits": lambda mask: "\n".join("".join("01"[cell] for cell in row) for row in mask.tolist()),
     "four axes": lambda mask: repr(mask[None, None]),
@@ -239,3 +243,15 @@ def test_the_link_of_an_upload_holds_a_digest_alone():
     assert UploadName("x").read(digest, "") == (digest, "")
     assert UploadName("x").read("", "") == ("", "")
     assert UploadName("x").read("../etc", "")[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"), [("[1;0]", [[1], [0]]), ("[1 0;0 1;]", [[1, 0], [0, 1]]), ("[1 0;]", [[1, 0]])]
+)
+def test_a_semicolon_ends_a_row_within_brackets(text, rows):
+    np.testing.assert_array_equal(read_text(text).values, rows)
+
+
+def test_rows_of_other_lengths_within_brackets_are_told():
+    with pytest.raises(ValueError, match="Row 2 has 1 entry, most rows have 2"):
+        read_text("[1 0; 1; 0 1]")

@@ -109,7 +109,7 @@ def shown(data: bytes, **state) -> Pasted:
     """What the lens says of an uploaded file."""
     with empty_store(uploads):
         uploads.keep("a", "Ada", read_file(data))
-        result, problem = pasted_mask(ModelState(), MasksState(pasted="", upload="a", **state), "Ada")
+        result, problem = pasted_mask(ModelState(), MasksState(pasted="", upload="a", **state))
     assert result, problem
     return result
 

@@ -5,6 +5,7 @@ import numpy as np
 from tfm_ui.lenses.attention.arcs.figure import arcs_figure
 from tfm_ui.lenses.attention.arcs.numbers import arcs
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
@@ -52,4 +53,4 @@ def content(model: ModelState, state: AttentionState) -> Content:
     return header, np.frombuffer(b"".join(part.tobytes() for part in parts), np.uint8)
 
 
-PICTURES = {"arcs": Picture(ARCS, content)}
+PICTURES = {"arcs": Picture(ARCS, content, needs=and_scores(1))}

@@ -8,6 +8,7 @@ from tfm_ui.lenses.attention.change.results import ChangedWeights, changed
 from tfm_ui.lenses.attention.change.setting import MARK
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.weight_axes import ASKS, keys_axis, queries_axis
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -93,7 +94,7 @@ def _slider(shown: ChangedWeights, locked: tuple[int, int]) -> Slider:
 
 
 PICTURES = {
-    "change_weights": Picture(MAPS, change_weights),
-    "change_stream": Picture(MAPS, change_stream),
-    "change_output": Picture(CHART, change_output),
+    "change_weights": Picture(MAPS, change_weights, needs=and_scores(3)),
+    "change_stream": Picture(MAPS, change_stream, needs=and_scores(3)),
+    "change_output": Picture(CHART, change_output, needs=and_scores(3)),
 }

@@ -5,6 +5,7 @@ import numpy as np
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.weight_axes import ASKS, keys_axis, queries_axis
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -53,4 +54,7 @@ def chosen_row(model: ModelState, state: AttentionState) -> Content:
     )
 
 
-PICTURES = {"contribution": Picture(MAPS, whole_head), "contribution_row": Picture(CHART, chosen_row)}
+PICTURES = {
+    "contribution": Picture(MAPS, whole_head, needs=and_scores(1)),
+    "contribution_row": Picture(CHART, chosen_row, needs=and_scores(1)),
+}

@@ -11,7 +11,7 @@ from tfm_ui.lenses.attention import computed
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.scale import recipe
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.places import kind_of
 from tfm_ui.live.script import script
 from tfm_ui.live.texts import tokens_of
@@ -134,7 +134,7 @@ def _model_variances(model: ModelState, kind: str, layer: int) -> list[float]:
     return score_variances(computed.inside(model, kind, layer), len(queries.pieces))
 
 
-@cached(apart=32)
+@cached(heavy=never, apart=32)
 def _experiment(widths: tuple[int, ...], draws: int, keys: int, seed: int) -> ScaleExperiment:
     return scale_experiment(widths, draws=draws, keys=keys, seed=seed)
 

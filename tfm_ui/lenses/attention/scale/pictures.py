@@ -5,14 +5,17 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling
+from tfm_ui.lenses.attention.scale.numbers import WIDTHS, effect_of_scaling
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.memory import LITTLE
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 
 COLOURS = {"unscaled": "head 2", "scaled": "head 1"}
 
@@ -49,4 +52,10 @@ def content(model: ModelState, state: AttentionState) -> Content:
     return lines.content(charts, about=effect.sentence())
 
 
-PICTURES = {"scale": Picture(CHART, content)}
+def _needs(model: ModelState, state: AttentionState) -> int:
+    """A layer's scores; and of the experiment the keys of all draws, of the widest head, with their scores."""
+    keys: int = NUMBER * state.draws * state.draw_keys * (WIDTHS[-1] + 8)
+    return and_scores(1)(model, state) + LITTLE + keys
+
+
+PICTURES = {"scale": Picture(CHART, content, needs=_needs)}

@@ -13,6 +13,7 @@ from tfm_ui.lenses.attention.steps.formula import code, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES
 from tfm_ui.lenses.attention.steps.numbers import Steps, steps
 from tfm_ui.lenses.attention.steps.scenes import WHAT, what
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
@@ -114,4 +115,4 @@ def _operand(shown: Steps, name: str) -> str:
     return told.get(name, "Added to the scores: 0 where a query may look at a key, −∞ where it may not.")
 
 
-PICTURES = {"steps": Picture(MATRICES_CANVAS, content)}
+PICTURES = {"steps": Picture(MATRICES_CANVAS, content, needs=and_scores(1))}

@@ -1,6 +1,7 @@
 """The button that measures writing with the cache and without, and what is told while it does."""
 
 from contextlib import suppress
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -17,6 +18,7 @@ from tfm_ui.page import controls, job_bar
 from tfm_ui.store import shared
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
+from tfm_ui.visitors.visitor import network_here
 
 JOB = "decoding"
 WATCHED, LINKED = "_decodings", "_linked_decodings"  # in the session: jobs seen under way, and jobs that the link holds
@@ -109,11 +111,11 @@ def progress(job: JobStatus) -> str:
 def _ask(plan: DecodingPlan) -> None:
     if why_not(plan):
         return
-    seconds = expected_seconds(plan)
-    job_bar.submit(Request(JOB, plan, seconds=seconds, limit=LIMIT * seconds, then=_keep), WATCHED)
+    seconds, keep = expected_seconds(plan), partial(_keep, network_here())
+    job_bar.submit(Request(JOB, plan, seconds=seconds, limit=LIMIT * seconds, then=keep), WATCHED)
 
 
-def _keep(step: Step) -> None:
+def _keep(owner: str, step: Step) -> None:
     if isinstance(step, DecodingProgress) and step.report.complete:
         with suppress(StoreAway):  # the page says so
-            measured.keep(step.report)
+            measured.keep(step.report, owner)

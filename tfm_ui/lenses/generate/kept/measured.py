@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from tfm_core.profiling.decoding_report import Decoding, DecodingPlan, as_json, from_json, plan_of
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.kinds import MEASUREMENTS
 from tfm_ui.store.shared import store
@@ -21,13 +21,13 @@ def plan(model: ModelState) -> DecodingPlan:
     return plan_of(model.config, model.most_tokens)
 
 
-def keep(report: Decoding) -> None:
-    """Remember it, and forget the oldest where there are too many.
+def keep(report: Decoding, owner: str = "") -> None:
+    """Remember it, and forget the oldest where there are too many, first the owner's.
 
     Raises:
         StoreAway: if it cannot be kept anywhere.
     """
-    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode())
+    store().put(MEASUREMENTS, f"{_of(report.plan)}-{report.id}", as_json(report).encode(), owner)
 
 
 def find(plan: DecodingPlan, name: str = "") -> Decoding | None:
@@ -63,7 +63,7 @@ def facts(report: Decoding) -> str:
     return said
 
 
-@cached()
+@cached(heavy=never)
 def _report(key: str, digest: str) -> Decoding | None:
     """The report with this digest, which is read once and not for each picture; None if it cannot be read as one."""
     value = store().get(MEASUREMENTS, key)

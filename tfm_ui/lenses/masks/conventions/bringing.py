@@ -13,7 +13,6 @@ from tfm_ui.page import controls, share
 from tfm_ui.state.links import cuts
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
 
 def menu(model: ModelState, where: DeltaGenerator) -> None:
@@ -38,8 +37,8 @@ def menu(model: ModelState, where: DeltaGenerator) -> None:
 
 
 def brought(model: ModelState, state: MasksState) -> tuple[Pasted | None, str]:
-    """What was pasted or uploaded, or None and why. A visitor gets their own uploads alone; a bad file hides all."""
-    mask, problem = pasted_mask(model, state, visitor_here() if runs_a_script() else None)
+    """What was pasted or uploaded, or None and why. A bad file hides all."""
+    mask, problem = pasted_mask(model, state)
     return (None, problem) if uploading.rejected(state) else (mask, problem)
 
 
@@ -58,7 +57,7 @@ def why_there_is_none(state: MasksState, problem: str) -> None:
 def what_the_link_holds(state: MasksState, *, drawn: bool = True) -> None:
     """What of a pasted or uploaded mask a link does not carry."""
     if drawn and not state.pasted.strip():
-        st.caption("Uploads are not in the link, until they are used as the mask.")
+        st.caption("The link names this upload, and does not hold it until it is used as the mask.")
     elif PREFIX + "pasted" in cuts(share.address(), *controls.states()):
         st.caption("This text is longer than a link carries. Used as the mask, it is in the link as paint.")
 

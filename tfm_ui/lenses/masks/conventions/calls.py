@@ -15,10 +15,13 @@ from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.masked_passes import attention_of, read_by
-from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, sentences, setting
+from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
+from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import LITTLE
 from tfm_ui.settings import ENTRIES, SETTINGS
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels
 
@@ -190,6 +193,14 @@ class Conventions:
                 "on both sides of the comparison."
             )
         return " ".join(said)
+
+
+def conventions_needs(model: ModelState, state: MasksState) -> int:
+    """The bytes that a pass of the page takes, and the scores of a batch, or of a large one's chosen sentence, in the
+    calls that are compared.
+    """
+    count, alone = len(sentences(model, state)), model.num_heads * padded(model, state).longest ** 2
+    return passes.needs(model) + LITTLE + 6 * NUMBER * (count * alone if count * alone <= CELLS_AT_ONCE else alone)
 
 
 def conventions(model: ModelState, state: MasksState) -> Conventions:

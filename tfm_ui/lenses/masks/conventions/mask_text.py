@@ -21,6 +21,7 @@ from tfm_ui.text import formats
 
 SIDE = 1024  # rows and columns at most
 BYTES = 9 * 2**20  # of text or a file: 1,024 x 1,024 float64 fit
+BETWEEN = " \n\t\r,;"  # what stands around cells
 DEEP = 8  # brackets within each other
 WORDS = {"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}
 SHORTENED = (
@@ -66,6 +67,8 @@ def read_text(text: str) -> Table:
         ValueError: with a sentence that says what is wrong, and where.
     """
     text = text.replace("\u2212", "-").replace("∞", "inf").strip()
+    if "[" in text:
+        text = text.rstrip(BETWEEN)  # a statement ends in a semicolon
     if not text:
         raise ValueError("There is nothing in it.")
     if len(text) > BYTES:
@@ -195,14 +198,14 @@ def _brackets(text: str, reader: _Reader) -> list[int]:
                 open_lists[-1].append(shape_of)
             else:
                 shape = shape_of
-        elif words := re.split(r"[\s,;]+", piece.strip(" \n\t\r,;"), maxsplit=SIDE):
-            if words == [""]:
-                continue
+        elif rows := [row for row in piece.split(";", SIDE + 1) if row.strip(BETWEEN)]:
             if not open_lists:
                 raise ValueError("There is more than one array in it: paste one.")
             if open_lists[-1]:
                 raise ValueError(f"Beside row {reader.rows} stands “{piece.strip(' ,')[:20]}” outside of any row.")
-            open_lists[-1].append([reader.row(words), -1])
+            lengths = [reader.row(re.split(r"[\s,;]+", row.strip(BETWEEN), maxsplit=SIDE)) for row in rows]
+            # [1 0; 0 1], as Matlab and Julia write it, is a list of two rows.
+            open_lists[-1] += [[length] for length in lengths] if len(rows) > 1 else [[*lengths, -1]]
     return shape or [0]
 
 

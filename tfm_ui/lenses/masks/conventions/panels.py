@@ -88,7 +88,7 @@ def _code(batch: Conventions) -> None:
 
 
 def _foreign(model: ModelState, state: MasksState) -> Panel:
-    """What was pasted or uploaded. Visitors get only their own uploads; a rejected file hides all."""
+    """What was pasted or uploaded. A rejected file hides all."""
     mask, problem = bringing.brought(model, state)
     if not mask:
         return Panel(

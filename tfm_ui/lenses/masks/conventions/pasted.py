@@ -184,16 +184,10 @@ def _apart(names: list[str]) -> list[str]:
     return names if len(set(names)) == len(names) else [f"{i + 1} {name}" for i, name in enumerate(names)]
 
 
-def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None) -> tuple[Pasted | None, str]:
-    """What was pasted or else uploaded, or None and why there is nothing.
-
-    Args:
-        model: the sidebar's.
-        state: the lens's.
-        visitor: who asks, and gets only what that visitor uploaded; None for a picture, which knows the name alone.
-    """
+def pasted_mask(model: ModelState, state: MasksState) -> tuple[Pasted | None, str]:
+    """What was pasted or else uploaded, or None and why there is nothing."""
     try:
-        whole_table = _read(state, visitor)
+        whole_table = _read(state)
     except (ValueError, StoreAway) as problem:
         return None, str(problem)
     except LookupError:
@@ -209,10 +203,10 @@ def pasted_mask(model: ModelState, state: MasksState, visitor: str | None = None
     ), ""
 
 
-def _read(state: MasksState, visitor: str | None) -> Table | None:
+def _read(state: MasksState) -> Table | None:
     if state.pasted.strip():
         return read_text(state.pasted)
-    return uploads.find(state.upload, visitor) if state.upload else None
+    return uploads.find(state.upload) if state.upload else None
 
 
 def drawn(pasted: Pasted) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.conventions.calls import conventions, conventions_needs
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import drawn, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
@@ -113,7 +113,7 @@ def foreign(model: ModelState, state: MasksState) -> Content:
 
 
 PICTURES = {
-    "masks_ours": Picture(MAPS, ours, ignores=WEIGHTS),
-    "masks_handed": Picture(MAPS, handed, ignores=WEIGHTS),
-    "masks_pasted": Picture(MAPS, foreign, ignores=WEIGHTS),
+    "masks_ours": Picture(MAPS, ours, ignores=WEIGHTS, needs=conventions_needs),
+    "masks_handed": Picture(MAPS, handed, ignores=WEIGHTS, needs=conventions_needs),
+    "masks_pasted": Picture(MAPS, foreign, ignores=WEIGHTS, needs=conventions_needs),
 }

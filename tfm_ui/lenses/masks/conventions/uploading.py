@@ -6,7 +6,7 @@ from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.mask_text import BYTES
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
-from tfm_ui.page import controls
+from tfm_ui.page import controls, upload
 from tfm_ui.store.store import StoreAway
 from tfm_ui.visitors.visitor import runs_a_script, visitor_here
 
@@ -15,11 +15,12 @@ UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
 def uploader() -> None:
     """Draw the box that takes a file."""
-    st.file_uploader(
+    upload.draw(
         "Or upload one: .npy, .npz, .csv, .txt",
-        max_upload_size=BYTES // 2**20,
         key=UPLOAD,
-        on_change=_file_changed,
+        most=BYTES // 2**20,
+        read=_file_changed,
+        what="the uploaded mask",
     )
 
 
@@ -42,10 +43,11 @@ def _file_changed() -> None:
     visitor = visitor_here()
     name = uploads.name_of(data, visitor)
     try:
-        uploads.keep(name, visitor, read_file(data))
+        with upload.in_turn(UPLOAD, file):
+            uploads.keep(name, visitor, read_file(data))
     except (ValueError, StoreAway) as problem:
         state = controls.current(MasksState, PREFIX)
-        st.session_state[PROBLEM] = f"{file.name[:60]}: {problem}", state.pasted
+        st.session_state[PROBLEM] = f"{upload.name_of(file)}: {problem}", state.pasted
         controls.change(PREFIX, upload="")  # the uploader no longer holds the file that was uploaded before
         return
     controls.change(PREFIX, upload=name, pasted="")

@@ -1,19 +1,20 @@
 """Uploaded masks, which no link holds: the server's store keeps them by visitor; it drops the oldest if room runs out.
 
 A picture is asked for outside of any session, with what the link holds alone: the name of an upload. So that name is a
-key: without the server's secret nobody can make one up, not even of a file whose content is known. Pages ask as a
-visitor, too: whoever opens another's link is told that the upload is gone.
+key of 128 bits: without the server's secret nobody can make one up, not even of a file whose content is known. Whoever
+has the link sees the mask, as the box that takes it says (tfm_ui/page/upload.py).
 """
 
-import io
+import json
 import secrets
-import zipfile
 from hashlib import blake2b
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
-from tfm_ui.lenses.masks.conventions.mask_text import Table
-from tfm_ui.live.cache import cached
+from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
+from tfm_ui.live.cache import cached, never
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 
@@ -22,7 +23,7 @@ SECRET = secrets.token_bytes(32)
 
 def name_of(data: bytes, visitor: str) -> str:
     """What stands for a visitor's file in the link; another for each visitor, and each time that the server starts."""
-    return blake2b(len(visitor).to_bytes(4) + visitor.encode() + data, digest_size=8, key=SECRET).hexdigest()
+    return blake2b(len(visitor).to_bytes(4) + visitor.encode() + data, digest_size=16, key=SECRET).hexdigest()
 
 
 def keep(name: str, visitor: str, table: Table) -> None:
@@ -35,20 +36,20 @@ def keep(name: str, visitor: str, table: Table) -> None:
     store().put(UPLOADS, name, as_bytes(table), visitor)
 
 
-def find(name: str, visitor: str | None = None) -> Table:
-    """The table of this name; a page says which visitor asks, and gets what is that visitor's alone.
+def find(name: str) -> Table:
+    """The table of this name, for whoever knows it.
 
     Raises:
-        LookupError: if it is not there any more, or another visitor's.
+        LookupError: if it is not there any more.
         StoreAway: if the store does not answer.
     """
     entry = store().entry(UPLOADS, name)
-    if entry is None or visitor not in (None, entry.owner):
+    if entry is None:
         raise LookupError(f"expected the name of an upload that is kept, got {name}")
     return _table(name, entry.digest)
 
 
-@cached()
+@cached(heavy=never)
 def _table(name: str, digest: str) -> Table:
     """The table with this digest, which is read once and not for each picture."""
     value = store().get(UPLOADS, name)
@@ -58,30 +59,28 @@ def _table(name: str, digest: str) -> Table:
 
 
 def as_bytes(table: Table) -> bytes:
-    """A table as NPZ: a byte for each number where all are 0 or 1, as in most masks."""
+    """A table as safetensors: a byte for each number where all are 0 or 1, as in most masks."""
     values = table.values
     is_small = bool(np.isin(values, (0.0, 1.0)).all() and not np.signbit(values).any())
-    file = io.BytesIO()
-    np.savez(
-        file,
-        values=values.astype(np.uint8) if is_small else values,
-        words=np.array([table.kind, *table.notes]),
-        more=np.array([table.precision, table.says]),
+    words = json.dumps([table.kind, table.notes, table.precision, table.says]).encode()
+    return save(
+        {"values": values.astype(np.uint8) if is_small else values, "words": np.frombuffer(words, np.uint8).copy()}
     )
-    return file.getvalue()
 
 
 def from_bytes(data: bytes) -> Table:
     """The table that `as_bytes` has written.
 
     Raises:
-        LookupError: for anything else; nothing in it is executed.
+        LookupError: for anything else; nothing in it is executed, and nothing becomes larger than a mask may be.
     """
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            values, (kind, *notes) = file["values"].astype(np.float64), file["words"].tolist()
-            precision, says = file["more"].tolist() if "more" in file else ("float64", "")  # of a version before
-        *stack, rows, columns = values.shape
-    except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile) as problem:
+        parts = load(data)
+        values = parts["values"]
+        *_, _, _ = values.shape
+        if values.size > SIDE * SIDE:
+            raise ValueError(f"expected at most {SIDE * SIDE:,} numbers, got {values.size:,}")
+        kind, notes, precision, says = json.loads(parts["words"].tobytes())
+        return Table(values.astype(np.float64), str(kind), tuple(map(str, notes)), str(precision), str(says))
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as problem:
         raise LookupError(f"expected an upload that this app has kept, got {len(data)} other bytes") from problem
-    return Table(values.reshape(*stack, rows, columns), str(kind), tuple(map(str, notes)), str(precision), str(says))

@@ -23,10 +23,13 @@ from tfm_core.study.ties import ties
 from tfm_ui.lenses.masks.leaks import recipe
 from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
-from tfm_ui.lenses.masks.masked_passes import at, influences, stream
+from tfm_ui.lenses.masks.masked_passes import AT_ONCE, at, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
+from tfm_ui.live import passes
+from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER, weight_bytes
 from tfm_ui.text import token_labels
 
 RECIPES: dict[str, Callable[..., object]] = {
@@ -187,6 +190,21 @@ def _run(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
 def plan_of(model: ModelState, state: MasksState) -> Plan:
     """Which tokens are changed, and how often."""
     return _run(model, state)[1]
+
+
+def measure_needs(model: ModelState, state: MasksState) -> int:
+    """The bytes that the measurement takes: the model, also in float64; changed sentences side by side, whose streams
+    after all layers are kept, and a layer's scores; or the pass of the page.
+    """
+    under, planned = _run(model, state)
+    fitted, tries = under.model, planned.tries
+    config, tokens, double = fitted.config, fitted.longest, 2 * NUMBER
+    rows = max(AT_ONCE, tries * tokens)
+    streams = double * rows * ((2 * config.num_layers + 6) * config.d_model + 3 * fitted.hidden)
+    of_encoder = 3 * tokens if fitted.is_encoder_decoder else 0
+    scores = double * config.num_heads * tokens * (2 * rows + of_encoder)
+    tables = 12 * NUMBER * tokens**2  # of all pairs: masks, and what is allowed after each layer
+    return max(passes.needs(model), 3 * weight_bytes(config) + streams + scores + tables, 3 * LITTLE)
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:

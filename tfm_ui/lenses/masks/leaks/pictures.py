@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
-from tfm_ui.lenses.masks.leaks.measured import Measurement, measure
+from tfm_ui.lenses.masks.leaks.measured import Measurement, measure, measure_needs
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
 from tfm_ui.lenses.masks.leaks.travel import Travel
@@ -121,7 +121,7 @@ def _maps(measured: Measurement, drawn: list[Map], crosses: list[tuple[int, int,
 
 
 PICTURES = {
-    "masks_leaks": Picture(MAPS, changes),
-    "masks_leaks_layers": Picture(MAPS, layer_by_layer),
-    "masks_leaks_distance": Picture(CHART, distances),
+    "masks_leaks": Picture(MAPS, changes, needs=measure_needs),
+    "masks_leaks_layers": Picture(MAPS, layer_by_layer, needs=measure_needs),
+    "masks_leaks_distance": Picture(CHART, distances, needs=measure_needs),
 }

@@ -11,8 +11,10 @@ from tfm_core.model.tokens import PAD_ID
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
+from tfm_ui.live import passes
 from tfm_ui.live.memory import MOST
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 
 WORK = 10**10  # multiplications of a pass, up to which a batch is run: half a second
 LENGTHS = (1024, 512, 256, 128)
@@ -100,6 +102,15 @@ def most_places(model: ModelState, count: int) -> int:
         return work(length) <= WORK and 6 * weights <= MOST
 
     return next((length for length in LENGTHS if fits(min(length, model.length))), LENGTHS[-1])
+
+
+def batch_needs(model: ModelState, state: MasksState) -> int:
+    """The bytes that a pass of the batch takes: scores, weights and vectors of all sentences; and that of the page."""
+    count = max(len(sentences(model, state)), 2)
+    read = padded(model, state)
+    places = min(most_places(read, count), read.length)
+    scores, vectors = 2 * model.num_heads * places**2, places * (3 * model.hidden + 8 * model.d_model)
+    return passes.needs(model) + NUMBER * count * (scores + vectors)
 
 
 def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:

@@ -6,6 +6,7 @@ import torch
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
 from tfm_ui.lenses.masks.padding.beside import TITLES, run_beside
+from tfm_ui.lenses.masks.padding.padded import batch_needs
 from tfm_ui.lenses.masks.padding.shares import ROUNDING, STREAM_TITLE, titles_of
 from tfm_ui.lenses.masks.padding.weights import RUNS, Weights
 from tfm_ui.lenses.masks.state import MasksState
@@ -77,7 +78,7 @@ def masks_padding_amount(model: ModelState, state: MasksState) -> Content:
 
 
 PICTURES = {
-    "masks_padding": Picture(MAPS, masks_padding),
-    "masks_padding_weights": Picture(MAPS, masks_padding_weights),
-    "masks_padding_amount": Picture(CHART, masks_padding_amount),
+    "masks_padding": Picture(MAPS, masks_padding, needs=batch_needs),
+    "masks_padding_weights": Picture(MAPS, masks_padding_weights, needs=batch_needs),
+    "masks_padding_amount": Picture(CHART, masks_padding_amount, needs=batch_needs),
 }

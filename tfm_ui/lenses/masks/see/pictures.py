@@ -8,7 +8,9 @@ from tfm_ui.lenses.masks.masked_passes import LENGTHS
 from tfm_ui.lenses.masks.see.growth import COMPOSED, STRIDED, growth
 from tfm_ui.lenses.masks.see.numbers import head_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
-from tfm_ui.live import tables, windows
+from tfm_ui.live import passes, tables, windows
+from tfm_ui.live.memory import LITTLE
+from tfm_ui.live.passes import and_scores
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -90,4 +92,12 @@ def masks_growth(model: ModelState, state: MasksState) -> Content:
     return lines.content([chart], about=result.sentence(), gap="none kept")
 
 
-PICTURES = {"masks_see": Picture(MAPS, masks_see), "masks_growth": Picture(CHART, masks_growth, ignores=WEIGHTS)}
+def growth_needs(model: ModelState, state: MasksState) -> int:
+    """A pass, and masks of the longest text, whatever the model reads."""
+    return passes.needs(model) + 2 * LITTLE
+
+
+PICTURES = {
+    "masks_see": Picture(MAPS, masks_see, needs=and_scores(1)),
+    "masks_growth": Picture(CHART, masks_growth, ignores=WEIGHTS, needs=growth_needs),
+}

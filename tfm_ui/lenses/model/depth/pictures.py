@@ -4,14 +4,16 @@ import numpy as np
 
 from tfm_ui.lenses.model.depth.dropped import dropped
 from tfm_ui.lenses.model.depth.stream import stream
-from tfm_ui.lenses.model.depth.wired import OF_PARAMETERS, WHAT, Alike, Wired, wired
+from tfm_ui.lenses.model.depth.wired import OF_PARAMETERS, WHAT, Alike, Wired, wired, wired_needs
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live import passes
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.registry import Picture
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 
 AFTER = "layer, from the input (0) on"
 
@@ -95,9 +97,15 @@ def draws(model: ModelState, state: ModelLensState) -> Content:
     return lines.content([chart], about=shown.sentence())
 
 
+def _stream_needs(model: ModelState, state: ModelLensState) -> int:
+    """A pass, and what stands before and after each sub-layer and what it adds, which is kept."""
+    sub_layers = (5 if model.is_encoder_decoder else 2) * model.num_layers
+    return passes.needs(model) + NUMBER * 3 * sub_layers * model.longest * model.d_model
+
+
 PICTURES = {
-    "model_wirings": Picture(CHART, four_wirings),
-    "model_alike": Picture(CHART, alike),
-    "model_stream_lengths": Picture(CHART, residual_stream),
+    "model_wirings": Picture(CHART, four_wirings, needs=wired_needs),
+    "model_alike": Picture(CHART, alike, needs=wired_needs),
+    "model_stream_lengths": Picture(CHART, residual_stream, needs=_stream_needs),
     "model_training_mode": Picture(CHART, draws),
 }

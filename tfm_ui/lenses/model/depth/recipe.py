@@ -24,13 +24,15 @@ def wired(
     """Wiring -> lengths, gradients and similarities by layer, in float64, of one stack with the same weights; and, of
     the two wirings that models have, wiring -> the length of the gradient of each layer's last matrix.
     """
-    model = Transformer(config).eval().double()
-    x = model.stack.place(model.stack.embed(torch.tensor([ids]))).detach()
+    stack = Transformer(config).eval().stack
+    layers = [layer for layer in stack.layers if isinstance(layer, TransformerLayer)]
+    positional = stack.positional.double()
+    stack.embedding.double()
+    x = stack.place(stack.embed(torch.tensor([ids]))).detach()
     mask = causal_mask(x.shape[1]) if causal else None
-    layers = [layer for layer in model.stack.layers if isinstance(layer, TransformerLayer)]
-    signals = signals_by_depth(layers, x, mask=mask, positional=model.stack.positional)
+    signals = signals_by_depth(layers, x, mask=mask, positional=positional)
     norms = ["pre-norm", "post-norm"]
-    of_parameters = parameter_gradients(layers, x, norms, mask=mask, positional=model.stack.positional)
+    of_parameters = parameter_gradients(layers, x, norms, mask=mask, positional=positional)
     return signals, of_parameters
 
 

@@ -17,6 +17,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
 from tfm_ui.text import formats
 
 READ = 64  # tokens: 48 layers of more would take seconds
@@ -181,6 +182,19 @@ def wired(model: ModelState, state: ModelLensState) -> Wired:
     kind = "decoder" if causal else "encoder"
     config = replace(drawn_config_of(model, state), architecture=kind, num_layers=state.depth)
     return Wired(config, ids, causal, *signals(config, ids, causal))
+
+
+def wired_needs(model: ModelState, state: ModelLensState) -> int:
+    """The bytes that the four wirings take: the stack; one layer in float64, with all that it remembers for its
+    gradient under all wirings; and the vectors after each layer, with their gradients.
+    """
+    config = replace(drawn_config_of(model, state), architecture="encoder", num_layers=state.depth)
+    tokens, wirings, double = min(READ, model.length), 4, 2 * NUMBER
+    rows = wirings * tokens
+    layer = 3 * weight_bytes(replace(config, vocab_size=1, num_layers=1))  # a copy, and that in float64
+    graph = double * (rows * (14 * config.d_model + 9 * config.feed_forward_dim) + 4 * config.num_heads * rows * tokens)
+    streams = 3 * double * (state.depth + 1) * rows * config.d_model
+    return weight_bytes(config) + weight_bytes(model.config) + layer + 2 * graph + streams + KEPT_BY_GLIBC
 
 
 def _log(factor: float) -> float:

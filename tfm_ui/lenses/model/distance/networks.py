@@ -100,12 +100,14 @@ def gradients(
     Weights, inputs and the random vector that the output is multiplied with are drawn from the configuration's seed.
     """
     x = draw(config.seed, "x", (1, tokens, config.d_model), std=1.0).double()
-    lengths, parameters = {}, {}
-    for name in ("transformer", "convolution", "LSTM", "GRU", "RNN"):
-        network = network_of(name, config, kernel, causal=causal)
+
+    def of(name: str) -> tuple[Tensor, int]:
+        network = network_of(name, config, kernel, causal=causal)  # gone at the end: two would take twice the memory
         if start == "torch":
             start_as_torch(network, config.seed)
-        parameters[name] = sum(parameter.numel() for parameter in network.parameters())
         network.requires_grad_(False)  # only the input's gradient is wanted
-        lengths[name] = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
-    return lengths, parameters
+        length = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
+        return length, sum(parameter.numel() for parameter in network.parameters())
+
+    both = {name: of(name) for name in ("transformer", "convolution", "LSTM", "GRU", "RNN")}
+    return {name: length for name, (length, _) in both.items()}, {name: count for name, (_, count) in both.items()}

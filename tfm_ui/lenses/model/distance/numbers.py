@@ -17,9 +17,11 @@ from tfm_ui.lenses.model.distance.networks import NAMES
 from tfm_ui.lenses.model.machine import drawn_config_of
 from tfm_ui.lenses.model.state import ModelLensState, most_draws
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER, weight_bytes
 from tfm_ui.text import formats, units
 
 WRITTEN_OUT = 10_000  # larger factors are written with a power of ten
@@ -181,6 +183,17 @@ def draws_of(model: ModelState, state: ModelLensState) -> int:
 def reach(model: ModelState, state: ModelLensState) -> Reach:
     """The reach of gradients in the sidebar's model with the lens's attention, beside the other networks."""
     return Reach(drawn_config_of(model, state), state, model.masks_the_future, draws_of(model, state))
+
+
+def reach_needs(model: ModelState, state: ModelLensState) -> int:
+    """The bytes that a network takes, of as many parameters as the transformer, while it is made float64, or with what
+    it remembers for the gradient of a few tokens; one network after the other, beside the model of the page.
+    """
+    config, double = drawn_config_of(model, state), 2 * NUMBER
+    count = sum(transformer_parameters(networks.size_of(config, causal=model.masks_the_future)).values())
+    vectors = config.num_layers * state.reach_length * (12 * config.d_model + 4 * config.feed_forward_dim)
+    of_network = max(2 * double * count, double * count + 2 * double * vectors)
+    return weight_bytes(model.config) + of_network + LITTLE
 
 
 def _named(name: str) -> str:

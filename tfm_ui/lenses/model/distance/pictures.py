@@ -3,7 +3,7 @@
 import numpy as np
 
 from tfm_ui.lenses.model.distance.networks import NAMES
-from tfm_ui.lenses.model.distance.numbers import reach
+from tfm_ui.lenses.model.distance.numbers import reach, reach_needs
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -31,4 +31,4 @@ def draw_reach(model: ModelState, state: ModelLensState) -> Content:
     return lines.content([chart], about=shown.sentence(), gap="0")
 
 
-PICTURES: dict[str, Picture] = {"model_distance": Picture(CHART, draw_reach)}
+PICTURES: dict[str, Picture] = {"model_distance": Picture(CHART, draw_reach, needs=reach_needs)}

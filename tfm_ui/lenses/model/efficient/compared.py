@@ -78,16 +78,15 @@ def variants(
     model: ModelState, config: TransformerConfig, names: tuple[str, ...], site: str, head: int
 ) -> tuple[dict[str, Variant], float]:
     """Attention -> what it does at this site; and the largest number of the full attention's output there."""
-    compared, outputs = {}, {}
-    for name in names:
-        outputs[name], inside = attend(model, replace(config, attention=name), site, ("weights", "mask"))
+    full = attend(model, config, site, ("weights",))[0]
+
+    def variant(name: str) -> Variant:  # of all heads' weights one is kept, before the next attention writes its own
+        output, inside = attend(model, replace(config, attention=name), site, ("weights", "mask"))
         weights, visible = inside[f"{site}.weights"], inside[f"{site}.mask"]
-        compared[name] = Variant(
-            weights[0, head].clone(),
-            visible.expand_as(weights)[0, head].clone(),
-            float((outputs[name] - outputs["full"]).abs().max()),
-        )
-    return compared, float(outputs["full"].abs().max())
+        off = float((output - full).abs().max())
+        return Variant(weights[0, head].clone(), visible.expand_as(weights)[0, head].clone(), off)
+
+    return {name: variant(name) for name in names}, float(full.abs().max())
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from tfm_ui.lenses.model.efficient.compared import compared
 from tfm_ui.lenses.model.efficient.costs import LENGTHS, costs
 from tfm_ui.lenses.model.efficient.tiling import Held, at_end, tiling
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.passes import and_scores
 from tfm_ui.live.tables import SIDE, matrix
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.pictures import knobs, lines, maps
@@ -128,9 +129,9 @@ def growth(model: ModelState, state: ModelLensState) -> Content:
 
 
 PICTURES = {
-    "model_efficient": Picture(MAPS, who_sees_whom),
-    "model_efficient_tiles": Picture(MAPS, tile_maps),
-    "model_efficient_running": Picture(CHART, running),
-    "model_efficient_knob": Picture(KNOBS, knob),
-    "model_efficient_growth": Picture(CHART, growth),
+    "model_efficient": Picture(MAPS, who_sees_whom, needs=and_scores(3)),
+    "model_efficient_tiles": Picture(MAPS, tile_maps, needs=and_scores(3)),
+    "model_efficient_running": Picture(CHART, running, needs=and_scores(3)),
+    "model_efficient_knob": Picture(KNOBS, knob, needs=and_scores(3)),
+    "model_efficient_growth": Picture(CHART, growth, needs=and_scores(3)),
 }

@@ -5,6 +5,7 @@ from tfm_ui.lenses.model.feed_forward.curves import curves
 from tfm_ui.lenses.model.feed_forward.hidden import hidden
 from tfm_ui.lenses.model.feed_forward.unit import unit
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live.passes import and_scores
 from tfm_ui.live.tables import SIDE, matrix
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.pictures import lines, maps
@@ -82,7 +83,7 @@ def one_unit(model: ModelState, state: ModelLensState) -> Content:
 
 
 PICTURES = {
-    "model_activations": Picture(CHART, two_charts),
-    "model_hidden": Picture(MAPS, under_each),
-    "model_one_unit": Picture(MAPS, one_unit),
+    "model_activations": Picture(CHART, two_charts, needs=and_scores(2)),
+    "model_hidden": Picture(MAPS, under_each, needs=and_scores(2)),
+    "model_one_unit": Picture(MAPS, one_unit, needs=and_scores(2)),
 }

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from tfm_ui.lenses.model.machine import config_of
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.norm import final_norm
 from tfm_ui.lenses.model.output.numbers import Likeliest, likeliest
 from tfm_ui.lenses.model.output.tied import tied_and_untied
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live import passes
 from tfm_ui.pictures import chart, knobs, lines, maps, pairs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -21,6 +23,7 @@ from tfm_ui.pictures.registry import Picture
 from tfm_ui.pictures.rows import End, Name, in_rows
 from tfm_ui.state.fields import Number, controls_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats
 
 BAR, PAIR = 34, 40  # the height of a row with one bar and with two, in pixels
@@ -168,10 +171,17 @@ def knob(model: ModelState, state: ModelLensState) -> Content:
     return knobs.content([slider])
 
 
+def lens_needs(model: ModelState, state: ModelLensState) -> int:
+    """The logits after the embedding and each layer, their shares, and the ranks, which are counted a few at a time."""
+    tables = 2 * (model.num_layers + 1) + 5
+    config = config_of(model, state)
+    return passes.needs(model) + NUMBER * tables * model.longest * config.vocab_size
+
+
 PICTURES = {
     "model_output": Picture(CHART, likeliest_tokens),
-    "model_output_lens": Picture(MAPS, lens_map),
-    "model_output_at": Picture(CHART, lens_at_token),
+    "model_output_lens": Picture(MAPS, lens_map, needs=lens_needs),
+    "model_output_at": Picture(CHART, lens_at_token, needs=lens_needs),
     "model_output_norm": Picture(CHART, norm_lengths),
     "model_output_tied": Picture(CHART, itself),
     "model_output_knobs": Picture(KNOBS, knob),

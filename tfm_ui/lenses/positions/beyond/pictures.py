@@ -5,6 +5,7 @@ from tfm_ui.lenses.positions.beyond.scores import scores
 from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
 from tfm_ui.lenses.positions.beyond.vectors import beyond
 from tfm_ui.lenses.positions.charts import level, line_of
+from tfm_ui.lenses.positions.needs import tables
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -55,7 +56,7 @@ def waves_of_pairs(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_beyond": Picture(CHART, vectors),
-    "positions_beyond_scores": Picture(CHART, scores_by_distance),
-    "positions_beyond_turns": Picture(CHART, waves_of_pairs),
+    "positions_beyond": Picture(CHART, vectors, needs=tables),
+    "positions_beyond_scores": Picture(CHART, scores_by_distance, needs=tables),
+    "positions_beyond_turns": Picture(CHART, waves_of_pairs, needs=tables),
 }

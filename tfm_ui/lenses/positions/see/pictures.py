@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tfm_ui.lenses.positions.charts import level, line_of, no_lines, no_maps
+from tfm_ui.lenses.positions.needs import tables
 from tfm_ui.lenses.positions.schemes import chosen
 from tfm_ui.lenses.positions.see.bias import Bias, bias
 from tfm_ui.lenses.positions.see.clocks import clocks
@@ -166,11 +167,11 @@ def clock_hands(model: ModelState, state: PositionsState, side: str) -> Content:
 
 
 PICTURES = {
-    **for_both_sides("positions_encode", MAPS, encode_map),
-    **for_both_sides("positions_bias", MAPS, bias_maps),
-    **for_both_sides("positions_distance", CHART, bias_by_distance),
-    **for_both_sides("positions_curves", CHART, curves_of_one),
-    "positions_curves": Picture(CHART, curves_of_both),
-    "positions_wavelengths": Picture(CHART, waves_of_pairs),
-    **for_both_sides("positions_clocks", CLOCKS, clock_hands),
+    **for_both_sides("positions_encode", MAPS, encode_map, needs=tables),
+    **for_both_sides("positions_bias", MAPS, bias_maps, needs=tables),
+    **for_both_sides("positions_distance", CHART, bias_by_distance, needs=tables),
+    **for_both_sides("positions_curves", CHART, curves_of_one, needs=tables),
+    "positions_curves": Picture(CHART, curves_of_both, needs=tables),
+    "positions_wavelengths": Picture(CHART, waves_of_pairs, needs=tables),
+    **for_both_sides("positions_clocks", CLOCKS, clock_hands, needs=tables),
 }

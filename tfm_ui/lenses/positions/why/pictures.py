@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_ui.lenses.positions.charts import colour_of, level, line_of, no_lines, no_maps
+from tfm_ui.lenses.positions.needs import tables
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.lenses.positions.why.pairs import Pairs
 from tfm_ui.lenses.positions.why.shift import ALLOWED, matrix_of, shift
@@ -145,10 +146,10 @@ def smallest_distances(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_pairs": Picture(MAPS, pair_maps),
-    "positions_distances": Picture(CHART, alike_by_distance),
-    "positions_shift_matrix": Picture(MAPS, shift_as_matrix),
-    "positions_shift_errors": Picture(CHART, shift_errors),
-    "positions_turned": Picture(CHART, scores_of_turned),
-    "positions_unique": Picture(CHART, smallest_distances),
+    "positions_pairs": Picture(MAPS, pair_maps, needs=tables),
+    "positions_distances": Picture(CHART, alike_by_distance, needs=tables),
+    "positions_shift_matrix": Picture(MAPS, shift_as_matrix, needs=tables),
+    "positions_shift_errors": Picture(CHART, shift_errors, needs=tables),
+    "positions_turned": Picture(CHART, scores_of_turned, needs=tables),
+    "positions_unique": Picture(CHART, smallest_distances, needs=tables),
 }

@@ -11,7 +11,7 @@ from tfm_core.study.position_laws import ShiftError, shift_blocks, shift_matrix
 from tfm_ui.lenses.positions.schemes import Scheme, Spec, defined, encoding, module_of, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why import recipe
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -22,7 +22,7 @@ ROUNDINGS = 5
 ALLOWED = ROUNDINGS * 2.0**-24
 
 
-@cached()
+@cached(heavy=never)
 def position_shift(spec: Spec, length: int, shift: int) -> ShiftError | None:
     """What a shift's linear map leaves of the rows that a scheme has; None if no two of them lie so far apart."""
     vectors = encoding(spec, length)[: defined(spec, length)]

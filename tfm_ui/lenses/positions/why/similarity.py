@@ -10,7 +10,7 @@ from tfm_ui.lenses.positions.schemes import Scheme, Spec, defined, encoding, mod
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why import recipe
 from tfm_ui.lenses.positions.why.pairs import Pairs, pairs
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import Part
 from tfm_ui.pictures.panel import Result
@@ -18,7 +18,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
-@cached()
+@cached(heavy=never)
 def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | None:
     """What a scheme says of each pair of positions; see why/pairs.py."""
     scheme = module_of(spec)
@@ -26,7 +26,7 @@ def position_pairs(spec: Spec, length: int, measure: str, head: int) -> Pairs | 
     return pairs(scheme, length, measure, head, spec.seed, added, defined(spec, length))
 
 
-@cached()
+@cached(heavy=never)
 def position_square(spec: Spec, length: int, measure: str, head: int, part: Part) -> NDArray[np.float32] | None:
     """A part of their table, pooled."""
     table = position_pairs(spec, length, measure, head)

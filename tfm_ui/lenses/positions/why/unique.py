@@ -8,14 +8,14 @@ from tfm_core.study.closest_rows import Closest, closest
 from tfm_ui.lenses.positions.schemes import Scheme, Spec, defined, encoding, schemes, specs_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why import recipe
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
-@cached()
+@cached(heavy=never)
 def closest_positions(spec: Spec, length: int) -> Closest:
     """The two positions, of those that the scheme has, whose vectors are nearest to each other."""
     return closest(encoding(spec, length)[: defined(spec, length)])

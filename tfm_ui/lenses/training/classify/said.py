@@ -18,7 +18,7 @@ from tfm_core.training.tasks.task import PAD, Examples
 from tfm_ui.lenses.training.classify.numbers import Classified
 from tfm_ui.lenses.training.runs import config_of, run_of
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 
 AT_ONCE = 128  # examples of a pass
 TASKS_AT_ONCE = 8  # whose examples are kept: there are few, and others would push them out of the cache
@@ -66,7 +66,7 @@ def examples_of(config: TrainingConfig) -> Examples:
     return _held_out(config.task)
 
 
-@cached(apart=TASKS_AT_ONCE)
+@cached(heavy=never, apart=TASKS_AT_ONCE)
 def _held_out(task: str) -> Examples:
     return held_out(of_task(task), FINAL)
 
@@ -76,14 +76,14 @@ def tokens_of(config: TrainingConfig) -> Sequence[Sequence[str]]:
     return _tokens(config.task)
 
 
-@cached(apart=TASKS_AT_ONCE)
+@cached(heavy=never, apart=TASKS_AT_ONCE)
 def _tokens(task: str) -> Sequence[Sequence[str]]:
     config = of_task(task)
     pieces = (PAD, *config.about.vocabulary)
     return [[pieces[number] for number in ids if number] for ids in examples_of(config).source.tolist()]
 
 
-@cached(apart=TASKS_AT_ONCE)
+@cached(heavy=never, apart=TASKS_AT_ONCE)
 def texts(task: str) -> Sequence[str]:
     """Each of them as a text, without the token at which the answer is said."""
     return [" ".join(token for token in tokens if token != CLS) for tokens in _tokens(task)]
@@ -95,7 +95,7 @@ def baselines(config: TrainingConfig) -> list[Baseline]:
     return _baselines(of_task(config.task, **changes))
 
 
-@cached(apart=32)
+@cached(heavy=never, apart=32)
 def _baselines(config: TrainingConfig) -> list[Baseline]:
     return simple.baselines(config)
 
@@ -120,7 +120,7 @@ def said_by(config: TrainingConfig) -> Said:
     return _said(config, run.done if run else 0)
 
 
-@cached()
+@cached(heavy=never)
 def _said(config: TrainingConfig, done: int) -> Said:
     run = run_of(config)
     return told(config, run.weights if run else {})

@@ -19,7 +19,7 @@ from tfm_core.training.tasks.order import START
 from tfm_core.training.tasks.task import PAD, Examples
 from tfm_ui.lenses.training.runs import shown_config, shown_run
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code, config_code, script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
@@ -62,7 +62,7 @@ def decoding(*, config: TransformerConfig, source: Tensor, start: int) -> Decode
     return decoded
 
 
-@cached()
+@cached(heavy=never)
 def _decoded(config: TrainingConfig, source: tuple[int, ...], done: int) -> Decoded:
     """What the weights after `done` steps write; `done` is only here to tell results apart."""
     run = shown_run(config)

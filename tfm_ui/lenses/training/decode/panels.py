@@ -16,6 +16,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.markdown import escape_markdown
 
 
 def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
@@ -76,7 +77,9 @@ def controls_of_pair(model: ModelState) -> TrainingState:
     reason = why_not(pair)
     config = None if reason else config_of_pair(state)
     if config and (problem := source_of(config, state.source)[1]):
-        inside.warning(problem, icon=":material/edit:")  # where it was typed; the row tells of a link's as well
+        inside.warning(
+            escape_markdown(problem), icon=":material/edit:"
+        )  # where it was typed; the row tells of a link's as well
         warned.html(f'<p class="facts" title="{escape(problem)}">⚠ not read</p>')
     with line:
         train_bar.draw(config, reason)

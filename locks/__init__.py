@@ -1,0 +1,1 @@
+"""The packages that an installation consists of, with versions and hashes for all platforms, and their licences."""

@@ -1,0 +1,138 @@
+"""What a picture says that it needs is what it takes: measured at corners of the sidebar, in processes of their own.
+
+By preset: of a small host, and of a computer of one's own. Where a picture is refused, it takes nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.hosted.peaks import Peak
+from tfm_ui.lenses import lens, lenses
+from tfm_ui.server.pool_member import FEW
+from tfm_ui.settings import ENTRIES
+from tfm_ui.visitors.workers import processors
+
+ROOT = Path(__file__).parents[2]
+TIMES = 1.3  # what is measured, over what was said
+# Bytes that come on top: modules that a picture is the first to import, and what lies free between what is used.
+NOISE = 16_000_000
+PRESETS = ("hosted", "local")
+# The largest that a link can ask for: more tokens, layers and heads than a server allows are cut to what it allows.
+LARGEST: dict[str, Any] = {
+    "text": "@alice",
+    "target": "@alice",
+    "seq_len": 1024,
+    "num_layers": 8,
+    "num_heads": 16,
+    "d_model": 256,
+    "d_ff": 1024,
+    "activation": "swiglu",
+}
+CORNERS: dict[str, dict[str, Any]] = {
+    "two stacks": {"architecture": "encoder-decoder", "positional": "alibi"},
+    "one stack": {"positional": "alibi"},
+    "few heads": {"num_heads": 2, "positional": "t5", "causal": "false"},
+    "few tokens": {"seq_len": 16, "num_layers": 2},
+    "a decoder": {"architecture": "decoder", "positional": "rope", "d_ff": 0, "activation": "gelu", "num_layers": 4},
+    "narrow": {"d_model": 32, "d_ff": 0, "activation": "gelu", "positional": "learned"},
+}
+# The ends of a lens's own controls that make its pictures largest.
+ENDS: dict[str, dict[str, Any]] = {
+    "attention": {"lines": "rollout", "draws": 1000, "draw_keys": 64},
+    "positions": {"length": 4096, "width": 512, "a": "learned", "b": "t5", "heads": 16},
+    "masks": {"tries": 8, "texts": "\n".join(["one two three"] * 6)},
+    "model": {"depth": 48, "reach_length": 128, "reach_seeds": 20, "reach_kernel": 17, "attention": "window"},
+    "generate": {"steps": 200, "method": "beam"},
+}
+VIEWS = [(each.name, view) for each in lenses() for view in each.views]
+# Measured in every run, besides one corner of each view: what once took most.
+WORST = [("model", "depth"), ("model", "distance"), ("masks", "leaks")]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count a process's pages")
+Measure = Callable[[str, str, dict[str, Any]], Peak]
+
+
+@pytest.fixture(scope="module")
+def measure() -> Iterator[Measure]:
+    """`measure("hosted", "heads", link)`: the peak of a picture in a worker of such a server, by tests.hosted.peaks."""
+    with ExitStack() as running:
+        programs: dict[str, subprocess.Popen[str]] = {}
+
+        def measured(preset: str, name: str, link: dict[str, Any]) -> Peak:
+            if preset not in programs:
+                plain = {key: value for key, value in os.environ.items() if not key.startswith("ATTENTION_LAB_")}
+                program = subprocess.Popen(
+                    [sys.executable, "-m", "tests.hosted.peaks"],
+                    cwd=ROOT,
+                    env=plain | FEW | {"ATTENTION_LAB_PRESET": preset},
+                    text=True,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
+                programs[preset] = running.enter_context(program)
+            stdin, stdout = programs[preset].stdin, programs[preset].stdout
+            assert stdin
+            assert stdout
+            print(json.dumps([name, urlencode(link)]), file=stdin, flush=True)
+            return Peak(**json.loads(stdout.readline()))
+
+        yield measured
+
+
+def names_of(name: str, view: str) -> list[str]:
+    """The pictures of a view, and its words, which are computed from the same results."""
+    return [*lens(name).views[view].pictures, f"{name}.words"]
+
+
+def link_of(name: str, view: str, corner: str) -> dict[str, Any]:
+    """A corner of the sidebar, and the view's own largest."""
+    ends = ENDS.get(name, {}) | ({"view": view} if len(lens(name).views) > 1 else {})
+    return LARGEST | CORNERS[corner] | {f"{name}_{key}": value for key, value in ends.items()}
+
+
+def asked_of(name: str, view: str, *, everything: bool) -> Iterator[tuple[str, str]]:
+    """What is measured of a view, each (picture, corner): everything, or its words and one of its pictures at a corner.
+
+    Which one is another one for each view. Of the worst views it is every corner.
+    """
+    number, pictures = VIEWS.index((name, view)), names_of(name, view)
+    for at, corner in enumerate(CORNERS):
+        if everything or (name, view) in WORST or at == number % len(CORNERS):
+            yield from (
+                (each, corner)
+                for each in (pictures if everything else {pictures[number % len(pictures)], pictures[-1]})
+            )
+
+
+def fault(peak: Peak, preset: str) -> str:
+    """What is wrong with a measured peak, beside what was said, and with what is held then; "" if nothing is."""
+    limit, caches = (getattr(ENTRIES[name], preset) for name in ("picture_bytes", "cache_bytes"))
+    cache = caches // (1 + (ENTRIES["workers"].hosted if preset == "hosted" else processors()))
+    megabytes = f"{peak.peak / 1e6:.0f} MB of {peak.said / 1e6:.0f} MB that were said; {peak.held / 1e6:.0f} MB held"
+    if peak.refused:
+        return "" if peak.said > limit and peak.peak < NOISE else f"refused, {megabytes}: {peak.refused}"
+    too_much = peak.peak > min(TIMES * peak.said, limit) + NOISE or peak.held > cache + 2 * NOISE
+    return megabytes if too_much else ""
+
+
+@pytest.mark.parametrize(("name", "view"), VIEWS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_picture_takes_no_more_than_it_says_and_a_worker_no_more_than_its_limit(request, measure, preset, name, view):
+    everything = request.config.getoption("all_combinations")
+    if preset == "local" and not everything and (name, view) not in WORST:
+        pytest.skip("with --all: what is largest takes seconds")
+    faults = {
+        f"{each} at {corner}": problem
+        for each, corner in asked_of(name, view, everything=everything)
+        if (problem := fault(measure(preset, each, link_of(name, view, corner)), preset))
+    }
+    assert faults == {}

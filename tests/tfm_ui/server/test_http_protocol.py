@@ -1,0 +1,156 @@
+"""The head of a request is bounded, in bytes and in seconds: a real uvicorn, with an app that says what it got."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from tests.tfm_ui.loops import run
+from tfm_ui.server import http_protocol
+from tfm_ui.server.http_protocol import LARGEST_HEAD, LARGEST_MESSAGE, BoundedHeads
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+        return
+    body = b""
+    while (message := await receive()).get("more_body"):
+        body += message["body"]
+    body += message.get("body", b"")
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"%d bytes" % len(body)})
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[int]:
+    """A server; yields its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(
+            app, http=BoundedHeads, ws="websockets-sansio", lifespan="off", log_config=None, timeout_keep_alive=60
+        )
+        server = uvicorn.Server(config)
+        task = asyncio.create_task(server.serve([listener]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await task
+
+
+def answer(talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bytes]]) -> bytes:
+    """What a client reads that talks to the server like this."""
+
+    async def talked() -> bytes:
+        async with served() as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                return await asyncio.wait_for(talk(reader, writer), 30)
+            finally:
+                writer.close()
+
+    result: bytes = run(talked())
+    return result
+
+
+def head(size: int) -> bytes:
+    """A request whose head has this many bytes."""
+    rest = b"GET / HTTP/1.1\r\nHost: lab\r\nConnection: close\r\nX: %s\r\n\r\n"
+    return rest % (b"x" * (size - len(rest) + 2))
+
+
+@pytest.mark.parametrize("each", [1_000, 30_000])
+@pytest.mark.parametrize(("size", "status"), [(LARGEST_HEAD, b"200"), (2 * LARGEST_HEAD, b"431")])
+def test_a_head_is_at_most_so_large(size, status, each):
+    async def talk(reader, writer):
+        request = head(size)
+        return await told(reader, writer, [request[start : start + each] for start in range(0, size, each)])
+
+    assert answer(talk).split()[1] == status
+
+
+async def told(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, parts: list[bytes]) -> bytes:
+    """What the server says to these parts of a request; whoever is refused sends no more."""
+    says = asyncio.ensure_future(reader.read())
+    for part in parts:
+        writer.write(part)
+        if await asyncio.wait({says}, timeout=0.01) and says.done():
+            break
+    return await says
+
+
+def test_many_small_headers_are_one_head():
+    async def talk(reader, writer):
+        lines = [b"x%d: %s\r\n" % (number, b"y" * 1000) for number in range(200)]
+        return await told(reader, writer, [b"GET / HTTP/1.1\r\n", *lines])
+
+    assert answer(talk).split()[1] == b"431"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: lab\r\n"])
+def test_a_head_that_does_not_come_is_not_waited_for(sent, monkeypatch):
+    monkeypatch.setattr(BoundedHeads, "slowest", 0.05)
+
+    async def talk(reader, writer):
+        writer.write(sent)
+        return await reader.read()
+
+    assert answer(talk) == b""
+
+
+def test_a_later_head_that_does_not_come_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(BoundedHeads, "slowest", 0.2)
+
+    async def talk(reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\nGET / HT")
+        return await reader.read()
+
+    assert answer(talk).count(b"HTTP/1.1 200") == 1
+
+
+def test_bodies_and_answers_may_take_longer(monkeypatch):
+    monkeypatch.setattr(BoundedHeads, "slowest", 0.2)
+
+    async def talk(reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nHost: lab\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n")
+        for _ in range(3):
+            await asyncio.sleep(0.2)
+            writer.write(b"x" * 100_000)
+        return await reader.read()
+
+    assert b"300000 bytes" in answer(talk)
+
+
+def test_a_websocket_message_is_bounded():
+    """Its client is told that the message is too big, by the code of RFC 6455."""
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import ConnectionClosed
+
+    async def talked() -> int:
+        async with served() as port, connect(f"ws://127.0.0.1:{port}") as websocket:
+            await websocket.send(b"x" * (LARGEST_MESSAGE + 1))
+            with pytest.raises(ConnectionClosed) as closed:
+                await websocket.recv()
+            return closed.value.rcvd.code if closed.value.rcvd else 0
+
+    assert run(talked()) == 1009
+
+
+def test_uvicorn_takes_it_although_it_has_chosen_another(monkeypatch):
+    config = uvicorn.Config(app)
+    config.load()
+    assert config.http_protocol_class is not BoundedHeads
+    monkeypatch.setattr(uvicorn.Config, "http_protocol_class", None, raising=False)  # taken back after the test
+    http_protocol.bound_heads()
+    assert config.http_protocol_class is BoundedHeads
+    later = uvicorn.Config(app)
+    later.load()
+    assert later.http_protocol_class is BoundedHeads

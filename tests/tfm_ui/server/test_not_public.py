@@ -1,0 +1,32 @@
+"""Streamlit's own metrics are hidden from visitors, wherever the app is."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.web.server.starlette.starlette_routes import ROUTE_METRICS
+
+from tfm_ui.server import asgi
+from tfm_ui.server.not_public import HIDDEN, NotPublic
+
+
+def client(base: str) -> TestClient:
+    told = [Route(f"{base}/{path}", lambda _: PlainTextResponse("told")) for path in (ROUTE_METRICS, "_stcore/health")]
+    return TestClient(Starlette(routes=told, middleware=[Middleware(NotPublic)]))
+
+
+def test_it_is_where_streamlit_has_it_and_the_server_hides_it():
+    assert f"/{ROUTE_METRICS}" == HIDDEN
+    assert NotPublic in asgi.PARTS
+
+
+@pytest.mark.parametrize("base", ["", "/lab", "/a/lab"])
+@pytest.mark.parametrize("path", [HIDDEN, f"{HIDDEN}/", "/_stcore/metric%73", f"{HIDDEN}?a=b"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD"])
+def test_its_address_is_answered_as_if_it_were_not_there(base, path, method):
+    answer = client(base).request(method, f"{base}{path}")
+    assert answer.status_code == 404
+    assert "told" not in answer.text
+    assert client(base).get(f"{base}/_stcore/health").text == "told"
