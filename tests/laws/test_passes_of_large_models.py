@@ -68,7 +68,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
 def test_no_picture_and_no_words_take_more_passes_than_they_show(lens, no_room):
-    one = operations(lambda: passes.run(MODEL))
+    a_pass = operations(lambda: passes.run(MODEL))
     assert MODEL.is_heavy
     over = {}
     for view, shown in lens.views.items():
@@ -79,7 +79,7 @@ def test_no_picture_and_no_words_take_more_passes_than_they_show(lens, no_room):
         for name in (*of_model, f"{lens.name}.words"):
             query = query_of(((MODEL, ""), (state, lens.prefix)))
             called = name if name in PICTURES else f"{name} of {view}"
-            taken = operations(lambda name=name, query=query: made(name, query)) / one
+            taken = operations(lambda name=name, query=query: made(name, query)) / a_pass
             if taken > MORE.get(called, PASSES):
                 over[called] = round(taken, 2)
     assert over == {}
