@@ -132,7 +132,7 @@ class MultiHeadAttention(Tapped):
         turned_q, turned_k = positional.rotate(q, start), positional.rotate(k, start)
         if turned_q is not None and turned_k is not None:
             q, k = self.tap("rotated_query", turned_q), self.tap("rotated_key", turned_k)
-        bias = positional.bias(q.shape[-2], start + k.shape[-2])
+        bias = positional.bias(q.shape[-2], start + k.shape[-2], q.dtype)
         return q, k, None if bias is None else self.tap("position_bias", bias.to(q))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Attention weights of long texts, a few sequences at a time: the same numbers, where memory takes most of the time.
+"""Attention weights of long texts, a few heads at a time: the same numbers, where memory takes most of the time.
 
 Whoever wants to know what attention computes reads `scaled_dot_product`. Here is what makes it faster on a processor:
 with many tokens, most of the time goes into memory that is new to the process, as the system has to find and to clear
@@ -7,6 +7,7 @@ what one pass frees is kept for the next (tfm_core/allocator.py). Without all th
 weights takes about twice as long (benchmarks/core.py).
 """
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -53,19 +54,26 @@ def weights_in_parts(
     """
     shape = (*query.shape[:-1], key.shape[-2])  # (batch, head, query, key)
     weights = new(shape, query.dtype)
-    at_a_time = max(1, SCORES_AT_A_TIME // weights[0].numel())
-    buffer = new((at_a_time, *shape[1:]), query.dtype)
-    for start in range(0, shape[0], at_a_time):
-        part = slice(start, start + at_a_time)
-        scores = torch.matmul(query[part], key[part].mT, out=buffer[: len(query[part])])
+    pairs = shape[-2] * shape[-1]
+    heads = max(1, min(shape[1], SCORES_AT_A_TIME // pairs))
+    sequences = max(1, SCORES_AT_A_TIME // (pairs * shape[1]))  # more than one only where all heads of one fit
+    hidden = None if mask is None else ~mask
+    buffer = new((min(sequences, shape[0]), heads, *shape[2:]), query.dtype)
+    for part in itertools.product(_slices(shape[0], sequences), _slices(shape[1], heads)):
+        queries = query[part]
+        scores = torch.matmul(queries, key[part].mT, out=buffer[: len(queries), : queries.shape[1]])
         if bias is not None:
-            scores += _of_batch(bias, part)
-        if mask is not None:
-            scores.masked_fill_(~_of_batch(mask, part), -math.inf)
+            scores += _of_part(bias, part)
+        if hidden is not None:
+            scores.masked_fill_(_of_part(hidden, part), -math.inf)
         torch.softmax(scores, dim=-1, out=weights[part])
         if empty is not None:
-            weights[part].masked_fill_(_of_batch(empty, part), 0.0)
+            weights[part].masked_fill_(_of_part(empty, part), 0.0)
     return weights
+
+
+def _slices(count: int, step: int) -> list[slice]:
+    return [slice(start, start + step) for start in range(0, count, step)]
 
 
 def _count(query: Tensor, key: Tensor) -> int:
@@ -73,6 +81,7 @@ def _count(query: Tensor, key: Tensor) -> int:
     return query.shape[:-1].numel() * key.shape[-2]
 
 
-def _of_batch(x: Tensor, part: slice) -> Tensor:
-    """A mask's or bias's share for these sequences; without a batch axis, or with one entry there, it is for all."""
-    return x[part] if x.dim() == 4 and len(x) > 1 else x
+def _of_part(x: Tensor, part: tuple[slice, slice]) -> Tensor:
+    """A mask's or bias's share for these sequences and heads; an axis that is missing, or has one entry, is for all."""
+    axes = zip(x.shape, part[4 - x.dim() :], strict=False)  # without a batch axis it begins with the heads
+    return x[tuple(some if size > 1 else slice(None) for size, some in axes)]

@@ -98,8 +98,14 @@ class Positional(nn.Module):
         """The positions in which each pair of dimensions of vectors of this width turns once, float64 (pair)."""
         return None
 
-    def bias(self, query_len: int, key_len: int) -> Tensor | None:
-        """(head, query, key), added to the scores; the last query stands at the last key."""
+    def bias(self, query_len: int, key_len: int, dtype: torch.dtype | None = None) -> Tensor | None:
+        """(head, query, key), added to the scores; the last query stands at the last key.
+
+        Args:
+            query_len: the number of queries.
+            key_len: the number of keys.
+            dtype: of the result; the scheme's own by default.
+        """
         if type(self).bias_at is Positional.bias_at:
             return None
         device = next((parameter.device for parameter in self.parameters()), None)
@@ -107,7 +113,7 @@ class Positional(nn.Module):
         assert values is not None
         # A row for each last query, the latest first: it begins at the distance of the first key, the furthest back.
         # In one piece head by head, as t5's values are not: added to the scores in half the time.
-        return values.contiguous().unfold(-1, key_len, 1).flip(-2)
+        return values.to(dtype or values.dtype).contiguous().unfold(-1, key_len, 1).flip(-2)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

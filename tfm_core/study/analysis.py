@@ -5,7 +5,7 @@ All take weights (..., query, key), one map or many. Those that give one number 
 
 from typing import NamedTuple
 
-from torch import Tensor, arange, bincount, special, tensordot
+from torch import Tensor, arange, bincount, finfo, tensordot
 
 
 class Peaks(NamedTuple):
@@ -25,20 +25,21 @@ class Peaks(NamedTuple):
 def peaks(weights: Tensor) -> Peaks:
     """Where each row looks most, and how clearly."""
     first, key = weights.max(-1)
-    second = weights.topk(2).values[..., 1] if weights.shape[-1] > 1 else first.new_zeros(first.shape)
-    return Peaks(first, key, second)
+    without = weights.scatter(-1, key[..., None], 0)  # no weight is below 0
+    return Peaks(first, key, without.amax(-1))
 
 
 def entropy(weights: Tensor) -> Tensor:
     """-sum w log w of each row, averaged, in nats (...): 0 if each query looks at one key, log(keys) if at all."""
-    rows: Tensor = special.entr(weights).sum(-1)
-    return rows.mean(-1)
+    # By log and not by torch.special.entr, which takes twice as long; 0 log 0 is 0.
+    logs = weights.clamp_min(finfo(weights.dtype).tiny).log_()
+    return -logs.mul_(weights).sum(-1).mean(-1)
 
 
 def mean_distance(weights: Tensor) -> Tensor:
     """sum w |query - key| of each row, averaged, in tokens (...); for self-attention."""
-    queries, keys = arange(weights.shape[-2]), arange(weights.shape[-1])
-    distance = (queries[:, None] - keys).abs().to(weights)
+    queries, keys = (arange(size, dtype=weights.dtype, device=weights.device) for size in weights.shape[-2:])
+    distance = (queries[:, None] - keys).abs_()
     total: Tensor = tensordot(weights, distance, dims=2)
     return total / len(queries)
 

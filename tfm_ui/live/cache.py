@@ -7,14 +7,18 @@ Arguments must be frozen dataclasses or plain values: their repr is the key. All
 may change them. A missing result is computed in the visitor's turn (tfm_ui/visitors/turn.py); if several threads ask
 for it at the same time, one computes it and the others wait. Each process that computes has such a cache, and all
 processes together keep to the setting (tfm_ui/visitors/workers.py).
+
+A pass of a large model may take more than a whole cache. So whoever computes pictures, words or a page does it in a
+block `with kept_together():`, in which nothing is computed twice, however small the cache is.
 """
 
 import gc
 import itertools
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from hashlib import blake2b
 from threading import Condition
@@ -74,6 +78,37 @@ _results = itertools.count(1)
 _computing: ContextVar[bool] = ContextVar("computing", default=False)  # whether this thread computes a cached result
 
 
+@dataclass
+class _Together:
+    """Key -> result of all that was asked for in a block of `kept_together`, and whether any of it took long."""
+
+    results: dict[bytes, Any] = field(default_factory=dict)
+    long: bool = False
+
+
+_together: ContextVar[_Together | None] = ContextVar("together", default=None)
+
+
+@contextmanager
+def kept_together() -> Iterator[None]:
+    """Keep all results that are asked for in the block until it ends, also those for which the cache has no room.
+
+    Of blocks within each other the outermost keeps them.
+    """
+    if _together.get():
+        yield
+        return
+    together = _Together()
+    token = _together.set(together)
+    try:
+        yield
+    finally:
+        _together.reset(token)
+        together.results.clear()
+        if together.long:
+            give_back()
+
+
 def never(*_: Any, **__: Any) -> bool:
     """What is said of a computation that is quick whatever its arguments: `@cached(heavy=never)`."""
     return False
@@ -121,8 +156,18 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
 
         @wraps(function)
         def kept(*args: P.args, **more: P.kwargs) -> R:
+            at, together = key(*args, **more), _together.get()
+            if together and at in together.results:
+                mine: R = together.results[at]
+                return mine
+            result = there(at, *args, **more)
+            if together:
+                together.results[at] = result
+            return result
+
+        def there(at: bytes, *args: P.args, **more: P.kwargs) -> R:
             with _changed:
-                if (at := key(*args, **more)) in CACHE:
+                if at in CACHE:
                     result: R = CACHE[at]
                     return result
             if _computing.get():  # part of another result, for which others may wait: it must not wait for a turn
@@ -130,6 +175,8 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
             long = heavy(*args, **more)
             with turn_to_compute(heavy=long):
                 result = once(*args, **more)
+            if long and (together := _together.get()):
+                together.long = True
             if not long and next(_results) % OFTEN == 0:
                 give_back()  # otherwise glibc keeps up to twice the cache's limit; after long ones, their turn does it
             return result

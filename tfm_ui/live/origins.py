@@ -4,7 +4,7 @@ All weights of 8 layers x 16 heads on 1,024 tokens take 537 MB, and nobody looks
 Queries and keys take at most 17 MB, and tfm_core computes the same weights from them, to the last digit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Positional, attention_scores, attention_weights, mask_scores
+from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.live import tables
+from tfm_ui.state.pass_cost import AT_ONCE
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,18 @@ class Origin:
 
     def bias(self, head: int) -> Tensor | None:
         """What the positional scheme adds to the scores of a head, (query, key); None if it adds nothing."""
+        biases, keys = self._biases(), self.key.shape[-2]
+        return None if biases is None else tables.by_distance(biases[head])(slice(0, keys), slice(0, keys))
+
+    def _biases(self) -> Tensor | None:
+        """What is added at each distance, (head, distance), of which the pairs of a head are made."""
         if self.positional is None or "bias_at" not in self.positional.enters():
             return None
-        keys = self.key.shape[-2]  # one head, one value per distance: the pairs of all heads take much longer
+        keys = self.key.shape[-2]
         with torch.no_grad():
             biases = self.positional.bias_at(torch.arange(1 - keys, keys))
         assert biases is not None
-        return tables.by_distance(biases[head].to(self.query))(slice(0, keys), slice(0, keys))
+        return biases.to(self.query)
 
     def scores(self, head: int, *, scale: float | None = None, rows: slice = slice(None)) -> Tensor:
         """The scores of a head before the mask, (rows, key); `scale` as in `attention_scores`."""
@@ -46,6 +53,23 @@ class Origin:
         bias = None if bias is None else bias[rows]
         with torch.no_grad():
             return attention_scores(self.query[:, part, rows], self.key[:, part], scale=scale, bias=bias)[0, 0]
+
+    def weights(self, visible: Tensor) -> Iterator[Tensor]:
+        """The weights of all heads in their order, a few heads at a time, (some heads, query, key).
+
+        Args:
+            visible: boolean (query, key), False where masked.
+        """
+        queries, keys = visible.shape
+        biases, step = self._biases(), max(1, AT_ONCE // visible.numel())
+        for first in range(0, self.query.shape[1], step):
+            part = slice(first, first + step)
+            bias = None
+            if biases is not None:
+                pairs = [tables.by_distance(each)(slice(0, queries), slice(0, keys)) for each in biases[part]]
+                bias = torch.stack(pairs)[None]
+            with torch.no_grad():
+                yield weights_alone(self.query[:, part], self.key[:, part], visible, bias=bias)[0]
 
 
 @dataclass(frozen=True)
@@ -59,6 +83,11 @@ class Heads:
 
     origins: Sequence[Origin]
     visible: NDArray[np.bool_]
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has."""
+        return self.origins[0].query.shape[1]
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
         """The exact weights of one head, (query, key); layer and head from 0."""

@@ -20,7 +20,7 @@ from tfm_core import (
 )
 from tfm_core.model.initialization import SharedParameters
 from tfm_ui.live import origins
-from tfm_ui.live.attention import Attention, Reader
+from tfm_ui.live.attention import Attention, Summary
 from tfm_ui.live.cache import cached
 from tfm_ui.live.memory import why_too_large
 from tfm_ui.live.places import PLACES, place
@@ -158,7 +158,7 @@ def adds_bias(state: ModelState) -> bool:
 
 @cached()
 def run(state: ModelState) -> Pass:
-    """Run the model on the text, and summarise each layer's attention.
+    """Run the model on the text.
 
     Raises:
         ValueError: if the model is `too_large`.
@@ -166,23 +166,42 @@ def run(state: ModelState) -> Pass:
     if reason := too_large(state):
         raise ValueError(reason)
     model = transformer(state.config)
-    source, target = state.source_tokens, state.target_tokens
+    last = len((state.target_tokens if state.is_encoder_decoder else state.source_tokens).pieces) - 1
     places = {kind: place(state, kind) for kind in PLACES[state.is_encoder_decoder]}
-    readers = {kind: Reader(len(tokens_of(state, kind)[0].pieces)) for kind in places}
     wanted = [site for at in places.values() for site in origins.sites(at)]
-    watch = {site: see for kind, reader in readers.items() for site, see in reader.watches(places[kind]).items()}
-    with torch.no_grad(), recording(wanted, watch=watch) as trace, recording(stream_sites(state)) as stream:
+    masks = {at.format(layer=0, what="mask"): kind for kind, at in places.items()}
+    # Nobody keeps the weights, but whoever listens makes the model write them down: then a head's weights that are
+    # computed again are the model's own, to the last digit, and not those of a kernel that never writes them.
+    written = {at.format(layer="*", what="weights"): _nothing for at in places.values()}
+    wanted += masks
+    with torch.no_grad(), recording(wanted, watch=written) as trace, recording(stream_sites(state)) as stream:
         begin = time.perf_counter()
         logits = forward(state)
         milliseconds = (time.perf_counter() - begin) * 1000
-    last = len((target if state.is_encoder_decoder else source).pieces) - 1
+    visible = {kind: trace[site] for site, kind in masks.items()}
+    attention = {}
+    for kind, at in places.items():
+        queries, keys = tokens_of(state, kind)
+        shape = len(queries.ids), len(keys.ids)
+        attention[kind] = Attention(
+            origins.origins(trace, at, state.num_layers, scheme(state, kind)),
+            visible[kind].expand(1, 1, *shape)[0, 0].contiguous().numpy(),
+            len(queries.pieces),
+        )
     return Pass(
-        attention={
-            kind: reader.attention(origins.origins(trace, places[kind], state.num_layers, scheme(state, kind)))
-            for kind, reader in readers.items()
-        },
+        attention=attention,
         next_token=logits[0, last].softmax(-1).numpy(),
         stream=dict(stream),
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
+
+
+@cached()
+def summary(state: ModelState, kind: str) -> Summary:
+    """A map and numbers of all heads of one kind of attention, as in `Pass.attention`."""
+    return run(state).attention[kind].summary()
+
+
+def _nothing(site: str, weights: Tensor) -> None:
+    """Look at weights, and take nothing of them."""

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.live import passes
+from tfm_ui.live.cache import kept_together
 from tfm_ui.live.memory import is_large
 from tfm_ui.page import controls, controls_line, follow, frame, header, question_row, words
 from tfm_ui.page.lens import Lens, View
@@ -31,6 +32,7 @@ def show(lens: Lens) -> None:
     (frame.fragment(lens.name, _show_view) if has_controls else _show_view)(lens, model)
 
 
+@kept_together()
 def _show_view(lens: Lens, model: ModelState) -> None:
     """Draw the visible view. A change of the lens's controls runs only this function."""
     controls.apply_requested()

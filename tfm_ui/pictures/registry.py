@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 
 from tfm_core.allocator import give_back
 from tfm_ui.live import passes
+from tfm_ui.live.cache import kept_together
 from tfm_ui.live.memory import KEPT, is_large, why_too_large
 from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
@@ -245,6 +246,8 @@ def takes_long(names: Iterable[str], asked: Asked) -> bool:
 def _room_for(name: str, asked: Asked) -> Iterator[None]:
     """Wait until there is memory for it, in the slow lane if it needs much; give back what it took.
 
+    Within the block nothing is computed twice.
+
     Raises:
         CannotBeShown: if it needs more than one picture may take.
     """
@@ -252,7 +255,8 @@ def _room_for(name: str, asked: Asked) -> Iterator[None]:
         raise CannotBeShown(reason)
     with turn_to_compute(heavy=is_large(size)):
         try:
-            yield
+            with kept_together():
+                yield
         finally:
             if size > KEPT:
                 give_back()

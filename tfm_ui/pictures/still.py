@@ -8,6 +8,7 @@ import base64
 import html
 import textwrap
 from collections.abc import Mapping
+from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -75,8 +76,13 @@ def has_numbers(figure: go.Figure) -> bool:
 
 def legible(text: str) -> str:
     """The text with a box for each character that the font lacks: Matplotlib would warn of it on the server."""
-    known = font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap()
-    return "".join(sign if ord(sign) in known or sign == "\n" else "□" for sign in text)
+    return "".join(sign if ord(sign) in _known() or sign == "\n" else "□" for sign in text)
+
+
+@cache
+def _known() -> frozenset[int]:
+    """The characters that the font has: to list them takes a millisecond, and pictures have thousands of names."""
+    return frozenset(font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap())
 
 
 def _plain(text: str) -> str:
@@ -182,8 +188,8 @@ class _Drawing:
         axes.set_facecolor(self.layout.get("plot_bgcolor", PAPER))
         axes.imshow(cells, colours, vmin=low, vmax=high, interpolation="nearest", aspect="auto", zorder=0)
         for side, names in ((axes.xaxis, trace["x"]), (axes.yaxis, trace["y"])):
-            known = [_plain(str(name)) for name in _array(names)]
-            few = known if len(known) <= MOST_NAMES else []
+            known = _array(names)
+            few = [_plain(str(name)) for name in known] if len(known) <= MOST_NAMES else []
             side.set_ticks(range(len(few)), few, parse_math=False)
 
     def _bars(self, axes: Axes, trace: Mapping[str, Any]) -> None:

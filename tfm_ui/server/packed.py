@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfm_ui.live.cache import kept_together
 from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import Asked, CannotBeShown, made
 from tfm_ui.server.logs import REQUEST, of_visitor
@@ -48,7 +49,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -
     problems = []
     asked = Asked(query)
     REQUEST.set(request)
-    with use_turn(turn):
+    with use_turn(turn), kept_together():
         for name in names:
             turn.check_wanted()
             try:

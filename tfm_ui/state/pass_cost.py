@@ -6,7 +6,7 @@ from tfm_core import TransformerConfig
 HEAVY = 24_000_000
 NUMBER = 4  # bytes of a float32
 EXACT_UP_TO = 256  # tokens: pictures have a cell for each weight, and no more are read unless they are asked for
-AT_ONCE = 2**22  # how many weights are summarised at a time: as many as fit into the processor's cache
+AT_ONCE = 2**21  # how many weights are summarised at a time: as many as fit into the processor's cache
 SMALL = 8_000_000  # bytes of what depends on no size
 # Bytes of freed memory that glibc keeps at the end of its heap while much is taken and freed: twice the largest block
 # that tfm_core/allocator.py has made it reuse. At the end of a picture they are given back.
@@ -33,7 +33,7 @@ def peak_bytes(config: TransformerConfig, tokens: int, *, bias: bool) -> int:
     """The most bytes that a first pass has in memory at a time.
 
     The model; of each layer so far what is kept: the stream, queries, keys and values, and the maps of its heads; and
-    of the layer that runs all scores and weights, and parts of them that are summarised.
+    of the layer that runs all weights, beside a few scores.
 
     Args:
         config: of the model.
@@ -48,7 +48,7 @@ def peak_bytes(config: TransformerConfig, tokens: int, *, bias: bool) -> int:
         * (4 * NUMBER * vectors + config.num_heads * min(tokens, EXACT_UP_TO) ** 2)
     )
     tables = 8 * tokens**2  # of all pairs, whatever the heads: masks, distances, and what pooling leaves
-    running = NUMBER * ((3 if bias else 2) * pairs + tables + 3 * min(pairs, AT_ONCE) + 3 * tokens * hidden)
+    running = NUMBER * ((2 if bias else 1) * pairs + tables + 3 * min(pairs, AT_ONCE) + 3 * tokens * hidden)
     logits = 2 * NUMBER * tokens * config.vocab_size
     return weight_bytes(config) + kept + max(running, logits) + SMALL
 

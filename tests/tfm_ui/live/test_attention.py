@@ -5,10 +5,11 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from tfm_core import attention_weights, mask_scores, recording
+from tfm_core import recording
 from tfm_core.study import analysis
-from tfm_ui.live import attention, memory, passes, places
+from tfm_ui.live import memory, origins, passes, places
 from tfm_ui.live.attention import EXACT_UP_TO, MASKED, POOLED_TO, SUMMARY, block_of, summarise
+from tfm_ui.live.origins import Origin
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import weight_bytes
 
@@ -45,8 +46,8 @@ def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_maps_are_the_weights_or_their_blocks_largest(state):
-    for kept in passes.run(state).attention.values():
-        weights, block, maps = kept.exact(0, 1), kept.block, kept.layers[0].maps[1]
+    for kind, kept in passes.run(state).attention.items():
+        weights, block, maps = kept.exact(0, 1), kept.block, passes.summary(state, kind).layers[0].maps[1]
         rows, columns = (-(-size // block) for size in weights.shape)
         assert maps.shape == (rows, columns)
         assert (block == 1) == (max(weights.shape) <= EXACT_UP_TO)
@@ -59,15 +60,15 @@ def test_the_maps_are_the_weights_or_their_blocks_largest(state):
 
 @pytest.mark.parametrize("state", STATES)
 def test_numbers_per_head_leave_padding_out(state):
-    for kept in passes.run(state).attention.values():
-        weights = torch.from_numpy(kept.exact(0, 1))
+    for kind, kept in passes.run(state).attention.items():
+        weights, shown = torch.from_numpy(kept.exact(0, 1)), passes.summary(state, kind).layers[0]
         rows = analysis.peaks(weights)
-        assert kept.layers[0].largest[1] == weights.max()
+        assert shown.largest[1] == weights.max()
         for name, values in zip(("first", "key", "second"), rows, strict=True):
-            np.testing.assert_array_equal(getattr(kept.layers[0], name)[1], values)
+            np.testing.assert_array_equal(getattr(shown, name)[1], values)
         if kept.visible.shape[0] == kept.visible.shape[1]:
             for name, summary in SUMMARY.items():
-                assert kept.layers[0].summary[name][1] == pytest.approx(summary(weights[: kept.read]).item(), rel=1e-4)
+                assert shown.summary[name][1] == pytest.approx(summary(weights[: kept.read]).item(), rel=1e-4)
 
 
 @pytest.mark.parametrize(("longest", "block"), [(1, 1), (256, 1), (257, 3), (512, 4), (1000, 8), (1024, 8)])
@@ -76,20 +77,22 @@ def test_above_256_tokens_maps_are_pooled(longest, block):
     assert block == 1 or -(-longest // block) <= POOLED_TO
 
 
+def origin(heads: int, size: int) -> Origin:
+    return Origin(torch.randn(1, heads, size, 4), torch.randn(1, heads, size, 4), None)
+
+
 def test_heads_are_summarised_alike_whether_a_few_or_all_at_once(monkeypatch):
-    weights = torch.rand(1, 5, 9, 9).softmax(-1)
-    visible = np.ones((9, 9), bool)
-    together = summarise(weights, visible, 9)
-    monkeypatch.setattr(attention, "AT_ONCE", 9 * 9 * 2)
-    apart = summarise(weights, visible, 9)
+    visible, few = np.tri(9, dtype=bool), origin(5, 9)
+    together = summarise(few, visible, 9)
+    monkeypatch.setattr(origins, "AT_ONCE", 9 * 9 * 2)
+    apart = summarise(few, visible, 9)
     np.testing.assert_array_equal(together.maps, apart.maps)
     for name in SUMMARY:
         np.testing.assert_allclose(together.summary[name], apart.summary[name], rtol=1e-6)
 
 
 def test_a_head_that_may_see_nothing_is_masked_and_no_number_breaks():
-    weights = attention_weights(mask_scores(torch.rand(1, 2, 3, 3), torch.zeros(3, 3).bool()), torch.zeros(3, 3).bool())
-    kept = summarise(weights, np.zeros((3, 3), bool), 3)
+    kept = summarise(origin(2, 3), np.zeros((3, 3), bool), 3)
     assert (kept.maps == MASKED).all()
     assert all(np.isfinite(values).all() for values in kept.summary.values())
 

@@ -1,6 +1,7 @@
 """The cache has one limit in bytes, and each result is computed once."""
 
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -183,3 +184,25 @@ def test_a_model_that_takes_long_says_so_itself():
     assert not ModelState().is_heavy
     assert not ModelState(seq_len=64, text="@alice").is_heavy
     assert ModelState(seq_len=1024, text="@alice", num_heads=16, num_layers=8).is_heavy
+
+
+def test_in_a_block_nothing_is_computed_twice_and_all_is_let_go_at_its_end(room):
+    calls = []
+
+    @cached()
+    def large(number: int) -> Holder:
+        calls.append(number)
+        return Holder(torch.zeros(1), np.ones(100_000))  # more than the whole cache
+
+    with cache.kept_together():
+        first = large(1)
+        with cache.kept_together():
+            assert large(1) is first
+            large(2)
+        assert large(2) is not first
+    assert (calls, room.currsize) == ([1, 2], 0)
+    gone = weakref.ref(first)
+    del first
+    assert gone() is None
+    large(1)
+    assert calls == [1, 2, 1]

@@ -102,7 +102,7 @@ def sight(model: ModelState, state: HeadsState) -> str:
     shown = all_heads(model, state.kind)
     if not shown.same_text:
         return "Queries and keys are two texts here, so there is no distance between them."
-    table = shown.table()["distance"].to_numpy().reshape(shown.attention.largest.shape)
+    table = shown.table()["distance"].to_numpy().reshape(shown.kept.largest.shape)
     low, high = np.unravel_index(table.argmin(), table.shape), np.unravel_index(table.argmax(), table.shape)
     why = (
         "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
@@ -143,7 +143,7 @@ def looks_where_it_should(model: ModelState, state: HeadsState) -> str:
         return f"{UNKNOWN} Here no head has a place where it should look."
     said = []
     for pattern in patterns:
-        scores = np.array([pattern.score(weights) for weights in _exact(shown)]).reshape(shown.attention.largest.shape)
+        scores = np.array([pattern.score(weights) for weights in _exact(shown)]).reshape(shown.kept.largest.shape)
         best = np.unravel_index(scores.argmax(), scores.shape)
         said.append(
             f"{pattern.pattern.why} {_named(best).capitalize()} gives {formats.share(float(scores[best]))} of its "
@@ -181,7 +181,7 @@ def _rows_apart(shown: AllHeads, a: int, b: int) -> float:
 
 def _exact(shown: AllHeads) -> list[NDArray[np.float32]]:
     """Each head's weights, float32 (query, key), without rows of padding."""
-    layers, heads = shown.attention.largest.shape
+    layers, heads = shown.kept.largest.shape
     read = shown.attention.read
     return [shown.attention.exact(layer, head)[:read] for layer in range(layers) for head in range(heads)]
 
@@ -192,7 +192,7 @@ def _mean_top(shown: AllHeads) -> NDArray[np.float32] | None:
     free = shown.visible_keys[:read] > 1
     if not free.any():
         return None
-    means: NDArray[np.float32] = shown.attention.first[:, :, :read][:, :, free].mean(-1)
+    means: NDArray[np.float32] = shown.kept.first[:, :, :read][:, :, free].mean(-1)
     return means
 
 

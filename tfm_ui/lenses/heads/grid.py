@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_ui.live.attention import MASKED, Attention
+from tfm_ui.live.attention import MASKED, Attention, Summary
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heat import Heat, Side
@@ -63,17 +63,23 @@ GRID = Canvas(
 
 
 def content(
-    attention: Attention, about: list[str], *, top: NDArray[np.float32], picked: tuple[int, int] | None
+    attention: Attention,
+    kept: Summary,
+    about: list[str],
+    *,
+    top: NDArray[np.float32],
+    picked: tuple[int, int] | None,
 ) -> Content:
     """The content for heads_grid.js.
 
     Args:
         attention: the heads.
+        kept: a map and numbers of each.
         about: a sentence for each head, layer by layer.
         top: the weight at the end of each head's scale, (layer, head).
         picked: layer and head, from 0, of the head that the page shows large, if there is one.
     """
-    maps = np.stack([layer.maps for layer in attention.layers])
+    maps = np.stack([layer.maps for layer in kept.layers])
     layers, heads, rows, columns = maps.shape
     one_scale = top.min() == top.max()
     header = {
@@ -83,11 +89,11 @@ def content(
         "columns": columns,
         "block": attention.block,
         "read": -(-attention.read // attention.block),  # rounded up
-        "largest": attention.largest.flatten().tolist(),
-        "ends": (attention.largest / top).flatten().tolist(),
+        "largest": kept.largest.flatten().tolist(),
+        "ends": (kept.largest / top).flatten().tolist(),
         "picked": picked,
         "masked": bool(~attention.visible.all()),
-        "topText": formats.end_of_scale(top.max(), attention.largest.max()) if one_scale else "each head's largest",
+        "topText": formats.end_of_scale(top.max(), kept.largest.max()) if one_scale else "each head's largest",
         "about": about,
     }
     return header, maps

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL, Positional
 from tfm_ui.live import head_recipe
-from tfm_ui.live.attention import SUMMARY, Attention
-from tfm_ui.live.passes import run
+from tfm_ui.live.attention import SUMMARY, Attention, Summary
+from tfm_ui.live.passes import run, summary
 from tfm_ui.live.places import kind_of, place
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.texts import tokens_of
@@ -31,6 +31,7 @@ class AllHeads(Result):
         queries, keys: a label for each row and each column, padding included.
         same_text: whether rows and columns are the same tokens, as in self-attention, so that there is a distance.
         formula: how a weight is computed from its query and key.
+        kind: as in `Pass.attention`.
         place: the sites of this attention in a recording, with `{layer}` and `{what}` as placeholders.
     """
 
@@ -40,7 +41,13 @@ class AllHeads(Result):
     keys: list[str]
     same_text: bool
     formula: str
+    kind: str
     place: str
+
+    @cached_property
+    def kept(self) -> Summary:
+        """A map and numbers of each head; computed when the first is asked for."""
+        return summary(self.model, self.kind)
 
     @cached_property
     def visible_keys(self) -> NDArray[np.intp]:
@@ -50,12 +57,12 @@ class AllHeads(Result):
     @property
     def sentences(self) -> list[str]:
         """What each head does, layer by layer."""
-        layers, heads = self.attention.largest.shape
+        layers, heads = self.kept.largest.shape
         return [self.sentence_of(layer, head) for layer in range(layers) for head in range(heads)]
 
     def sentence_of(self, layer: int, head: int) -> str:
         """What one head does; layer and head from 0."""
-        read, kept = self.attention.read, self.attention.layers[layer]
+        read, kept = self.attention.read, self.kept.layers[layer]
         rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
         return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text, ids=self.ids)
 
@@ -68,14 +75,14 @@ class AllHeads(Result):
     def sentence(self) -> str:
         """What stands out among all heads."""
         read = self.attention.read
-        return head_sentences.about_heads(self.attention.first[:, :, :read], self.visible_keys[:read])
+        return head_sentences.about_heads(self.kept.first[:, :, :read], self.visible_keys[:read])
 
     def top(self, scale: str) -> NDArray[np.float32]:
         """The weight at the dark end of each head's colour scale, (layer, head)."""
-        largest = self.attention.largest
+        largest = self.kept.largest
         if scale == "own":
             return largest
-        chosen = self.attention.first[:, :, self.visible_keys > 1]
+        chosen = self.kept.first[:, :, self.visible_keys > 1]
         ends = {"largest": largest.max(), "choice": chosen.max() if chosen.size else largest.max()}
         return np.full_like(largest, ends[scale] if scale in ends else float(scale))
 
@@ -100,9 +107,9 @@ class AllHeads(Result):
         columns = {}
         for name in SUMMARY:
             if self.same_text or name in ("entropy", "first"):
-                values = np.concatenate([layer.summary[name] for layer in self.attention.layers])
+                values = np.concatenate([layer.summary[name] for layer in self.kept.layers])
                 columns[name] = values if name in ("entropy", "distance") else 100 * values
-        layers, heads = self.attention.largest.shape
+        layers, heads = self.kept.largest.shape
         names = [f"L{layer + 1} h{head + 1}" for layer in range(layers) for head in range(heads)]
         return pd.DataFrame(columns, index=pd.Index(names, name="head"))
 
@@ -188,6 +195,7 @@ def all_heads(model: ModelState, kind: str) -> AllHeads:
     return AllHeads(
         model=model,
         attention=run(model).attention[kind],
+        kind=kind,
         queries=token_labels.labels(queries),
         keys=token_labels.labels(keys),
         same_text=kind != "cross",

@@ -12,7 +12,7 @@ def every_head(model: ModelState, state: HeadsState) -> Content:
     """The grid of all heads, with a ring around the locked one."""
     heads = all_heads(model, state.kind)
     locked = (state.layer - 1, state.head - 1)
-    return grid.content(heads.attention, heads.sentences, top=heads.top(state.scale), picked=locked)
+    return grid.content(heads.attention, heads.kept, heads.sentences, top=heads.top(state.scale), picked=locked)
 
 
 def locked_head(model: ModelState, state: HeadsState) -> Content:

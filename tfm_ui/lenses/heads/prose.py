@@ -101,7 +101,7 @@ def _on(weights: NDArray[np.float32], cells: NDArray[np.bool_], rows: NDArray[np
 
 def _weights(shown: AllHeads) -> NDArray[np.float32]:
     """All weights among the tokens, (layer, head, query, key)."""
-    (layers, heads), read = shown.attention.largest.shape, shown.attention.read
+    (layers, heads), read = shown.kept.largest.shape, shown.attention.read
     keys = read if shown.same_text else len(shown.keys)
     return np.stack(
         [[shown.attention.exact(layer, head)[:read, :keys] for head in range(heads)] for layer in range(layers)]
@@ -129,7 +129,7 @@ def _with_a_choice(shown: AllHeads) -> NDArray[np.intp]:
 
 def _on_screen(shown: AllHeads, state: HeadsState) -> tuple[int, int]:
     """Layer and head, from 0."""
-    layers, heads = shown.attention.largest.shape
+    layers, heads = shown.kept.largest.shape
     return min(state.layer, layers) - 1, min(state.head, heads) - 1
 
 

@@ -25,7 +25,7 @@ from tfm_ui.text import formats
 def home_heads(model: ModelState, state: LensState) -> Content:
     """The grid of all heads, none of them locked."""
     heads = all_heads(model, HeadsState.kind)
-    return grid.content(heads.attention, heads.sentences, top=heads.top(HeadsState.scale), picked=None)
+    return grid.content(heads.attention, heads.kept, heads.sentences, top=heads.top(HeadsState.scale), picked=None)
 
 
 def home_attention(model: ModelState, state: LensState) -> Content:

@@ -7,5 +7,5 @@ from tfm_ui.lenses.heads.numbers import AllHeads
 
 def weights_of(heads: AllHeads) -> np.ndarray:
     """(layer, head, query, key)."""
-    layers, per_layer = heads.attention.largest.shape
+    layers, per_layer = heads.kept.largest.shape
     return np.array([[heads.head(layer, head).weights for head in range(per_layer)] for layer in range(layers)])

@@ -73,7 +73,7 @@ def test_the_summary_agrees_with_plain_loops():
 def test_the_grids_bytes_are_the_weights(scale):
     shown = all_heads(ModelState(seq_len=12), "encoder")
     top = shown.top(scale)
-    header, cells = heads_grid.content(shown.attention, shown.sentences, top=top, picked=(1, 2))
+    header, cells = heads_grid.content(shown.attention, shown.kept, shown.sentences, top=top, picked=(1, 2))
     assert (cells.shape, cells.dtype) == ((2, 4, 12, 12), np.uint8)
     assert [header[name] for name in ("layers", "heads", "rows", "columns", "read", "block")] == [2, 4, 12, 12, 10, 1]
     assert header["picked"] == (1, 2)

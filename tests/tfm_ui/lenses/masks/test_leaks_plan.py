@@ -1,10 +1,16 @@
 """Which tokens are changed, and how often, where there is not the time or the memory for all."""
 
+from dataclasses import replace
+
+import pytest
+
 from tfm_core import encode
 from tfm_ui.lenses.masks.leaks.measured import plan_of
-from tfm_ui.lenses.masks.leaks.plan import LEAST, SECONDS, fitting, plan
+from tfm_ui.lenses.masks.leaks.plan import LEAST, MOST_SECONDS, SECONDS, fitting, plan
 from tfm_ui.lenses.masks.state import MasksState, Setting
 from tfm_ui.state.model_state import ModelState
+
+WORDS = " ".join(f"w{i % 40}" for i in range(1024))
 
 
 def of_length(tokens: int, **more) -> Setting:
@@ -36,7 +42,26 @@ def test_a_bias_of_many_heads_is_not_made_for_more_tokens_than_fit():
     assert planned.places[-1] == 511
     assert planned.aside.startswith("Of 1,024 tokens the first 512 are read: more take too much memory, as alibi adds")
     for other in (ModelState(seq_len=1024, num_heads=16), ModelState(seq_len=64, num_heads=16, positional="t5")):
-        assert fitting(other) == other
+        assert fitting(other, "self") == (other, "")
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "t5"])
+@pytest.mark.parametrize("place", ["self", "decoder", "cross"])
+def test_the_largest_model_reads_as_much_as_there_is_time_for_and_that_is_said(place, positional):
+    largest = {"seq_len": 1024, "num_layers": 8, "num_heads": 16, "d_model": 256, "d_ff": 1024}
+    architecture = "encoder" if place == "self" else "encoder-decoder"
+    model = ModelState(
+        text=WORDS, target=WORDS, architecture=architecture, positional=positional, causal=False, **largest
+    )
+    planned = plan_of(model, MasksState(item=1, place=place))
+    read = planned.places[-1] + 1
+    assert len(planned.places) == LEAST
+    assert 128 <= read < 1024
+    assert (LEAST + 1) * planned.seconds / LEAST <= MOST_SECONDS
+    assert planned.aside.startswith(f"Of 1,024 tokens the first {read} are read: to change 4 tokens of a longer text ")
+    smaller, why = fitting(replace(model, num_layers=1), place)
+    assert ("too long" in why) is False
+    assert smaller.longest == (512 if positional == "t5" else 1024)
 
 
 def test_of_a_short_text_in_many_places_all_words_are_changed_and_some_padding():

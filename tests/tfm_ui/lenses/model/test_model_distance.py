@@ -14,7 +14,7 @@ from tests.examples import shared_by
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
-from tfm_ui.lenses.model.distance import networks, steps
+from tfm_ui.lenses.model.distance import networks, numbers, steps
 from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
 from tfm_ui.lenses.model.distance.numbers import draws_of, reach
 from tfm_ui.lenses.model.distance.panels import blocks
@@ -202,6 +202,17 @@ def test_large_models_get_fewer_draws():
     assert (draws_of(ModelState(), most), draws_of(large, most)) == (20, 3)
     assert "reach_seeds" not in ModelLensState.limits(large)  # what is asked for stays in the link
     assert reach(large, ModelLensState(view="distance")).seeds == 3
+
+
+@pytest.mark.parametrize(("tokens", "made"), [(48, "2 are"), (128, "1 is")])
+def test_the_largest_networks_are_drawn_as_often_as_there_is_time_for_and_that_is_said(tokens, made, monkeypatch):
+    monkeypatch.setattr(numbers, "drawn", lambda *_, **__: ({name: torch.ones(tokens) for name in NAMES}, {}))
+    largest = ModelState(architecture="encoder-decoder", d_model=256, num_layers=8, d_ff=1024)
+    said = f"Of 3 draws {made} made, as networks of this size take seconds."
+    state = ModelLensState(view="distance", reach_length=tokens, reach_seeds=3)
+    assert said in reach(largest, state).sentence()
+    assert draws_of(largest, state) == int(made[0])
+    assert "draws" not in reach(ModelState(), state).sentence()
 
 
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[3]])

@@ -1,5 +1,7 @@
 """The view "feed_forward": curves, hidden units, sizes and a single unit, for any model."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -7,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask, recording
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.feed_forward import questions
 from tfm_ui.lenses.model.feed_forward.curves import curves
-from tfm_ui.lenses.model.feed_forward.hidden import hidden
+from tfm_ui.lenses.model.feed_forward.hidden import READ, hidden, recorded
 from tfm_ui.lenses.model.feed_forward.pictures import PICTURES
 from tfm_ui.lenses.model.feed_forward.sizes import sizes, two_thirds
 from tfm_ui.lenses.model.feed_forward.unit import unit
+from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
 from tfm_ui.state.model_state import ModelState
 
@@ -113,6 +116,22 @@ def test_recipes_yield_what_is_on_screen(architecture):
     assert all(torch.equal(scope["slopes"][name], slopes) for name, slopes in curve.slopes.items())
     exec(size.recipe(), scope)
     assert tuple(scope["counts"]) == size.counts
+
+
+@pytest.mark.crossed(architecture=ARCHITECTURES, attention=list(ATTENTION), causal=[True, False], norm=NORMS)
+def test_of_long_texts_the_first_tokens_are_those_of_the_whole_text(architecture, attention, causal, norm):
+    words = " ".join(f"w{i % 9}" for i in range(READ + 30))
+    model = ModelState(
+        text=words, target=words[::-1], seq_len=READ + 30, architecture=architecture, causal=causal, norm=norm
+    )
+    config = replace(model.config, attention=attention)
+    inputs, mask = inputs_of(model)
+    with torch.no_grad(), recording("*.feed_forward.hidden") as trace:
+        Transformer(config).eval()(*inputs, mask=mask)
+    kept = recorded(model, config)
+    assert len(trace) == (4 if model.is_encoder_decoder else 2)
+    for site, values in trace.items():
+        torch.testing.assert_close(kept[site], values[0, :READ], rtol=1e-4, atol=1e-5)
 
 
 def test_what_questions_take_for_granted():

@@ -45,7 +45,7 @@ def maps(attention: Attention, layer: int, how: str, first: int = 0) -> Iterator
         first: which of the heads to begin with, from 0.
     """
     if how == "heads":
-        return (attention.exact(layer, head) for head in range(first, attention.largest.shape[1]))
+        return (attention.exact(layer, head) for head in range(first, attention.heads))
     return iter([aggregate(attention, layer, how)])
 
 

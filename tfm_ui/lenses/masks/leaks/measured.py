@@ -1,7 +1,7 @@
 """Which outputs move when one token is changed, and which may: the measurement that all panels are about."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ from tfm_ui.lenses.masks.leaks import recipe
 from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
 from tfm_ui.lenses.masks.masked_passes import AT_ONCE, at, influences, stream
-from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, padded, setting
+from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
 from tfm_ui.live import passes
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
@@ -178,16 +178,25 @@ class Measurement:
         )
 
 
-def plan_of(model: ModelState, state: MasksState) -> Plan:
+def _run(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
     """What is run; quickly known."""
-    return plan(setting(fitting(model), state), state.tries, padded(model, state).length)
+    asked = setting(model, state)
+    fits, why = fitting(asked.model, asked.place)
+    under = replace(asked, model=fits)
+    return under, plan(under, state.tries, asked.model.longest, why)
+
+
+def plan_of(model: ModelState, state: MasksState) -> Plan:
+    """Which tokens are changed, and how often."""
+    return _run(model, state)[1]
 
 
 def measure_needs(model: ModelState, state: MasksState) -> int:
     """The bytes that the measurement takes: the model, also in float64; changed sentences side by side, whose streams
     after all layers are kept, and a layer's scores; or the pass of the page.
     """
-    fitted, tries = fitting(model), plan_of(model, state).tries
+    under, planned = _run(model, state)
+    fitted, tries = under.model, planned.tries
     config, tokens, double = fitted.config, fitted.longest, 2 * NUMBER
     rows = max(AT_ONCE, tries * tokens)
     streams = double * rows * ((2 * config.num_layers + 6) * config.d_model + 3 * fitted.hidden)
@@ -201,5 +210,5 @@ def measure_needs(model: ModelState, state: MasksState) -> int:
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
     """The measurement beside what is allowed."""
-    under, planned = setting(fitting(model), state), plan_of(model, state)
+    under, planned = _run(model, state)
     return Measurement(under, state, planned, influences(under, planned.places, planned.tries))

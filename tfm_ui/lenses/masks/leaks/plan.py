@@ -7,10 +7,12 @@ import numpy as np
 from tfm_core import Tokens
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live.passes import adds_bias
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.state.sizes import TOKENS
 from tfm_ui.text import formats
 
 SECONDS = 2.0  # seconds that a measurement may take, unless the fewest tokens take longer
+MOST_SECONDS = 3.0  # seconds that these may take, the sentence itself included: otherwise less of the text is read
 PAIRS = 2**22  # pairs of tokens, counted once per head, of which a float64 bias still fits in memory
 ALL_UP_TO, LEAST = 64, 4  # texts of up to 64 tokens: every token is changed; longer ones: at least 4
 CROSSES = 4096  # leaks that a picture marks, of more those that move most
@@ -39,39 +41,62 @@ class Plan:
         return self.seconds > SLOW
 
 
-def fitting(model: ModelState) -> ModelState:
-    """The model, reading no more than there is memory for."""
-    most = int((PAIRS / model.num_heads) ** 0.5)
-    return replace(model, seq_len=most) if adds_bias(model) and model.longest > most else model
+def fitting(model: ModelState, place: str) -> tuple[ModelState, str]:
+    """The model, reading no more than there is memory and time for; and why it reads less, "" if it does not.
+
+    Args:
+        model: as it was asked for.
+        place: the attention that the mask is for, as in `Setting`.
+    """
+    why, most = "", int((PAIRS / model.num_heads) ** 0.5)
+    if adds_bias(model) and model.longest > most:
+        why = f"more take too much memory, as {model.positional} adds a number per head and pair"
+        model = replace(model, seq_len=most)
+    if _fewest_take(model, place, model.longest) > MOST_SECONDS:
+        why = f"to change {LEAST} tokens of a longer text would take too long here"
+        stops = (length for length in reversed(TOKENS.stops) if _fewest_take(model, place, length) <= MOST_SECONDS)
+        model = replace(model, seq_len=next(stops))
+    return model, why
 
 
-def seconds_of(setting: Setting) -> float:
+def _fewest_take(model: ModelState, place: str, most: int) -> float:
+    """What it takes, in seconds, to change the fewest tokens of texts of at most so many tokens."""
+    return (LEAST + 1) * seconds_of(model, place, most)
+
+
+def seconds_of(model: ModelState, place: str, most: int = MAX_TOKENS) -> float:
     """What one changed sentence takes on one core of the machine that this was written on, a little too much.
 
     Each layer and token counts what is read and written, the matrices, and in each head the attention to each other
     token.
+
+    Args:
+        model: which reads the sentence.
+        place: the attention that the mask is for, as in `Setting`.
+        most: how many tokens of a text are read at most.
     """
-    state = setting.model
-    queries, keys, width = len(setting.queries.ids), len(setting.keys.ids), state.d_model
-    each = 6e-8 * width + (4 * width + 3 * state.config.feed_forward_dim) * width * 5e-11
-    pair = (2e-8 if adds_bias(state) else 5e-9) * state.num_heads  # no fast kernel takes a bias
+    source, width = min(most, len(model.source_tokens.ids)), model.d_model
+    queries = min(most, len(model.target_tokens.ids)) if model.is_encoder_decoder else source
+    each = 6e-8 * width + (4 * width + 3 * model.config.feed_forward_dim) * width * 5e-11
+    pair = (2e-8 if adds_bias(model) else 5e-9) * model.num_heads  # no fast kernel takes a bias
     layer = queries * (each + pair * queries)
-    if state.is_encoder_decoder:
-        layer += queries * (6e-8 * width + pair * len(state.source_tokens.ids))
-    if setting.place == "cross":
-        layer += keys * (each + pair * keys)
-    return state.num_layers * layer
+    if model.is_encoder_decoder:
+        layer += queries * (6e-8 * width + pair * source)
+    if place == "cross":
+        layer += source * (each + pair * source)
+    return model.num_layers * layer
 
 
-def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
+def plan(setting: Setting, tries: int, seq_len: int, why: str = "") -> Plan:
     """The part of what was asked for that there is time for: fewer replacements first, then fewer tokens.
 
     Args:
         setting: of a model that is `fitting`.
         tries: replacements that were asked for.
         seq_len: what was asked for before the model was made to fit.
+        why: why it was made to fit, as `fitting` says it.
     """
-    tokens, once = setting.keys, seconds_of(setting)
+    tokens, once = setting.keys, seconds_of(setting.model, setting.place)
     others = setting.model.tokens_by.vocab_size - 2  # neither the token itself nor padding
     many, runs = len(tokens.ids), max(1, int(SECONDS / once))
     count = many if many <= ALL_UP_TO else min(many, max(LEAST, runs))
@@ -80,9 +105,8 @@ def plan(setting: Setting, tries: int, seq_len: int) -> Plan:
     aside = _aside(tokens, places, min(tries, others), fewer, once)
     if others < tries:
         aside = f"Each token is changed into all {others} others that these weights know. {aside}".strip()
-    if setting.model.length < seq_len:
-        read = f"Of {formats.count(seq_len)} tokens the first {setting.model.length} are read"
-        why = f"more take too much memory, as {setting.model.positional} adds a number per head and pair"
+    if why:
+        read = f"Of {formats.count(seq_len)} tokens the first {setting.model.longest} are read"
         aside = f"{read}: {why}. {aside}".strip()
     return Plan(places, fewer, once * count * fewer, aside)
 

@@ -90,9 +90,12 @@ class Padded:
 def most_places(model: ModelState, count: int) -> int:
     """How many places of each of `count` sentences are read: all, if that takes no longer than it may."""
 
+    attentions, stacks = (3, 2) if model.is_encoder_decoder else (1, 1)
+
     def work(length: int) -> int:
         pairs = length * (2 * model.d_model + 64 * model.num_heads)  # a softmax takes as long as 64 multiplications
-        return model.num_layers * count * length * (12 * model.d_model**2 + pairs)
+        matrices = (4 * attentions + 8 * stacks) * model.d_model**2
+        return model.num_layers * count * length * (matrices + attentions * pairs)
 
     def fits(length: int) -> bool:
         weights = 4 * count * model.num_heads * length**2  # bytes, of the layer whose weights are looked at

@@ -96,12 +96,12 @@ def _given(shown: Flow) -> Tensor:
             case "logits":
                 given = transformer.unembedding(x)
             case "self_attention":
-                mask = machine.recorded([f"{block.name}.mask"])[f"{block.name}.mask"]
+                mask = machine.recorded[f"{block.name}.mask"]
                 given = stack.get_submodule(name)(x, mask=mask, positional=stack.positional)
             case "cross_attention":
                 [source] = machine.counts["encoder"][-1].block.writes
-                trace = machine.recorded([f"{block.name}.mask", source])
-                given = stack.get_submodule(name)(x, trace[source], mask=trace[f"{block.name}.mask"])
+                memory, mask = machine.recorded[source], machine.recorded[f"{block.name}.mask"]
+                given = stack.get_submodule(name)(x, memory, mask=mask)
             case _:
                 given = stack.get_submodule(name)(x)
     result: Tensor = given[0]
@@ -111,7 +111,7 @@ def _given(shown: Flow) -> Tensor:
 def flow(machine: Machine) -> Flow:
     """Both ends of the picked block."""
     block = machine.picked.block
-    trace = machine.recorded((*block.reads, *block.writes))
+    trace = machine.recorded
     ends = {
         end: torch.stack([trace[site][0] for site in sites]).sum(0)
         for end, sites in ((IN, block.reads), (OUT, block.writes))

@@ -1,6 +1,6 @@
 """What the diagram says: parameters by block and in all, what each block costs, and which numbers are live."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import pandas as pd
 from torch import Tensor
 
 from tfm_core import Tokens
+from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model.diagram import recipe
 from tfm_ui.lenses.model.diagram.chosen import chosen, counted
 from tfm_ui.lenses.model.diagram.rows import Row, picked, picked_stack, rows, written
@@ -77,12 +78,26 @@ class Machine(Result):
         """The token that is followed, from 0: at most the last of the text."""
         return token_of(self.tokens, self.state)
 
-    def recorded(self, sites: Iterable[str]) -> Mapping[str, Tensor]:
-        """What the live pass recorded at these sites. For a model that is not heavy, all sites are kept at once."""
-        wanted = set(sites)
-        if not self.model.is_heavy:
-            wanted |= {site for item in self.items for site in (*item.block.reads, *item.block.writes)}
-            wanted |= {f"{item.block.name}.mask" for item in self.items if item.block.kind.endswith("attention")}
+    @property
+    def stream(self) -> list[Block]:
+        """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
+        inside = ("norm",) if self.shown.config.norm == "post" else ()
+        blocks = [item.block for item in self.counts[self.stack]]
+        return [
+            block
+            for block in blocks
+            if block.kind in ("embedding", "position", "sum", *inside) or block.name.endswith("final_norm")
+        ]
+
+    @cached_property
+    def recorded(self) -> Mapping[str, Tensor]:
+        """What the live pass recorded: of a heavy model what the panels show, of others all, as other blocks follow."""
+        blocks = [item.block for item in self.items] if not self.model.is_heavy else [self.picked.block]
+        wanted = {site for block in blocks for site in (*block.reads, *block.writes)}
+        wanted |= {f"{block.name}.mask" for block in blocks if block.kind.endswith("attention")}
+        wanted |= {site for block in self.stream for site in block.writes}
+        if any(block.kind == "cross_attention" for block in blocks):
+            wanted |= set(self.counts["encoder"][-1].block.writes)
         return read(self.model, self.shown.config, tuple(sorted(wanted)))
 
     def rows_of(self, stack: str) -> list[Row]:

@@ -53,7 +53,7 @@ class Path(Result):
     @property
     def places(self) -> list[str]:
         """What has just been done to the stream."""
-        return [name_of(block) for block in stream(self.machine)]
+        return [name_of(block) for block in self.machine.stream]
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class Path(Result):
     def cells(self) -> dict[str, tuple[str, str]]:
         """Block -> the vector's length and by how much the block turned it, in many words and in few."""
         turns = ["", *(f", turned {angle:.0f}°" for angle in self.angles)]
-        names = [block.name for block in stream(self.machine)]
+        names = [block.name for block in self.machine.stream]
         cells = {
             name: (f"‖x‖ = {formats.number(length)}{turn}", formats.number(length))
             for name, length, turn in zip(names, self.lengths, turns, strict=True)
@@ -149,21 +149,10 @@ class Path(Result):
         return script(
             recipe.path,
             **in_script(model, self.machine.shown.config),
-            places=[block.writes for block in stream(self.machine)],
+            places=[block.writes for block in self.machine.stream],
             token=self.token,
             read_out=self.logits is not None,
         )
-
-
-def stream(machine: Machine) -> list[Block]:
-    """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
-    inside = ("norm",) if machine.shown.config.norm == "post" else ()
-    blocks = [item.block for item in machine.counts[machine.stack]]
-    return [
-        block
-        for block in blocks
-        if block.kind in ("embedding", "position", "sum", *inside) or block.name.endswith("final_norm")
-    ]
 
 
 def name_of(block: Block) -> str:
@@ -178,8 +167,8 @@ def name_of(block: Block) -> str:
 
 def path(machine: Machine) -> Path:
     """The way of the picked token."""
-    places, at = stream(machine), machine.token
-    trace = machine.recorded(site for block in places for site in block.writes)
+    places, at = machine.stream, machine.token
+    trace = machine.recorded
     vectors = torch.stack([torch.stack([trace[site][0, at] for site in block.writes]).sum(0) for block in places])
     if machine.counts[machine.stack][-1].block.kind != "logits":
         return Path(machine, vectors.double(), None)

@@ -26,12 +26,21 @@ from tfm_ui.text import formats, units
 
 WRITTEN_OUT = 10_000  # larger factors are written with a power of ten
 LARGE = 1_000_000  # a network of more parameters takes a turn of its own
+SECONDS = 4.0  # that all draws may take together; one is always made
+# What a draw takes on one core of the machine that this was written on, for each parameter of the transformer: to make
+# five networks, and for each token to run them forward and back.
+TO_MAKE, PER_TOKEN = 5.5e-8, 1.6e-9
 ALIKE = 0.05  # counts of parameters that are closer are called about equal
 
 
 def takes_long(config: TransformerConfig, *others: object, causal: bool) -> bool:
     """Whether five networks of this size are computed after others."""
-    return sum(transformer_parameters(networks.size_of(config, causal=causal)).values()) > LARGE
+    return parameters_of(config, causal=causal) > LARGE
+
+
+def parameters_of(config: TransformerConfig, *, causal: bool) -> int:
+    """How many parameters the transformer has here, and about as many each of the other four."""
+    return sum(transformer_parameters(networks.size_of(config, causal=causal)).values())
 
 
 @cached(heavy=takes_long)
@@ -118,11 +127,14 @@ class Reach(Result):
         flattest = formats.listed([f"the {_named(name)}" for name in self.flattest()])
         flat = [f"{'Of these it' if short else 'It'} changes least in {flattest}."] if len(arriving) > 1 else []
         from_to = f"From distance 1 to distance {last}, the median gradient of the last output"
+        made, asked = self.seeds, self.state.reach_seeds
+        fewer = f"Of {asked} draws {made} {'is' if made == 1 else 'are'} made, as networks of this size take seconds."
         return " ".join(
             [
                 *([f"{from_to} {formats.listed(arriving)}."] if arriving else []),
                 *flat,
                 *short,
+                *([fewer] if made < asked else []),
                 "No weight was trained: this shows what can get through before anything is learned, not what a trained "
                 "network remembers.",
             ]
@@ -162,8 +174,10 @@ class Reach(Result):
 
 
 def draws_of(model: ModelState, state: ModelLensState) -> int:
-    """The number of draws that the reader asks for, or the most that a model of this size gets."""
-    return min(state.reach_seeds, most_draws(model))
+    """The number of draws that the reader asks for, or as many as there is time for."""
+    parameters = parameters_of(drawn_config_of(model, state), causal=model.masks_the_future)
+    each = parameters * (TO_MAKE + PER_TOKEN * state.reach_length)
+    return min(state.reach_seeds, most_draws(model), max(1, int(SECONDS / each)))
 
 
 def reach(model: ModelState, state: ModelLensState) -> Reach:

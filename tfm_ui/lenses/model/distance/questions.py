@@ -45,8 +45,9 @@ def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
     shown = reach(model, state)
     half, layers, far = state.reach_kernel // 2, shown.config.num_layers, shown.furthest("convolution")
     add = "adds" if layers == 1 else "add"
+    draws = "the only draw" if shown.seeds == 1 else f"all {shown.seeds} draws"
     beyond = (
-        f"further back the gradient is exactly 0 in all {shown.seeds} draws"
+        f"further back the gradient is exactly 0 in {draws}"
         if far < shown.tokens - 1
         else "that is the first token, so here it sees all of them"
     )

@@ -1,5 +1,6 @@
 """All attentions on the same weights and the same input: what each query sees, and how far the output moves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,22 +29,48 @@ class Variant:
         weights: (query, key); of linear attention those that it implies.
         visible: boolean (query, key), which pairs it lets see each other.
         off: the largest difference of the layer's attention output from that of full attention.
-        logits_off: the same of the whole model's logits, with this attention in every layer.
     """
 
     weights: Tensor
     visible: Tensor
     off: float
-    logits_off: float
 
 
 @cached()
 def logits_off(model: ModelState, config: TransformerConfig, names: tuple[str, ...]) -> dict[str, float]:
-    """Attention -> the largest difference of the logits from those with full attention; the same weights."""
+    """Attention -> the largest difference of the logits from those with full attention; the same weights.
+
+    It takes a pass for each, so only those ask who show it.
+    """
     inputs, mask = inputs_of(model)
     with torch.no_grad():
         full, *others = (transformer(replace(config, attention=name))(*inputs, mask=mask) for name in ("full", *names))
     return {name: float((logits - full).abs().max()) for name, logits in zip(names, others, strict=True)}
+
+
+def attend(
+    model: ModelState, config: TransformerConfig, site: str, wanted: tuple[str, ...]
+) -> tuple[Tensor, Mapping[str, Tensor]]:
+    """An attention run by itself on what it reads under full attention: its output, and what it recorded. Not kept.
+
+    Args:
+        model: the sidebar's model.
+        config: its configuration, with the attention that runs.
+        site: where it stands: the attention of a layer and stack.
+        wanted: the names of what is recorded there.
+    """
+    reads = "normed" if config.norm == "pre" else "residual_before"
+    # All layers at once, so that another layer or stack needs no other pass.
+    trace = read(
+        model,
+        replace(config, attention="full"),
+        (f"*layers.*.self_attention.{reads}", "*layers.*.self_attention.mask"),
+    )
+    root = transformer(config) if model.is_encoder_decoder else transformer(config).stack
+    positional = root.get_submodule(site.rpartition("layers.")[0] + "positional")
+    with torch.no_grad(), recording([f"{site}.{name}" for name in wanted]) as inside:
+        output = root.get_submodule(site)(trace[f"{site}.{reads}"], mask=trace[f"{site}.mask"], positional=positional)
+    return output, inside
 
 
 @cached()
@@ -51,26 +78,15 @@ def variants(
     model: ModelState, config: TransformerConfig, names: tuple[str, ...], site: str, head: int
 ) -> tuple[dict[str, Variant], float]:
     """Attention -> what it does at this site; and the largest number of the full attention's output there."""
-    reads = "normed" if config.norm == "pre" else "residual_before"
-    # All layers at once, so that another layer or stack needs no other pass.
-    trace = read(model, config, (f"*layers.*.self_attention.{reads}", "*layers.*.self_attention.mask"))
-    compared, outputs = {}, {}
-    for name in names:
-        other = transformer(replace(config, attention=name))
-        root = other if model.is_encoder_decoder else other.stack
-        positional = root.get_submodule(site.rpartition("layers.")[0] + "positional")
-        with torch.no_grad(), recording([f"{site}.weights", f"{site}.mask"]) as inside:
-            outputs[name] = root.get_submodule(site)(
-                trace[f"{site}.{reads}"], mask=trace[f"{site}.mask"], positional=positional
-            )
+    full = attend(model, config, site, ("weights",))[0]
+
+    def variant(name: str) -> Variant:  # of all heads' weights one is kept, before the next attention writes its own
+        output, inside = attend(model, replace(config, attention=name), site, ("weights", "mask"))
         weights, visible = inside[f"{site}.weights"], inside[f"{site}.mask"]
-        compared[name] = Variant(
-            weights[0, head].clone(),
-            visible.expand_as(weights)[0, head].clone(),
-            float((outputs[name] - outputs["full"]).abs().max()),
-            logits_off(model, config, names)[name],
-        )
-    return compared, float(outputs["full"].abs().max())
+        off = float((output - full).abs().max())
+        return Variant(weights[0, head].clone(), visible.expand_as(weights)[0, head].clone(), off)
+
+    return {name: variant(name) for name in names}, float(full.abs().max())
 
 
 @dataclass(frozen=True)
@@ -80,8 +96,6 @@ class Compared(Result):
     Attributes:
         model: the sidebar's model.
         config: its configuration, with full attention.
-        by_name: attention -> what it does.
-        largest: the largest number, without its sign, of what full attention puts out in this layer.
         site: where: the attention of the chosen layer and stack.
         head: the chosen head, from 0.
         tokens: the text of this stack.
@@ -89,11 +103,23 @@ class Compared(Result):
 
     model: ModelState
     config: TransformerConfig
-    by_name: dict[str, Variant]
-    largest: float
     site: str
     head: int
     tokens: Any
+
+    @cached_property
+    def _variants(self) -> tuple[dict[str, Variant], float]:
+        return variants(self.model, self.config, possible(self.model), self.site, self.head)
+
+    @property
+    def by_name(self) -> dict[str, Variant]:
+        """Attention -> what it does."""
+        return self._variants[0]
+
+    @property
+    def largest(self) -> float:
+        """The largest number, without its sign, of what full attention puts out in this layer."""
+        return self._variants[1]
 
     @cached_property
     def names(self) -> list[str]:
@@ -141,12 +167,13 @@ class Compared(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per attention."""
+        off = logits_off(self.model, self.config, tuple(self.by_name))
         return pd.DataFrame(
             {
                 "pairs seen": [int(variant.visible.sum()) for variant in self.by_name.values()],
                 "share of pairs": [self.share(name) for name in self.by_name],
                 "largest difference of the output": [variant.off for variant in self.by_name.values()],
-                "largest difference of the logits": [variant.logits_off for variant in self.by_name.values()],
+                "largest difference of the logits": [off[name] for name in self.by_name],
             },
             index=pd.Index(list(self.by_name), name="attention"),
         )
@@ -168,9 +195,8 @@ def compared(model: ModelState, state: ModelLensState) -> Compared:
     stack = state.stack if model.is_encoder_decoder else model.architecture
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.self_attention"
     head = min(state.head, model.num_heads) - 1
-    by_name, largest = variants(model, config, possible(model), site, head)
     tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
-    return Compared(model, config, by_name, largest, site, head, tokens)
+    return Compared(model, config, site, head, tokens)
 
 
 def _size(number: float) -> str:

@@ -12,17 +12,15 @@ from tfm_core import (
     POSITIONAL,
     Tile,
     TransformerConfig,
-    recording,
     scaled_dot_product_attention,
     tiled_attention,
     tiles,
 )
 from tfm_ui.lenses.model.efficient import recipe
-from tfm_ui.lenses.model.efficient.compared import Compared
-from tfm_ui.lenses.model.machine import in_script, inputs_of
+from tfm_ui.lenses.model.efficient.compared import Compared, attend
+from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
-from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
@@ -35,18 +33,12 @@ SITES = ("*query", "*key", "value", "mask")  # "*" for the turned ones of RoPE
 
 
 @cached()
-def first_tokens(model: ModelState, config: TransformerConfig) -> dict[str, Tensor]:
-    """What the attention of every layer reads of the first tokens: (head, READ, head_dim), and its mask."""
-    inputs, mask = inputs_of(model)
-    with torch.no_grad(), recording([f"*layers.*.self_attention.{site}" for site in SITES]) as trace:
-        transformer(config)(*inputs, mask=mask)
-    cut = {}
-    for site, values in trace.items():
-        if site.endswith(".mask"):
-            length = trace[site.removesuffix("mask") + "key"].shape[-2]
-            values = values.expand(1, config.num_heads, length, length)[..., :READ]
-        cut[site] = values[0, :, :READ].clone()
-    return cut
+def first_tokens(model: ModelState, config: TransformerConfig, site: str) -> dict[str, Tensor]:
+    """What an attention computes with of the first tokens: (head, READ, head_dim), and its mask."""
+    _, trace = attend(model, config, site, SITES)
+    first = {name.removeprefix(f"{site}."): values for name, values in trace.items()}
+    mask = first["mask"].expand(1, config.num_heads, *(first[name].shape[-2] for name in ("query", "key")))
+    return {name: values[0, :, :READ].clone() for name, values in (first | {"mask": mask[..., :READ]}).items()}
 
 
 @cached()
@@ -54,7 +46,7 @@ def steps_of(
     model: ModelState, config: TransformerConfig, site: str, head: int, side: int
 ) -> tuple[tuple[Tile, ...], Tensor, Tensor]:
     """The steps, their result and the plain attention, in float64."""
-    first = {name.removeprefix(f"{site}."): values[head] for name, values in first_tokens(model, config).items()}
+    first = {name: values[head] for name, values in first_tokens(model, config, site).items()}
     query, key = (first.get(f"rotated_{name}", first[name]).double() for name in ("query", "key"))
     value, mask = first["value"].double(), first["mask"]
     steps = tuple(tiles(query, key, value, mask, rows=side, columns=side))

@@ -11,7 +11,7 @@ from torch import Tensor
 from tfm_core import ACTIVATIONS, Tokens, TransformerConfig, recording
 from tfm_core.model.feed_forward import FeedForward
 from tfm_ui.lenses.model.feed_forward import recipe
-from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of, prefix, read_of
+from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of_first, prefix, read_of
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
@@ -28,7 +28,7 @@ NEAR = 0.01  # of the largest unit: below that a unit counts as nearly 0
 @cached()
 def recorded(model: ModelState, config: TransformerConfig) -> Mapping[str, Tensor]:
     """What each feed-forward network reads and its hidden units, of the first tokens: site -> (token, width)."""
-    inputs, mask = inputs_of(model)
+    inputs, mask = inputs_of_first(model, config, READ)
     reads = "normed" if config.norm == "pre" else "residual_before"
     sites = [f"*layers.*.feed_forward.{site}" for site in (reads, "hidden")]
     with torch.no_grad(), recording(sites) as trace:

@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import TransformerConfig, logit_lens
+from tfm_core import TransformerConfig, logit_lens, recording
 from tfm_ui.lenses.model.machine import in_script, inputs_of, read_of, token_of
 from tfm_ui.lenses.model.naming import name_of, trained_on
 from tfm_ui.lenses.model.output import recipe
@@ -48,16 +48,17 @@ def read_outs(model: ModelState, config: TransformerConfig) -> ReadOuts:
     """Run the logit lens; of its logits, (place, position, vocab), only what is shown is kept."""
     inputs, mask = inputs_of(model)
     machine, positions = transformer(config), read_of(text_of(model))
-    logits = {place: table[0, :positions] for place, table in logit_lens(machine, *inputs, mask=mask).items()}
-    with torch.no_grad():
-        last = machine(*inputs, mask=mask)[0, :positions]
+    with recording("logits") as trace:  # the model's own, of the same pass
+        logits = {place: table[0, :positions] for place, table in logit_lens(machine, *inputs, mask=mask).items()}
+    last = trace["logits"][0, :positions]
     final = last.argmax(-1)
-    shares = [table.softmax(-1) for table in logits.values()]
+    shares = (table.softmax(-1) for table in logits.values())  # one after the other, as each is as large as the logits
+    largest = [(share.amax(-1), share.gather(-1, final[:, None])[:, 0]) for share in shares]
     return ReadOuts(
         places=tuple(logits),
         ids=torch.stack([table.argmax(-1) for table in logits.values()]).numpy(),
-        shares=torch.stack([share.amax(-1) for share in shares]).numpy(),
-        final_shares=torch.stack([share.gather(-1, final[:, None])[:, 0] for share in shares]).numpy(),
+        shares=torch.stack([likeliest for likeliest, _ in largest]).numpy(),
+        final_shares=torch.stack([at_the_end for _, at_the_end in largest]).numpy(),
         final_ranks=torch.stack([ranks_of(table, final) for table in logits.values()]).numpy(),
         off=float((list(logits.values())[-1] - last).abs().max()),
     )

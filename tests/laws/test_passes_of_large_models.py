@@ -1,0 +1,85 @@
+"""No picture of a large model runs more passes than it shows, however small the cache is: the first one takes seconds.
+
+What is counted are multiply-adds, as no clock is the same twice, in passes of the sidebar's model through a long text.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from tfm_ui.lenses import lenses
+from tfm_ui.live import cache, passes
+from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.state.model_state import ModelState
+
+WORDS_READ = " ".join(f"w{i}" for i in range(260))  # of more than 256 tokens a pass is heavy, and maps are pooled
+MODEL = ModelState(
+    text=WORDS_READ, target=WORDS_READ, seq_len=260, architecture="encoder-decoder", num_layers=4, num_heads=4
+)
+# The model's own pass, which is in the page's facts, and one more that the view shows; a little for what is computed
+# again of single heads.
+PASSES = 2.3
+MORE = {  # views that compare models or sentences run as many as they show
+    "attention.words of change": 3.1,  # the model before the change and after it
+    "masks.words of conventions": 5,  # the sentences of the batch
+    "model.words of block": 3.1,  # both norms
+    "model.words of feed_forward": 3,  # every activation, of the encoder
+    "model.words of output": 5.6,  # the tied model and the untied one, and the lens, which reads out each layer
+    "model_output_at": 3.6,
+    "model_output_lens": 3.6,
+    "positions.words of fault": 3,  # a batch of three, with the positions along the wrong axis
+    "positions.words of model": 5,
+    "positions_shuffled": 4,  # two schemes, each with the text as written and shuffled
+    "profiling_length_time": 9,  # how fast the machine multiplies, whatever the model is
+}
+PLANNED = {"leaks", "padding", "depth", "distance"}  # views that plan how much they run, which tests of theirs hold to
+
+
+class Counted(TorchDispatchMode):
+    """Counts the operations of products of matrices. Torch's own counter fails where a view asks for gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if count := flop_registry.get(func._overloadpacket):
+            self.operations += count(*args, **(kwargs or {}), out_val=out)
+        return out
+
+
+def operations(compute: Callable[[], object]) -> int:
+    """How many operations a computation takes that finds nothing in the cache."""
+    cache.clear()
+    with Counted() as counted:
+        compute()
+    return counted.operations
+
+
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that keeps nothing, as that of each of many processes, for which a large pass is too much."""
+    monkeypatch.setattr(cache.CACHE, "getsizeof", lambda _: cache.CACHE.maxsize + 1)
+
+
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_no_picture_and_no_words_take_more_passes_than_they_show(lens, no_room):
+    a_pass = operations(lambda: passes.run(MODEL))
+    assert MODEL.is_heavy
+    over = {}
+    for view, shown in lens.views.items():
+        if not shown.uses_model or view in PLANNED:
+            continue
+        state = lens.state(**{"view": view} if len(lens.views) > 1 else {})
+        of_model = [name for name, picture in shown.pictures.items() if picture.uses_model]
+        for name in (*of_model, f"{lens.name}.words"):
+            query = query_of(((MODEL, ""), (state, lens.prefix)))
+            called = name if name in PICTURES else f"{name} of {view}"
+            taken = operations(lambda name=name, query=query: made(name, query)) / a_pass
+            if taken > MORE.get(called, PASSES):
+                over[called] = round(taken, 2)
+    assert over == {}
