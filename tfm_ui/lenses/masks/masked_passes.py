@@ -181,7 +181,7 @@ def kept_by_length(composition: str, *, causal: bool) -> list[int]:
     return [int(mask[:length, :length].sum()) for length in LENGTHS]
 
 
-AT_ONCE = 2**10  # tokens of changed sentences that are run side by side: more take more memory, and no less time
+AT_ONCE = 2**9  # tokens of changed sentences that are run side by side: more take more memory, and no less time
 
 
 def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
