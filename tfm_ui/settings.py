@@ -149,7 +149,7 @@ class Settings:
     cache_bytes: int = _setting("CACHE_MB", MEGABYTES, "200", "80", "all caches of results together")
     picture_bytes: int = _setting(
         "PICTURE_MB",
-        MEGABYTES,
+        whole(50, unit="MB", times=MEGABYTE),
         "1000",
         "300",
         "what computing one picture may take in addition to what its process has",

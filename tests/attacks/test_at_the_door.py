@@ -76,13 +76,6 @@ def unknown_widgets_are_not_kept(server: Server) -> None:
     server.quiet_visitor()
 
 
-def a_text_that_no_callback_has_cut_is_cut_where_it_is_used(server: Server) -> None:
-    """The first message of a session carries it: no control was there that could have been changed."""
-    with opened(server) as tab:
-        tab.send(asks_for_a_page(f"$$ID-{secrets.token_hex(8)}-text", "word " * 150_000))
-        server.quiet_visitor(within=10)
-
-
 def who_opens_tabs_and_asks_for_no_page_keeps_nobody_out(server: Server) -> None:
     idle: list[ClientConnection] = []
     with ExitStack() as stack:
@@ -116,5 +109,4 @@ def test_what_comes_before_and_beside_requests_takes_little_and_keeps_nobody_out
         huge_heads_are_not_kept(server)
         silent_connections_are_closed(server)
         unknown_widgets_are_not_kept(server)
-        a_text_that_no_callback_has_cut_is_cut_where_it_is_used(server)
         who_opens_tabs_and_asks_for_no_page_keeps_nobody_out(server)

@@ -195,6 +195,15 @@ def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
 
 
+def test_workers_that_were_all_killed_cost_nobody_an_answer(pool):
+    """Their keepers hear of it a moment later."""
+    before = pool.status()
+    for worker in before:
+        os.kill(worker.pid, signal.SIGKILL)
+    assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
+    until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
+
+
 def test_workers_outlive_the_process_from_which_they_were_forked_and_are_renewed_in_time(pool, monkeypatch):
     before = pool.status()
     (forks,) = pool_member._forks

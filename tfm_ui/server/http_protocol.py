@@ -1,7 +1,7 @@
-"""Limits on the head of a request, which is read before the app is asked: how large it is, and how long it takes.
+"""Limits on what a connection sends besides bodies: how large it is, and how long it takes.
 
-Uvicorn with httptools has neither limit: a head of 200 MB would be kept, and a connection on which nothing comes would
-stay open for ever. Behind a reverse proxy, the proxy has limits of its own.
+Uvicorn with httptools has neither limit: a head of 200 MB would be kept, so would trailers behind a body, and a
+connection on which nothing comes would stay open for ever. Behind a reverse proxy, the proxy has limits of its own.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LARGEST_HEAD = 65_536  # bytes of the request's line and all its headers
 SLOWEST_HEAD = 10.0  # seconds from the connection, or from the first byte of a later request
+SLOWEST_REQUEST = 70.0  # seconds from the head to the request's last byte: longer than any body may take
 LARGEST_MESSAGE = 1_000_000  # bytes of a websocket's message: the longest texts of all controls, percent-encoded
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\n"
@@ -21,14 +22,16 @@ TOO_LARGE = (
 class BoundedHeads(HttpToolsProtocol):
     """A connection whose requests have bounded heads, and its websocket, if it becomes one, bounded messages."""
 
-    largest, slowest = LARGEST_HEAD, SLOWEST_HEAD
+    largest, slowest, slowest_request = LARGEST_HEAD, SLOWEST_HEAD, SLOWEST_REQUEST
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """The first request is expected."""
         super().connection_made(transport)
         self.config.ws_max_size = min(self.config.ws_max_size, LARGEST_MESSAGE)
-        self._head: asyncio.TimerHandle | None = None
-        self._read = 0  # bytes of the head so far
+        self._head: asyncio.TimerHandle | None = None  # ends a connection whose head does not come
+        self._rest: asyncio.TimerHandle | None = None  # ends one whose request does not come to its end
+        self._read = 0  # bytes of the request so far that are not its body
+        self._body = 0  # bytes of bodies
         self.on_head_begin()
 
     def on_head_begin(self) -> None:
@@ -52,14 +55,44 @@ class BoundedHeads(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head of a request is there."""
         self.on_head_end()
+        self._rest = self.loop.call_later(self.slowest_request, self.transport.close)
         super().on_headers_complete()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header has come, or a trailer behind a body in chunks, which nobody reads."""
+        if not self._rest:
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """A part of a body has come."""
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A request has come to its end."""
+        self._end_of_request()
+        super().on_message_complete()
+
+    def _end_of_request(self) -> None:
+        if self._rest:
+            self._rest.cancel()
+        self._rest = None
+
+    def handle_websocket_upgrade(self) -> None:
+        """The connection becomes a websocket, whose protocol has limits of its own."""
+        self.on_head_end()
+        self._end_of_request()
+        super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come. What a head has too much is not kept."""
+        body = self._body
         super().data_received(data)
-        if not self._head or self.transport.is_closing():
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
-        self._read += len(data)
+        if not (self._head or self._rest) and (not self.cycle or self.cycle.response_complete):
+            self.on_head_begin()  # an empty line between requests: uvicorn no longer waits for the next one
+        self._read += len(data) - (self._body - body)
         if self._read > self.largest:
             if self.cycle and not self.cycle.response_complete:  # an earlier request is being answered
                 self.transport.abort()
@@ -70,6 +103,7 @@ class BoundedHeads(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is closed."""
         self.on_head_end()
+        self._end_of_request()
         super().connection_lost(exc)
 
 

@@ -20,7 +20,10 @@ from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
 
 FIRST = 20.0  # seconds in which a tab must have asked for its page, which a browser does at once
-TRY_AGAIN_LATER, NOT_UNDERSTOOD = 1013, 1003  # closing codes of websockets
+TRY_AGAIN_LATER, NOT_UNDERSTOOD, TOO_BIG = 1013, 1003, 1009  # closing codes of websockets
+LONGEST = 250_000  # characters of a link's query, as of questions for pictures
+PARAMETERS = 500  # in it: several times as many as all lenses have
+WIDGETS = 2_000  # in a message: several times as many as any page has
 
 
 class PageRunsAtRest:
@@ -61,6 +64,8 @@ class _Tab:
                 message, self._coming = self._coming.result(), None
                 if message.get("text") is not None:
                     return await self._end(NOT_UNDERSTOOD)
+                if _is_too_big(message.get("bytes") or b""):
+                    return await self._end(TOO_BIG)
                 self._ready.extend(self._sorted(message))
             elif time.monotonic() >= self._must_ask:
                 return await self._end(TRY_AGAIN_LATER)
@@ -111,6 +116,19 @@ class _Tab:
         if self._coming:
             self._coming.cancel()
         PICTURES_FOLLOW.pop(self._session, None)
+
+
+def _is_too_big(data: bytes) -> bool:
+    """Whether a message has more parameters or widgets than any page: each takes many times its bytes when it is read.
+
+    Streamlit says of what is no message what is wrong with it.
+    """
+    try:
+        asked = BackMsg.FromString(data).rerun_script
+    except DecodeError:
+        return False
+    query = asked.query_string
+    return len(query) > LONGEST or query.count("&") >= PARAMETERS or len(asked.widget_states.widgets) > WIDGETS
 
 
 def _packed(asked: BackMsg) -> Message:

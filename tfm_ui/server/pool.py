@@ -88,7 +88,7 @@ class Pool:
         """The workers, as they are now."""
         with self._changed:
             return [
-                Status(member.pid, bool(member.desk), max(member.starts - 1, 0), member.answered, member.busy)
+                Status(member.pid, member.lives, max(member.starts - 1, 0), member.answered, member.busy)
                 for member in self._members
             ]
 
@@ -157,9 +157,10 @@ class Pool:
     def _free(self, near: int, *, heavy: bool) -> Iterator[DeskProxy]:
         """The worker that is to answer, for the time of the answer."""
         with self._changed:
-            if not self._changed.wait_for(lambda: any(member.desk for member in self._members), PATIENCE):
+            alive = self._changed.wait_for(lambda: [each for each in self._members if each.lives], PATIENCE)
+            if not alive:
                 raise Busy("The server is busy: it starts its worker processes anew.")
-            member = self._freest(near, heavy=heavy)
+            member = self._freest(alive, near, heavy=heavy)
             desk = member.desk
             assert desk
             member.busy += 1
@@ -175,12 +176,11 @@ class Pool:
                 member.busy -= 1
                 member.slow -= heavy
 
-    def _freest(self, near: int, *, heavy: bool) -> Member:
-        """The worker with the fewest questions, slow ones above all; of equals always the same for the same `near`.
+    def _freest(self, alive: list[Member], near: int, *, heavy: bool) -> Member:
+        """The least busy of these workers, slow questions above all; of equals always the same for the same `near`.
 
         The last worker gets no slow questions, if there are others, so that quick ones do not wait.
         """
-        alive = [member for member in self._members if member.desk]
         allowed = [member for member in alive if member is not self._members[-1]] if heavy else []
         members = allowed or alive
         first = near % len(members)

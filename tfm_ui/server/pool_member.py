@@ -103,6 +103,11 @@ class Member:
         self._keeper = threading.Thread(target=self._keep, name="keeps a worker", daemon=True)
         self._keeper.start()
 
+    @property
+    def lives(self) -> bool:
+        """Whether the process can be asked, as far as is known now: its keeper hears of its end a moment later."""
+        return bool(self.desk and self._process and _runs(self._process))
+
     def _keep(self) -> None:
         while not self._is_closed.is_set():
             try:
@@ -159,7 +164,9 @@ def _wait_for_the_end_of(process: psutil.Process) -> None:
     when that one is killed, its workers would count as ended, too, and go on beside those that replace them.
     """
     if sys.platform == "linux":
-        process.wait()
+        while _runs(process):  # a process that nobody reaps after its end is there, and does not run
+            with suppress(psutil.TimeoutExpired):
+                process.wait(timeout=1)
     else:
         for child in multiprocessing.active_children():
             if child.pid == process.pid:

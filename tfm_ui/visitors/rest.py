@@ -7,6 +7,7 @@ ask for different parts of the page, one run of the whole page stands for all of
 """
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from urllib.parse import parse_qsl
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -32,7 +33,7 @@ class PageRuns:
 
     def __init__(self, rest: float) -> None:
         self._rest = rest
-        self._values: Mapping[str, bytes] = {}  # widget -> its value in the newest message
+        self._values: Mapping[str, bytes] = {}  # widget -> what stands for its value in the newest message
         self._address = set[tuple[str, str]]()  # the parameters of the address in the newest message
         self._held: BackMsg | None = None
         self._last_act = float("-inf")
@@ -75,7 +76,8 @@ class PageRuns:
     def _moved(self, asked: ClientState) -> set[str]:
         """The kinds of widgets that have been moved since the newest message, which this one now is."""
         widgets = asked.widget_states.widgets
-        values = {widget.id: widget.SerializeToString() for widget in widgets}
+        # Digests, as a value may be long, and each open tab has this.
+        values = {widget.id: blake2b(widget.SerializeToString(), digest_size=16).digest() for widget in widgets}
         address = set(parse_qsl(asked.query_string, keep_blank_values=True))
         if known := self._values:
             names = {name for name, value in values.items() if known.get(name, value) != value}

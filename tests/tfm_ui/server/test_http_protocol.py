@@ -95,6 +95,47 @@ def test_many_small_headers_are_one_head():
     assert answer(talk).split()[1] == b"431"
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: lab\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("line", [b"x: " + b"y" * 500 + b"\r\n", b"y" * 503])
+def test_trailers_and_what_stands_beside_chunks_count_as_well(line):
+    async def talk(reader, writer):
+        return await told(reader, writer, [CHUNKED + b"0\r\nx: ", *[line * 10 for _ in range(40)]])
+
+    assert answer(talk).split()[1:2] in ([], [b"431"]), "closed at once, or told why"
+
+
+def test_trailers_are_dropped_and_the_body_is_read():
+    async def talk(reader, writer):
+        writer.write(CHUNKED + b"5\r\nhello\r\n0\r\nx: y\r\n\r\n")
+        return await asyncio.wait_for(reader.readuntil(b"bytes"), 30)
+
+    assert answer(talk).endswith(b"5 bytes")
+
+
+def test_a_body_that_does_not_come_although_it_was_answered_ends_the_connection(monkeypatch):
+    monkeypatch.setattr(BoundedHeads, "slowest_request", 0.2)
+
+    async def talk(reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nHost: lab\r\nContent-Length: 1000\r\n\r\nx")
+        return await reader.read()
+
+    assert answer(talk) == b""
+
+
+def test_empty_lines_keep_no_connection(monkeypatch):
+    monkeypatch.setattr(BoundedHeads, "slowest", 0.2)
+
+    async def talk(reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n")
+        await reader.readuntil(b"bytes")
+        writer.write(b"\r\n")
+        return await reader.read()
+
+    answer(talk)
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nHost: lab\r\n"])
 def test_a_head_that_does_not_come_is_not_waited_for(sent, monkeypatch):
     monkeypatch.setattr(BoundedHeads, "slowest", 0.05)

@@ -177,3 +177,15 @@ def test_text_closes_a_websocket_without_a_word_in_the_log(caplog):
     last, sent = asyncio.run(ended({"type": "websocket.receive", "text": "hello"}))
     assert (last["code"], sent) == (1003, [{"type": "websocket.close", "code": 1003}])
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("query", "widgets"), [("x" * 300_000, 0), ("&".join(f"{n}=" for n in range(600)), 0), ("", 3_000)]
+)
+def test_a_message_with_more_than_any_page_has_closes_the_websocket(query, widgets):
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    for number in range(widgets):
+        message.rerun_script.widget_states.widgets.add().id = str(number)
+    last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
+    assert (last["code"], sent) == (1009, [{"type": "websocket.close", "code": 1009}])
