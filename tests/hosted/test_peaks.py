@@ -17,6 +17,7 @@ import pytest
 
 from tests.hosted.peaks import Peak
 from tfm_ui.lenses import lens, lenses
+from tfm_ui.page.preview import DRAWING
 from tfm_ui.server.pool_member import FEW
 from tfm_ui.settings import ENTRIES
 from tfm_ui.visitors.workers import processors
@@ -57,7 +58,7 @@ ENDS: dict[str, dict[str, Any]] = {
 }
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
 # Measured in every run, besides one corner of each view: what once took most.
-WORST = [("model", "depth"), ("model", "distance"), ("masks", "leaks")]
+WORST = [("heads", next(iter(lens("heads").views))), ("model", "depth"), ("model", "distance"), ("masks", "leaks")]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count a process's pages")
 Measure = Callable[[str, str, dict[str, Any]], Peak]
@@ -91,8 +92,8 @@ def measure() -> Iterator[Measure]:
 
 
 def names_of(name: str, view: str) -> list[str]:
-    """The pictures of a view, and its words, which are computed from the same results."""
-    return [*lens(name).views[view].pictures, f"{name}.words"]
+    """The pictures of a view, its preview, and its words, which are computed from the same results."""
+    return [*lens(name).views[view].pictures, f"{name}.preview", f"{name}.words"]
 
 
 def link_of(name: str, view: str, corner: str) -> dict[str, Any]:
@@ -110,19 +111,22 @@ def asked_of(name: str, view: str, preset: str, *, everything: bool) -> Iterator
     number, pictures, is_worst = VIEWS.index((name, view)), names_of(name, view), (name, view) in WORST
     corners = [*CORNERS]
     if not everything and preset == "hosted":
-        pictures = [*dict.fromkeys([pictures[number % len(pictures)], pictures[-1]])]
+        most_maps = [f"{name}.preview"] * (name == "heads")
+        pictures = [*dict.fromkeys([*most_maps, pictures[number % len(pictures)], pictures[-1]])]
         corners = corners if is_worst else [corners[number % len(corners)]]
     elif not everything:
         pictures, corners = pictures[-1:], corners[:is_worst]
     yield from ((picture, corner) for corner in corners for picture in pictures)
 
 
-def fault(peak: Peak, preset: str, name: str) -> str:
+def fault(peak: Peak, preset: str, name: str, picture: str) -> str:
     """What is wrong with a measured peak, beside what was said, and with what is held then; "" if nothing is."""
     limit, caches = (getattr(ENTRIES[of], preset) for of in ("picture_bytes", "cache_bytes"))
     kept = caches // (1 + (ENTRIES["workers"].hosted if preset == "hosted" else processors())) + 2 * NOISE
     if preset == "local" and name == "masks":
         kept += LIBRARY
+    if picture.endswith(".preview"):
+        kept += DRAWING
     megabytes = f"{peak.peak / 1e6:.0f} MB of {peak.said / 1e6:.0f} MB that were said; {peak.held / 1e6:.0f} MB held"
     if peak.refused:
         return "" if peak.said > limit and peak.peak < NOISE else f"refused, {megabytes}: {peak.refused}"
@@ -139,6 +143,6 @@ def test_a_picture_takes_no_more_than_it_says_and_a_worker_no_more_than_its_limi
     faults = {
         f"{picture} at {corner}": problem
         for picture, corner in measured
-        if (problem := fault(measure(preset, picture, link_of(name, view, corner)), preset, name))
+        if (problem := fault(measure(preset, picture, link_of(name, view, corner)), preset, name, picture))
     }
     assert faults == {}

@@ -26,7 +26,7 @@ def lens(name: str) -> Lens:
     for key, said in zip(words.names(loaded), (words.of_page, words.of_answer), strict=True):
         WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded), loaded.needs)
     PREVIEWS[preview.name(loaded)] = Preview(
-        loaded.state, loaded.prefix, partial(preview.picture, loaded), loaded.needs
+        loaded.state, loaded.prefix, partial(preview.picture, loaded), partial(preview.needs, loaded)
     )
     return loaded
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import plotly.graph_objects as go
 
 from tfm_ui.live.cache import cached
+from tfm_ui.live.tables import SIDE
 from tfm_ui.page import header
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.panel import Note, Panel, panels_in
@@ -14,6 +15,8 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 APP = "Attention Lab"
+DRAWING = 60_000_000  # bytes of Matplotlib, which is imported with the first preview, and of what it draws on
+CELL = 65  # bytes of a map's cell in a figure, and while it is drawn
 
 
 def name(lens: Lens) -> str:
@@ -38,6 +41,13 @@ def picture(lens: Lens, model: ModelState, state: LensState) -> bytes:
     if reason := lens.view_of(state).why_not_shown(model, state):
         raise CannotBeShown(reason)
     return _picture(_Asked(lens.name, model, state, lens))
+
+
+def needs(lens: Lens, model: ModelState, state: LensState) -> int:
+    """The bytes that it takes at most: those of the view, of Matplotlib, and of the cells of all heads' maps."""
+    side = min(model.longest, SIDE)
+    maps = model.num_layers * model.num_heads if lens.view_of(state).uses_model else 0
+    return lens.needs(model, state) + DRAWING + CELL * maps * side**2
 
 
 @dataclass(frozen=True)
