@@ -8,6 +8,7 @@ from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs.exact import ExactStep
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
+from tfm_ui.lenses.model.distance import numbers
 from tfm_ui.live.exact import MISSING
 from tfm_ui.store import exact as kept
 
@@ -124,3 +125,19 @@ def test_there_is_no_button_where_nothing_is_left_out(monkeypatch):
     monkeypatch.setattr(leaks_plan, "SECONDS", 60.0)
     app = start("masks", **LINK)
     assert not any(button.key == BUTTON for button in app.button)
+
+
+def test_all_draws_of_the_model_lens_are_made_by_the_same_button(queue, monkeypatch):
+    monkeypatch.setattr(numbers, "SECONDS", 1e-9)
+    app = start("model", model_view="distance", model_reach_length="8", model_reach_seeds="3")
+    assert "Of 3 draws 1 is made" in said(app)
+    press(app, "_compute_all_of_draws")
+    queue.ready()
+    for step in jobs.all_draws(queue.running().argument):
+        queue.step(step.share, step=step)
+    queue.finish()
+    app.run()
+    app.run()
+    assert not app.exception
+    assert "All 3 draws were made." in said(app)
+    assert app.query_params["model_whole"]

@@ -211,7 +211,8 @@ def all_of(model: ModelState, state: MasksState) -> Exact | None:
         argument=test,
         seconds=everywhere.seconds,
         numbers=test.numbers,
-        needs=_bytes_of(whole, everywhere.tries) + 3 * 2 * NUMBER * test.numbers,  # in parts, joined, and to be kept
+        needs=_bytes_of(whole, everywhere.tries)
+        + 5 * 2 * NUMBER * test.numbers,  # and its copies on the way into the store
         by_hand=f"of all {read} tokens, with places = range({len(everywhere.places)}) and tries = {everywhere.tries}",
     )
 
