@@ -206,6 +206,7 @@ def all_of(model: ModelState, state: MasksState) -> Exact | None:
     if (planned.places, planned.tries, under.model) == (everywhere.places, everywhere.tries, whole.model):
         return None
     test, read = in_full(whole, everywhere.tries), formats.count(whole.model.longest)
+    places = f"range({len(everywhere.places)})"
     return Exact(
         job=LEAKS,
         argument=test,
@@ -213,7 +214,7 @@ def all_of(model: ModelState, state: MasksState) -> Exact | None:
         numbers=test.numbers,
         needs=_bytes_of(whole, everywhere.tries)
         + 5 * 2 * NUMBER * test.numbers,  # and its copies on the way into the store
-        by_hand=f"of all {read} tokens, with places = range({len(everywhere.places)}) and tries = {everywhere.tries}",
+        by_hand=f"of all {read} tokens, with places = {places} and tries = {everywhere.tries}",
     )
 
 
