@@ -26,6 +26,7 @@ MORE = {  # views that compare models or sentences run as many as they show
     "attention.words of change": 3.1,  # the model before the change and after it
     "masks.words of conventions": 5,  # the sentences of the batch
     "model.words of block": 3.1,  # both norms
+    "model.words of efficient": 2.4,  # a layer of each kind of attention
     "model.words of feed_forward": 3,  # every activation, of the encoder
     "model.words of output": 5.6,  # the tied model and the untied one, and the lens, which reads out each layer
     "model_output_at": 3.6,

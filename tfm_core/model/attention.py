@@ -21,6 +21,7 @@ from tfm_core.model.scaled_dot_product import (
     attention_scores,
     attention_weights,
     fused_attention,
+    gathered_alone,
     mask_scores,
     weights_alone,
 )
@@ -145,7 +146,7 @@ class MultiHeadAttention(Tapped):
         elif self.wanted("weights") or written:
             weights = self.tap("weights", weights_alone(q, k, mask, bias=bias))
         else:
-            return fused_attention(q, k, v, mask, bias, dropout)
+            return gathered_alone(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v
 
     def _split(self, x: Tensor) -> Tensor:

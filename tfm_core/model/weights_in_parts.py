@@ -9,7 +9,7 @@ weights takes about twice as long (benchmarks/core.py).
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -44,16 +44,57 @@ def weights_in_parts(
 ) -> Tensor:
     """Attention weights (batch, head, query, key), without gradients; nothing is left of the scores.
 
+    Args: those of `_scores_of_parts`; `new` makes a tensor of a shape and a dtype to write to, as torch.empty does.
+    """
+    weights = new((*query.shape[:-1], key.shape[-2]), query.dtype)
+    for part, scores in _scores_of_parts(query, key, mask, bias, new=new):
+        torch.softmax(scores, dim=-1, out=weights[part])
+        if empty is not None:
+            weights[part].masked_fill_(_of_part(empty, part), 0.0)
+    return weights
+
+
+def gathered_in_parts(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    empty: Tensor | None,
+    bias: Tensor | None,
+    *,
+    new: Callable[[tuple[int, ...], torch.dtype], Tensor],
+) -> Tensor:
+    """What the heads gather (batch, head, query, head_dim), without gradients; nothing is left of the weights.
+
+    Args: as of `weights_in_parts`, and `value`, (batch, head, key, head_dim).
+    """
+    gathered = new((*query.shape[:-1], value.shape[-1]), query.dtype)
+    for part, scores in _scores_of_parts(query, key, mask, bias, new=new):
+        weights = torch.softmax(scores, dim=-1)
+        if empty is not None:
+            weights.masked_fill_(_of_part(empty, part), 0.0)
+        torch.matmul(weights, value[part], out=gathered[part])
+    return gathered
+
+
+def _scores_of_parts(
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    *,
+    new: Callable[[tuple[int, ...], torch.dtype], Tensor],
+) -> Iterator[tuple[tuple[slice, slice], Tensor]]:
+    """Some sequences and heads after the other, and their masked scores, in one buffer.
+
     Args:
         query: (batch, head, query, head_dim), with the scale already in it.
         key: (batch, head, key, head_dim).
         mask: boolean, True = may attend, broadcasts to the weights.
-        empty: (..., query, 1), the queries that may see nothing; None where there is none.
         bias: added to the scores, broadcasts to them.
-        new: makes a tensor of a shape and a dtype to write to, as torch.empty does.
+        new: makes the buffer.
     """
     shape = (*query.shape[:-1], key.shape[-2])  # (batch, head, query, key)
-    weights = new(shape, query.dtype)
     pairs = shape[-2] * shape[-1]
     heads = max(1, min(shape[1], SCORES_AT_A_TIME // pairs))
     sequences = max(1, SCORES_AT_A_TIME // (pairs * shape[1]))  # more than one only where all heads of one fit
@@ -66,10 +107,7 @@ def weights_in_parts(
             scores += _of_part(bias, part)
         if hidden is not None:
             scores.masked_fill_(_of_part(hidden, part), -math.inf)
-        torch.softmax(scores, dim=-1, out=weights[part])
-        if empty is not None:
-            weights[part].masked_fill_(_of_part(empty, part), 0.0)
-    return weights
+        yield part, scores
 
 
 def _slices(count: int, step: int) -> list[slice]:

@@ -125,18 +125,14 @@ class Held:
                 return self._written() + bias + mask / itemsize
             case "ours" if self.writes_weights:
                 return self._written() + bias + mask / itemsize
+            case "ours" if bias and self.setup.device == "cpu" and s > SCORES_AT_A_TIME:
+                return self._gathered() + bias + mask / itemsize
             case "ours" if bias:
                 return math
             case _:
                 turning = 3 * a if inside and self.size.positional == "rope" else 0
-                in_doubles = self._in_doubles if inside else 0
                 told = mask and not (self.masked or bias or self.attention == "ours")  # to be causal: it needs no mask
-                return max(turning, in_doubles, 2 * a + (0 if told else added))
-
-    @property
-    def _in_doubles(self) -> float:
-        """ALiBi's bias while it is made: in double precision, and in the pass's own."""
-        return (8 / self.setup.itemsize + 1) * self.bias if self.size.positional == "alibi" else 0
+                return max(turning, 2 * a + (0 if told else added))
 
     def _written(self) -> float:
         """Weights by `weights_alone`: all at once, or where the scores outgrow the cache, some sequences at a time."""
@@ -145,6 +141,14 @@ class Held:
             return max(2 * s, 3 * a + s)
         at_a_time = max(1, SCORES_AT_A_TIME // (s // batch)) / batch
         return a + s + at_a_time * (s + 2 * a)
+
+    def _gathered(self) -> float:
+        """What heads gather by `gathered_alone`: queries, scaled; what is gathered; a part's scores and weights."""
+        size = self.size
+        pairs = size.seq_len**2
+        heads = max(1, min(size.num_heads, SCORES_AT_A_TIME // pairs))
+        sequences = max(1, min(size.batch, SCORES_AT_A_TIME // (pairs * size.num_heads)))
+        return 2 * self.a + 2 * sequences * heads * pairs
 
     def training(self, parameters: int) -> float:
         """Forward + backward.
@@ -167,9 +171,8 @@ class Held:
         weight, table = size.d_model * size.feed_forward_dim, size.table if size.gives_logits else 0
         attention = 2 * s - 4 * a - hidden * wide + 2 * weight if self._trains_written(inside=True) else 0
         at_output = table + size.outputs + a if size.gives_logits else 0
-        biased = saved * (1 - 1 / size.num_attentions) + 5 * a + self._in_doubles  # as the last layer makes its bias
         way_back = saved + table + max(gradients * wide + weight, attention)
-        return max(way_back, biased, saved + at_output, parameters + 4 * a)
+        return max(way_back, saved + at_output, parameters + 4 * a)
 
     def _saved_by_attentions(self) -> float:
         """What attentions save besides the inputs of their products."""

@@ -16,7 +16,7 @@ from tfm_core import (
 )
 from tfm_core.model import weights_in_parts
 from tfm_core.model.feed_forward import IN_PLACE
-from tfm_core.model.scaled_dot_product import weights_alone
+from tfm_core.model.scaled_dot_product import fused_attention, gathered_alone, weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21
 MASKS = [
@@ -62,6 +62,18 @@ def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_
     got = weights_alone(query, key, mask, bias=bias)
     assert got.dtype == dtype
     assert torch.equal(got, in_steps(query, key, mask, bias))
+
+
+@torch.no_grad()
+@pytest.mark.crossed(shape=MASKS, dtype=[torch.float32, torch.float64])
+def test_what_heads_gather_with_a_bias_is_what_torch_gathers(shape, dtype, at_a_time):
+    query, key, value = (heads_of(torch.randn(BATCH, length, 8, dtype=dtype)) for length in (QUERIES, KEYS, KEYS))
+    mask = None if shape is None else torch.rand(shape) < 0.4
+    bias = torch.randn(HEADS, QUERIES, KEYS, dtype=dtype)
+    got = gathered_alone(query, key, value, mask, bias)
+    assert got.dtype == dtype
+    torch.testing.assert_close(got, weights_alone(query, key, mask, bias=bias) @ value)
+    torch.testing.assert_close(got, fused_attention(query, key, value, mask, bias))
 
 
 @torch.no_grad()

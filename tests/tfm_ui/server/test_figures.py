@@ -15,6 +15,7 @@ from tfm_ui.server.figures import served
 from tfm_ui.server.pool import Pool, Status
 from tfm_ui.settings import Settings
 from tfm_ui.store import shared
+from tfm_ui.visitors.turn import too_long
 
 OURS = "attention_lab_"
 # Label -> what it may say, if that is a short list; the others are patterns of routes and names of programs.
@@ -55,6 +56,8 @@ def test_they_tell_of_queues_processes_tabs_refusals_and_times(monkeypatch):
     workers = [Status(1, True, 2, 30, 4), Status(5, False, 6, 7, 0)]
     monkeypatch.setattr(Pool, "status", lambda _: workers)
     monkeypatch.setattr(shared, "problem", lambda: "It is away.")
+    assert TestClient(Starlette(routes=asgi.ROUTES, middleware=asgi.MIDDLEWARE)).get("/live").status_code == 200
+    assert "has waited" in str(too_long())  # what was never counted is not told
     with served("127.0.0.1:0") as port:
         samples = told(port)
     names = {name.removeprefix(OURS).removesuffix("_total").removesuffix("_bucket") for name in samples}
