@@ -1,16 +1,19 @@
 """The button that computes all of what a view shows a part of, the same for all such views, and what is told of it."""
 
+from functools import partial
 from html import escape
 
 import streamlit as st
 
 from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs import sessions
+from tfm_ui.jobs.exact import keep
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.live.exact import Exact
 from tfm_ui.page import controls, job_bar
 from tfm_ui.store import shared
 from tfm_ui.text import formats
+from tfm_ui.visitors.visitor import network_here
 
 WATCHED, LINKED = "_exact_jobs", "_linked_exact_jobs"  # in the session: jobs seen under way, and shown afterwards
 JOIN = "It goes on even if the visitor who started it leaves."
@@ -111,4 +114,5 @@ def _ask(exact: Exact) -> None:
     if exact.why_not:
         return
     limit = max(PATIENCE, LIMIT * exact.seconds)
-    job_bar.submit(Request(exact.job, exact.argument, seconds=exact.seconds, limit=limit), WATCHED)
+    then = partial(keep, exact.key, network_here())
+    job_bar.submit(Request(exact.job, exact.argument, seconds=exact.seconds, limit=limit, then=then), WATCHED)

@@ -21,14 +21,14 @@ def key_of(job: str, argument: Hashable) -> str:
     return f"{job}-{blake2b(repr(argument).encode(errors='surrogatepass'), digest_size=16).hexdigest()}"
 
 
-def keep(key: str, numbers: Mapping[str, Tensor]) -> None:
-    """Keep a result.
+def keep(key: str, numbers: Mapping[str, Tensor], owner: str = "") -> None:
+    """Keep a result, and forget the oldest where there are too many, first the owner's.
 
     Raises:
         StoreAway: if the store does not answer.
         ValueError: for more bytes than the kind allows.
     """
-    store().put(EXACT, key, save({name: tensor.contiguous() for name, tensor in numbers.items()}))
+    store().put(EXACT, key, save({name: tensor.contiguous() for name, tensor in numbers.items()}), owner)
 
 
 def digest_of(key: str) -> str:

@@ -42,6 +42,7 @@ def test_the_link_of_the_whole_shows_what_there_would_be_with_more_time(model, s
     assert shares == sorted(set(shares))
     assert len(shares) == state.reach_seeds * len(NAMES)
     assert shares[-1] == 1
+    jobs.keep(exact.key, "", steps[-1])
     shown, part = reach(model, replace(state, whole=exact.new_name())), reach(model, state)
     assert (part.seeds, shown.seeds) == (1, 5)
     monkeypatch.setattr(numbers, "SECONDS", 1e9)
@@ -68,8 +69,10 @@ def test_what_large_models_get_fewer_draws_for_can_be_computed_too(monkeypatch):
 def test_a_job_that_is_stopped_keeps_nothing_and_a_link_says_what_is_missing():
     exact = all_of(MODELS[0], STATE)
     running = jobs.all_draws(exact.argument)
-    assert 0 < next(running).share < 1
+    step = next(running)
+    assert 0 < step.share < 1
     running.close()
+    jobs.keep(exact.key, "", step)
     assert not exact.is_kept
     missing = reach(MODELS[0], replace(STATE, whole=exact.new_name()))
     assert f"{MISSING} Of 5 draws 1 is made" in missing.sentence()
