@@ -141,11 +141,16 @@ def _through(
 def _reached(
     layers: Sequence[TransformerLayer], x: Tensor, wired: Sequence[Wiring], attended: Callable[..., list[Tensor]]
 ) -> list[list[Tensor]]:
-    """Each wiring's stream before the first layer and after each."""
+    """Each wiring's stream before the first layer and after each.
+
+    It is computed as on the way down, with gradients, and so to the same last digit: without norms, where gradients
+    explode, another rounding would give others.
+    """
     reached = [[x.detach()] * len(wired)]
-    with torch.no_grad():
-        for layer in layers:
-            reached.append(attended(_like(layer, x), wired, reached[-1]))
+    for layer in layers:
+        with torch.enable_grad():
+            ends = attended(_like(layer, x), wired, reached[-1])
+        reached.append([end.detach() for end in ends])
     return reached
 
 
