@@ -31,6 +31,7 @@ LOOKS = {
     "hidden_part": "0,0,2,8",
     # distance
     "reach_seeds": 3,
+    "whole": "0123456789ab",
     # efficient
     "head": 2,
     "tile": 2,

@@ -88,6 +88,7 @@ LOOKS = {
         "promise": "causal",
         "changed": 2,
         "moved": 3,
+        "whole": "0123456789ab",
         "convention": "SDPA, boolean",
         "pasted": "[[1, 0], [1, 1]]",
         "upload": "0123456789abcdef",

@@ -10,7 +10,7 @@ M (query, key) of the self-attention, and "or" for sums, the outputs of L layers
 A model leaks if changing a token moves an output that, by R, does not depend on it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -156,6 +156,32 @@ def influence(
 ) -> Influence:
     """Change one token after the other, and measure which outputs move.
 
+    Arguments and errors as of `influence_by_part`.
+    """
+    parts = influence_by_part(
+        run, tokens, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id, places=places, at_once=at_once
+    )
+    return joined(list(parts))
+
+
+def joined(parts: Sequence[Influence]) -> Influence:
+    """What was measured of some tokens after the other, as one."""
+    return Influence(torch.cat([part.moved for part in parts]), parts[0].largest)
+
+
+def influence_by_part(
+    run: Callable[[Tensor], Tensor],
+    tokens: Tensor,
+    *,
+    vocab_size: int,
+    tries: int = 4,
+    seed: int = 0,
+    pad_id: int = 0,
+    places: Sequence[int] | None = None,
+    at_once: int = 16,
+) -> Iterator[Influence]:
+    """Measure `influence` of a few tokens after the other, so that it can be stopped in between.
+
     Args:
         run: token ids (batch, token) -> outputs (batch, ..., output, width), in float64.
         tokens: the sentence, (1, token).
@@ -173,7 +199,7 @@ def influence(
     plain = run(tokens)
     if plain.dtype != torch.float64:
         raise ValueError(f"expected outputs in float64, got {plain.dtype}")
-    moved = []
+    largest = plain.abs().max().item()
     for first in range(0, len(places), at_once):
         changed = places[first : first + at_once]
         variants = tokens.repeat(len(changed), tries, 1)  # (token, try, seq)
@@ -182,8 +208,7 @@ def influence(
                 replacements(int(tokens[0, at]), at, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id)
             )
         distance = run(variants.flatten(0, 1)).sub_(plain).abs_().amax(-1)
-        moved.append(distance.reshape(len(changed), tries, *distance.shape[1:]).amax(1))
-    return Influence(torch.cat(moved), plain.abs().max().item())
+        yield Influence(distance.reshape(len(changed), tries, *distance.shape[1:]).amax(1), largest)
 
 
 def replacements(token: int, at: int, *, vocab_size: int, tries: int, seed: int = 0, pad_id: int = 0) -> list[int]:

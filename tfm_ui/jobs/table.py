@@ -8,4 +8,6 @@ JOBS = {
     "train": "tfm_ui.jobs.training:train_on",
     "compare": "tfm_core.training.compare:compare",
     "decoding": "tfm_core.profiling.decoding:measure_decoding",
+    "draws": "tfm_ui.jobs.exact:all_draws",
+    "leaks": "tfm_ui.jobs.exact:all_leaks",
 }

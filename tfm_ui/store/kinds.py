@@ -19,4 +19,5 @@ MEASUREMENTS = Kind("measurements", together=16_000_000, each=8_000_000, most=4_
 RUNS = Kind("runs", together=SETTINGS.runs_bytes, each=SETTINGS.runs_bytes // 2)
 LOADED = replace(RUNS, name="loaded", together=RUNS.together // 5, each=RUNS.each // 5)  # pushes out nothing trained
 COMPARISONS = Kind("comparisons", together=4_000_000, most=1_000_000)
-KINDS = (UPLOADS, MEASUREMENTS, RUNS, LOADED, COMPARISONS)
+EXACT = Kind("exact", together=64_000_000, each=32_000_000, most=18_000_000, lifetime=7 * DAY, reading_renews=True)
+KINDS = (UPLOADS, MEASUREMENTS, RUNS, LOADED, COMPARISONS, EXACT)

@@ -17,11 +17,12 @@ from tfm_core import (
     TransformerConfig,
     causal_mask,
     influence,
-    padding_mask,
     recording,
 )
 from tfm_core.model.recording import Edit, Watch
 from tfm_core.model.tokens import FIRST_ID
+from tfm_core.study import leak_test
+from tfm_core.study.leak_test import LeakTest
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.state import Setting
 from tfm_ui.live import origins, passes
@@ -185,33 +186,40 @@ AT_ONCE = 2**9  # tokens of changed sentences that are run side by side: more ta
 
 
 def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
-    """Token ids (batch, token) -> the residual stream after each layer, float64 (batch, layer, output, d_model).
-
-    All masks are those of the sentence as it is written, whatever ids come. What is after the last layer, above all
-    the unembedding, which would take most of the time, is left out: it looks at each output by itself.
-    """
-    state, model, mask = setting.model, precise(setting.model.config), setting.mask
-    sites = [stream(state, layer) for layer in range(state.num_layers)]
-    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
-    source, target, padding = (
+    """Token ids (batch, token) -> the residual stream after each layer, float64 (batch, layer, output, d_model)."""
+    state = setting.model
+    return leak_test.streams(
+        precise(state.config),
+        setting.place,
         state.source_tokens.batch,
         state.target_tokens.batch,
-        padding_mask(state.source_tokens.batch),
+        mask=setting.mask,
+        mask_site=at(setting, "*", "mask"),
+        sites=[stream(state, layer) for layer in range(state.num_layers)],
     )
-    memory = model.encoder(source, padding).detach() if setting.place == "decoder" else None
 
-    def run(tokens: Tensor) -> Tensor:
-        count = len(tokens)
-        with torch.no_grad(), recording(sites, exactly) as trace:
-            if memory is not None:
-                model.decoder(tokens, mask, memory=memory.expand(count, -1, -1), memory_mask=padding)
-            elif setting.place == "cross":
-                model.decoder(target.expand(count, -1), memory=model.encoder(tokens, padding), memory_mask=mask)
-            else:
-                model.stack(tokens, mask)
-        return torch.stack([trace[site] for site in sites], 1)
 
-    return run
+def in_full(setting: Setting, tries: int) -> LeakTest:
+    """The same with every token of the keys' text changed, as plain values for the worker."""
+    state, mask = setting.model, setting.mask
+    return LeakTest(
+        config=state.config,
+        place=setting.place,
+        source=tuple(state.source_tokens.ids),
+        target=tuple(state.target_tokens.ids),
+        mask=np.packbits(mask.numpy()).tobytes(),
+        shape=(mask.shape[0], mask.shape[1]),
+        mask_site=at(setting, "*", "mask"),
+        sites=tuple(stream(state, layer) for layer in range(state.num_layers)),
+        vocab_size=state.tokens_by.vocab_size,
+        tries=tries,
+        at_once=_at_once(setting, tries),
+    )
+
+
+def _at_once(setting: Setting, tries: int) -> int:
+    """How many tokens are changed in one batch."""
+    return max(1, AT_ONCE // (len(setting.keys.ids) * tries))
 
 
 def _takes_long(setting: Setting, places: tuple[int, ...], tries: int) -> bool:
@@ -230,5 +238,5 @@ def influences(setting: Setting, places: tuple[int, ...], tries: int) -> Influen
         vocab_size=setting.model.tokens_by.vocab_size,
         tries=tries,
         places=places,
-        at_once=max(1, AT_ONCE // (tokens.shape[1] * tries)),
+        at_once=_at_once(setting, tries),
     )

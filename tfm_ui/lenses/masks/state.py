@@ -59,6 +59,8 @@ class UploadName:
 class MasksState(LensState):
     """One for all views, so that the batch and the mask stay what they were when the view changes."""
 
+    NOT_SET_UP = LensState.NOT_SET_UP | {"whole"}
+
     view: str = control(Choice("View", VIEWS, "buttons"), default="see", held=True)
     texts: str = control(
         Text("More sentences of the batch, one a line", 2000, height=68), default="the dog barked at me"
@@ -84,6 +86,8 @@ class MasksState(LensState):
     )
     changed: int = control(Whole("Token changed", 0, MAX_TOKENS), default=0, held=True)  # 0: none is locked
     moved: int = control(Whole("Output moved", 0, MAX_TOKENS), default=0, held=True)
+
+    whole: str = control(Text("All tokens changed", 12), default="", held=True)
 
     # padding
     pad_side: str = control(Choice("Padding on the", SIDES), default="right")

@@ -6,7 +6,7 @@ from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
 from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.settings import SETTINGS
-from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
+from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.text import formats
@@ -67,6 +67,8 @@ def most_draws(model: ModelState) -> int:
 @dataclass(frozen=True, kw_only=True)
 class ModelLensState(LensState):
     """One for all views: the layer, the token and the attention stay what they were when the view changes."""
+
+    NOT_SET_UP = LensState.NOT_SET_UP | {"whole"}
 
     view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
 
@@ -146,6 +148,8 @@ class ModelLensState(LensState):
         ),
         default=STARTS[0],
     )
+
+    whole: str = control(Text("All draws made", 12), default="", held=True)
 
     # efficient
     head: int = control(Whole("Head", 1, 16, box=True), default=1)

@@ -14,8 +14,9 @@ from tests.examples import shared_by
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
-from tfm_ui.lenses.model.distance import networks, numbers, steps
-from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
+from tfm_ui.jobs import networks
+from tfm_ui.jobs.networks import NAMES, RECURRENT
+from tfm_ui.lenses.model.distance import numbers, steps
 from tfm_ui.lenses.model.distance.numbers import draws_of, reach
 from tfm_ui.lenses.model.distance.panels import blocks
 from tfm_ui.lenses.model.distance.paths import paths

@@ -1,5 +1,6 @@
 """Which outputs move when one token is changed, and which may: the measurement that all panels are about."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,17 +21,22 @@ from tfm_core import (
 )
 from tfm_core.study.leaks import Hop
 from tfm_core.study.ties import ties
+from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.lenses.masks.leaks import recipe
-from tfm_ui.lenses.masks.leaks.plan import Plan, fitting, plan
+from tfm_ui.lenses.masks.leaks.plan import Plan, everything, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of
-from tfm_ui.lenses.masks.masked_passes import AT_ONCE, at, influences, stream
+from tfm_ui.lenses.masks.masked_passes import AT_ONCE, at, in_full, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, MasksState, Setting, setting
 from tfm_ui.live import passes
+from tfm_ui.live.exact import MISSING, Exact
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
-from tfm_ui.text import token_labels
+from tfm_ui.text import formats, token_labels
 
+# Bytes for each number of a result that was computed in full: as it is kept and read, float64 in both orders of its
+# axes, what moved, was allowed and leaked, and as two pictures.
+OF_EACH = 48
 RECIPES: dict[str, Callable[..., object]] = {
     "self": recipe.in_a_single_stack,
     "decoder": recipe.in_a_decoder,
@@ -179,15 +185,41 @@ class Measurement:
 
 
 def _run(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
-    """What is run; quickly known."""
+    """What is run while the reader waits; quickly known."""
     asked = setting(model, state)
     fits, why = fitting(asked.model, asked.place)
     under = replace(asked, model=fits)
     return under, plan(under, state.tries, asked.model.longest, why)
 
 
+def _run_in_full(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
+    """All of what was asked for, as far as there is memory; quickly known."""
+    asked = setting(model, state)
+    fits, why = fitting(asked.model, asked.place, math.inf)
+    under = replace(asked, model=fits)
+    return under, everything(under, state.tries, asked.model.longest, why)
+
+
+def all_of(model: ModelState, state: MasksState) -> Exact | None:
+    """All of what is measured in part; None if nothing is left out."""
+    (under, planned), (whole, everywhere) = _run(model, state), _run_in_full(model, state)
+    if (planned.places, planned.tries, under.model) == (everywhere.places, everywhere.tries, whole.model):
+        return None
+    test, read = in_full(whole, everywhere.tries), formats.count(whole.model.longest)
+    places = f"range({len(everywhere.places)})"
+    return Exact(
+        job=LEAKS,
+        argument=test,
+        seconds=everywhere.seconds,
+        numbers=test.numbers,
+        needs=_bytes_of(whole, everywhere.tries)
+        + 5 * 2 * NUMBER * test.numbers,  # and its copies on the way into the store
+        by_hand=f"of all {read} tokens, with places = {places} and tries = {everywhere.tries}",
+    )
+
+
 def plan_of(model: ModelState, state: MasksState) -> Plan:
-    """Which tokens are changed, and how often."""
+    """Which tokens are changed, and how often, while the reader waits."""
     return _run(model, state)[1]
 
 
@@ -196,7 +228,15 @@ def measure_needs(model: ModelState, state: MasksState) -> int:
     after all layers are kept, and a layer's scores; or the pass of the page.
     """
     under, planned = _run(model, state)
-    fitted, tries = under.model, planned.tries
+    measured = _bytes_of(under, planned.tries)
+    if state.whole and (exact := all_of(model, state)) and exact.is_named(state.whole):
+        measured = max(measured, weight_bytes(model.config) + OF_EACH * exact.numbers)
+    return max(passes.needs(model), measured)
+
+
+def _bytes_of(setting: Setting, tries: int) -> int:
+    """The bytes that it takes to run changed sentences, with the model."""
+    fitted = setting.model
     config, tokens, double = fitted.config, fitted.longest, 2 * NUMBER
     rows = max(AT_ONCE, tries * tokens)
     streams = double * rows * ((2 * config.num_layers + 6) * config.d_model + 3 * fitted.hidden)
@@ -205,10 +245,17 @@ def measure_needs(model: ModelState, state: MasksState) -> int:
     tables = 12 * NUMBER * tokens**2  # of all pairs: masks, and what is allowed after each layer
     of_sentences = streams + scores + tables
     kept = min(KEPT_BY_GLIBC, 2 * of_sentences)  # of those that have been run: more than the weights of a small model
-    return max(passes.needs(model), max(3 * weight_bytes(config), kept) + of_sentences)
+    return max(3 * weight_bytes(config), kept) + of_sentences
 
 
 def measure(model: ModelState, state: MasksState) -> Measurement:
-    """The measurement beside what is allowed."""
+    """The measurement beside what is allowed: all of it, if the link names it and the server has it."""
+    exact = all_of(model, state) if state.whole else None
+    if exact and (numbers := exact.shown(state.whole)):
+        influence = Influence(numbers["moved"], float(numbers["largest"]))
+        whole, everywhere = _run_in_full(model, state)
+        return Measurement(whole, state, everywhere, influence)
     under, planned = _run(model, state)
+    if exact and exact.is_named(state.whole):
+        planned = replace(planned, aside=f"{MISSING} {planned.aside}")
     return Measurement(under, state, planned, influences(under, planned.places, planned.tries))

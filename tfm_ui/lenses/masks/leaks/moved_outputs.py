@@ -4,18 +4,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from tfm_core import hops, influence, leaks, reach_by_layer, reachability, replacements, route
-from tfm_core.study.leaks import Hop
+from tfm_core import hops, leaks, reach_by_layer, reachability, replacements, route
+from tfm_core.study.leak_test import streams
+from tfm_core.study.leaks import Hop, influence_by_part
 from tfm_ui.lenses.masks.leaks.measured import Measurement
 from tfm_ui.lenses.masks.leaks.plan import CROSSES
 from tfm_ui.lenses.masks.leaks.way import way_in_words
-from tfm_ui.lenses.masks.masked_passes import streams
 from tfm_ui.lenses.masks.state import AS_COMPOSED
 from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import one_of_ties
 
-SOURCES = (influence, replacements, streams, reachability, reach_by_layer, hops, leaks, route)
+SOURCES = (influence_by_part, replacements, streams, reachability, reach_by_layer, hops, leaks, route)
 
 
 @dataclass(frozen=True)

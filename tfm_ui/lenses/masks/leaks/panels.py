@@ -1,27 +1,31 @@
 """The view "leaks": change one token, and see which outputs move."""
 
-from tfm_core import hops, influence, reach_by_layer
+from functools import partial
+
+from tfm_core import hops, reach_by_layer
+from tfm_core.study.leak_test import streams
+from tfm_core.study.leaks import influence_by_part
 from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
 from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
-from tfm_ui.lenses.masks.leaks.measured import measure, plan_of
+from tfm_ui.lenses.masks.leaks.measured import all_of, measure, plan_of
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.pictures import PICTURES
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.masked_passes import streams
 from tfm_ui.lenses.masks.other_mask import other_mask
 from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import PREFIX, MasksState
+from tfm_ui.page import exact_bar
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
-SOURCES = (influence, streams, hops, reach_by_layer)  # of what stands below the first panel
+SOURCES = (influence_by_part, streams, hops, reach_by_layer)  # of what stands below the first panel
 
 
 def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     """What is not run, if anything; what moved after the last layer, after each, and how far away."""
-    measured = measure(model, state)
+    measured, exact = measure(model, state), all_of(model, state)
     plan = measured.plan
     return [
         Panel(
@@ -36,6 +40,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
             result=MovedOutputs(measured),
             sources=moved_outputs.SOURCES,
             locked=measured.locked is not None,
+            tools=partial(exact_bar.draw, exact, state.whole, PREFIX) if exact else None,
             slow=plan.slow,
         ),
         Note(plan.aside) if plan.aside else None,

@@ -41,20 +41,21 @@ class Plan:
         return self.seconds > SLOW
 
 
-def fitting(model: ModelState, place: str) -> tuple[ModelState, str]:
+def fitting(model: ModelState, place: str, seconds: float = MOST_SECONDS) -> tuple[ModelState, str]:
     """The model, reading no more than there is memory and time for; and why it reads less, "" if it does not.
 
     Args:
         model: as it was asked for.
         place: the attention that the mask is for, as in `Setting`.
+        seconds: that the fewest tokens may take.
     """
     why, most = "", int((PAIRS / model.num_heads) ** 0.5)
     if adds_bias(model) and model.longest > most:
         why = f"more take too much memory, as {model.positional} adds a number per head and pair"
         model = replace(model, seq_len=most)
-    if _fewest_take(model, place, model.longest) > MOST_SECONDS:
+    if _fewest_take(model, place, model.longest) > seconds:
         why = f"to change {LEAST} tokens of a longer text would take too long here"
-        stops = (length for length in reversed(TOKENS.stops) if _fewest_take(model, place, length) <= MOST_SECONDS)
+        stops = (length for length in reversed(TOKENS.stops) if _fewest_take(model, place, length) <= seconds)
         model = replace(model, seq_len=next(stops))
     return model, why
 
@@ -103,12 +104,26 @@ def plan(setting: Setting, tries: int, seq_len: int, why: str = "") -> Plan:
     fewer = max(1, min(tries, others, runs // count))
     places = _spread(tokens, count)
     aside = _aside(tokens, places, min(tries, others), fewer, once)
+    return Plan(places, fewer, once * count * fewer, _with_limits(aside, setting, tries, seq_len, why))
+
+
+def everything(setting: Setting, tries: int, seq_len: int, why: str = "") -> Plan:
+    """All of what was asked for, however long it takes. Arguments as of `plan`, the model reads all that fits."""
+    many, into = len(setting.keys.ids), min(tries, setting.model.tokens_by.vocab_size - 2)
+    seconds = many * into * seconds_of(setting.model, setting.place)
+    aside = f"All {formats.count(many)} tokens were changed, each into {formats.plural(into, 'other')}."
+    return Plan(tuple(range(many)), into, seconds, _with_limits(aside, setting, tries, seq_len, why))
+
+
+def _with_limits(aside: str, setting: Setting, tries: int, seq_len: int, why: str) -> str:
+    """What is said, after what there is no more of: of other tokens, and of the text."""
+    others = setting.model.tokens_by.vocab_size - 2
     if others < tries:
         aside = f"Each token is changed into all {others} others that these weights know. {aside}".strip()
     if why:
         read = f"Of {formats.count(seq_len)} tokens the first {setting.model.longest} are read"
         aside = f"{read}: {why}. {aside}".strip()
-    return Plan(places, fewer, once * count * fewer, aside)
+    return aside
 
 
 def _spread(tokens: Tokens, count: int) -> tuple[int, ...]:

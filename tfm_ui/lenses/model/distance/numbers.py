@@ -12,11 +12,14 @@ from torch import Tensor
 
 from tfm_core import TransformerConfig
 from tfm_core.profiling.closed_forms import transformer_parameters
-from tfm_ui.lenses.model.distance import networks, recipe
-from tfm_ui.lenses.model.distance.networks import NAMES
+from tfm_ui.jobs import networks
+from tfm_ui.jobs.exact import DRAWS, Draws
+from tfm_ui.jobs.networks import NAMES
+from tfm_ui.lenses.model.distance import recipe
 from tfm_ui.lenses.model.machine import drawn_config_of
 from tfm_ui.lenses.model.state import ModelLensState, most_draws
 from tfm_ui.live.cache import cached
+from tfm_ui.live.exact import MISSING, Exact
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import config_code, script
 from tfm_ui.pictures.panel import Result
@@ -60,12 +63,16 @@ class Reach(Result):
         state: the lens's fields.
         causal: whether an encoder gets a causal mask.
         seeds: how many draws of weights.
+        whole: what was computed in full; None if the draws are made while the reader waits.
+        missing: whether the link asks for what was computed in full, and the server does not have it.
     """
 
     config: TransformerConfig
     state: ModelLensState
     causal: bool
     seeds: int
+    whole: Mapping[str, Tensor] | None = None
+    missing: bool = False
 
     @property
     def tokens(self) -> int:
@@ -75,6 +82,9 @@ class Reach(Result):
     @cached_property
     def draws(self) -> list[tuple[Mapping[str, Tensor], Mapping[str, int]]]:
         """The lengths of gradients and the counts of parameters, for each seed."""
+        if whole := self.whole:
+            counts = {name: int(whole[f"{name}, parameters"]) for name in NAMES}
+            return [({name: whole[name][k] for name in NAMES}, counts) for k in range(self.seeds)]
         how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
         configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.seeds)]
         return [drawn(config, *how, causal=self.causal) for config in configs]
@@ -128,13 +138,15 @@ class Reach(Result):
         flat = [f"{'Of these it' if short else 'It'} changes least in {flattest}."] if len(arriving) > 1 else []
         from_to = f"From distance 1 to distance {last}, the median gradient of the last output"
         made, asked = self.seeds, self.state.reach_seeds
-        fewer = f"Of {asked} draws {made} {'is' if made == 1 else 'are'} made, as networks of this size take seconds."
+        are = "is" if made == 1 else "are"
+        fewer = f"Of {asked} draws {made} {are} made, as networks of this size take seconds."
+        how_many = fewer if made < asked else f"All {made} draws were made." if self.whole else ""
         return " ".join(
             [
                 *([f"{from_to} {formats.listed(arriving)}."] if arriving else []),
                 *flat,
                 *short,
-                *([fewer] if made < asked else []),
+                *filter(None, [MISSING if self.missing else "", how_many]),
                 "No weight was trained: this shows what can get through before anything is learned, not what a trained "
                 "network remembers.",
             ]
@@ -173,16 +185,41 @@ class Reach(Result):
         )
 
 
-def draws_of(model: ModelState, state: ModelLensState) -> int:
-    """The number of draws that the reader asks for, or as many as there is time for."""
+def _seconds_each(model: ModelState, state: ModelLensState) -> float:
+    """What a draw takes, roughly."""
     parameters = parameters_of(drawn_config_of(model, state), causal=model.masks_the_future)
-    each = parameters * (TO_MAKE + PER_TOKEN * state.reach_length)
-    return min(state.reach_seeds, most_draws(model), max(1, int(SECONDS / each)))
+    return parameters * (TO_MAKE + PER_TOKEN * state.reach_length)
+
+
+def draws_of(model: ModelState, state: ModelLensState) -> int:
+    """The number of draws that the reader asks for, or as many as there is time for while the reader waits."""
+    return min(state.reach_seeds, most_draws(model), max(1, int(SECONDS / _seconds_each(model, state))))
+
+
+def all_of(model: ModelState, state: ModelLensState) -> Exact | None:
+    """All draws that the reader asks for; None if all are made while the reader waits."""
+    seeds = state.reach_seeds
+    if draws_of(model, state) == seeds:
+        return None
+    config, causal = drawn_config_of(model, state), model.masks_the_future
+    return Exact(
+        job=DRAWS,
+        argument=Draws(config, state.reach_length, state.reach_kernel, state.reach_start, causal, seeds),
+        seconds=seeds * _seconds_each(model, state),
+        numbers=len(NAMES) * seeds * (state.reach_length + 1),
+        needs=reach_needs(model, state),
+        by_hand=f"with seeds = {seeds}",
+    )
 
 
 def reach(model: ModelState, state: ModelLensState) -> Reach:
     """The reach of gradients in the sidebar's model with the lens's attention, beside the other networks."""
-    return Reach(drawn_config_of(model, state), state, model.masks_the_future, draws_of(model, state))
+    shown = Reach(drawn_config_of(model, state), state, model.masks_the_future, draws_of(model, state))
+    if not state.whole or (exact := all_of(model, state)) is None:
+        return shown
+    if whole := exact.shown(state.whole):
+        return replace(shown, seeds=state.reach_seeds, whole=whole)
+    return replace(shown, missing=exact.is_named(state.whole))
 
 
 def reach_needs(model: ModelState, state: ModelLensState) -> int:

@@ -1,16 +1,20 @@
 """The view "distance": gradients by distance in five networks of as many parameters, and their paths."""
 
+from functools import partial
+
 from torch import nn
 
 from tfm_core import gradient_by_distance
 from tfm_core.profiling.closed_forms_others import OfEqualCount
 from tfm_core.profiling.targets_others import Convolutions, Recurrence
-from tfm_ui.lenses.model.distance import networks, numbers, steps
-from tfm_ui.lenses.model.distance.numbers import Reach, draws_of, reach
+from tfm_ui.jobs import networks
+from tfm_ui.lenses.model.distance import numbers, steps
+from tfm_ui.lenses.model.distance.numbers import Reach, all_of, draws_of, reach
 from tfm_ui.lenses.model.distance.paths import Paths, measured, paths
 from tfm_ui.lenses.model.distance.pictures import PICTURES
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
-from tfm_ui.page import controls_line
+from tfm_ui.live.exact import Exact
+from tfm_ui.page import controls_line, exact_bar
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Block, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
@@ -21,10 +25,10 @@ LONG = 600  # tokens, those of all draws together: about a second in small netwo
 
 def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     """The gradients by distance, and the paths that they take."""
-    return [_reach_panel(reach(model, state)), _paths_panel(paths(model, state))]
+    return [_reach_panel(reach(model, state), all_of(model, state)), _paths_panel(paths(model, state))]
 
 
-def _reach_panel(shown: Reach) -> Panel:
+def _reach_panel(shown: Reach, exact: Exact | None) -> Panel:
     return Panel(
         key="model_distance",
         title="What still reaches the last output",
@@ -33,9 +37,10 @@ def _reach_panel(shown: Reach) -> Panel:
         shape=f"network × draw × distance = {len(networks.NAMES)} × {shown.seeds} × {shown.tokens}",
         picture="model_distance",
         result=shown,
+        tools=partial(exact_bar.draw, exact, shown.state.whole, PREFIX) if exact else None,
         sources=[
             gradient_by_distance,
-            networks.gradients,
+            networks.gradients_of,
             networks.network_of,
             networks.start_as_torch,
             OfEqualCount.width,

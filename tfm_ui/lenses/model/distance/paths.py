@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from tfm_core import TransformerConfig
+from tfm_ui.jobs.networks import RECURRENT
 from tfm_ui.lenses.model.distance import recipe
-from tfm_ui.lenses.model.distance.networks import RECURRENT
 from tfm_ui.lenses.model.distance.numbers import Reach, reach
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tfm_ui.lenses.model.distance.networks import NAMES
+from tfm_ui.jobs.networks import NAMES
 from tfm_ui.lenses.model.distance.numbers import reach, reach_needs
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures import lines

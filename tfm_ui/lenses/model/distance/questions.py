@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from tfm_ui.lenses.model.distance.networks import NAMES, RECURRENT
+from tfm_ui.jobs.networks import NAMES, RECURRENT
 from tfm_ui.lenses.model.distance.numbers import Reach, factor, reach
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question

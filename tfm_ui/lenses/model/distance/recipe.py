@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import TransformerConfig
-from tfm_ui.lenses.model.distance.networks import gradients
+from tfm_ui.jobs.networks import gradients
 from tfm_ui.lenses.model.distance.steps import (
     calls_of_each_layer,
     layers_to_first,

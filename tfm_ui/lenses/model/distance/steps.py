@@ -15,7 +15,7 @@ from tfm_core import TransformerConfig, gradient_by_distance
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.profiling.targets_others import Recurrence
-from tfm_ui.lenses.model.distance.networks import network_of, reading
+from tfm_ui.jobs.networks import network_of, reading
 
 
 def small_of(config: TransformerConfig) -> TransformerConfig:

@@ -99,15 +99,19 @@ def gradients(
 
     Weights, inputs and the random vector that the output is multiplied with are drawn from the configuration's seed.
     """
-    x = draw(config.seed, "x", (1, tokens, config.d_model), std=1.0).double()
-
-    def of(name: str) -> tuple[Tensor, int]:
-        network = network_of(name, config, kernel, causal=causal)  # gone at the end: two would take twice the memory
-        if start == "torch":
-            start_as_torch(network, config.seed)
-        network.requires_grad_(False)  # only the input's gradient is wanted
-        length = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
-        return length, sum(parameter.numel() for parameter in network.parameters())
-
-    both = {name: of(name) for name in ("transformer", "convolution", "LSTM", "GRU", "RNN")}
+    names = ("transformer", "convolution", "LSTM", "GRU", "RNN")
+    both = {name: gradients_of(name, config, tokens, kernel, start, causal=causal) for name in names}
     return {name: length for name, (length, _) in both.items()}, {name: count for name, (_, count) in both.items()}
+
+
+def gradients_of(
+    name: str, config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool
+) -> tuple[Tensor, int]:
+    """The same of one network, which is gone at the end: two would take twice the memory."""
+    x = draw(config.seed, "x", (1, tokens, config.d_model), std=1.0).double()
+    network = network_of(name, config, kernel, causal=causal)
+    if start == "torch":
+        start_as_torch(network, config.seed)
+    network.requires_grad_(False)  # only the input's gradient is wanted
+    length = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
+    return length, sum(parameter.numel() for parameter in network.parameters())

@@ -1,0 +1,133 @@
+"""The leak test of all tokens, as the worker runs it: the numbers that would be there at once, had there been time."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.tfm_ui.lenses.masks.test_leaks import CASES
+from tests.tfm_ui.store.empty import empty_store
+from tfm_core.study.leak_test import unpacked
+from tfm_core.study.leaks import joined
+from tfm_ui.jobs import exact as jobs
+from tfm_ui.lenses.masks.leaks import measured as of_view
+from tfm_ui.lenses.masks.leaks import plan as leaks_plan
+from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure, measure_needs
+from tfm_ui.lenses.masks.masked_passes import in_full
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.live.exact import LONGEST, MISSING, MOST, Exact
+from tfm_ui.settings import SETTINGS
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.store import exact as kept
+
+MODEL, STATE = CASES["leaky"]
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Only a replacement of each token is tried while the reader waits; what is computed in full is kept apart."""
+    monkeypatch.setattr(leaks_plan, "SECONDS", 1e-5)
+    monkeypatch.setattr(jobs, "connect", lambda: None)
+    with empty_store(kept):
+        yield
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_parts_together_are_what_is_measured_at_once(case):
+    whole = measure(*CASES[case])
+    test = in_full(whole.setting, whole.plan.tries)
+    assert torch.equal(unpacked(test.mask, test.shape), whole.setting.mask)
+    together = joined(list(replace(test, at_once=3).parts()))
+    assert together.moved.numel() == test.numbers
+    torch.testing.assert_close(together.moved, whole.influence.moved, rtol=1e-9, atol=whole.influence.tolerance)
+    assert together.largest == pytest.approx(whole.influence.largest)
+
+
+def test_nothing_is_offered_where_nothing_is_left_out():
+    assert all(all_of(*asked) is None for asked in CASES.values())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_link_of_the_whole_shows_what_there_would_be_with_more_time(case, hurried, monkeypatch):
+    model, state = CASES[case]
+    exact = all_of(model, state)
+    steps = list(jobs.all_leaks(replace(exact.argument, at_once=2)))
+    assert [step.share for step in steps] == sorted(step.share for step in steps)
+    assert steps[-1].share == 1
+    assert len(steps) == math.ceil(len(exact.argument.changed) / 2)
+    assert not exact.is_kept
+    jobs.keep(exact.key, "", steps[-1])
+    assert steps[-1].numbers == {}
+    named = replace(state, whole=exact.new_name())
+    shown, part = measure(model, named), measure(model, state)
+    assert part.plan.tries == 1
+    assert shown.plan.tries == state.tries
+    assert shown.plan.aside.endswith(f"tokens were changed, each into {state.tries} others.")
+    monkeypatch.setattr(leaks_plan, "SECONDS", 60.0)
+    expected = measure(model, state)
+    torch.testing.assert_close(
+        shown.influence.moved, expected.influence.moved, rtol=1e-9, atol=expected.influence.tolerance
+    )
+    assert shown.recipe() == expected.recipe()
+
+
+def test_a_job_that_is_stopped_keeps_nothing(hurried):
+    exact = all_of(MODEL, STATE)
+    running = jobs.all_leaks(replace(exact.argument, at_once=1))
+    step = next(running)
+    assert 0 < step.share < 1
+    running.close()
+    jobs.keep(exact.key, "", step)
+    assert not exact.is_kept
+    assert kept.store().keys(kept.EXACT) == []
+
+
+def test_a_link_of_what_is_not_there_says_so_and_one_of_other_settings_shows_a_part(hurried):
+    exact = all_of(MODEL, STATE)
+    missing = measure(MODEL, replace(STATE, whole=exact.new_name()))
+    assert missing.plan.aside == f"{MISSING} {measure(MODEL, STATE).plan.aside}"
+    *_, last = jobs.all_leaks(exact.argument)
+    jobs.keep(exact.key, "", last)
+    other = replace(STATE, mask="causal", whole=exact.new_name())
+    assert MISSING not in measure(MODEL, other).plan.aside
+    assert measure(MODEL, other).plan.tries == 1
+    kept.store().put(kept.EXACT, exact.key, b"no safetensors")
+    assert measure(MODEL, replace(STATE, whole=exact.new_name())).plan.aside.startswith(MISSING)
+
+
+def test_what_all_depends_on_has_a_key_of_its_own(hurried):
+    changes = ({"tries": 3}, {"mask": "causal"}, {"item": 2}, {"paint": "~s1.5"})
+    states = [STATE, *(replace(STATE, **change) for change in changes)]
+    keys = {all_of(model, state).key for state in states for model in (MODEL, replace(MODEL, seed=11))}
+    assert len(keys) == 2 * len(states)
+    assert all_of(MODEL, replace(STATE, promise="causal", changed=2)).key == all_of(MODEL, STATE).key
+
+
+def test_what_takes_too_long_or_too_much_is_refused_with_the_way_without_the_app(monkeypatch):
+    def why(**more) -> str:
+        fits = {"seconds": 9.0, "numbers": 9, "needs": 9}
+        return Exact(job="leaks", argument=0, by_hand="with tries = 4", **(fits | more)).why_not
+
+    assert why() == ""
+    ends = "Without the app: the script under “Source”, with tries = 4."
+    assert (
+        why(seconds=LONGEST + 60) == f"All of it would take about 11 minutes, and 10 minutes are the most here. {ends}"
+    )
+    assert why(numbers=MOST + 1).startswith("All of it would be 2,")
+    monkeypatch.setattr(type(SETTINGS), "job_bytes", 10**6, raising=False)
+    assert why(needs=SETTINGS.job_bytes + 10**6).endswith(ends)
+    model = ModelState(text="@alice", seq_len=1024, num_layers=8, d_model=256, num_heads=16)
+    exact = all_of(model, MasksState(item=1))
+    assert exact.why_not.endswith("of all 1,024 tokens, with places = range(1024) and tries = 4.")
+    assert not math.isinf(exact.seconds)
+
+
+def test_what_a_whole_result_takes_on_the_page_is_counted():
+    model = ModelState(text="@alice", seq_len=1024)
+    exact = all_of(model, MasksState(item=1))
+    assert exact.numbers == 1024 * 2 * 1024
+    assert exact.why_not == ""
+    named = MasksState(item=1, whole=exact.new_name())
+    assert measure_needs(model, named) >= OF_EACH * exact.numbers
+    assert of_view.measure_needs(model, MasksState(item=1, whole="0" * 12)) == measure_needs(model, MasksState(item=1))

@@ -1,0 +1,87 @@
+"""All draws of the view "distance", as the worker makes them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tfm_ui.store.empty import empty_store
+from tfm_ui.jobs import exact as jobs
+from tfm_ui.jobs.networks import NAMES
+from tfm_ui.lenses.model.distance import numbers
+from tfm_ui.lenses.model.distance.numbers import all_of, reach
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.exact import MISSING
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.store import exact as kept
+
+STATE = ModelLensState(view="distance", reach_length=8, reach_seeds=5)
+MODELS = [
+    ModelState(),
+    ModelState(architecture="encoder-decoder", positional="t5", num_layers=1),
+    ModelState(architecture="decoder", seed=4),
+]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """A draw is made while the reader waits; what is computed in full is kept apart."""
+    monkeypatch.setattr(numbers, "SECONDS", 1e-9)
+    monkeypatch.setattr(jobs, "connect", lambda: None)
+    with empty_store(kept):
+        yield
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("start", ["ours", "torch"])
+def test_the_link_of_the_whole_shows_what_there_would_be_with_more_time(model, start, monkeypatch):
+    state = replace(STATE, reach_start=start, reach_kernel=5)
+    exact = all_of(model, state)
+    steps = list(jobs.all_draws(exact.argument))
+    shares = [step.share for step in steps]
+    assert shares == sorted(set(shares))
+    assert len(shares) == state.reach_seeds * len(NAMES)
+    assert shares[-1] == 1
+    jobs.keep(exact.key, "", steps[-1])
+    shown, part = reach(model, replace(state, whole=exact.new_name())), reach(model, state)
+    assert (part.seeds, shown.seeds) == (1, 5)
+    monkeypatch.setattr(numbers, "SECONDS", 1e9)
+    expected = reach(model, state)
+    for name in NAMES:
+        np.testing.assert_allclose(shown.lengths[name], expected.lengths[name], rtol=1e-9)
+    assert shown.parameters == expected.parameters
+    assert shown.recipe() == expected.recipe()
+    assert "All 5 draws were made." in shown.sentence()
+    assert "draws" not in expected.sentence()
+    assert all(shown.laws().values())
+    assert all_of(model, state) is None
+
+
+def test_what_large_models_get_fewer_draws_for_can_be_computed_too(monkeypatch):
+    monkeypatch.setattr(numbers, "SECONDS", 1e9)
+    large = ModelState(d_model=256, num_layers=8, d_ff=1024)
+    exact = all_of(large, replace(STATE, reach_seeds=20))
+    assert exact.argument.seeds == 20
+    assert exact.why_not == ""
+    assert all_of(large, replace(STATE, reach_seeds=3)) is None
+
+
+def test_a_job_that_is_stopped_keeps_nothing_and_a_link_says_what_is_missing():
+    exact = all_of(MODELS[0], STATE)
+    running = jobs.all_draws(exact.argument)
+    step = next(running)
+    assert 0 < step.share < 1
+    running.close()
+    jobs.keep(exact.key, "", step)
+    assert not exact.is_kept
+    missing = reach(MODELS[0], replace(STATE, whole=exact.new_name()))
+    assert f"{MISSING} Of 5 draws 1 is made" in missing.sentence()
+    other = reach(MODELS[0], replace(STATE, whole=exact.new_name(), reach_kernel=9))
+    assert MISSING not in other.sentence()
+    assert "Of 5 draws 1 is made" in other.sentence()
+
+
+def test_what_all_depends_on_has_a_key_of_its_own():
+    changes = ({"reach_seeds": 3}, {"reach_length": 16}, {"reach_kernel": 9}, {"reach_start": "torch"})
+    states = [STATE, *(replace(STATE, **change) for change in changes), replace(STATE, attention="window")]
+    assert len({all_of(model, state).key for state in states for model in MODELS}) == len(states) * len(MODELS)

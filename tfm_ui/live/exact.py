@@ -1,0 +1,101 @@
+"""What a view shows a part of, as something that can be computed in full: what it costs, and what is kept of it."""
+
+import secrets
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch import Tensor
+
+from tfm_core.profiling.units import in_bytes, in_seconds
+from tfm_ui.live.cache import cached, never
+from tfm_ui.settings import SETTINGS
+from tfm_ui.state.pass_cost import NUMBER
+from tfm_ui.store import exact
+from tfm_ui.store.kinds import EXACT
+from tfm_ui.store.store import StoreAway
+from tfm_ui.text import formats
+
+LONGEST = 600.0  # estimated seconds: others wait meanwhile
+MOST = EXACT.largest // (2 * NUMBER) - 1000  # numbers in float64 that are kept of one result, beside its header
+SHORT = 8  # characters of a name in a link that say of what settings it is
+MISSING = (
+    "The link shows all of it, which this server does not have: until it is computed, this is a part. The result is "
+    "the same each time."
+)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """All of what a view shows a part of.
+
+    Attributes:
+        job: its name in the table of jobs.
+        argument: the job's.
+        seconds: what it takes, roughly.
+        numbers: how many float64 numbers come out.
+        needs: bytes that it takes while it is computed.
+        by_hand: how the script under "Source" computes all of it, as the end of a sentence.
+    """
+
+    job: str
+    argument: Hashable
+    seconds: float
+    numbers: int
+    needs: int
+    by_hand: str
+
+    @cached_property
+    def key(self) -> str:
+        """Where it is kept."""
+        return exact.key_of(self.job, self.argument)
+
+    @property
+    def why_not(self) -> str:
+        """Why this server does not compute it, and how to do without the server, in sentences; "" if it does."""
+        longest = min(LONGEST, SETTINGS.job_seconds)
+        if self.seconds > longest:
+            by = SETTINGS.lowered_by("job_seconds") if longest < LONGEST else ""
+            why = f"would take about {in_seconds(self.seconds)}, and {in_seconds(longest)} are the most here{by}"
+        elif self.numbers > MOST:
+            why = f"would be {formats.count(self.numbers)} numbers, and {formats.count(MOST)} are the most here"
+        elif self.needs > SETTINGS.job_bytes:
+            most = f"{in_bytes(SETTINGS.job_bytes)} are the most here{SETTINGS.lowered_by('job_bytes')}"
+            why = f"would take about {in_bytes(self.needs)} of memory, and {most}"
+        else:
+            return ""
+        return f"All of it {why}. Without the app: the script under “Source”, {self.by_hand}."
+
+    def new_name(self) -> str:
+        """A name for links: of what settings it is, and something new, so that pictures are asked for anew."""
+        return f"{self._of_settings}{secrets.token_hex(2)}"
+
+    def is_named(self, name: str) -> bool:
+        """Whether this name in a link is about these settings."""
+        return bool(name) and name[:SHORT] == self._of_settings
+
+    @property
+    def _of_settings(self) -> str:
+        return self.key.rpartition("-")[2][:SHORT]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the server has it."""
+        with suppress(StoreAway):
+            return bool(exact.digest_of(self.key))
+        return False
+
+    def shown(self, name: str) -> Mapping[str, Tensor] | None:
+        """The result that a link with this name shows; None if it asks for a part, or the server does not have it."""
+        if self.is_named(name):
+            with suppress(StoreAway):
+                if digest := exact.digest_of(self.key):
+                    return _read(self.key, digest)
+        return None
+
+
+@cached(heavy=never)
+def _read(key: str, digest: str) -> Mapping[str, Tensor] | None:
+    """The result with this digest, which is read once and not for each picture."""
+    return exact.read(key)
