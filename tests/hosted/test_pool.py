@@ -187,6 +187,15 @@ def test_a_question_whose_worker_is_killed_is_asked_again(pool, caplog):
     assert "is replaced" in caplog.text
 
 
+def test_a_worker_that_hangs_can_be_given_up(pool):
+    with standing_still(pool, 0), ThreadPoolExecutor(1) as thread, question("heads", near_to(0)) as asked:
+        answered = thread.submit(pool.ask, asked)
+        until(lambda: asked in pool._asked)
+        pool.give_up(asked)
+        assert answered.result() == here("heads", near_to(0))
+    until(lambda: all(worker.alive for worker in pool.status()))
+
+
 def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
     before = pool.status()
     for worker in before:

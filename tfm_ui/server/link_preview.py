@@ -74,9 +74,8 @@ def _address(scope: Scope) -> str:
     host = headers.get("host", "")
     if not HOST.fullmatch(host) or not is_own_host(host):
         return ""
-    proxied = headers.get("x-forwarded-proto", "")  # a proxy that ends TLS speaks plain HTTP with this server
-    scheme = proxied if proxied in ("http", "https") else scope["scheme"]
-    return f"{scheme}://{host}{scope['path'].rpartition('/')[0]}"
+    # The server takes the scheme from a proxy that it trusts, whose HTTPS ends there.
+    return f"{scope['scheme']}://{host}{scope['path'].rpartition('/')[0]}"
 
 
 def _is_document(scope: Scope) -> bool:

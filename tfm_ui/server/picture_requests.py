@@ -26,6 +26,7 @@ LONGEST = 250_000  # bytes of a query: room for the longest text, percent-encode
 LONGEST_LINK = 8_000  # bytes of the query of a preview: longer ones than pages give
 MOST = 16  # pictures of one request: more than any page has
 PREVIEW_LASTS = 86_400  # seconds: a link brings back the same numbers
+LONGEST_ANSWER = 300.0  # seconds after which a worker that computes one is given up: it hangs
 LENGTH = 4  # bytes before each picture of an answer
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
@@ -156,9 +157,13 @@ async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:
     loop = asyncio.get_running_loop()
     answer = loop.run_in_executor(_threads, POOL.ask, question)
     first: set[asyncio.Future[Any]] = {answer, gone}
-    await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-    if not answer.done():
+    await asyncio.wait(first, timeout=LONGEST_ANSWER, return_when=asyncio.FIRST_COMPLETED)
+    if gone.done() and not answer.done():
         await loop.run_in_executor(_threads, POOL.drop, question)
+        await asyncio.wait({answer}, timeout=LONGEST_ANSWER)
+    while not answer.done():
+        await loop.run_in_executor(_threads, POOL.give_up, question)
+        await asyncio.wait({answer}, timeout=LONGEST_ANSWER)
     return await answer  # also if nobody wants it: until then its turn has not ended
 
 

@@ -134,6 +134,12 @@ class Pool:
             except (OSError, EOFError):
                 return  # the worker has ended
 
+    def give_up(self, question: Question) -> None:
+        """End the worker that is asked this question and does not answer; another one is asked."""
+        if asked := self._asked.get(question):
+            for member in self._members:
+                member.replace(asked[0])
+
     def _asked_again(self, question: Question, near: int) -> bytes:
         """The answer; if the worker has ended, for instance for want of memory, that of a second worker."""
         try:
