@@ -8,6 +8,9 @@ import asyncio
 
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from tfm_ui.server.websocket_protocol import FewFrames
 
 LARGEST_HEAD = 65_536  # bytes of the request's line and all its headers
 SLOWEST_HEAD = 10.0  # seconds from the connection, or from the first byte of a later request
@@ -28,6 +31,8 @@ class BoundedHeads(HttpToolsProtocol):
         """The first request is expected."""
         super().connection_made(transport)
         self.config.ws_max_size = min(self.config.ws_max_size, LARGEST_MESSAGE)
+        if self.ws_protocol_class is WebSocketsSansIOProtocol:  # what Streamlit asks for
+            self.ws_protocol_class = FewFrames
         self._head: asyncio.TimerHandle | None = None  # ends a connection whose head does not come
         self._rest: asyncio.TimerHandle | None = None  # ends one whose request does not come to its end
         self._read = 0  # bytes of the request so far that are not its body

@@ -8,17 +8,22 @@ from typing import Any
 
 import pytest
 import uvicorn
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 
 from tests.tfm_ui.loops import run
 from tfm_ui.server import http_protocol
 from tfm_ui.server.http_protocol import LARGEST_HEAD, LARGEST_MESSAGE, BoundedHeads
+from tfm_ui.server.websocket_protocol import FewFrames
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
-        await receive()
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
         return
     body = b""
     while (message := await receive()).get("more_body"):
@@ -172,8 +177,6 @@ def test_bodies_and_answers_may_take_longer(monkeypatch):
 
 def test_a_websocket_message_is_bounded():
     """Its client is told that the message is too big, by the code of RFC 6455."""
-    from websockets.asyncio.client import connect
-    from websockets.exceptions import ConnectionClosed
 
     async def talked() -> int:
         async with served() as port, connect(f"ws://127.0.0.1:{port}") as websocket:
@@ -183,6 +186,34 @@ def test_a_websocket_message_is_bounded():
             return closed.value.rcvd.code if closed.value.rcvd else 0
 
     assert run(talked()) == 1009
+
+
+@pytest.mark.parametrize("flood", ["pings", "pongs", "pieces", "messages"])
+def test_a_flood_of_small_frames_ends_its_websocket(flood, monkeypatch):
+    monkeypatch.setattr(FewFrames, "most", 50)
+
+    async def talked() -> None:
+        async with served() as port, connect(f"ws://127.0.0.1:{port}") as websocket:
+            begun = {"pieces": Opcode.BINARY}.get(flood)
+            frames = {"pings": Opcode.PING, "pongs": Opcode.PONG, "pieces": Opcode.CONT, "messages": Opcode.BINARY}
+            parts = [Frame(begun, b"", fin=False)] if begun else []
+            parts += [Frame(frames[flood], b"", fin=flood != "pieces") for _ in range(10_000)]
+            websocket.transport.write(b"".join(part.serialize(mask=True) for part in parts))
+            with pytest.raises(ConnectionClosed):
+                await asyncio.wait_for(websocket.recv(), 30)  # it is sent nothing
+
+    run(talked())
+
+
+def test_as_many_frames_as_a_browser_sends_are_taken(monkeypatch):
+    monkeypatch.setattr(FewFrames, "most", 50)
+
+    async def talked() -> None:
+        async with served() as port, connect(f"ws://127.0.0.1:{port}") as websocket:
+            for _ in range(40):
+                await (await websocket.ping())
+
+    run(talked())
 
 
 def test_uvicorn_takes_it_although_it_has_chosen_another(monkeypatch):
