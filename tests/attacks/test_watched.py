@@ -92,4 +92,4 @@ def test_a_server_with_a_setting_that_cannot_be_does_not_start():
         check=False,
     )
     assert ended.returncode == 1
-    assert ended.stderr.endswith("ATTENTION_LAB_MAX_TOKENS: expected a whole number from 16 to 1024, got 'many'\n")
+    assert ended.stderr == "ATTENTION_LAB_MAX_TOKENS: expected a whole number from 16 to 1024, got 'many'.\n"
