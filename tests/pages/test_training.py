@@ -195,7 +195,8 @@ def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
     places = [full.ask("somebody", Lane.PAGES)]
     with monkeypatch.context() as patch:
         patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
-        patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
+        for page in ("frame", "lens_page"):  # pages are not what waits here
+            patch.setattr(f"tfm_ui.page.{page}.turn_to_compute", lambda **_: nullcontext())
         bring(app, content)
         assert not app.exception
         assert "The server is busy" in plain(app.warning[0].value)

@@ -55,7 +55,7 @@ PUT = f"""{COMMON}
 local _, key, owner, digest, value, extra, each, network, together = unpack(ARGV)
 redis.call('HSET', values, key, value)  -- first: after another write, Redis would let a script go over maxmemory
 redis.call('HSET', about, key, digest .. ' ' .. owner)
-use(key)  -- now, so that it has not outlived its time, and again behind what is put in order
+use(key)  -- now, so that it has not outlived its time, and again after what is put in order
 tidy()
 use(key)
 local sizes, owners, rows = {{}}, {{}}, redis.call('HGETALL', about)

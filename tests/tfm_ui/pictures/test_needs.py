@@ -7,6 +7,7 @@ import pytest
 
 from tfm_ui.lenses import lens
 from tfm_ui.live import memory
+from tfm_ui.page.preview import CELL, DRAWING
 from tfm_ui.pictures import registry
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, CannotBeShown, content_of, made, needed, takes_long
@@ -80,7 +81,9 @@ def test_words_and_previews_need_what_the_largest_picture_of_their_view_needs():
     asked = Asked(DEPTH)
     model = lens("model")
     largest = max(needed(name, asked) for name in model.views["depth"].pictures)
-    assert needed("model.words", asked) == needed("model.preview", asked) == largest
+    assert needed("model.words", asked) == largest
+    maps = asked.model.num_layers * asked.model.num_heads * asked.model.longest**2
+    assert needed("model.preview", asked) == largest + DRAWING + CELL * maps, "the figure beside it"
     assert needed("model.words", Asked("model_view=output")) < largest
 
 
