@@ -26,7 +26,7 @@ from benchmarks.live.load_rows import CLASS, growth
 from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
 from benchmarks.live.strangers import ATTACKS, Stranger
-from benchmarks.live.views import scouted
+from benchmarks.live.views import Ticked, scouted
 from benchmarks.load import MINUTE, TOLD, as_hosted
 from benchmarks.measure import Figure, Figures, show
 from tfm_ui.lenses.masks.conventions.mask_text import Table
@@ -106,7 +106,7 @@ def main(minutes: float = MINUTES, killed_each: float = KILLED_EACH) -> Figures:
 
 
 async def _pass(
-    address: str, process: int, views: Sequence[object], stranger: Stranger, seconds: float, killed_each: float
+    address: str, process: int, views: Sequence[Ticked], stranger: Stranger, seconds: float, killed_each: float
 ) -> tuple[Observed, Night]:
     night = Night()
     beside = [
@@ -114,7 +114,7 @@ async def _pass(
         for each in (_attacks(stranger, night), _kills(process, killed_each, night), _watches(address, night))
     ]
     stored = await _stored(address, process)
-    observed = await together(address, process, views, CLASS, spread=MINUTE, seconds=seconds)  # type: ignore[arg-type]
+    observed = await together(address, process, views, CLASS, spread=MINUTE, seconds=seconds)
     for task in beside:
         task.cancel()
     await asyncio.wait(beside)

@@ -141,7 +141,7 @@ class Folder:
             yield from self.path.glob(pattern)
 
     def _remove_abandoned(self) -> None:
-        """Remove what processes have left behind that were killed while they wrote."""
+        """Remove what processes have half written that were killed."""
         for path in self._files(f"{PART}*"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > ABANDONED:

@@ -1,10 +1,11 @@
 """Limits on what a connection sends besides bodies: how large it is, and how long it takes.
 
-Uvicorn with httptools has neither limit: a head of 200 MB would be kept, so would trailers behind a body, and a
-connection on which nothing comes would stay open for ever. Behind a reverse proxy, the proxy has limits of its own.
+Uvicorn with httptools has neither limit: a head of 200 MB would be kept, so would trailers after a body, and a
+connection on which nothing comes would stay open for ever. A reverse proxy in front of the app has limits of its own.
 """
 
 import asyncio
+from typing import Any
 
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -27,7 +28,7 @@ class BoundedHeads(HttpToolsProtocol):
 
     largest, slowest, slowest_request = LARGEST_HEAD, SLOWEST_HEAD, SLOWEST_REQUEST
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    def connection_made(self, transport: Any) -> None:
         """The first request is expected."""
         super().connection_made(transport)
         self.config.ws_max_size = min(self.config.ws_max_size, LARGEST_MESSAGE)
@@ -64,7 +65,7 @@ class BoundedHeads(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header has come, or a trailer behind a body in chunks, which nobody reads."""
+        """A header has come, or a trailer after a body in chunks, which nobody reads."""
         if not self._rest:
             super().on_header(name, value)
 

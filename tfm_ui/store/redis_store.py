@@ -60,13 +60,15 @@ class _Bounded:
 
 class _BoundedConnection(Connection):
     def _connect(self) -> Any:
-        return _Bounded(super()._connect())  # type: ignore[no-untyped-call]
+        connect: Any = super()._connect
+        return _Bounded(connect())
 
     def send_packed_command(self, *arguments: Any, **named: Any) -> Any:
         connected: Any = self._sock
         if connected:
             connected.begin()
-        return super().send_packed_command(*arguments, **named)  # type: ignore[no-untyped-call]
+        send: Any = super().send_packed_command
+        return send(*arguments, **named)
 
 
 class _BoundedSecureConnection(_BoundedConnection, SSLConnection):
