@@ -37,7 +37,7 @@ WINDOW, STRIDE = 32, 32
 
 
 class Build(Protocol):
-    """Makes the module on torch's default device, its weights drawn; on the meta device without weights."""
+    """Makes the module on the processor, its weights drawn; on the meta device without weights."""
 
     def __call__(self, size: Size, seed: int = 0) -> nn.Module:
         """The file's docstring says what the module takes and returns; `size.batch` has no effect."""
@@ -72,6 +72,17 @@ def needs_cuda_and_half(setup: Setup) -> str:
     return needs_cuda(setup) or needs_half_on_cuda(setup)
 
 
+def runs(size: Size, setup: Setup) -> str:
+    """Nothing in this setting stands in the way of a model of this kind."""
+    return ""
+
+
+def no_bias_on_cuda(size: Size, setup: Setup) -> str:
+    """Why FLASH_ATTENTION cannot run this model in this setting; "" if it can. On CUDA it takes no `attn_mask`."""
+    stops = size.positional == "alibi" and setup.device == "cuda"
+    return "On CUDA, FLASH_ATTENTION takes no biases, which alibi adds to the scores." if stops else ""
+
+
 @dataclass(frozen=True)
 class Target:
     """One entry.
@@ -84,6 +95,7 @@ class Target:
         refuses: why it cannot run in this setting, as a sentence; "" if it can.
         lacks: why it cannot be of this kind, such as for positions that it has no place for, as a sentence; "" if it
             can. What it would need then means nothing.
+        stops: why it cannot run a model of this kind in this setting, as a sentence; "" if it can.
         differs: how it differs from the transformer of this kind, as what follows its name; "" where it does not.
     """
 
@@ -93,11 +105,12 @@ class Target:
     source: str
     refuses: Callable[[Setup], str] = never
     lacks: Callable[[Size], str] = never
+    stops: Callable[[Size, Setup], str] = runs
     differs: Callable[[Size], str] = never
 
     def cannot(self, size: Size, setup: Setup) -> str:
         """Why it cannot run, of this kind or in this setting; "" if it can."""
-        return self.lacks(size) or self.refuses(setup)
+        return self.lacks(size) or self.refuses(setup) or self.stops(size, setup)
 
 
 TARGETS: dict[str, Target] = {
@@ -125,7 +138,8 @@ TARGETS: dict[str, Target] = {
         "The same, by its kernel FLASH_ATTENTION, which never writes the weights down.",
         "Dao et al. 2022 (FlashAttention)",
         needs_half_on_cuda,
-        lacks_gradient_of_bias,
+        partial(lacks_gradient_of_bias, kernel="FLASH_ATTENTION"),
+        no_bias_on_cuda,
     ),
     "fused math": Target(
         partial(fused, backend=SDPBackend.MATH),
@@ -146,6 +160,7 @@ TARGETS: dict[str, Target] = {
         "The same, by cuDNN's kernel CUDNN_ATTENTION, on CUDA only.",
         "torch.nn.attention.SDPBackend",
         needs_cuda_and_half,
+        partial(lacks_gradient_of_bias, kernel="CUDNN_ATTENTION"),
     ),
     "nn.MultiheadAttention": Target(
         torch_attention,
@@ -164,7 +179,7 @@ TARGETS: dict[str, Target] = {
     "nn.TransformerEncoder": Target(
         torch_encoder,
         Transformer("torch layers"),
-        "torch's own stack; its fast path in evaluation is one operator a layer.",
+        "torch's own stack; its fast path in evaluation is one operator a layer, and on CUDA takes GELU by tanh.",
         "torch.nn.TransformerEncoder",
         lacks=lacks_in_torchs_encoder,
     ),

@@ -230,9 +230,9 @@ def lacks_in_torchs_encoder(size: Size) -> str:
     return lacks_inner_positions(size).replace("nn.MultiheadAttention", "nn.TransformerEncoder")
 
 
-def lacks_gradient_of_bias(size: Size) -> str:
-    """Why FLASH_ATTENTION cannot do the attention of this model; "" if it can."""
-    return "FLASH_ATTENTION has no gradient for the biases that t5 learns." if size.positional == "t5" else ""
+def lacks_gradient_of_bias(size: Size, kernel: str) -> str:
+    """Why this kernel cannot do the attention of this model; "" if it can."""
+    return f"{kernel} has no gradient for the biases that t5 learns." if size.positional == "t5" else ""
 
 
 def masks_the_decoder_alone(size: Size) -> str:

@@ -212,7 +212,13 @@ def test_the_textbooks_totals(numbers, count):
         ({"architecture": "encoder-decoder"}, ("nn.TransformerEncoder",)),
         (
             {"positional": "t5"},
-            ("fused flash", "nn.MultiheadAttention", "nn.MultiheadAttention weights", "nn.TransformerEncoder"),
+            (
+                "fused flash",
+                "fused cudnn",
+                "nn.MultiheadAttention",
+                "nn.MultiheadAttention weights",
+                "nn.TransformerEncoder",
+            ),
         ),
     ],
 )

@@ -1,6 +1,7 @@
 """All targets map (batch, seq, d_model) to the same; those of one arithmetic agree; parameters are as many as said."""
 
 import pickle
+from dataclasses import replace
 
 import pytest
 import torch
@@ -123,6 +124,16 @@ def test_kernels_of_half_precision_refuse_more_on_cuda(dtype, monkeypatch):
     for name in ("fused flash", "fused cudnn"):
         assert bool(TARGETS[name].refuses(setup)) == (not half)
     assert bool(TARGETS["fused efficient"].refuses(setup)) == (dtype == "float64")
+
+
+@pytest.mark.parametrize(("device", "why"), [("cpu", ""), ("cuda", "takes no biases, which alibi adds")])
+def test_flash_attention_takes_no_bias_on_cuda(device, why, monkeypatch):
+    """torch says there only that no kernel is available."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    setup, flash = Setup(device=device, dtype="bfloat16"), TARGETS["fused flash"]
+    assert why in flash.cannot(replace(SMALL, positional="alibi"), setup)
+    assert not flash.cannot(replace(SMALL, positional="alibi"), Setup())
+    assert not flash.cannot(replace(SMALL, positional="sinusoidal"), setup)
 
 
 def test_names_stand_in_links_and_tables():
