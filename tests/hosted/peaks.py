@@ -1,7 +1,9 @@
 """The memory that pictures take while they are computed: each in a process of its own, a copy of this one.
 
 `python -m tests.hosted.peaks`, with a server's settings in the environment, reads a line of JSON for each picture,
-[name, query], and prints one for each: what `Peak` has. It works on Linux alone, which counts pages by process.
+[name, query], and prints one for each: what `Peak` has. "leaks in full" and "draws in full" are measured in the same
+way: all of what a view shows a part of, computed as the job does it, and kept as the server does it. It works on Linux
+alone, which counts pages by process.
 """
 
 import gc
@@ -10,14 +12,29 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 from tfm_core.allocator import give_back
+from tfm_ui.jobs.table import JOBS
 from tfm_ui.lenses import preloaded as preloaded
+from tfm_ui.lenses.masks.leaks.measured import all_of as all_leaks
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.model.distance.numbers import all_of as all_draws
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.exact import Exact
 from tfm_ui.pictures.registry import Asked, CannotBeShown, made, needed
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.store import exact
 
 KIBIBYTE = 1024
+IN_FULL: dict[str, tuple[Callable[..., Exact | None], type[LensState], str]] = {
+    "leaks in full": (all_leaks, MasksState, "masks"),
+    "draws in full": (all_draws, ModelLensState, "model"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,14 +64,31 @@ def pages() -> dict[str, int]:
 
 
 def measured(name: str, query: str) -> Peak:
-    """Compute a picture in this process. Pages of files count for nothing: the programs that all processes share."""
-    said = needed(name, Asked(query))
+    """Compute a picture, or all of one, in this process."""
+    if name not in IN_FULL:
+        return _measured(needed(name, Asked(query)), lambda: made(name, query))
+    all_of, state, prefix = IN_FULL[name]
+    asked = Asked(query)
+    whole = all_of(asked.model, asked.lens(state, prefix))
+    assert whole is not None, "the view leaves nothing out"
+    return _measured(whole.needs, lambda: _in_full(whole))
+
+
+def _in_full(whole: Exact) -> None:
+    if whole.why_not:
+        raise CannotBeShown(whole.why_not)
+    *_, last = resolve_name(JOBS[whole.job])(whole.argument)
+    exact.keep(whole.key, last.numbers, "nobody")
+
+
+def _measured(said: int, compute: Callable[[], Any]) -> Peak:
+    """What it takes. Pages of files count for nothing: the programs that all processes share."""
     gc.collect()
     give_back()
     Path("/proc/self/clear_refs").write_text("5")  # the most begins anew
     before, begin, refused = pages(), time.monotonic(), ""
     try:
-        made(name, query)
+        compute()
     except CannotBeShown as reason:
         refused = str(reason)
     seconds, after = time.monotonic() - begin, pages()

@@ -133,6 +133,19 @@ def fault(peak: Peak, preset: str, name: str, picture: str) -> str:
     return megabytes if peak.peak > min(TIMES * peak.said, limit) + NOISE or peak.held > kept else ""
 
 
+@pytest.mark.parametrize(
+    ("preset", "whole", "link"),
+    [
+        ("hosted", "leaks in full", link_of("masks", "leaks", "narrow") | {"seq_len": 128}),
+        ("local", "draws in full", link_of("model", "distance", "a decoder")),
+    ],
+)
+def test_what_is_computed_in_full_takes_no_more_than_it_says(measure, preset, whole, link):
+    peak = measure(preset, whole, link)
+    assert not peak.refused
+    assert NOISE < peak.peak <= TIMES * peak.said + NOISE
+
+
 @pytest.mark.parametrize(("name", "view"), VIEWS)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_picture_takes_no_more_than_it_says_and_a_worker_no_more_than_its_limit(request, measure, preset, name, view):
