@@ -86,6 +86,10 @@ class Exact:
             return bool(exact.digest_of(self.key))
         return False
 
+    def is_shown(self, name: str) -> bool:
+        """Whether a link with this name shows it: then nothing is computed, and it is quickly read."""
+        return self.is_named(name) and self.is_kept
+
     def shown(self, name: str) -> Mapping[str, Tensor] | None:
         """The result that a link with this name shows; None if it asks for a part, or the server does not have it."""
         if self.is_named(name):

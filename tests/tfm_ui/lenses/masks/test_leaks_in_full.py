@@ -11,9 +11,11 @@ from tests.tfm_ui.store.empty import empty_store
 from tfm_core.study.leak_test import unpacked
 from tfm_core.study.leaks import joined
 from tfm_ui.jobs import exact as jobs
+from tfm_ui.jobs.exact import ExactStep
 from tfm_ui.lenses.masks.leaks import measured as of_view
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure, measure_needs
+from tfm_ui.lenses.masks.leaks.panels import running
 from tfm_ui.lenses.masks.masked_passes import in_full
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.live.exact import LONGEST, MISSING, MOST, Exact
@@ -94,6 +96,16 @@ def test_a_link_of_what_is_not_there_says_so_and_one_of_other_settings_shows_a_p
     assert measure(MODEL, other).plan.tries == 1
     kept.store().put(kept.EXACT, exact.key, b"no safetensors")
     assert measure(MODEL, replace(STATE, whole=exact.new_name())).plan.aside.startswith(MISSING)
+
+
+def test_nothing_is_said_to_be_computed_while_a_whole_result_is_read(hurried, monkeypatch):
+    monkeypatch.setattr(leaks_plan, "SLOW", 0.0)
+    exact = all_of(MODEL, STATE)
+    named = replace(STATE, whole=exact.new_name())
+    assert running(MODEL, STATE) == running(MODEL, named) == "Changing one token after the other"
+    jobs.keep(exact.key, "", ExactStep(1, 0, "", {"moved": torch.zeros(1)}))
+    assert running(MODEL, STATE)
+    assert running(MODEL, named) == ""
 
 
 def test_what_all_depends_on_has_a_key_of_its_own(hurried):

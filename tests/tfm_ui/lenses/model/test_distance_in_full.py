@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import exact as jobs
+from tfm_ui.jobs.exact import ExactStep
 from tfm_ui.jobs.networks import NAMES
 from tfm_ui.lenses.model.distance import numbers
 from tfm_ui.lenses.model.distance.numbers import all_of, reach
+from tfm_ui.lenses.model.distance.panels import VIEW
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.exact import MISSING
 from tfm_ui.state.model_state import ModelState
@@ -55,6 +58,16 @@ def test_the_link_of_the_whole_shows_what_there_would_be_with_more_time(model, s
     assert "draws" not in expected.sentence()
     assert all(shown.laws().values())
     assert all_of(model, state) is None
+
+
+def test_nothing_is_said_to_run_while_a_whole_result_is_read(monkeypatch):
+    monkeypatch.setattr(numbers, "takes_long", lambda *_, **__: True)
+    exact = all_of(MODELS[0], STATE)
+    named = replace(STATE, whole=exact.new_name())
+    assert VIEW.running(MODELS[0], STATE) == VIEW.running(MODELS[0], named) != ""
+    jobs.keep(exact.key, "", ExactStep(1, 0, "", {"transformer": torch.zeros(1)}))
+    assert VIEW.running(MODELS[0], STATE)
+    assert VIEW.running(MODELS[0], named) == ""
 
 
 def test_what_large_models_get_fewer_draws_for_can_be_computed_too(monkeypatch):

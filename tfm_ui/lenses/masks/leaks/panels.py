@@ -70,6 +70,8 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 
 def running(model: ModelState, state: MasksState) -> str:
     """What is said while it is measured, where that takes a while."""
+    if (exact := all_of(model, state)) and exact.is_shown(state.whole):
+        return ""
     return "Changing one token after the other" if plan_of(model, state).slow else ""
 
 

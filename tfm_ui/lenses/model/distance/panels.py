@@ -73,6 +73,8 @@ def _paths_panel(shown: Paths) -> Panel:
 
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while the networks run."""
+    if (exact := numbers.all_of(model, state)) and exact.is_shown(state.whole):
+        return ""
     draws = draws_of(model, state)
     slow = numbers.takes_long(state.config(model), causal=model.masks_the_future) or draws * state.reach_length > LONG
     drawn = formats.plural(draws, "draw")
