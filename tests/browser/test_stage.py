@@ -396,3 +396,25 @@ def test_an_answer_waits_until_it_is_asked_for_beside_the_prediction_and_covers_
     strip, stage = (visitor.page.locator(place).bounding_box() for place in (".st-key-answer", ".st-key-stage"))
     assert strip["y"] + strip["height"] <= stage["y"]
     assert picture.evaluate("canvas => canvas.getBoundingClientRect().bottom <= innerHeight")  # it has become lower
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_is_being_computed_is_said_in_the_window_and_over_no_control(visit, width):
+    """It is said while a page is run: here one that sends a text through 48 layers."""
+    visitor = visit("/profiling", width=width)
+    visitor.page.goto(f"{visitor.address}/model?model_view=depth&model_depth=48&d_model=256&d_ff=1024&seed={width}")
+    said = visitor.page.locator(".st-key-running [data-testid=stSpinner]")
+    said.wait_for()
+    covered = said.evaluate(
+        """said => {
+            const { left, top, right, bottom } = said.getBoundingClientRect()
+            const controls = document.querySelectorAll(
+                ":is(.st-key-header, .st-key-question, .st-key-knobs) :is(button, input, label, p)")
+            return [...right > innerWidth ? [`it ends at ${right}`] : [], ...[...controls].filter(each => {
+                const box = each.getBoundingClientRect()
+                return box.width && box.left < right && box.right > left && box.top < bottom && box.bottom > top
+            }).map(each => each.outerHTML)]
+        }"""
+    )
+    assert covered == []
+    visitor.wait()
