@@ -1,10 +1,11 @@
 """What is added to Streamlit's ASGI app: routes for pictures and the files of assets/, middleware, start and end."""
 
 import asyncio
+import logging
 import os
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tfm_ui.server.pool import POOL
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
-from tfm_ui.server.shutdown import quick_shutdown
+from tfm_ui.server.shutdown import leave, quick_shutdown
 from tfm_ui.server.status import status
 from tfm_ui.store import shared
 from tfm_ui.visitors.workers import WORKERS
@@ -59,6 +60,8 @@ PARTS = (
 )
 MIDDLEWARE = [Middleware(part) for part in PARTS]
 
+_log = logging.getLogger(__name__)
+
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -75,7 +78,7 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
             if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
-        with quick_shutdown(), served():
+        with quick_shutdown(), _figures():
             await asyncio.to_thread(POOL.start, WORKERS)
             await asyncio.to_thread(shared.warn)
             WATCH.start()
@@ -83,3 +86,15 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     finally:  # not after a signal: then this process has ended, and its workers end by themselves
         WATCH.close()
         await asyncio.to_thread(POOL.close)
+
+
+@contextmanager
+def _figures() -> Iterator[None]:
+    """Hand the figures out in the block. Where they cannot be, the server ends with the reason, and no traceback."""
+    with ExitStack() as until_the_end:
+        try:
+            until_the_end.enter_context(served())
+        except ValueError as problem:
+            _log.critical("%s", problem)
+            leave(1)
+        yield

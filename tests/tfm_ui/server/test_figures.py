@@ -1,9 +1,11 @@
 """The figures for a Prometheus server: at an address of their own, of everything, and of no visitor."""
 
+import asyncio
 import socket
 import urllib.error
 import urllib.request
 from dataclasses import fields
+from functools import partial
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -103,6 +105,24 @@ def test_an_address_that_cannot_be_had_ends_the_start_with_the_settings_name():
         assert told(port)
     with pytest.raises(urllib.error.URLError):
         told(port)
+
+
+def test_a_server_without_its_figures_ends_with_one_sentence(monkeypatch, caplog):
+    async def begin_and_end() -> None:
+        async with asgi.lifespan(None):
+            pass
+
+    def leave(code):
+        raise InterruptedError(code)
+
+    monkeypatch.setattr(asgi, "leave", leave)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(asgi, "served", partial(served, f"127.0.0.1:{taken.getsockname()[1]}"))
+        with pytest.raises(InterruptedError, match=r"^1$"):
+            asyncio.run(begin_and_end())
+    (told,) = [record for record in caplog.records if record.name == asgi.__name__]
+    assert told.getMessage().startswith("ATTENTION_LAB_METRICS: expected an address of this machine")
+    assert told.exc_info is None
 
 
 @pytest.mark.parametrize("raw", ["", "127.0.0.1:9464", "[::1]:9464", "metrics.lab:80", "0.0.0.0:65535"])
