@@ -40,11 +40,13 @@ KILLED_EACH = 300.0  # seconds between two processes that are killed
 ATTACKED_EACH = 10.0  # seconds between the end of an attack and the next one
 ALIVE = 10.0  # seconds in which /live must answer
 STORED = 20  # uploads
-ROLES = {"forks workers": "multiprocessing.forkserver", "tracks resources": "resource_tracker", "jobs": "jobs.worker"}
+BUSY = "The server is busy"  # begins what a page says in place of an answer of 503
+FORKER = "multiprocessing.forkserver"
+ROLES = {"forks workers": FORKER, "tracks resources": "resource_tracker", "jobs": "jobs.worker"}
 
 MOVES = Figure("moves of 30 visitors", "", "", "{:.0f}")
 ERRORS = Figure("errors that a visitor saw", "", "", "{:.0f}")
-REFUSED = Figure("answers of 503 to visitors", "", "", "{:.0f}")
+REFUSED = Figure("answers of 503 to visitors, and pages that say so", "", "", "{:.0f}")
 ATTACKED = Figure("attacks", "", "", "{:.0f}")
 FAULTS = Figure("answers of 5xx to attackers, but 503", "", "", "{:.0f}")
 KILLED = Figure("processes killed", "", "", "{:.0f}")
@@ -80,10 +82,12 @@ def main(minutes: float = MINUTES, killed_each: float = KILLED_EACH) -> Figures:
     with running_server(settings={"ATTENTION_LAB_JOB_WORKER": "early"}) as (address, process):
         stranger = Stranger("127.0.0.1", int(address.rpartition(":")[2]))
         observed, night = asyncio.run(_pass(address, process, views, stranger, 60 * minutes, killed_each))
+    errors = [error for error in observed.errors if not error.startswith(BUSY)]
+    refused = observed.opening.refused + observed.kept.refused + len(observed.errors) - len(errors)
     figures = {
         MOVES: float(observed.kept.moves),
-        ERRORS: float(len(observed.errors)),
-        REFUSED: float(observed.opening.refused + observed.kept.refused),
+        ERRORS: float(len(errors)),
+        REFUSED: float(refused),
         ATTACKED: float(night.attacks.total()),
         FAULTS: float(sum(count for status, count in stranger.statuses.items() if status >= 500 and status != 503)),
         KILLED: float(night.killed.total()),
@@ -100,7 +104,7 @@ def main(minutes: float = MINUTES, killed_each: float = KILLED_EACH) -> Figures:
     print(f"  attacks: {dict(night.attacks)}")
     print(f"  killed: {dict(night.killed)}")
     print(f"  answers to attackers: {dict(sorted(stranger.statuses.items()))}")
-    for error, times in Counter(observed.errors).most_common(TOLD):
+    for error, times in Counter(errors).most_common(TOLD):
         print(f"  {times} times: {error}")
     return figures
 
@@ -149,11 +153,11 @@ def _role(process: psutil.Process) -> str:
     """What a process of the server does."""
     try:
         parent = process.parent()
-        words, above = " ".join(process.cmdline()), " ".join(parent.cmdline()) if parent else ""
+        words, above = " ".join(process.cmdline()), " ".join(parent.cmdline()) if parent else FORKER
     except psutil.Error:  # it has ended
         return ""
     role = next((role for role, word in ROLES.items() if word in words), "")
-    return "worker" if role == "forks workers" and "streamlit" not in above else role
+    return "worker" if role == "forks workers" and FORKER in above else role
 
 
 async def _watches(address: str, night: Night) -> None:
