@@ -12,6 +12,7 @@ from torch.utils.flop_counter import flop_registry
 
 from tfm_ui.lenses import lenses
 from tfm_ui.live import cache, passes
+from tfm_ui.page import words
 from tfm_ui.pictures.registry import PICTURES, made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -19,21 +20,26 @@ WORDS_READ = " ".join(f"w{i}" for i in range(260))  # of more than 256 tokens a 
 MODEL = ModelState(
     text=WORDS_READ, target=WORDS_READ, seq_len=260, architecture="encoder-decoder", num_layers=4, num_heads=4
 )
-# The model's own pass, which is in the page's facts, and one more that the view shows; a little for what is computed
-# again of single heads.
-PASSES = 2.3
+PASSES = 1.3  # one that the view shows, and a little for what is computed again of single heads
+NORMS, ACTIVATIONS, BATCH, SHUFFLED, LENS = 2.1, 1.8, 1.7, 3.2, 3.5
 MORE = {  # views that compare models or sentences run as many as they show
-    "attention.words of change": 3.1,  # the model before the change and after it
-    "masks.words of conventions": 5,  # the sentences of the batch
-    "model.words of block": 3.1,  # both norms
-    "model.words of efficient": 2.4,  # a layer of each kind of attention
-    "model.words of feed_forward": 3,  # every activation, of the encoder
-    "model.words of output": 5.6,  # the tied model and the untied one, and the lens, which reads out each layer
-    "model_output_at": 3.6,
-    "model_output_lens": 3.6,
-    "positions.words of fault": 3,  # a batch of three, with the positions along the wrong axis
-    "positions.words of model": 5,
-    "positions_shuffled": 4,  # two schemes, each with the text as written and shuffled
+    **dict.fromkeys(["attention.words of change", "change_output", "change_stream", "change_weights"], 2.1),
+    "masks.words of conventions": 3.3,  # the sentences of the batch
+    **dict.fromkeys(["model.words of block", "model_block_both", "model_block_lengths"], NORMS),
+    "model.words of efficient": 1.4,  # a layer of each kind of attention
+    **dict.fromkeys(
+        ["model.words of feed_forward", "model_activations", "model_hidden", "model_one_unit"], ACTIVATIONS
+    ),
+    "model.words of output": 4.5,  # the tied model and the untied one, and the lens, which reads out each layer
+    "model_output_at": LENS,
+    "model_output_lens": LENS,
+    "model_output_tied": 2.1,
+    # A batch of three, with the positions along the wrong axis.
+    **dict.fromkeys(["positions.words of fault", "positions_fault_added", "positions_fault_maps"], BATCH),
+    "positions_distance": BATCH,
+    "positions_maps": BATCH,
+    "positions.words of model": SHUFFLED,
+    "positions_shuffled": SHUFFLED,  # two schemes, each with the text as written and shuffled
     "profiling_length_time": 9,  # how fast the machine multiplies, whatever the model is
 }
 PLANNED = {"leaks", "padding", "depth", "distance"}  # views that plan how much they run, which tests of theirs hold to
@@ -65,6 +71,30 @@ def operations(compute: Callable[[], object]) -> int:
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cache that keeps nothing, as that of each of many processes, for which a large pass is too much."""
     monkeypatch.setattr(cache.CACHE, "getsizeof", lambda _: cache.CACHE.maxsize + 1)
+
+
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_a_page_tells_of_the_sidebars_pass_exactly_where_it_shows_it(lens, monkeypatch):
+    """A view that says so shows what `passes.run` has recorded; another one does not have it run for the facts."""
+    model = ModelState(architecture="encoder-decoder")
+    told, shows, runs = set(), set(), []
+    monkeypatch.setattr(passes, "Pass", lambda real=passes.Pass, **kept: runs.append(1) or real(**kept))
+    for name, view in lens.views.items():
+        state = lens.state(**{"view": name} if len(lens.views) > 1 else {})
+        cache.clear()
+        runs.clear()
+        view.shown(model, state)
+        for picture in view.pictures.values():
+            picture.content(model, state)
+        if runs:
+            shows.add(name)
+        cache.clear()
+        runs.clear()
+        facts = words.of_page(lens, model, state)["places"].get("facts", {"facts": ()})["facts"]
+        if "Computed in" in dict(facts):
+            told.add(name)
+        assert bool(runs) == (name in shows)
+    assert told == shows
 
 
 @pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)

@@ -22,7 +22,7 @@ from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.trained import RANDOM, put_trained
 from tfm_core.model.unfilled import LayerNorm, Linear
-from tfm_core.positional.schemes import POSITIONAL
+from tfm_core.positional.schemes import POSITIONAL, biases_made_once
 
 
 class Stack(Tapped):
@@ -82,6 +82,7 @@ class Stack(Tapped):
         encoding = self.positional.encode(x.shape[1], start)
         return x if encoding is None else x + self.tap("position", encoding.to(x))
 
+    @biases_made_once()
     def run(
         self,
         x: Tensor,

@@ -20,7 +20,7 @@ from torch import Tensor
 from tfm_core.model.choices import check_choice
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
-from tfm_core.positional.schemes import Positional
+from tfm_core.positional.schemes import Positional, biases_made_once
 
 Function = Callable[[Tensor], Tensor]
 
@@ -74,6 +74,7 @@ class DepthSignal:
     similarity: Tensor
 
 
+@biases_made_once()
 def signals_by_depth(
     layers: Sequence[TransformerLayer],
     x: Tensor,
@@ -159,6 +160,7 @@ def _like(layer: TransformerLayer, x: Tensor) -> TransformerLayer:
     return layer if next(layer.parameters()).dtype == x.dtype else deepcopy(layer).to(x)
 
 
+@biases_made_once()
 def parameter_gradients(
     layers: Sequence[TransformerLayer],
     x: Tensor,

@@ -42,14 +42,12 @@ class Pass:
         attention: kind -> its heads: "self" in a single stack; "encoder", "decoder", "cross" in an encoder-decoder.
         next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one).
         stream: site -> (1, seq, d_model), the residual stream before each attention, see `stream_sites`.
-        parameters: how many parameters the model has.
         milliseconds: the time of this pass, recording included.
     """
 
     attention: Mapping[str, Attention]
     next_token: NDArray[np.float32]
     stream: Mapping[str, Tensor]
-    parameters: int
     milliseconds: float
 
     @property
@@ -98,6 +96,12 @@ def missing_weights(state: ModelState) -> str:
 def transformer(config: TransformerConfig) -> Transformer:
     """The model of this configuration, ready to run. What it shares with others in the cache is not drawn again."""
     return Transformer(config, PARAMETERS).eval()
+
+
+@cached()
+def parameters(config: TransformerConfig) -> int:
+    """How many parameters the model of this configuration has."""
+    return sum(parameter.numel() for parameter in transformer(config).parameters())
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
@@ -165,7 +169,7 @@ def run(state: ModelState) -> Pass:
     """
     if reason := too_large(state):
         raise ValueError(reason)
-    model = transformer(state.config)
+    transformer(state.config)  # before the pass, whose time is told
     last = len((state.target_tokens if state.is_encoder_decoder else state.source_tokens).pieces) - 1
     places = {kind: place(state, kind) for kind in PLACES[state.is_encoder_decoder]}
     wanted = [site for at in places.values() for site in origins.sites(at)]
@@ -192,7 +196,6 @@ def run(state: ModelState) -> Pass:
         attention=attention,
         next_token=logits[0, last].softmax(-1).numpy(),
         stream=dict(stream),
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
         milliseconds=milliseconds,
     )
 

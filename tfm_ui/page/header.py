@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
@@ -50,16 +51,12 @@ def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> Non
 
     Args:
         model: the model's state.
-        this_pass: the model's pass; None if the page needs no model.
-        beside: what to call the model if the page does not show this pass.
+        this_pass: the model's pass, if the page shows it.
+        beside: what to call the model if the page is about others.
     """
-    if this_pass is None:
-        st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
-        return
     with st.popover(label(model, beside), icon=icon_of(model), type="tertiary", key="_facts"):
         rows = "".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
-            for name, value in all_facts(model, this_pass, beside).items()
+            f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in all_facts(model, this_pass).items()
         )
         st.html(f'<dl class="facts_list" data-words="facts">{rows}</dl>')
 
@@ -80,21 +77,26 @@ def label(model: ModelState, beside: str = "") -> str:
     return f"{beside or 'Random weights'} · seed {model.seed} · {size}"
 
 
+def no_model() -> None:
+    """Say in this place that the page needs no model."""
+    st.html(f'<p class="badge">{NO_MODEL}</p>', width="content")
+
+
 def badge(words: str) -> None:
     """Draw other facts in this place."""
     st.html(f'<p class="badge" data-words="badge">{escape(words)}</p>', width="content")
 
 
-def all_facts(model: ModelState, this_pass: Pass, beside: str = "") -> dict[str, str]:
-    """All facts about the model and its pass: name -> value."""
+def all_facts(model: ModelState, this_pass: Pass | None) -> dict[str, str]:
+    """All facts about the model, and about its pass if the page shows it: name -> value."""
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
     known = _about_weights(model) | {
         "Architecture": model.architecture_name,
         "Size": f"{layers} × {heads}, d_model {model.d_model}, d_ff {formats.count(model.hidden)}",
-        "Parameters": formats.count(this_pass.parameters),
+        "Parameters": formats.count(passes.parameters(model.config)),
         "Tokens": formats.count(model.longest),
     }
-    if not beside:
+    if this_pass:
         known["Computed in"] = formats.duration(this_pass.milliseconds)
         known["Weights on screen"] = "exact" if this_pass.exact else "pooled: each cell is the largest of its block"
     return known

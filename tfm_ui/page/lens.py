@@ -38,6 +38,7 @@ class View(Generic[S]):
             its own way and returns the lens's state.
         line: the key of that row on the page.
         uses_model: whether the view shows something of the sidebar's model.
+        reads_pass: whether it shows what `tfm_ui.live.passes.run` has recorded: then the page tells how long that took.
         badge: returns the facts beside the tabs where the page shows no pass of the sidebar's model.
         never_trained: returns in what trained weights are shown here that they were never trained in, in a sentence;
             "" if in nothing. It stands below the main picture.
@@ -52,6 +53,7 @@ class View(Generic[S]):
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     uses_model: bool = True
+    reads_pass: bool = False
     badge: Callable[[ModelState, S], str] | None = None
     never_trained: Callable[[ModelState, S], str] = _nothing
     reads_instead: Callable[[ModelState, S], str] = _nothing

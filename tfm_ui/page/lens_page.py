@@ -60,12 +60,13 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             question_row.draw(lens, model, state)
         if view.may_read_another:
             _what_is_read(view.reads_instead(model, state))
-        this_pass = passes.run(model) if view.uses_model else None
         with place:
             if view.badge:
                 header.badge(view.badge(model, state))
+            elif view.uses_model:
+                header.facts(model, passes.run(model) if view.reads_pass else None, beside=lens.beside)
             else:
-                header.facts(model, this_pass, beside=lens.beside)
+                header.no_model()
         _pictures(lens, view, model, state)
 
 

@@ -62,7 +62,7 @@ def _of_header(lens: Lens, model: ModelState, state: LensState) -> Places:
         return {"badge": {"text": [view.badge(model, state)]}}
     if not view.uses_model:
         return {}
-    facts = header.all_facts(model, passes.run(model), lens.beside)
+    facts = header.all_facts(model, passes.run(model) if view.reads_pass else None)
     return {
         "facts_label": {"text": [header.label(model, lens.beside)]},
         "facts": {"facts": [[name, value] for name, value in facts.items()]},

@@ -11,7 +11,13 @@ LENS = Lens(
     title="Heads",
     state=HeadsState,
     views={
-        "heads": View(title="All heads", blocks=blocks, pictures=PICTURES, controls=("kind", "layer", "head", "scale"))
+        "heads": View(
+            title="All heads",
+            blocks=blocks,
+            pictures=PICTURES,
+            controls=("kind", "layer", "head", "scale"),
+            reads_pass=True,
+        )
     },
     questions=QUESTIONS,
 )

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, WIRINGS, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.depth import questions
 from tfm_ui.lenses.model.depth.dropped import DRAWS, dropped
+from tfm_ui.lenses.model.depth.panels import VIEW
 from tfm_ui.lenses.model.depth.pictures import PICTURES
 from tfm_ui.lenses.model.depth.stream import stream
-from tfm_ui.lenses.model.depth.wired import READ, Alike, wired
+from tfm_ui.lenses.model.depth.wired import READ, READ_OF_LARGE, Alike, wired
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -94,6 +96,15 @@ def test_no_gradient_is_lost_in_48_layers_without_a_norm():
 
 def test_a_long_text_is_cut_and_padding_is_not_read():
     assert len(wired(ModelState(text="word " * 300), ModelLensState(depth=2)).ids) == READ
+
+
+def test_of_the_largest_stacks_fewer_tokens_are_read_and_the_page_says_how_many():
+    model = ModelState(text="word " * 300, d_model=256, d_ff=1024, activation="swiglu")
+    state = ModelLensState(view="depth", depth=48)
+    shown = wired(model, state)
+    assert len(shown.ids) == READ_OF_LARGE < READ
+    (note,) = [block.text for block in VIEW.shown(model, state) if isinstance(block, Note)]
+    assert note == f"Only the first {READ_OF_LARGE} tokens are read here, so that 48 layers stay quick."
     assert len(wired(ModelState(text="a b c", seq_len=9), ModelLensState(depth=2)).ids) == 3
 
 

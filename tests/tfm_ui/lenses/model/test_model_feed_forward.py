@@ -128,10 +128,15 @@ def test_of_long_texts_the_first_tokens_are_those_of_the_whole_text(architecture
     inputs, mask = inputs_of(model)
     with torch.no_grad(), recording("*.feed_forward.hidden") as trace:
         Transformer(config).eval()(*inputs, mask=mask)
-    kept = recorded(model, config)
+    kept = recorded(model, config, "decoder")
     assert len(trace) == (4 if model.is_encoder_decoder else 2)
     for site, values in trace.items():
         torch.testing.assert_close(kept[site], values[0, :READ], rtol=1e-4, atol=1e-5)
+    if model.is_encoder_decoder:
+        alone = recorded(model, config, "encoder")
+        assert alone
+        assert all(torch.equal(values, kept[site]) for site, values in alone.items())
+        assert not any(site.startswith("decoder") for site in alone)
 
 
 def test_what_questions_take_for_granted():

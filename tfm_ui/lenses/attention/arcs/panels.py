@@ -39,6 +39,7 @@ VIEW = View(
     title="Word to word",
     blocks=blocks,
     pictures=PICTURES,
+    reads_pass=True,
     controls=("kind", "layer", "lines"),
     line="line_arcs",
 )

@@ -46,5 +46,10 @@ def _chosen_row(chosen: ChosenRow) -> Panel:
 
 
 VIEW = View(
-    title="Contribution", blocks=blocks, pictures=PICTURES, controls=("kind", "layer", "head"), line="line_contribution"
+    title="Contribution",
+    blocks=blocks,
+    pictures=PICTURES,
+    controls=("kind", "layer", "head"),
+    line="line_contribution",
+    reads_pass=True,
 )

@@ -47,5 +47,6 @@ VIEW = View(
     title="Why √dₖ",
     blocks=blocks,
     pictures=PICTURES,
+    reads_pass=True,
     controls=draw_controls,
 )

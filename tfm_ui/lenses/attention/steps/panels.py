@@ -48,6 +48,7 @@ VIEW = View(
     title="Step by step",
     blocks=blocks,
     pictures=PICTURES,
+    reads_pass=True,
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",
 )

@@ -7,7 +7,7 @@ from tfm_ui.lenses.model.depth.dropped import READ as DROPOUT_READ
 from tfm_ui.lenses.model.depth.dropped import Dropped, dropped
 from tfm_ui.lenses.model.depth.pictures import PICTURES
 from tfm_ui.lenses.model.depth.stream import Stream, stream
-from tfm_ui.lenses.model.depth.wired import READ, Alike, Wired, wired
+from tfm_ui.lenses.model.depth.wired import Alike, Wired, wired
 from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
@@ -22,18 +22,18 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
     shown = wired(model, state)
     return [
         _wired_panel(shown),
-        Note(_about(model)) if _about(model) else None,
+        Note(about) if (about := _about(model, shown)) else None,
         _alike_panel(Alike(shown)) if len(shown.ids) > 1 else Note(Alike(shown).sentence()),
         _stream_panel(stream(model, state)),
         _dropout_panel(dropped(model, state)),
     ]
 
 
-def _about(model: ModelState) -> str:
+def _about(model: ModelState, shown: Wired) -> str:
     """What the four wirings read, where that is not all that the sidebar’s model reads."""
     cut = (
-        f"Only the first {READ} tokens are read here, so that 48 layers stay quick."
-        if len(model.source_tokens.pieces) > READ
+        f"Only the first {len(shown.ids)} tokens are read here, so that 48 layers stay quick."
+        if len(model.source_tokens.pieces) > len(shown.ids)
         else ""
     )
     alone = (

@@ -20,7 +20,8 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
 from tfm_ui.text import formats
 
-READ = 64  # tokens: 48 layers of more would take seconds
+READ, READ_OF_LARGE = 64, 24  # tokens at most, and of the largest stacks: more would take seconds
+WORK = 2**30  # weights times tokens of a stack that is run through in a second or two under all wirings
 WHAT = {"forward": "length ‖x‖", "backward": "gradient of the vectors", "similarity": "mean cosine"}
 OF_PARAMETERS = "gradient of the parameters"
 
@@ -173,14 +174,19 @@ class Alike(Result):
         return self.wired.recipe()
 
 
+def tokens_read(config: TransformerConfig) -> int:
+    """How many tokens are read at most, by the size of the stack."""
+    weights = weight_bytes(replace(config, vocab_size=1)) // NUMBER
+    return min(READ, max(READ_OF_LARGE, WORK // weights))
+
+
 def wired(model: ModelState, state: ModelLensState) -> Wired:
     """The text, of two texts the first, without padding."""
     causal = model.architecture == "decoder" or model.masks_the_future
-    ids = tuple(token for token in model.source_tokens.ids if token != model.config.pad_id)[:READ] or (
-        model.config.pad_id,
-    )
     kind = "decoder" if causal else "encoder"
     config = replace(drawn_config_of(model, state), architecture=kind, num_layers=state.depth)
+    text = [token for token in model.source_tokens.ids if token != model.config.pad_id]
+    ids = tuple(text[: tokens_read(config)]) or (model.config.pad_id,)
     return Wired(config, ids, causal, *signals(config, ids, causal))
 
 
@@ -189,7 +195,7 @@ def wired_needs(model: ModelState, state: ModelLensState) -> int:
     gradient under all wirings; and the vectors after each layer, with their gradients.
     """
     config = replace(drawn_config_of(model, state), architecture="encoder", num_layers=state.depth)
-    tokens, wirings, double = min(READ, model.length), 4, 2 * NUMBER
+    tokens, wirings, double = min(tokens_read(config), model.length), 4, 2 * NUMBER
     rows = wirings * tokens
     layer = 3 * weight_bytes(replace(config, vocab_size=1, num_layers=1))  # a copy, and that in float64
     graph = double * (rows * (14 * config.d_model + 9 * config.feed_forward_dim) + 4 * config.num_heads * rows * tokens)

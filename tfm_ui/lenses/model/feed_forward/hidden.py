@@ -26,13 +26,20 @@ NEAR = 0.01  # of the largest unit: below that a unit counts as nearly 0
 
 
 @cached()
-def recorded(model: ModelState, config: TransformerConfig) -> Mapping[str, Tensor]:
-    """What each feed-forward network reads and its hidden units, of the first tokens: site -> (token, width)."""
+def recorded(model: ModelState, config: TransformerConfig, stack: str) -> Mapping[str, Tensor]:
+    """What each feed-forward network reads and its hidden units, of the first tokens: site -> (token, width).
+
+    Those of an encoder take no pass through the decoder, which reads it.
+    """
     inputs, mask = inputs_of_first(model, config, READ)
     reads = "normed" if config.norm == "pre" else "residual_before"
     sites = [f"*layers.*.feed_forward.{site}" for site in (reads, "hidden")]
+    machine = transformer(config)
     with torch.no_grad(), recording(sites) as trace:
-        transformer(config)(*inputs, mask=mask)
+        if model.is_encoder_decoder and stack == "encoder":
+            machine.encoder(inputs[0])
+        else:
+            machine(*inputs, mask=mask)
     return {site.replace(f".{reads}", ".reads"): values[0, :READ].clone() for site, values in trace.items()}
 
 
@@ -137,7 +144,7 @@ def hidden(model: ModelState, state: ModelLensState) -> Hidden:
     units, pre, again = {}, {}, {}
     for name, activation in ACTIVATIONS.items():
         other = replace(config, activation=name)
-        trace, module = recorded(model, other), network(other, site)
+        trace, module = recorded(model, other, stack), network(other, site)
         x = trace[f"{site}.reads"][:read]
         with torch.no_grad():
             plain = module.input_projection(x)
