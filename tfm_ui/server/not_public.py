@@ -1,9 +1,13 @@
 """Hides an address of Streamlit's own that is for operators: its metrics, which name sessions and what they hold."""
 
+import re
+
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HIDDEN = "/_stcore/metrics"  # below any server.baseUrlPath; our own figures: tfm_ui/server/figures.py
+# A route's pattern ends with "$", which also matches before a line break at the end of a path.
+IS_HIDDEN = re.compile(rf"{HIDDEN}[/\s]*\Z")
 
 
 class NotPublic:
@@ -14,6 +18,6 @@ class NotPublic:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Compare the path as the router will: percent-encoded letters are decoded by now."""
-        if scope["type"] == "http" and scope["path"].rstrip("/").endswith(HIDDEN):
+        if scope["type"] == "http" and IS_HIDDEN.search(scope["path"]):
             return await PlainTextResponse("Not Found", 404)(scope, receive, send)
         await self.app(scope, receive, send)

@@ -23,7 +23,9 @@ def test_it_is_where_streamlit_has_it_and_the_server_hides_it():
 
 
 @pytest.mark.parametrize("base", ["", "/lab", "/a/lab"])
-@pytest.mark.parametrize("path", [HIDDEN, f"{HIDDEN}/", "/_stcore/metric%73", f"{HIDDEN}?a=b"])
+@pytest.mark.parametrize(
+    "path", [HIDDEN, f"{HIDDEN}/", "/_stcore/metric%73", f"{HIDDEN}?a=b", f"{HIDDEN}%0A", f"{HIDDEN}%0a/"]
+)
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "HEAD"])
 def test_its_address_is_answered_as_if_it_were_not_there(base, path, method):
     answer = client(base).request(method, f"{base}{path}")
