@@ -159,7 +159,8 @@ async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:
     first: set[asyncio.Future[Any]] = {answer, gone}
     await asyncio.wait(first, timeout=LONGEST_ANSWER, return_when=asyncio.FIRST_COMPLETED)
     if gone.done() and not answer.done():
-        await loop.run_in_executor(_threads, POOL.drop, question)
+        # Nobody waits for this: a worker that hangs does not hear of it, until it is ended.
+        loop.run_in_executor(_threads, POOL.drop, question)
         await asyncio.wait({answer}, timeout=LONGEST_ANSWER)
     while not answer.done():
         await loop.run_in_executor(_threads, POOL.give_up, question)

@@ -15,7 +15,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_ui.pictures.registry import PICTURES, made
 from tfm_ui.server import asgi, packed, picture_requests
 from tfm_ui.visitors import turn
-from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
+from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane, VisitorGone
 
 client = TestClient(Starlette(routes=asgi.ROUTES, middleware=asgi.MIDDLEWARE), base_url="http://lab.test")
 
@@ -255,6 +255,44 @@ def test_of_several_pictures_the_rest_is_not_computed_when_the_asker_has_gone(mo
     monkeypatch.setattr(picture_requests, "_names", lambda path: ["heads", "head", "steps"])
     assert run(asked(b"", hang_up=gone)) is None
     assert computed == ["heads"]
+
+
+class Hangs:
+    """A pool whose only worker hangs: whatever it is asked returns when it is ended."""
+
+    def __init__(self) -> None:
+        self.given_up = threading.Event()
+
+    def ask(self, question):
+        self.given_up.wait()
+        raise VisitorGone
+
+    def drop(self, question):
+        self.given_up.wait()
+
+    def give_up(self, question):
+        self.given_up.set()
+
+
+def test_a_worker_that_hangs_is_given_up_also_if_the_asker_has_gone(monkeypatch):
+    """It does not hear either that nobody wants its answer: the lane would never be free again."""
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1)
+    monkeypatch.setattr("tfm_ui.visitors.turn.LIMITER", limiter)
+    monkeypatch.setattr(picture_requests, "POOL", hangs := Hangs())
+    monkeypatch.setattr(picture_requests, "LONGEST_ANSWER", 0.1)
+    gone = threading.Event()
+
+    async def leave():
+        asking = asyncio.create_task(asked(b"seed=13", hang_up=gone))
+        await asyncio.sleep(0.05)
+        gone.set()
+        done, _ = await asyncio.wait({asking}, timeout=5)
+        running = limiter.load()[Lane.PICTURES][0]
+        hangs.given_up.set()
+        await asking
+        return len(done), running
+
+    assert run(leave()) == (1, 0)
 
 
 def test_a_question_must_arrive_in_time():
