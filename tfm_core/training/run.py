@@ -70,9 +70,26 @@ class Run:
         return bool(self.config.file) or self.done >= self.config.steps
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of all its tensors."""
+        groups = (self.weights, self.maps, self.optimizer)
+        return sum(
+            value.nbytes for value in (self.losses, self.said, *(each for one in groups for each in one.values()))
+        )
+
+    @property
     def last(self) -> Point:
         """The last point of the curve."""
         return self.points[-1]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is remembered of a job that has ended: how far it came."""
+
+    share: float
+    seconds_left: float
+    doing: str
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from tfm_core.training.shelf import Shelf
 
 RUNS = "Trained runs"  # as a sentence begins
 IN_MEMORY = 32  # runs that are kept in memory as well
+BYTES_IN_MEMORY = 32_000_000  # of all of them, but for the newest: a run of the largest network has 24 MB
 
 
 class Store:
@@ -112,8 +113,10 @@ class Store:
     def _remember(self, run: Run, stamp: Stamp | None) -> None:
         self._memory[run.config.name] = run, stamp
         self._memory.move_to_end(run.config.name)
-        while len(self._memory) > IN_MEMORY:
-            self._memory.popitem(last=False)
+        sizes = {name: kept.nbytes for name, (kept, _) in self._memory.items()}
+        while len(sizes) > IN_MEMORY or (len(sizes) > 1 and sum(sizes.values()) > BYTES_IN_MEMORY):
+            oldest, _ = self._memory.popitem(last=False)
+            del sizes[oldest]
 
 
 def _run_in(parts: Parts, config: TrainingConfig) -> Run | None:

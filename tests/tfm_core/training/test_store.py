@@ -155,6 +155,20 @@ def test_memory_is_limited_too(folder, monkeypatch):
     assert [store.find(trained(seed=seed).config) is not None for seed in range(3)] == [True, False, True]
 
 
+def test_memory_is_limited_by_bytes_and_the_newest_stays(folder, monkeypatch):
+    folder.touch()
+    store = opened(folder)
+    runs = [trained(seed=seed) for seed in range(3)]
+    monkeypatch.setattr(store_module, "BYTES_IN_MEMORY", 2 * runs[0].nbytes)
+    for run in runs:
+        store.keep(run)
+    assert [store.find(run.config) is not None for run in runs] == [False, True, True]
+    monkeypatch.setattr(store_module, "BYTES_IN_MEMORY", 10)
+    store.keep(runs[0])
+    assert [store.find(run.config) is not None for run in runs] == [True, False, False]
+    assert runs[0].nbytes > 3 * sum(value.nbytes for value in runs[0].weights.values())  # AdamW remembers two of each
+
+
 def test_a_beginning_is_the_longest_shorter_run(folder):
     store = opened(folder)
     assert store.beginning(RUN.config) is None
