@@ -107,3 +107,7 @@ class Progress:
     seconds_left: float
     doing: str
     run: Run
+
+    def without_results(self) -> "Told":
+        """How far it came, without the run."""
+        return Told(self.share, self.seconds_left, self.doing)

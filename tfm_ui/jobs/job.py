@@ -60,7 +60,7 @@ class Job:
         visitors: the visitors who want it now.
         requesters: all visitors who have ever asked for it.
         state: how far it is.
-        step: the latest step; None before the first.
+        step: the latest step, without large results once the job has ended; None before the first.
         problem: why it failed, or why the server stopped it.
         began: when it was started.
         told_to_stop: when the worker was told to stop it; None if it was not.

@@ -6,7 +6,11 @@ from typing import Protocol
 
 
 class Step(Protocol):
-    """What a job yields: how far it is. A step may also hold the results so far."""
+    """What a job yields: how far it is. A step may also hold the results so far.
+
+    Where they may be large, it has a method `without_results`, which makes the step that is remembered in its place
+    when the job has ended and its results are kept.
+    """
 
     @property
     def share(self) -> float:

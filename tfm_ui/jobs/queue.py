@@ -266,6 +266,8 @@ class Queue:
 
     def _end(self, job: Job, state: State, problem: str = "") -> None:
         job.state, job.problem = state, problem or job.problem
+        if without_results := getattr(job.step, "without_results", None):
+            job.step = without_results()  # as many jobs are remembered
         over = [number for number, other in self._jobs.items() if not other.under_way]
         for number in over[:-KEPT]:
             del self._jobs[number]

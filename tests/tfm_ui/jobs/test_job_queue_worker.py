@@ -6,6 +6,9 @@ import pytest
 
 from tests.tfm_ui.jobs.fake_worker import FakeQueue, see
 from tests.tfm_ui.jobs.job_table import Count
+from tfm_core.training.config import of_task
+from tfm_core.training.run import Progress, Told
+from tfm_core.training.train import train
 from tfm_ui.jobs.messages import Stop, WorkerExited
 from tfm_ui.jobs.queue import ATTEMPTS, OBEYS, STARTS
 from tfm_ui.store.store import StoreAway
@@ -131,6 +134,19 @@ def test_what_failed_says_why_and_the_last_step_is_handed_on(queue):
     queue.ready()
     queue.finish(problem="ValueError: no.")
     assert (see(queue, "a", "x").state, see(queue, "a", "x").problem, kept) == ("failed", "ValueError: no.", [])
+
+
+def test_of_a_job_that_has_ended_its_results_are_not_remembered(queue):
+    """A run of training has up to 24 MB, and 64 ended jobs are remembered."""
+    kept: list[Progress] = []
+    queue.ask("a", "x", then=kept.append)
+    queue.ready()
+    run = next(train(of_task("reverse", steps=1))).run
+    queue.step(1.0, step=Progress(1.0, 0.0, "done", run))
+    assert see(queue, "a", "x").step.run is run
+    queue.finish()
+    assert kept[0].run is run
+    assert see(queue, "a", "x").step == Told(1.0, 0.0, "done")
 
 
 def test_a_closed_queue_starts_nothing(queue):
