@@ -39,7 +39,12 @@ class Process:
         )
         self.pid = self._process.pid
         self._listener = threading.Thread(target=self._listen, daemon=True)
-        self._listener.start()
+        try:
+            self._listener.start()
+        except RuntimeError:  # no thread
+            with self._process:
+                self._process.kill()
+            raise
 
     def _listen(self) -> None:
         assert self._process.stdout

@@ -55,18 +55,21 @@ class Queue:
     def open(self) -> None:
         """Start the worker, if none is running, so that nobody has to wait for its imports later.
 
-        One that cannot be started now, for want of memory, is started later: whoever asks looks again.
+        One that cannot be started now, for want of memory or threads, is started later: whoever asks looks again.
         """
         with self._lock:
             if self._worker is None and not self._closed.is_set():
                 self._ready, self._hired = False, self._clock()
                 try:
                     self._worker = self._hire(self._heard)
-                except OSError:
+                except Exception:  # whatever it is: who calls this may have a job to end
                     _log.exception("The process that measures and trains could not be started.")
             if not self._watched:
-                self._watched = True
-                threading.Thread(target=self._watch, daemon=True).start()
+                try:
+                    threading.Thread(target=self._watch, daemon=True).start()
+                    self._watched = True
+                except RuntimeError:  # no thread
+                    _log.exception("The queue of jobs could not be looked after.")
 
     def submit(self, visitor: str, request: Request, tab: Tab) -> int:
         """Ask for a job, or join the visitors who have asked for the same; return the job's number.

@@ -1,5 +1,6 @@
 """What the queue does if its worker exits, does not obey, or never starts: with a fake worker."""
 
+import subprocess
 import threading
 
 import pytest
@@ -9,6 +10,7 @@ from tests.tfm_ui.jobs.job_table import Count
 from tfm_core.training.config import of_task
 from tfm_core.training.run import Progress, Told
 from tfm_core.training.train import train
+from tfm_ui.jobs import process
 from tfm_ui.jobs.messages import Stop, WorkerExited
 from tfm_ui.jobs.queue import ATTEMPTS, OBEYS, STARTS
 from tfm_ui.store.store import StoreAway
@@ -67,6 +69,61 @@ def test_a_worker_that_cannot_be_started_is_started_later(queue, monkeypatch):
     queue.tick()
     queue.ready()
     assert queue.finish() == "x"
+
+
+def test_a_job_whose_worker_dies_ends_also_if_no_other_can_be_started(queue, monkeypatch):
+    """Python says "can't start new thread" by a RuntimeError, where a container's limit of processes is reached."""
+
+    def no_thread(heard):
+        raise RuntimeError("can't start new thread")
+
+    hires = queue._hire
+    queue.ask("a", "x")
+    queue.ready()
+    queue.step(0.3)
+    monkeypatch.setattr(queue, "_hire", no_thread)
+    queue.worker.tells(WorkerExited(-9))
+    assert see(queue, "a", "x").state == "failed"
+    queue.ask("a", "y")
+    monkeypatch.setattr(queue, "_hire", hires)
+    queue.tick()
+    queue.ready()
+    assert queue.finish() == "y"
+
+
+def test_a_watch_that_cannot_be_started_is_started_later(monkeypatch):
+    queue, begun = FakeQueue(), []
+    queue._watched = False
+
+    class NoThread(threading.Thread):
+        def start(self):
+            begun.append(self)
+            if len(begun) == 1:
+                raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading, "Thread", NoThread)
+    queue.open()
+    queue.open()
+    queue.open()
+    assert len(begun) == 2
+
+
+def test_a_process_whose_messages_nobody_could_hear_is_ended(monkeypatch):
+    def no_thread(self):
+        raise RuntimeError("can't start new thread")
+
+    started = []
+
+    class Started(subprocess.Popen):
+        def __init__(self, *arguments, **named):
+            super().__init__(*arguments, **named)
+            started.append(self)
+
+    monkeypatch.setattr(process.subprocess, "Popen", Started)
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    with pytest.raises(RuntimeError):
+        process.Process(lambda *_: None, memory=10**9)
+    assert started[0].returncode == -9
 
 
 def test_a_worker_that_hangs_while_it_starts_is_replaced(queue):
