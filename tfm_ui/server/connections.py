@@ -130,7 +130,8 @@ class UploadLimit:
     Args:
         app: the app behind this middleware.
         each: bytes of one tab.
-        together: bytes of all tabs.
+        together: bytes of all tabs. The tabs of a network address may have half of it, so that they leave room for
+            those of others; on this machine, which has none, the tabs of a visitor.
         kept: returns session -> the bytes that Streamlit keeps for it.
     """
 
@@ -142,26 +143,34 @@ class UploadLimit:
         kept: Callable[[], Mapping[str, int]] = uploaded_bytes,
     ) -> None:
         self.app, self._each, self._together, self._kept = app, each, together, kept
+        self._network = max(together // 2, each)
         self._coming: Counter[str] = Counter()  # session -> bytes of uploads that have begun
+        self._owners: dict[str, str] = {}  # session -> whose uploads it has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check requests to `PUT .../_stcore/upload_file/<session>/<file>`."""
         session = _uploading(scope)
         if session is None:
             return await self.app(scope, receive, send)
-        stated = HTTPConnection(scope).headers.get("content-length", "")
+        connection = HTTPConnection(scope)
+        who = visitor_of(connection)
+        owner = address_of(who) or who
+        stated = connection.headers.get("content-length", "")
         # Without a stated length the body may be as large as Streamlit accepts.
         size = int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 12 else self._each
         bytes_of = Counter(self._kept())
         bytes_of.update(self._coming)
+        self._owners = {name: whose for name, whose in self._owners.items() if bytes_of[name]}
+        of_owner = sum(bytes_of[name] for name, whose in self._owners.items() if owner and whose == owner)
         too_many = bytes_of[session] + size > self._each
-        if too_many or bytes_of.total() + size > self._together:
+        if too_many or (owner and of_owner + size > self._network) or bytes_of.total() + size > self._together:
             limit = "file_bytes_per_tab" if too_many else "file_bytes"
             metrics.REFUSED.labels(limit).inc()
             by = SETTINGS.lowered_by(limit)
             await Response(f"The server keeps too many uploaded files already{by}.", 413)(scope, receive, send)
             return
         self._coming[session] += size
+        self._owners[session] = owner
         try:
             await self.app(scope, receive, send)
         finally:

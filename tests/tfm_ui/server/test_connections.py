@@ -136,6 +136,31 @@ def test_uploads_are_bounded_for_a_tab_and_for_all():
     assert client.get("/lab/elsewhere").status_code == 404
 
 
+def test_the_uploads_of_one_address_keep_no_other_visitor_out():
+    kept: dict[str, int] = {}
+
+    async def keep(request):
+        kept[request.path_params["session"]] = len(await request.body())
+        return Response(status_code=204)
+
+    routes = [Route("/_stcore/upload_file/{session}/{file}", keep, methods=["PUT"])]
+    middleware = [Middleware(UploadLimit, each=30, together=100, kept=lambda: kept)]
+    app = Starlette(routes=routes, middleware=middleware)
+
+    def put(address: str, session: str, size: int, visitor: str = "") -> int:
+        client = TestClient(app, client=(address, 1), headers={"Cookie": cookie(visitor)} if visitor else {})
+        return client.put(f"/_stcore/upload_file/{session}/x", content=b"x" * size).status_code
+
+    assert [put("203.0.113.7", session, 25, visitor=session) for session in "abc"] == [204, 204, 413]
+    assert put("203.0.113.8", "d", 30) == 204
+    del kept["a"]  # its tab is closed
+    assert put("203.0.113.7", "c", 25) == 204
+    # On this machine visitors are told apart by their cookies alone.
+    kept.clear()
+    assert [put("127.0.0.1", session, 25, visitor="one") for session in "abc"] == [204, 204, 413]
+    assert put("127.0.0.1", "d", 25, visitor="two") == 204
+
+
 def test_what_streamlit_keeps_is_what_is_counted():
     """Streamlit has no public function for this; the test fails if a new version keeps files elsewhere."""
     store = MemoryUploadedFileManager("/upload")
