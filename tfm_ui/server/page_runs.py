@@ -15,6 +15,8 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
@@ -24,6 +26,8 @@ TRY_AGAIN_LATER, NOT_UNDERSTOOD, TOO_BIG = 1013, 1003, 1009  # closing codes of 
 LONGEST = 250_000  # characters of a link's query, as of questions for pictures
 PARAMETERS = 500  # in it: several times as many as all lenses have
 WIDGETS = 2_000  # in a message: several times as many as any page has
+NAMES = GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX  # begin the names of all widgets of pages
+LONGEST_NAME = 500  # characters of such a name: several times as many as any has
 
 
 class PageRunsAtRest:
@@ -64,8 +68,8 @@ class _Tab:
                 message, self._coming = self._coming.result(), None
                 if message.get("text") is not None:
                     return await self._end(NOT_UNDERSTOOD)
-                if _is_too_big(message.get("bytes") or b""):
-                    return await self._end(TOO_BIG)
+                if code := _refusal(message.get("bytes") or b""):
+                    return await self._end(code)
                 self._ready.extend(self._sorted(message))
             elif time.monotonic() >= self._must_ask:
                 return await self._end(TRY_AGAIN_LATER)
@@ -118,17 +122,25 @@ class _Tab:
         PICTURES_FOLLOW.pop(self._session, None)
 
 
-def _is_too_big(data: bytes) -> bool:
-    """Whether a message has more parameters or widgets than any page: each takes many times its bytes when it is read.
+def _refusal(data: bytes) -> int:
+    """The code with which a message closes its websocket; 0 if it may be read.
 
-    Streamlit says of what is no message what is wrong with it.
+    One may have more parameters or widgets than any page: each takes many times its bytes when it is read. Or it has a
+    value for a widget whose name none can have: Streamlit then ends the run by an error that names it, in the log, too.
+    Of what is no message, Streamlit says what is wrong with it.
     """
     try:
         asked = BackMsg.FromString(data).rerun_script
     except DecodeError:
-        return False
-    query = asked.query_string
-    return len(query) > LONGEST or query.count("&") >= PARAMETERS or len(asked.widget_states.widgets) > WIDGETS
+        return 0
+    query, widgets = asked.query_string, asked.widget_states.widgets
+    if len(query) > LONGEST or query.count("&") >= PARAMETERS or len(widgets) > WIDGETS:
+        return TOO_BIG
+    return 0 if all(_is_name(widget.id) for widget in widgets) else NOT_UNDERSTOOD
+
+
+def _is_name(name: str) -> bool:
+    return name.startswith(NAMES) and len(name) <= LONGEST_NAME and name.isascii()
 
 
 def _packed(asked: BackMsg) -> Message:

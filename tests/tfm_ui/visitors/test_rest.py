@@ -19,7 +19,7 @@ def rerun(
     asked.fragment_id, asked.page_script_hash, asked.query_string = fragment, page, query
     asked.is_auto_rerun, asked.is_history_navigation = auto, back
     for name, value in values.items():
-        widget = asked.widget_states.widgets.add(id=name)
+        widget = asked.widget_states.widgets.add(id=name if name.startswith("$$") else f"$$ID-0-{name}")
         match value:
             case None:
                 widget.trigger_value = True
