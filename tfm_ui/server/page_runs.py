@@ -27,6 +27,11 @@ LONGEST = 250_000  # characters of a link's query, as of questions for pictures
 PARAMETERS = 500  # in it: several times as many as all lenses have
 WIDGETS = 2_000  # in a message: several times as many as any page has
 NAMES = GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX  # begin the names of all widgets of pages
+FILES = 20  # whose addresses for uploads a message asks for: a browser asks for one
+LONGEST_ORDER = 2_000  # bytes of an order for a download: several times as many as a browser's have
+# What the pages of this app send. Of what else Streamlit takes, one message clears the caches of all visitors.
+SENT = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
+ORDERS = {"deferred_file", "dataframe_chunk"}
 LONGEST_NAME = 500  # characters of such a name: several times as many as any has
 
 
@@ -79,13 +84,14 @@ class _Tab:
 
     def _sorted(self, message: Message) -> list[Message]:
         """What to hand on now that this message has come."""
-        data = message.get("bytes")
-        if message["type"] != "websocket.receive" or not data:
+        if message["type"] != "websocket.receive":
             return [message]
         try:
-            asked = BackMsg.FromString(data)
+            asked = BackMsg.FromString(message.get("bytes") or b"")
         except DecodeError:
             return [message]  # Streamlit says what is wrong with it
+        if not _is_sent_by_pages(asked):
+            return []
         if asked.WhichOneof("type") == "rerun_script":
             self._must_ask = float("inf")
         rerun = asked.rerun_script
@@ -125,18 +131,30 @@ class _Tab:
 def _refusal(data: bytes) -> int:
     """The code with which a message closes its websocket; 0 if it may be read.
 
-    One may have more parameters or widgets than any page: each takes many times its bytes when it is read. Or it has a
+    One may have more parameters or widgets than any page: each takes many times its bytes when it is read. The same is
+    true of names of files, for each of which Streamlit makes an address, while everybody waits. Or it has a
     value for a widget whose name none can have: Streamlit then ends the run by an error that names it, in the log, too.
     Of what is no message, Streamlit says what is wrong with it.
     """
     try:
-        asked = BackMsg.FromString(data).rerun_script
+        message = BackMsg.FromString(data)
     except DecodeError:
         return 0
+    files, order = message.file_urls_request, message.backend_operation_request
+    if len(files.file_names) > FILES or order.ByteSize() > LONGEST_ORDER:
+        return TOO_BIG
+    asked = message.rerun_script
     query, widgets = asked.query_string, asked.widget_states.widgets
     if len(query) > LONGEST or query.count("&") >= PARAMETERS or len(widgets) > WIDGETS:
         return TOO_BIG
     return 0 if all(_is_name(widget.id) for widget in widgets) else NOT_UNDERSTOOD
+
+
+def _is_sent_by_pages(message: BackMsg) -> bool:
+    kind = message.WhichOneof("type")
+    return kind in SENT and (
+        kind != "backend_operation_request" or message.backend_operation_request.WhichOneof("payload") in ORDERS
+    )
 
 
 def _is_name(name: str) -> bool:

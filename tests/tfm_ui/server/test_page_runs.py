@@ -209,3 +209,35 @@ def test_widgets_of_pages_are_named_as_streamlit_names_them(name):
     message = BackMsg()
     message.rerun_script.widget_states.widgets.add(id=name, int_value=3)
     assert len(asyncio.run(talk([message], 1))) == 1
+
+
+def test_what_no_page_sends_does_not_reach_streamlit():
+    """One message would clear all visitors' caches, others are for developers; Streamlit writes some into the log."""
+    unsent = [
+        BackMsg(clear_cache=True),
+        BackMsg(set_run_on_save=True),
+        BackMsg(load_git_info=True),
+        BackMsg(debug_shutdown_runtime=True),
+        BackMsg(debug_disconnect_websocket=True),
+        BackMsg(),
+    ]
+    unsent.append(BackMsg())
+    unsent[-1].backend_operation_request.install_skills.SetInParent()
+    files, download = BackMsg(), BackMsg()
+    files.file_urls_request.file_names.append("mask.csv")
+    download.backend_operation_request.deferred_file.file_id = "0" * 56
+    sent = [files, download, BackMsg(stop_script=True), BackMsg(app_heartbeat=True)]
+    received = asyncio.run(talk([*unsent, *sent], len(sent)))
+    assert [BackMsg.FromString(message["bytes"]) for message in received] == sent
+
+
+@pytest.mark.parametrize("what", ["files", "order"])
+def test_orders_and_addresses_of_files_are_few(what):
+    """Streamlit makes an address for each name of a file, on the event loop; and it logs what it does not know."""
+    message = BackMsg()
+    if what == "files":
+        message.file_urls_request.file_names.extend(["a"] * 300_000)
+    else:
+        message.backend_operation_request.request_id = "x" * 900_000
+    last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
+    assert (last["code"], sent) == (1009, [{"type": "websocket.close", "code": 1009}])
