@@ -15,6 +15,7 @@ from benchmarks.load import GLIBC
 from locks.__main__ import pins
 from tfm_core.training.folder import FOLDER
 from tfm_ui.settings import ENTRIES, read
+from tfm_ui.store.kinds import KINDS
 
 ROOT = Path(__file__).parents[1]
 HOSTING = ROOT / "hosting"
@@ -172,3 +173,8 @@ def test_glibc_gives_memory_back_in_each_place_as_where_it_is_measured():
     variables = [f"{name}={value}" for name, value in GLIBC.items()]
     assert image.split() == variables
     assert started.removeprefix("Environment=").split() == variables
+
+
+def test_what_redis_must_have_room_for_is_what_may_be_kept():
+    text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
+    assert f"{sum(kind.together for kind in KINDS) / 1e6:.0f} MB with the usual ones" in text
