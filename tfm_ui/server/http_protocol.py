@@ -16,6 +16,8 @@ from tfm_ui.server.websocket_protocol import FewFrames
 LARGEST_HEAD = 65_536  # bytes of the request's line and all its headers
 SLOWEST_HEAD = 10.0  # seconds from the connection, or from the first byte of a later request
 SLOWEST_REQUEST = 70.0  # seconds from the head to the request's last byte: longer than any body may take
+MOST_WAITING = 16  # requests on a connection that do not wait for the answers before them: browsers send none
+PIECE = 4096  # bytes that are read at a time, so that there is an end between two of them
 LARGEST_MESSAGE = 1_000_000  # bytes of a websocket's message: the longest texts of all controls, percent-encoded
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\n"
@@ -63,6 +65,8 @@ class BoundedHeads(HttpToolsProtocol):
         self.on_head_end()
         self._rest = self.loop.call_later(self.slowest_request, self.transport.close)
         super().on_headers_complete()
+        if len(self.pipeline) > MOST_WAITING:
+            self.transport.abort()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header has come, or a trailer after a body in chunks, which nobody reads."""
@@ -92,6 +96,12 @@ class BoundedHeads(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come. What a head has too much is not kept."""
+        for start in range(0, len(data), PIECE):
+            self._take(data[start : start + PIECE])
+            if self.transport.is_closing() or self.transport.get_protocol() is not self:
+                return
+
+    def _take(self, data: bytes) -> None:
         body = self._body
         super().data_received(data)
         if self.transport.is_closing() or self.transport.get_protocol() is not self:

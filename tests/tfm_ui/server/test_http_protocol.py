@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -98,6 +98,25 @@ def test_many_small_headers_are_one_head():
         return await told(reader, writer, [b"GET / HTTP/1.1\r\n", *lines])
 
     assert answer(talk).split()[1] == b"431"
+
+
+@pytest.mark.parametrize(("count", "answered"), [(10, 10), (5_000, 0)])
+def test_requests_that_do_not_wait_for_answers_are_few(count, answered, monkeypatch):
+    """Thousands fit into what is read at a time, and cost the server far more than their sender."""
+    begun = []
+    begins = BoundedHeads.on_message_begin
+    monkeypatch.setattr(BoundedHeads, "on_message_begin", lambda self: begun.append(begins(self)))
+
+    async def talk(reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n" * count)
+        said = b""
+        with suppress(ConnectionError):
+            while said.count(b"200 OK") < 10 and (part := await reader.read(1000)):
+                said += part
+        return said
+
+    assert answer(talk).count(b"200 OK") == answered
+    assert len(begun) < 300
 
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: lab\r\nTransfer-Encoding: chunked\r\n\r\n"
