@@ -27,6 +27,7 @@ LONGEST = 250_000  # characters of a link's query, as of questions for pictures
 PARAMETERS = 500  # in it: several times as many as all lenses have
 WIDGETS = 2_000  # in a message: several times as many as any page has
 NAMES = GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX  # begin the names of all widgets of pages
+HASHES = 2_000  # of parts of pages that a browser still has: several times as many as a page has parts
 FILES = 20  # whose addresses for uploads a message asks for: a browser asks for one
 LONGEST_ORDER = 2_000  # bytes of an order for a download: several times as many as a browser's have
 # What the pages of this app send. Of what else Streamlit takes, one message clears the caches of all visitors.
@@ -144,6 +145,8 @@ def _refusal(data: bytes) -> int:
     if len(files.file_names) > FILES or order.ByteSize() > LONGEST_ORDER:
         return TOO_BIG
     asked = message.rerun_script
+    if len(asked.cached_message_hashes) > HASHES:
+        return TOO_BIG
     query, widgets = asked.query_string, asked.widget_states.widgets
     if len(query) > LONGEST or query.count("&") >= PARAMETERS or len(widgets) > WIDGETS:
         return TOO_BIG

@@ -231,12 +231,14 @@ def test_what_no_page_sends_does_not_reach_streamlit():
     assert [BackMsg.FromString(message["bytes"]) for message in received] == sent
 
 
-@pytest.mark.parametrize("what", ["files", "order"])
+@pytest.mark.parametrize("what", ["files", "order", "hashes"])
 def test_orders_and_addresses_of_files_are_few(what):
     """Streamlit makes an address for each name of a file, on the event loop; and it logs what it does not know."""
     message = BackMsg()
     if what == "files":
         message.file_urls_request.file_names.extend(["a"] * 300_000)
+    elif what == "hashes":
+        message.rerun_script.cached_message_hashes.extend(["a"] * 130_000)
     else:
         message.backend_operation_request.request_id = "x" * 900_000
     last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
