@@ -87,6 +87,9 @@ def warn() -> None:
 
 
 def _folder() -> Path:
+    named = os.environ.get(VARIABLE, "")
+    if named and _stands(Path(named)):  # looked at without the lock: every page and picture comes by here
+        return Path(named)
     with _lock:
         try:
             if named := os.environ.get(VARIABLE, ""):
@@ -103,6 +106,12 @@ def _make() -> Path:
     atexit.register(end)
     os.environ[VARIABLE] = str(folder)
     return folder
+
+
+def _stands(folder: Path) -> bool:
+    """Whether the folder is there, and its lock, if this process has made it."""
+    makes = any(made == folder for made, _ in tuple(_made))
+    return (folder / LOCK).exists() if makes else folder.is_dir()
 
 
 def _stay(folder: Path) -> None:

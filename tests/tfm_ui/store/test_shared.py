@@ -359,3 +359,9 @@ def test_who_reads_does_not_wait_for_a_thread_that_waits_for_another_process(tmp
     assert store.get(kind, "a") == b"second"
     other.close()
     store.close()
+
+
+def test_nobody_waits_while_another_makes_the_folder_anew():
+    shared.store()
+    with ThreadPoolExecutor(1) as thread, shared._lock:
+        assert isinstance(thread.submit(shared.store).result(timeout=10), LocalStore)
