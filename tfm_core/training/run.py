@@ -74,7 +74,7 @@ class Run:
         """Bytes of all its tensors."""
         groups = (self.weights, self.maps, self.optimizer)
         return sum(
-            value.nbytes for value in (self.losses, self.said, *(each for one in groups for each in one.values()))
+            value.nbytes for value in (self.losses, self.said, *(each for group in groups for each in group.values()))
         )
 
     @property
