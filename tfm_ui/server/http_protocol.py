@@ -5,6 +5,8 @@ connection on which nothing comes would stay open for ever. A reverse proxy in f
 """
 
 import asyncio
+import socket
+import sys
 from typing import Any
 
 from uvicorn import Config
@@ -16,6 +18,7 @@ from tfm_ui.server.websocket_protocol import FewFrames
 LARGEST_HEAD = 65_536  # bytes of the request's line and all its headers
 SLOWEST_HEAD = 10.0  # seconds from the connection, or from the first byte of a later request
 SLOWEST_REQUEST = 70.0  # seconds from the head to the request's last byte: longer than any body may take
+SLOWEST_READER = 70.0  # seconds in which a client must take something of what it is sent, where the system can tell
 MOST_WAITING = 16  # requests on a connection that do not wait for the answers before them: browsers send none
 PIECE = 4096  # bytes that are read at a time, so that there is an end between two of them
 LARGEST_MESSAGE = 1_000_000  # bytes of a websocket's message: the longest texts of all controls, percent-encoded
@@ -29,10 +32,15 @@ class BoundedHeads(HttpToolsProtocol):
     """A connection whose requests have bounded heads, and its websocket, if it becomes one, bounded messages."""
 
     largest, slowest, slowest_request = LARGEST_HEAD, SLOWEST_HEAD, SLOWEST_REQUEST
+    slowest_reader = SLOWEST_READER
 
     def connection_made(self, transport: Any) -> None:
         """The first request is expected."""
         super().connection_made(transport)
+        connected = transport.get_extra_info("socket")
+        # Linux then ends a connection whose client takes nothing, whatever becomes of it: an answer, or a websocket.
+        if sys.platform == "linux" and connected and connected.family in (socket.AF_INET, socket.AF_INET6):
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * self.slowest_reader))
         self.config.ws_max_size = min(self.config.ws_max_size, LARGEST_MESSAGE)
         if self.ws_protocol_class is WebSocketsSansIOProtocol:  # what Streamlit asks for
             self.ws_protocol_class = FewFrames

@@ -17,6 +17,8 @@ from tfm_ui.server import http_protocol
 from tfm_ui.server.http_protocol import LARGEST_HEAD, LARGEST_MESSAGE, BoundedHeads
 from tfm_ui.server.websocket_protocol import FewFrames
 
+LENGTH = 0  # bytes by which an answer is longer
+
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     if scope["type"] == "websocket":
@@ -30,7 +32,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         body += message["body"]
     body += message.get("body", b"")
     await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"%d bytes" % len(body)})
+    await send({"type": "http.response.body", "body": b"%d bytes" % len(body) + b" " * LENGTH})
 
 
 @asynccontextmanager
@@ -245,3 +247,21 @@ def test_uvicorn_takes_it_although_it_has_chosen_another(monkeypatch):
     later = uvicorn.Config(app)
     later.load()
     assert later.http_protocol_class is BoundedHeads
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="the system has no such limit")
+def test_an_answer_that_nobody_reads_keeps_no_connection(monkeypatch):
+    """Else its bytes would be kept as long as the client likes, and its connection be one less for others."""
+    monkeypatch.setattr(BoundedHeads, "slowest_reader", 1.0)
+    monkeypatch.setattr("tests.tfm_ui.server.test_http_protocol.LENGTH", 20_000_000)
+    lost = asyncio.Event()
+    loses = BoundedHeads.connection_lost
+    monkeypatch.setattr(BoundedHeads, "connection_lost", lambda self, exc: (loses(self, exc), lost.set()))
+
+    async def talk(reader, writer):
+        writer.transport.pause_reading()
+        writer.write(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n")
+        await asyncio.wait_for(lost.wait(), 15)
+        return b"lost"
+
+    assert answer(talk) == b"lost"
