@@ -33,7 +33,7 @@ def entropy(weights: Tensor) -> Tensor:
     """-sum w log w of each row, averaged, in nats (...): 0 if each query looks at one key, log(keys) if at all."""
     # By log and not by torch.special.entr, which takes twice as long; 0 log 0 is 0.
     logs = weights.clamp_min(finfo(weights.dtype).tiny).log_()
-    return -logs.mul_(weights).sum(-1).mean(-1)
+    return (0 - logs.mul_(weights).sum(-1)).mean(-1)  # and not -0, which would be written -0.00
 
 
 def mean_distance(weights: Tensor) -> Tensor:

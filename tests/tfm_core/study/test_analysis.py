@@ -31,6 +31,11 @@ def test_what_is_known_of_four_maps(name, expected):
     assert getattr(analysis, name)(maps).tolist() == pytest.approx(expected, abs=1e-6)
 
 
+def test_no_entropy_is_written_with_a_minus_sign():
+    for weights in (torch.ones(1, 1), SELF, torch.zeros(2, 2)):
+        assert f"{analysis.entropy(weights).item():.2f}" == "0.00"
+
+
 def test_every_summary_is_tested():
     ours = {name for name, thing in vars(analysis).items() if getattr(thing, "__module__", "") == analysis.__name__}
     assert ours == {*EXPECTED, "peaks", "Peaks", "mean_by_distance", "ByDistance"}
