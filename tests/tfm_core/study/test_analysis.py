@@ -36,6 +36,13 @@ def test_no_entropy_is_written_with_a_minus_sign():
         assert f"{analysis.entropy(weights).item():.2f}" == "0.00"
 
 
+@every_summary
+def test_summaries_of_long_texts_have_the_digits_that_are_written(name):
+    weights = (2 * torch.randn(2, 1024, 1024, generator=torch.Generator().manual_seed(0))).softmax(-1)
+    summary = getattr(analysis, name)
+    torch.testing.assert_close(summary(weights).double(), summary(weights.double()), rtol=2e-6, atol=0)
+
+
 def test_every_summary_is_tested():
     ours = {name for name, thing in vars(analysis).items() if getattr(thing, "__module__", "") == analysis.__name__}
     assert ours == {*EXPECTED, "peaks", "Peaks", "mean_by_distance", "ByDistance"}
