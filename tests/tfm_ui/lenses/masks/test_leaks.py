@@ -10,6 +10,8 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import Influence, causal_mask, window_mask
 from tfm_ui.lenses.masks.leaks import layers, moved_outputs, pictures
+from tfm_ui.lenses.masks.leaks import plan as leaks_plan
+from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
@@ -241,3 +243,28 @@ def test_more_leaks_than_a_picture_marks_are_the_largest_and_that_is_said(monkey
     header, _ = pictures.layer_by_layer(FREE, LEAKY)
     assert [sum(at[0] == layer for at in header["crosses"]) for layer in (0, 1)] == [3, 3]
     assert header["about"].endswith("Of the leaks after a layer 3 at most are crossed out.")
+
+
+@pytest.mark.parametrize(
+    ("mask", "promise", "verdict"),
+    [
+        ("causal", "as composed", "No leak from these tokens: all "),
+        ("", "causal", r"Leak: .*; [\d,]+ leaks from these tokens, this is the largest"),
+        ("", "as composed", "No leak is possible from these tokens, as every pair is allowed: all "),
+    ],
+)
+def test_each_sentence_of_a_part_of_the_tokens_says_that_it_is_of_a_part(mask, promise, verdict, monkeypatch):
+    monkeypatch.setattr(leaks_plan, "SECONDS", 1e-5)
+    part = measure(ModelState(text="@alice", seq_len=70, causal=False), MasksState(mask=mask, promise=promise, item=1))
+    assert len(part.plan.places) == 4
+    of_part = "Of 70 tokens 4 were changed. "
+    assert re.match(of_part + verdict, MovedOutputs(part).sentence())
+    for result in (LayerByLayer(part), Travel(part)):
+        assert result.sentence().startswith(of_part)
+    two = ModelState(text="@alice", seq_len=70, architecture="encoder-decoder")
+    cross = measure(two, MasksState(mask=mask, promise=promise, place="cross", item=1))
+    assert MovedOutputs(cross).sentence().startswith("Of 70 source tokens 4 were changed. ")
+    whole = measure(ModelState(causal=False), MasksState(mask=mask, promise=promise, item=1))
+    for result in (MovedOutputs(whole), LayerByLayer(whole), Travel(whole)):
+        assert "were changed" not in result.sentence()
+        assert "these tokens" not in result.sentence()

@@ -35,7 +35,8 @@ class LayerByLayer(Result):
         kept = "exactly those that are allowed to" if alike else f"{_each(allowed)} are allowed to"
         many = self.measured.leaking_behind.sum((1, 2)).max() > self.crosses
         crossed = f" Of the leaks after a layer {formats.count(self.crosses)} at most are crossed out." if many else ""
-        return f"Of {formats.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"
+        said = f"Of {formats.count(pairs)} pair{'s' * (pairs != 1)} {_each(counts)} moved {where}; {kept}.{crossed}"
+        return f"{self.measured.of_part} {said}".strip()
 
     def table(self) -> pd.DataFrame:
         """A row per pair."""

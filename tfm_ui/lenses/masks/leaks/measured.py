@@ -60,6 +60,18 @@ class Measurement:
     plan: Plan
     influence: Influence
 
+    @property
+    def is_part(self) -> bool:
+        """Whether some tokens were not changed, so that nothing is known of them."""
+        return len(self.plan.places) < len(self.setting.keys.ids)
+
+    @property
+    def of_part(self) -> str:
+        """Which tokens a sentence is about, before it; "" if all of them."""
+        many = formats.count(len(self.setting.keys.ids))
+        source = "source " if self.setting.place == "cross" else ""
+        return f"Of {many} {source}tokens {len(self.plan.places)} were changed." if self.is_part else ""
+
     @cached_property
     def moved(self) -> NDArray[np.float64]:
         """(layer, token, output)."""

@@ -31,10 +31,12 @@ class MovedOutputs(Result):
     def sentence(self) -> str:
         """Whether there are leaks, and the way of the locked cell, or of the largest leak."""
         cell = self.measured.locked or self.measured.worst
-        return " ".join(filter(None, [self._verdict(), self._unmoved(), self._about(*cell) if cell else ""]))
+        said = [self.measured.of_part, self._verdict(), self._unmoved(), self._about(*cell) if cell else ""]
+        return " ".join(filter(None, said))
 
     def _verdict(self) -> str:
         moved, allowed = self.measured.moved[-1], self.measured.allowed[-1]
+        these = " from these tokens" if self.measured.is_part else ""
         if self.measured.worst:
             row, column = self.measured.worst
             promise, count = f"“{self.measured.state.promise}” forbids", int(self.measured.leaking.sum())
@@ -42,7 +44,9 @@ class MovedOutputs(Result):
                 promise = "the masks as composed forbid"
             alike = one_of_ties(len(self.measured.largest))
             more = (
-                f"; {formats.count(count)} leaks in all, this is the largest{alike}" if count > 1 else ", the only leak"
+                f"; {formats.count(count)} leaks{these or ' in all'}, this is the largest{alike}"
+                if count > 1
+                else f", the only leak{these}"
             )
             more += f", and {formats.count(CROSSES)} are crossed out" if count > CROSSES else ""
             token, output = self.measured.token(row), self.measured.output(column)
@@ -55,10 +59,10 @@ class MovedOutputs(Result):
         of = f"all {formats.count(count)} {pairs}" if count == of_them > 1 else ""
         of = of or f"{formats.count(of_them)} of {formats.count(count)} {pairs}"
         if allowed.all():
-            return f"No leak is possible, as every pair is allowed: {of}."
+            return f"No leak is possible{these}, as every pair is allowed: {of}."
         most, rest = moved[~allowed].max(), int((~allowed).sum())
         by = f"moved by rounding only, at most {formats.tiny(most)}" if most else "did not move at all"
-        return f"No leak: {of}; the {formats.plural(rest, 'forbidden one')} {by}."
+        return f"No leak{these}: {of}; the {formats.plural(rest, 'forbidden one')} {by}."
 
     def _unmoved(self) -> str:
         """What was allowed and did not move: why."""

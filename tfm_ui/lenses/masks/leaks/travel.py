@@ -77,7 +77,8 @@ class Travel(Result):
         token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
         allowed = f"allowed: {back[-1]} and {ahead[-1]}"
-        return f"Through {layers} an output moved with a {token} {measured}; {allowed}. {self._fading()}".strip()
+        said = f"Through {layers} an output moved with a {token} {measured}; {allowed}. {self._fading()}"
+        return f"{self.measured.of_part} {said}".strip()
 
     def _fading(self) -> str:
         distances, largest = self.effects["largest"]
