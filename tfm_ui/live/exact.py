@@ -93,13 +93,20 @@ class Exact:
     def shown(self, name: str) -> Mapping[str, Tensor] | None:
         """The result that a link with this name shows; None if it asks for a part, or the server does not have it."""
         if self.is_named(name):
-            with suppress(StoreAway):
+            with suppress(StoreAway, LookupError):
                 if digest := exact.digest_of(self.key):
                     return _read(self.key, digest)
         return None
 
 
 @cached(heavy=never)
-def _read(key: str, digest: str) -> Mapping[str, Tensor] | None:
-    """The result with this digest, which is read once and not for each picture."""
-    return exact.read(key)
+def _read(key: str, digest: str) -> Mapping[str, Tensor]:
+    """The result with this digest, which is read once and not for each picture.
+
+    Raises:
+        LookupError: if it has just been dropped. That is not kept: computed again, it has the same digest.
+    """
+    numbers = exact.read(key)
+    if numbers is None:
+        raise LookupError(f"expected the result {key}, got none")
+    return numbers

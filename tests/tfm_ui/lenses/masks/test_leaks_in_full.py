@@ -18,6 +18,7 @@ from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure, measure
 from tfm_ui.lenses.masks.leaks.panels import running
 from tfm_ui.lenses.masks.masked_passes import in_full
 from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.live import cache
 from tfm_ui.live.exact import LONGEST, MISSING, MOST, Exact
 from tfm_ui.settings import SETTINGS
 from tfm_ui.state.model_state import ModelState
@@ -96,6 +97,18 @@ def test_a_link_of_what_is_not_there_says_so_and_one_of_other_settings_shows_a_p
     assert measure(MODEL, other).plan.tries == 1
     kept.store().put(kept.EXACT, exact.key, b"no safetensors")
     assert measure(MODEL, replace(STATE, whole=exact.new_name())).plan.aside.startswith(MISSING)
+
+
+def test_a_result_that_is_dropped_while_it_is_read_is_there_again_once_it_is_kept_again(hurried, monkeypatch):
+    exact = all_of(MODEL, STATE)
+    named = replace(STATE, whole=exact.new_name())
+    *_, last = jobs.all_leaks(exact.argument)
+    jobs.keep(exact.key, "", last)
+    cache.clear()
+    with monkeypatch.context() as between:
+        between.setattr(type(kept.store()), "get", lambda *_: None)
+        assert measure(MODEL, named).plan.aside.startswith(MISSING)
+    assert "All 10 tokens were changed" in measure(MODEL, named).plan.aside
 
 
 def test_nothing_is_said_to_be_computed_while_a_whole_result_is_read(hurried, monkeypatch):
