@@ -73,6 +73,15 @@ def test_all_is_computed_shown_and_named_in_the_link_which_brings_it_back(queue)
     assert picture(other, "masks_leaks") == before
 
 
+def test_a_tab_that_does_not_know_yet_that_all_is_there_shows_it_and_computes_nothing(queue):
+    here, there = start("masks", **LINK), start("masks", **LINK)
+    whole = picture(compute(here, queue), "masks_leaks")
+    press(there, BUTTON)
+    assert queue.load().running == 0
+    assert picture(there, "masks_leaks")[1] == whole[1]
+    assert there.query_params["masks_whole"]
+
+
 def test_a_link_says_what_is_missing_until_it_is_computed_again(queue):
     name = compute(start("masks", **LINK), queue).query_params["masks_whole"]
     (key,) = kept.store().keys(kept.EXACT)

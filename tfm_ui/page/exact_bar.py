@@ -36,11 +36,11 @@ def draw(exact: Exact, named: str, prefix: str) -> None:
         if not away:
             _name_in_link(exact, named, prefix, job, kept=kept)
         if job and job.under_way:
-            st.fragment(_live, run_every=job_bar.OFTEN)(exact)
+            st.fragment(_live, run_every=job_bar.OFTEN)(exact, prefix)
         elif kept:
             _show_or_hide(exact, named, prefix)
         else:
-            _offer(exact, job, away)
+            _offer(exact, prefix, job, away)
 
 
 def progress(job: JobStatus) -> str:
@@ -83,13 +83,13 @@ def _show_or_hide(exact: Exact, named: str, prefix: str) -> None:
     st.html(f'<p class="facts"><span>{said}</span></p>')
 
 
-def _offer(exact: Exact, job: JobStatus | None, away: str) -> None:
+def _offer(exact: Exact, prefix: str, job: JobStatus | None, away: str) -> None:
     """Nothing of this is under way: the button, and in one line how long it takes, or what went wrong."""
     reason = exact.why_not
     st.button(
         "Compute all of it",
         on_click=_ask,
-        args=(exact,),
+        args=(prefix, exact),
         icon=":material/select_all:",
         disabled=bool(reason or away),
         key=f"_compute_all_of_{exact.job}",
@@ -102,15 +102,19 @@ def _offer(exact: Exact, job: JobStatus | None, away: str) -> None:
     st.html(f'<p class="facts">{spans}</p>')
 
 
-def _live(exact: Exact) -> None:
+def _live(exact: Exact, prefix: str) -> None:
     """What is under way: again and again, until it is over; then the page shows what came out."""
     job = sessions.find(exact.job, exact.argument)
     if job is None or not job.under_way:
         st.rerun()
-    job_bar.draw(job, progress(job), join=_ask, what=exact, about=JOIN, key=f"all_of_{exact.job}", wide=WIDE)
+    join = partial(_ask, prefix)
+    job_bar.draw(job, progress(job), join=join, what=exact, about=JOIN, key=f"all_of_{exact.job}", wide=WIDE)
 
 
-def _ask(exact: Exact) -> None:
+def _ask(prefix: str, exact: Exact) -> None:
+    if exact.is_kept:  # another tab was quicker, since this one was drawn: nobody waits for the same again
+        controls.change(prefix, whole=exact.new_name())
+        return
     if exact.why_not:
         return
     limit = max(PATIENCE, LIMIT * exact.seconds)
