@@ -11,6 +11,7 @@ from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 from tfm_ui.lenses.model.distance import numbers
 from tfm_ui.live.exact import MISSING
 from tfm_ui.store import exact as kept
+from tfm_ui.store.store import StoreAway
 
 LINK = {"masks_view": "leaks", "masks_item": "1"}
 BUTTON, SHOW = "_compute_all_of_leaks", "_show_all_of_leaks"
@@ -114,6 +115,18 @@ def test_what_was_stopped_is_not_kept_and_that_is_said(queue):
     assert "What has not come to its end is not kept." in said(app)
     assert "masks_whole" not in app.query_params
     assert kept.store().keys(kept.EXACT) == []
+
+
+def test_what_has_come_to_its_end_and_could_not_be_kept_is_told_as_that(queue, monkeypatch):
+    monkeypatch.setattr(kept, "keep", refuse_to_keep)
+    app = compute(start("masks", **LINK), queue)
+    assert "Its results could not be kept (StoreAway)." in said(app)
+    assert "come to its end" not in said(app)
+    assert not widget(app, BUTTON).disabled
+
+
+def refuse_to_keep(*_):
+    raise StoreAway("The disk is full.")
 
 
 def test_a_store_that_is_away_is_a_sentence(queue, monkeypatch):

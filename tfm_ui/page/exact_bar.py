@@ -96,7 +96,9 @@ def _offer(exact: Exact, prefix: str, job: JobStatus | None, away: str) -> None:
     )
     ended = ""
     if job and job.state in ("stopped", "failed"):
-        ended = f"{job.problem or 'Stopped.'} What has not come to its end is not kept."
+        came_to_its_end = job.step is not None and job.step.share == 1
+        ended = job.problem or "Stopped."
+        ended += "" if came_to_its_end else " What has not come to its end is not kept."
     said = [*(f"⚠ {text}" for text in (away, ended) if text), reason or f"It takes about {in_seconds(exact.seconds)}."]
     spans = "".join(f"<span>{escape(text)}</span> " for text in said)
     st.html(f'<p class="facts">{spans}</p>')
