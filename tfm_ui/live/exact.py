@@ -57,12 +57,12 @@ class Exact:
         longest = min(LONGEST, SETTINGS.job_seconds)
         if self.seconds > longest:
             by = SETTINGS.lowered_by("job_seconds") if longest < LONGEST else ""
-            why = f"would take about {in_seconds(self.seconds)}, and {in_seconds(longest)} are the most here{by}"
+            why = f"would take {_than(in_seconds(self.seconds), in_seconds(longest))}{by}"
         elif self.numbers > MOST:
             why = f"would be {formats.count(self.numbers)} numbers, and {formats.count(MOST)} are the most here"
         elif self.needs > SETTINGS.job_bytes:
-            most = f"{in_bytes(SETTINGS.job_bytes)} are the most here{SETTINGS.lowered_by('job_bytes')}"
-            why = f"would take about {in_bytes(self.needs)} of memory, and {most}"
+            memory = _than(in_bytes(self.needs), in_bytes(SETTINGS.job_bytes), of=" of memory")
+            why = f"would take {memory}{SETTINGS.lowered_by('job_bytes')}"
         else:
             return ""
         return f"All of it {why}. Without the app: the script under “Source”, {self.by_hand}."
@@ -97,6 +97,15 @@ class Exact:
                 if digest := exact.digest_of(self.key):
                     return _read(self.key, digest)
         return None
+
+
+def _than(much: str, most: str, of: str = "") -> str:
+    """What is more than there may be, in words that do not call two numbers the same."""
+    return (
+        f"a little more than {most}{of}, the most here"
+        if much == most
+        else f"about {much}{of}, and {most} are the most here"
+    )
 
 
 @cached(heavy=never)

@@ -139,9 +139,11 @@ def test_what_takes_too_long_or_too_much_is_refused_with_the_way_without_the_app
     assert (
         why(seconds=LONGEST + 60) == f"All of it would take about 11 minutes, and 10 minutes are the most here. {ends}"
     )
+    assert why(seconds=LONGEST + 1) == f"All of it would take a little more than 10 minutes, the most here. {ends}"
     assert why(numbers=MOST + 1).startswith("All of it would be 2,")
     monkeypatch.setattr(type(SETTINGS), "job_bytes", 10**6, raising=False)
     assert why(needs=SETTINGS.job_bytes + 10**6).endswith(ends)
+    assert why(needs=SETTINGS.job_bytes + 1).startswith("All of it would take a little more than 4.0 GB of memory, ")
     model = ModelState(text="@alice", seq_len=1024, num_layers=8, d_model=256, num_heads=16)
     exact = all_of(model, MasksState(item=1))
     assert exact.why_not.endswith("of all 1,024 tokens, with places = range(1024) and tries = 4.")
