@@ -140,7 +140,7 @@ def test_what_takes_too_long_is_refused_with_the_way_without_the_app(queue, monk
     monkeypatch.setattr("tfm_ui.live.exact.LONGEST", 1e-6)
     app = start("masks", **LINK)
     assert widget(app, BUTTON).disabled
-    assert "Without the app: the script under “Source”, of all 10 tokens, with places = range(10)" in said(app)
+    assert "Without the app: the script under “Source”, with places = range(10) and tries = 4." in said(app)
 
 
 def test_there_is_no_button_where_nothing_is_left_out(monkeypatch):

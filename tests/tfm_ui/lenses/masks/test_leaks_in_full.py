@@ -1,6 +1,7 @@
 """The leak test of all tokens, as the worker runs it: the numbers that would be there at once, had there been time."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -146,8 +147,37 @@ def test_what_takes_too_long_or_too_much_is_refused_with_the_way_without_the_app
     assert why(needs=SETTINGS.job_bytes + 1).startswith("All of it would take a little more than 4.0 GB of memory, ")
     model = ModelState(text="@alice", seq_len=1024, num_layers=8, d_model=256, num_heads=16)
     exact = all_of(model, MasksState(item=1))
-    assert exact.why_not.endswith("of all 1,024 tokens, with places = range(1024) and tries = 4.")
+    instead = f"1024 in place of {measure(model, MasksState(item=1)).setting.model.longest} wherever that stands"
+    assert exact.why_not.endswith(f"under “Source”, with {instead}, places = range(1024) and tries = 4.")
     assert not math.isinf(exact.seconds)
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "alibi"])
+@pytest.mark.parametrize("place", ["decoder", "cross"])
+def test_the_way_without_the_app_is_said_as_it_is_gone(place, positional, monkeypatch):
+    monkeypatch.setattr(of_view, "fitting", lambda *asked: leaks_plan.fitting(*asked, *[5e-4] * (len(asked) == 2)))
+    monkeypatch.setattr(leaks_plan, "SECONDS", 1e-5)
+    model = ModelState(
+        text="@alice",
+        target="one two three",
+        seq_len=128,
+        architecture="encoder-decoder" if place == "cross" else "encoder",
+        positional=positional,
+        num_layers=1,
+        num_heads=1,
+        d_model=8,
+    )
+    state = MasksState(item=1, place=place, mask="window 5 and padding", tries=1)
+    exact, part = all_of(model, state), measure(model, state)
+    by_hand = re.fullmatch(
+        r"with (\d+) in place of (\d+) wherever that stands, (places = range\(\d+\)) and (tries = \d+)", exact.by_hand
+    )
+    longer, shorter, places, tries = by_hand.groups()
+    lines = re.sub(rf"\b{shorter}\b", longer, part.recipe())
+    lines = re.sub("^places = .*", places, re.sub("^tries = .*", tries, lines, flags=re.M), flags=re.M)
+    exec(lines, scope := {})
+    moved = joined(list(exact.argument.parts())).moved
+    torch.testing.assert_close(scope["moved"], moved, rtol=1e-9, atol=1e-9)
 
 
 def test_what_a_whole_result_takes_on_the_page_is_counted():

@@ -217,7 +217,8 @@ def all_of(model: ModelState, state: MasksState) -> Exact | None:
     (under, planned), (whole, everywhere) = _run(model, state), _run_in_full(model, state)
     if (planned.places, planned.tries, under.model) == (everywhere.places, everywhere.tries, whole.model):
         return None
-    test, read = in_full(whole, everywhere.tries), formats.count(whole.model.longest)
+    test, read, reads = in_full(whole, everywhere.tries), under.model.longest, whole.model.longest
+    longer = f"{reads} in place of {read} wherever that stands, " if read != reads else ""
     places = f"range({len(everywhere.places)})"
     return Exact(
         job=LEAKS,
@@ -226,7 +227,7 @@ def all_of(model: ModelState, state: MasksState) -> Exact | None:
         numbers=test.numbers,
         needs=_bytes_of(whole, everywhere.tries)
         + 5 * 2 * NUMBER * test.numbers,  # and its copies on the way into the store
-        by_hand=f"of all {read} tokens, with places = {places} and tries = {everywhere.tries}",
+        by_hand=f"with {longer}places = {places} and tries = {everywhere.tries}",
     )
 
 
