@@ -89,6 +89,7 @@ def test_a_link_says_what_is_missing_until_it_is_computed_again(queue):
     kept.store().remove(kept.EXACT, key)
     app = start("masks", **LINK, masks_whole=name)
     assert MISSING in notes(app)
+    assert f"“{widget(app, BUTTON).label}” makes the same result again" in notes(app)
     compute(app, queue)
     assert "All 10 tokens were changed" in notes(app)
     assert app.query_params["masks_whole"] != name

@@ -21,8 +21,8 @@ LONGEST = 600.0  # estimated seconds: others wait meanwhile
 MOST = EXACT.largest // (2 * NUMBER) - 1000  # numbers in float64 that are kept of one result, beside its header
 SHORT = 8  # characters of a name in a link that say of what settings it is
 MISSING = (
-    "The link shows all of it, which this server does not have: until it is computed, this is a part. The result is "
-    "the same each time."
+    "This link is to a result of all that was asked for. This server does not have it, so a part is shown; “Compute "
+    "all of it” makes the same result again."
 )
 
 
