@@ -5,6 +5,7 @@ import pytest
 from tests.pages.test_app import picture, start, text_on, widget, with_menus
 from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
+from tfm_ui.page import panels
 
 PAGE = "masks"
 PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]
@@ -69,6 +70,17 @@ def test_a_painted_cell_plants_a_leak():
     said = text_on(app)
     assert "13 leaks in all, this is the largest." in said
     assert "What is allowed leaves out the step in layer 1." in said
+
+
+def test_of_a_table_that_is_too_much_for_a_browser_the_first_rows_are_sent_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(panels, "MOST_CELLS", 8 * 30)
+    app = with_menus(["masks_leaks"], PAGE, masks_view="leaks", masks_item="1")
+    (table,) = app.dataframe
+    assert len(table.value) == 30
+    (caption,) = (each.value for each in app.caption if " rows" in each.value)
+    assert caption.startswith(
+        "The first 30 of 100 rows: more are too much for a browser. The CSV file under “Download”"
+    )
 
 
 def test_every_menu_opens():

@@ -15,11 +15,13 @@ from tfm_ui.page.present import presenting
 from tfm_ui.page.save_picture import save_picture
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
+from tfm_ui.text import formats
 from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
 from tfm_ui.text.glossary import explained
 from tfm_ui.text.markdown import escape_markdown
 
+MOST_CELLS = 2_000_000  # of a table that is sent to the browser, about 15 MB: a message has 50 MB at most
 NOTEBOOK = """import plotly.io
 plotly.io.read_json("{}")"""
 
@@ -163,8 +165,14 @@ def _menu(key: str, label: str, icon: str) -> Any:
 
 def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
     menu = _menu(key, "Numbers", ":material/table:")
-    if menu.open:
-        menu.dataframe(table())
+    if not menu.open:
+        return
+    numbers = table()
+    most = max(1, MOST_CELLS // max(1, numbers.shape[1]))
+    menu.dataframe(numbers[:most])
+    if len(numbers) > most:
+        rows = f"The first {formats.count(most)} of {formats.count(len(numbers))} rows"
+        menu.caption(f"{rows}: more are too much for a browser. The CSV file under “Download” has all of them.")
 
 
 def _download(panel: Panel, drawing: Drawing | None) -> None:

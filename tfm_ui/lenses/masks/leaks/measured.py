@@ -167,12 +167,15 @@ class Measurement:
     def table(self) -> pd.DataFrame:
         """A row per pair."""
         rows, columns = np.indices(self.leaking.shape).reshape(2, -1)
+        changed, moved = (
+            np.array(names, dtype=object) for names in (self.rows, self.columns)
+        )  # each name is there once
         return pd.DataFrame(
             {
                 "token": np.array(self.plan.places)[rows] + 1,
-                "changed": np.array(self.rows)[rows],
+                "changed": pd.Series(changed[rows], dtype=object),
                 "output": columns + 1,
-                "moved": np.array(self.columns)[columns],
+                "moved": pd.Series(moved[columns], dtype=object),
                 **{f"largest change after layer {i + 1}": layer.ravel() for i, layer in enumerate(self.moved)},
                 "allowed": self.allowed[-1].ravel(),
                 "leak": self.leaking.ravel(),
