@@ -13,6 +13,7 @@ from tfm_ui.jobs.networks import NAMES
 from tfm_ui.lenses.model.distance import numbers
 from tfm_ui.lenses.model.distance.numbers import all_of, reach
 from tfm_ui.lenses.model.distance.panels import VIEW
+from tfm_ui.lenses.model.distance.questions import what_the_start_does
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.exact import MISSING
 from tfm_ui.state.model_state import ModelState
@@ -68,6 +69,16 @@ def test_nothing_is_said_to_run_while_a_whole_result_is_read(monkeypatch):
     jobs.keep(exact.key, "", ExactStep(1, 0, "", {"transformer": torch.zeros(1)}))
     assert VIEW.running(MODELS[0], STATE)
     assert VIEW.running(MODELS[0], named) == ""
+
+
+def test_a_comparison_of_all_draws_with_a_part_of_them_says_so():
+    torchs = replace(STATE, reach_start="torch")
+    assert "then with torch’s: LSTM" in what_the_start_does(MODELS[0], torchs)
+    exact = all_of(MODELS[0], torchs)
+    *_, last = jobs.all_draws(exact.argument)
+    jobs.keep(exact.key, "", last)
+    named = replace(torchs, whole=exact.new_name())
+    assert "then with torch’s (1 draw and 5): LSTM" in what_the_start_does(MODELS[0], named)
 
 
 def test_what_large_models_get_fewer_draws_for_can_be_computed_too(monkeypatch):

@@ -68,10 +68,12 @@ def what_the_start_does(model: ModelState, state: ModelLensState) -> str:
     """The falls of the recurrent networks under both ways to draw the first weights."""
     ours, torchs = (reach(model, replace(state, reach_start=start)) for start in ("ours", "torch"))
     parts = formats.listed([f"{name} {_falls(ours, name)} and {_falls(torchs, name)}" for name in RECURRENT])
+    # What was computed in full is that of one start.
+    draws = f" ({formats.plural(ours.seeds, 'draw')} and {torchs.seeds})" if ours.seeds != torchs.seeds else ""
     return (
         f"How many times as large the median gradient is at distance 1 as at distance {ours.tokens - 1}, first with "
-        f"this library’s first weights, then with torch’s: {parts}. torch draws between −1/√n and 1/√n for n hidden "
-        "units, which spreads the matrix from state to state 1/√3 as far as this library does. So how fast the "
+        f"this library’s first weights, then with torch’s{draws}: {parts}. torch draws between −1/√n and 1/√n for n "
+        "hidden units, which spreads the matrix from state to state 1/√3 as far as this library does. So how fast the "
         "gradient changes is a matter of the first weights; that it must pass through every step is not."
     )
 
