@@ -95,6 +95,21 @@ def test_a_link_says_what_is_missing_until_it_is_computed_again(queue):
     assert app.query_params["masks_whole"] != name
 
 
+def test_pictures_are_asked_for_anew_when_somebody_else_has_computed_what_was_missing(queue):
+    name = compute(start("masks", **LINK), queue).query_params["masks_whole"]
+    (key,) = kept.store().keys(kept.EXACT)
+    numbers = kept.read(key)
+    kept.store().remove(kept.EXACT, key)
+    app = start("masks", **LINK, masks_whole=name)
+    assert app.query_params["masks_whole"] == name
+    kept.keep(key, numbers)
+    app.run()
+    app.run()
+    assert "All of it was computed and is shown." in said(app)
+    assert app.query_params["masks_whole"] != name
+    assert start("masks", **LINK, masks_whole=name).query_params["masks_whole"] == name
+
+
 def test_a_name_of_other_settings_leaves_the_link(queue):
     app = compute(start("masks", **LINK), queue)
     widget(app, "masks_tries").set_value(3).run()

@@ -15,7 +15,8 @@ from tfm_ui.store import shared
 from tfm_ui.text import formats
 from tfm_ui.visitors.visitor import network_here
 
-WATCHED, LINKED = "_exact_jobs", "_linked_exact_jobs"  # in the session: jobs seen under way, and shown afterwards
+# In the session: jobs seen under way, and shown afterwards; names of results in links that were not there.
+WATCHED, LINKED, MISSED = "_exact_jobs", "_linked_exact_jobs", "_missed_exact"
 JOIN = "It goes on even if the visitor who started it leaves."
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 LIMIT = 6.0  # times the estimate, after which it is stopped: a busy machine takes two or three times as long
@@ -58,7 +59,12 @@ def progress(job: JobStatus) -> str:
 def _name_in_link(exact: Exact, named: str, prefix: str, job: JobStatus | None, *, kept: bool) -> None:
     """The link names what has just been computed, and nothing of other settings."""
     linked: set[int] = st.session_state.setdefault(LINKED, set())
+    missed: set[str] = st.session_state.setdefault(MISSED, set())
     name = named if exact.is_named(named) else ""
+    if name and not kept:
+        missed.add(name)
+    elif name in missed:  # somebody else has computed it: the pictures of this name are still of a part
+        name = exact.new_name()
     if job and not job.under_way and job.number not in linked:
         linked.add(job.number)
         if kept:
