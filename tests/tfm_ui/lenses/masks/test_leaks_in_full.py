@@ -180,6 +180,13 @@ def test_the_way_without_the_app_is_said_as_it_is_gone(place, positional, monkey
     torch.testing.assert_close(scope["moved"], moved, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("positional", ["alibi", "t5"])
+def test_a_bias_lets_all_of_a_long_text_be_computed(positional):
+    exact = all_of(ModelState(text="@alice", seq_len=1024, positional=positional), MasksState(item=1))
+    assert exact.argument.shape == (1024, 1024)
+    assert exact.why_not == ""  # measured, it takes four minutes and five
+
+
 def test_what_a_whole_result_takes_on_the_page_is_counted():
     model = ModelState(text="@alice", seq_len=1024)
     exact = all_of(model, MasksState(item=1))

@@ -13,6 +13,7 @@ from tfm_ui.text import formats
 
 SECONDS = 2.0  # seconds that a measurement may take, unless the fewest tokens take longer
 MOST_SECONDS = 3.0  # seconds that these may take, the sentence itself included: otherwise less of the text is read
+WITH_BIAS = 1.3  # times the seconds: more text takes more memory beside the page's pass than is stated
 PAIRS = 2**22  # pairs of tokens, counted once per head, of which a float64 bias still fits in memory
 ALL_UP_TO, LEAST = 64, 4  # texts of up to 64 tokens: every token is changed; longer ones: at least 4
 CROSSES = 4096  # leaks that a picture marks, of more those that move most
@@ -62,7 +63,7 @@ def fitting(model: ModelState, place: str, seconds: float = MOST_SECONDS) -> tup
 
 def _fewest_take(model: ModelState, place: str, most: int) -> float:
     """What it takes, in seconds, to change the fewest tokens of texts of at most so many tokens."""
-    return (LEAST + 1) * seconds_of(model, place, most)
+    return (LEAST + 1) * seconds_of(model, place, most) * (WITH_BIAS if adds_bias(model) else 1)
 
 
 def seconds_of(model: ModelState, place: str, most: int = MAX_TOKENS) -> float:
@@ -79,7 +80,7 @@ def seconds_of(model: ModelState, place: str, most: int = MAX_TOKENS) -> float:
     source, width = min(most, len(model.source_tokens.ids)), model.d_model
     queries = min(most, len(model.target_tokens.ids)) if model.is_encoder_decoder else source
     each = 6e-8 * width + (4 * width + 3 * model.config.feed_forward_dim) * width * 5e-11
-    pair = (2e-8 if adds_bias(model) else 5e-9) * model.num_heads  # no fast kernel takes a bias
+    pair = (1.2e-8 if adds_bias(model) else 5e-9) * model.num_heads  # a bias is added in parts
     layer = queries * (each + pair * queries)
     if model.is_encoder_decoder:
         layer += queries * (6e-8 * width + pair * source)
