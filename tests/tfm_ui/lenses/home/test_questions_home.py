@@ -11,7 +11,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import LENS
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.lenses.home.questions import QUESTIONS
-from tfm_ui.live.passes import run
+from tfm_ui.live.passes import parameters
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -19,13 +19,13 @@ from tfm_ui.text.token_labels import named
 
 
 def test_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so():
-    likely, parameters = {}, {}
+    likely, counts = {}, {}
     for question in QUESTIONS:
         model = ModelState(**question.model)
-        likely[question.name], parameters[question.name] = next_token(model), run(model).parameters
+        likely[question.name], counts[question.name] = next_token(model), parameters(model.config)
     assert likely["First look"].names[0] == likely["Much larger"].names[0] == "“tired”"
     assert likely["Much larger"].shares[0] > likely["First look"].shares[0]
-    assert round(parameters["Much larger"] / parameters["First look"]) == 47
+    assert round(counts["Much larger"] / counts["First look"]) == 47
 
 
 def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides():
