@@ -5,6 +5,7 @@ import itertools
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -337,6 +338,13 @@ def test_a_pool_of_one_worker_is_quick_outlives_what_ends_it_and_leaves_nothing(
     a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(single)
     a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(single, caplog)
     a_pool_that_is_closed_leaves_no_process(single)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
+def test_what_forks_workers_leaves_a_gpu_to_them(pool):
+    """CUDA that has once been asked in a process cannot be used in those that are forked from it."""
+    asked = [psutil.Process(worker.pid).environ() for worker in pool.status()]
+    assert [each["PYTORCH_NVML_BASED_CUDA_CHECK"] for each in asked] == ["1", "1"]
 
 
 def test_the_environment_is_as_before(monkeypatch):

@@ -1,8 +1,10 @@
 """What a plan is estimated to take here, from whatever is known of this machine."""
 
 import math
+import time
 
 import torch
+from torch.utils.benchmark import Timer
 
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import DEFAULT_SIZES, Machine, Plan, Report, Row, Setup, Size
@@ -34,6 +36,15 @@ def test_a_glance_tells_how_fast_this_machine_is_and_leaves_torch_as_it_was():
     assert math.isnan(budget._machine(Setup(device="cuda")).flops_per_second)
     assert torch.get_num_threads() == threads
     assert budget.needs(plan(rounds=30)).seconds > budget.needs(plan(rounds=3)).seconds > 0
+
+
+def test_a_glance_at_the_processor_waits_for_no_gpu(monkeypatch):
+    """Where there is one, torch's own clock waits for it, which fails in a worker that was forked."""
+    clocks = []
+    monkeypatch.setattr(budget, "Timer", lambda *args, **more: clocks.append(more.get("timer")) or Timer(*args, **more))
+    budget._glance.cache_clear()
+    assert budget._machine(Setup()).flops_per_second > 0
+    assert clocks == [time.perf_counter]
 
 
 def test_what_is_too_much_is_refused_and_what_is_let_in_has_a_limit_beyond_its_estimate():
