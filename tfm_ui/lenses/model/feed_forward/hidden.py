@@ -29,7 +29,7 @@ NEAR = 0.01  # of the largest unit: below that a unit counts as nearly 0
 def recorded(model: ModelState, config: TransformerConfig, stack: str) -> Mapping[str, Tensor]:
     """What each feed-forward network reads and its hidden units, of the first tokens: site -> (token, width).
 
-    Those of an encoder take no pass through the decoder, which reads it.
+    If `stack` is the encoder of two stacks, the decoder, which reads it, is left out.
     """
     inputs, mask = inputs_of_first(model, config, READ)
     reads = "normed" if config.norm == "pre" else "residual_before"
@@ -141,10 +141,11 @@ def hidden(model: ModelState, state: ModelLensState) -> Hidden:
     site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.feed_forward"
     tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
     read = min(READ, read_of(tokens))
+    asked = stack if model.is_heavy else ""  # of a small model, both stacks: another choice runs nothing again
     units, pre, again = {}, {}, {}
     for name, activation in ACTIVATIONS.items():
         other = replace(config, activation=name)
-        trace, module = recorded(model, other, stack), network(other, site)
+        trace, module = recorded(model, other, asked), network(other, site)
         x = trace[f"{site}.reads"][:read]
         with torch.no_grad():
             plain = module.input_projection(x)
