@@ -151,6 +151,12 @@ for name, picture in PICTURES.items():
 
 
 @pytest.fixture
+def trained_runs_are_read() -> None:
+    """What Home shows of a trained run is read once in a process, and its tensors are compared with a model's."""
+    ask(LensState, SINGLE, LensState())
+
+
+@pytest.fixture
 def counted(monkeypatch) -> Counter:
     """How often a stack and a model have run, and how often weights were drawn."""
     counts: Counter = Counter()
@@ -233,7 +239,7 @@ def test_of_an_encoder_decoder_the_other_stacks_stream_is_another_pass_of_a_and_
     assert counted["forward"] == 2
 
 
-def test_home_heads_and_the_attention_lens_share_one_pass(counted):
+def test_home_heads_and_the_attention_lens_share_one_pass(trained_runs_are_read, counted):
     ask(LensState, BOTH, LensState())
     ask(HeadsState, BOTH, HeadsState())
     ask(AttentionState, BOTH, AttentionState(changes=""))

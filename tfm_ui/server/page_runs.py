@@ -15,6 +15,8 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
@@ -24,6 +26,14 @@ TRY_AGAIN_LATER, NOT_UNDERSTOOD, TOO_BIG = 1013, 1003, 1009  # closing codes of 
 LONGEST = 250_000  # characters of a link's query, as of questions for pictures
 PARAMETERS = 500  # in it: several times as many as all lenses have
 WIDGETS = 2_000  # in a message: several times as many as any page has
+NAMES = GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX  # begin the names of all widgets of pages
+HASHES = 2_000  # of parts of pages that a browser still has: several times as many as a page has parts
+FILES = 20  # whose addresses for uploads a message asks for: a browser asks for one
+LONGEST_ORDER = 2_000  # bytes of an order for a download: several times as many as a browser's have
+# What the pages of this app send. Of what else Streamlit takes, one message clears the caches of all visitors.
+SENT = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
+ORDERS = {"deferred_file", "dataframe_chunk"}
+LONGEST_NAME = 500  # characters of such a name: several times as many as any has
 
 
 class PageRunsAtRest:
@@ -64,8 +74,8 @@ class _Tab:
                 message, self._coming = self._coming.result(), None
                 if message.get("text") is not None:
                     return await self._end(NOT_UNDERSTOOD)
-                if _is_too_big(message.get("bytes") or b""):
-                    return await self._end(TOO_BIG)
+                if code := _refusal(message.get("bytes") or b""):
+                    return await self._end(code)
                 self._ready.extend(self._sorted(message))
             elif time.monotonic() >= self._must_ask:
                 return await self._end(TRY_AGAIN_LATER)
@@ -75,13 +85,14 @@ class _Tab:
 
     def _sorted(self, message: Message) -> list[Message]:
         """What to hand on now that this message has come."""
-        data = message.get("bytes")
-        if message["type"] != "websocket.receive" or not data:
+        if message["type"] != "websocket.receive":
             return [message]
         try:
-            asked = BackMsg.FromString(data)
+            asked = BackMsg.FromString(message.get("bytes") or b"")
         except DecodeError:
             return [message]  # Streamlit says what is wrong with it
+        if not _is_sent_by_pages(asked):
+            return []
         if asked.WhichOneof("type") == "rerun_script":
             self._must_ask = float("inf")
         rerun = asked.rerun_script
@@ -118,17 +129,40 @@ class _Tab:
         PICTURES_FOLLOW.pop(self._session, None)
 
 
-def _is_too_big(data: bytes) -> bool:
-    """Whether a message has more parameters or widgets than any page: each takes many times its bytes when it is read.
+def _refusal(data: bytes) -> int:
+    """The code with which a message closes its websocket; 0 if it may be read.
 
-    Streamlit says of what is no message what is wrong with it.
+    One may have more parameters or widgets than any page: each takes many times its bytes when it is read. The same is
+    true of names of files, for each of which Streamlit makes an address, while everybody waits. Or it has a
+    value for a widget whose name none can have: Streamlit then ends the run by an error that names it, in the log, too.
+    Of what is no message, Streamlit says what is wrong with it.
     """
     try:
-        asked = BackMsg.FromString(data).rerun_script
+        message = BackMsg.FromString(data)
     except DecodeError:
-        return False
-    query = asked.query_string
-    return len(query) > LONGEST or query.count("&") >= PARAMETERS or len(asked.widget_states.widgets) > WIDGETS
+        return 0
+    files, order = message.file_urls_request, message.backend_operation_request
+    if len(files.file_names) > FILES or order.ByteSize() > LONGEST_ORDER:
+        return TOO_BIG
+    asked = message.rerun_script
+    if len(asked.cached_message_hashes) > HASHES:
+        return TOO_BIG
+    query, widgets = asked.query_string, asked.widget_states.widgets
+    if len(query) > LONGEST or query.count("&") >= PARAMETERS or len(widgets) > WIDGETS:
+        return TOO_BIG
+    return 0 if all(is_name(widget.id) for widget in widgets) else NOT_UNDERSTOOD
+
+
+def _is_sent_by_pages(message: BackMsg) -> bool:
+    kind = message.WhichOneof("type")
+    return kind in SENT and (
+        kind != "backend_operation_request" or message.backend_operation_request.WhichOneof("payload") in ORDERS
+    )
+
+
+def is_name(name: str) -> bool:
+    """Whether a widget of a page can have this name. It may hold any letters: some are named after what they say."""
+    return name.startswith(NAMES) and len(name) <= LONGEST_NAME
 
 
 def _packed(asked: BackMsg) -> Message:

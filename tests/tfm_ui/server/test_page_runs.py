@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from tests.tfm_ui.visitors.test_rest import rerun
 from tfm_ui.server import page_runs
@@ -186,6 +188,60 @@ def test_a_message_with_more_than_any_page_has_closes_the_websocket(query, widge
     message = BackMsg()
     message.rerun_script.query_string = query
     for number in range(widgets):
-        message.rerun_script.widget_states.widgets.add().id = str(number)
+        message.rerun_script.widget_states.widgets.add().id = f"$$ID-0-{number}"
+    last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
+    assert (last["code"], sent) == (1009, [{"type": "websocket.close", "code": 1009}])
+
+
+@pytest.mark.parametrize("name", ["nobody", "x" * 900_000, "$$ID-0-" + "x" * 2_000])
+def test_a_widget_that_no_page_can_have_closes_the_websocket(name, caplog):
+    """Streamlit would end each run by an error that names it, and write that into the log."""
+    message = BackMsg()
+    message.rerun_script.widget_states.widgets.add(id=name, int_value=3)
+    last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
+    assert (last["code"], sent) == (1003, [{"type": "websocket.close", "code": 1003}])
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "name", ["$$ID-0-seed", "$$ID-0-_fixed_the tokens of “Reverse”", "$$STREAMLIT_INTERNAL_KEY_$$ID-0-canvas__events"]
+)
+def test_widgets_of_pages_are_named_as_streamlit_names_them(name):
+    assert name.startswith((GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX))
+    message = BackMsg()
+    message.rerun_script.widget_states.widgets.add(id=name, int_value=3)
+    assert len(asyncio.run(talk([message], 1))) == 1
+
+
+def test_what_no_page_sends_does_not_reach_streamlit():
+    """One message would clear all visitors' caches, others are for developers; Streamlit writes some into the log."""
+    unsent = [
+        BackMsg(clear_cache=True),
+        BackMsg(set_run_on_save=True),
+        BackMsg(load_git_info=True),
+        BackMsg(debug_shutdown_runtime=True),
+        BackMsg(debug_disconnect_websocket=True),
+        BackMsg(),
+    ]
+    unsent.append(BackMsg())
+    unsent[-1].backend_operation_request.install_skills.SetInParent()
+    files, download = BackMsg(), BackMsg()
+    files.file_urls_request.file_names.append("mask.csv")
+    download.backend_operation_request.deferred_file.file_id = "0" * 56
+    sent = [files, download, BackMsg(stop_script=True), BackMsg(app_heartbeat=True)]
+    received = asyncio.run(talk([*unsent, *sent], len(sent)))
+    assert [BackMsg.FromString(message["bytes"]) for message in received] == sent
+
+
+@pytest.mark.parametrize("what", ["files", "order", "hashes"])
+def test_orders_and_addresses_of_files_are_few(what):
+    """Streamlit makes an address for each name of a file, on the event loop; and it logs what it does not know."""
+    message = BackMsg()
+    if what == "files":
+        message.file_urls_request.file_names.extend(["a"] * 300_000)
+    elif what == "hashes":
+        message.rerun_script.cached_message_hashes.extend(["a"] * 130_000)
+    else:
+        message.backend_operation_request.request_id = "x" * 900_000
     last, sent = asyncio.run(ended({"type": "websocket.receive", "bytes": message.SerializeToString()}))
     assert (last["code"], sent) == (1009, [{"type": "websocket.close", "code": 1009}])
