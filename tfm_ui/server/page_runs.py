@@ -74,23 +74,20 @@ class _Tab:
                 message, self._coming = self._coming.result(), None
                 if message.get("text") is not None:
                     return await self._end(NOT_UNDERSTOOD)
-                if code := _refusal(message.get("bytes") or b""):
+                if (asked := _read(message)) is None:
+                    self._ready.append(message)
+                elif code := _refusal(asked):
                     return await self._end(code)
-                self._ready.extend(self._sorted(message))
+                else:
+                    self._ready.extend(self._sorted(asked))
             elif time.monotonic() >= self._must_ask:
                 return await self._end(TRY_AGAIN_LATER)
             elif time.monotonic() >= self._runs.due:
                 self._ready.extend(map(_packed, self._runs.take()))
         return self._ready.popleft()
 
-    def _sorted(self, message: Message) -> list[Message]:
+    def _sorted(self, asked: BackMsg) -> list[Message]:
         """What to hand on now that this message has come."""
-        if message["type"] != "websocket.receive":
-            return [message]
-        try:
-            asked = BackMsg.FromString(message.get("bytes") or b"")
-        except DecodeError:
-            return [message]  # Streamlit says what is wrong with it
         if not _is_sent_by_pages(asked):
             return []
         if asked.WhichOneof("type") == "rerun_script":
@@ -129,18 +126,23 @@ class _Tab:
         PICTURES_FOLLOW.pop(self._session, None)
 
 
-def _refusal(data: bytes) -> int:
+def _read(message: Message) -> BackMsg | None:
+    """What a browser asks for; None of what is no message of Streamlit's, which says itself what is wrong with it."""
+    if message["type"] != "websocket.receive":
+        return None
+    try:
+        return BackMsg.FromString(message.get("bytes") or b"")
+    except DecodeError:
+        return None
+
+
+def _refusal(message: BackMsg) -> int:
     """The code with which a message closes its websocket; 0 if it may be read.
 
     One may have more parameters or widgets than any page: each takes many times its bytes when it is read. The same is
     true of names of files, for each of which Streamlit makes an address, while everybody waits. Or it has a
     value for a widget whose name none can have: Streamlit then ends the run by an error that names it, in the log, too.
-    Of what is no message, Streamlit says what is wrong with it.
     """
-    try:
-        message = BackMsg.FromString(data)
-    except DecodeError:
-        return 0
     files, order = message.file_urls_request, message.backend_operation_request
     if len(files.file_names) > FILES or order.ByteSize() > LONGEST_ORDER:
         return TOO_BIG
