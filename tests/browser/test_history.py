@@ -124,6 +124,18 @@ def undo_knows_of_a_change_within_a_fragment(walk: Trail) -> None:
     walk.page.wait_for_function("document.querySelector('.st-key-_undo button').disabled")
 
 
+def back_to_another_page_takes_nothing_along(walk: Trail) -> None:
+    walk.visitor.back_to("/masks")
+    walk.visitor.go("Heads")
+    walk.at("/heads")
+    walk.page.get_by_role("slider", name="Tokens").press("ArrowRight")
+    walk.at("/heads", seq_len="11")
+    walk.back("/masks")
+    walk.forward("/heads", seq_len="11")
+    walk.visitor.go("Masks")
+    walk.at("/masks", seq_len="11")  # a link of the page does
+
+
 def a_head_click_runs_the_lens_alone(walk: Trail) -> None:
     walk.visitor.back_to("/heads")
     title = walk.page.locator(".stSidebar [data-testid=stMarkdown]").first
@@ -170,6 +182,7 @@ def test_undo_reset_ticks_and_samples_in_the_history_of_one_page(trail):
     undo_knows_of_a_change_within_a_fragment(walk)  # first: on a page that was just opened nothing can be undone
     a_head_click_runs_the_lens_alone(walk)
     slider_ticks_do_not_fill_the_history(walk)
+    back_to_another_page_takes_nothing_along(walk)
     undo_and_reset_are_acts_too(walk)
     a_sample_is_chosen_from_the_menu_and_stands_in_the_link_by_its_name(walk)
 

@@ -143,3 +143,11 @@ def test_every_menu_opens():
     assert len(app.dataframe) == 1 + len(PICTURES)
     assert len(app.code) > 4
     assert "json_profiling_table" in str(app.get("download_button"))
+
+
+def test_a_link_names_the_menu_of_configurations_as_its_page_does():
+    """The name follows from the lines, and a link's lines are known when their box has been drawn."""
+    app = lens(sizes="cat")
+    assert "Configurations, 1 line left out" in text_on(app)
+    widget(app, "profiling_sizes").set_value(SIZES).run()
+    assert "left out" not in text_on(app)

@@ -5,13 +5,13 @@ import threading
 from collections.abc import Hashable
 
 from streamlit.runtime import Runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.jobs.job import JobStatus, Load, Refused, Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors import metrics
+from tfm_ui.visitors.script_run import session_here
 from tfm_ui.visitors.visitor import visitor_here
 
 _lock = threading.Lock()
@@ -78,6 +78,5 @@ def any_under_way() -> bool:
 
 
 def _tab() -> Tab:
-    context = get_script_run_ctx(suppress_warning=True)
-    name = context.session_id if context else ""
+    name = session_here()
     return Tab(name, lambda: Runtime.exists() and Runtime.instance().is_active_session(name))

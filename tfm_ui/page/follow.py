@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.pictures.registry import States
 from tfm_ui.visitors.rest import PICTURES_FOLLOW
+from tfm_ui.visitors.script_run import session_here
 
 _words = st.components.v2.component(
     "words",
@@ -29,8 +29,8 @@ def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: Stat
     """
     drawings = [Drawing(panel.picture, states, slow=panel.slow) for panel in panels if panel.picture]
     follows = bool(drawings) and all(drawing.early for drawing in drawings)
-    if context := get_script_run_ctx(suppress_warning=True):
-        PICTURES_FOLLOW[context.session_id] = follows
+    if session := session_here():
+        PICTURES_FOLLOW[session] = follows
     said = panels[0].result.sentence() if panels else ""
     query = Drawing("", states).query
     with st.container(key="unseen_words"):
@@ -39,5 +39,5 @@ def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: Stat
 
 def nothing_follows() -> None:
     """Note that this page shows no picture: each act runs it."""
-    if context := get_script_run_ctx(suppress_warning=True):
-        PICTURES_FOLLOW[context.session_id] = False
+    if session := session_here():
+        PICTURES_FOLLOW[session] = False

@@ -7,7 +7,6 @@ from typing import ParamSpec
 
 import streamlit as st
 from streamlit.navigation.page import Page
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.live import passes
 from tfm_ui.page import controls, notices, present, sidebar
@@ -16,6 +15,7 @@ from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.script_run import by_history
 from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
@@ -25,9 +25,7 @@ ASKED = "_lens"  # key of the session state: the name of the lens whose page is 
 
 def set_up(page: Page) -> None:
     """Set the window's title, the icon, the logo and the style. Every page calls it first."""
-    context = get_script_run_ctx(suppress_warning=True)
-    by_history = context is not None and context.is_history_navigation  # then the address says all: Back means what was
-    if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history:
+    if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")

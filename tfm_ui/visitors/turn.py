@@ -7,12 +7,12 @@ from contextvars import ContextVar
 from typing import Protocol
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
+from tfm_ui.visitors.script_run import runs_a_script
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
 
@@ -147,7 +147,7 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
             if heavy:
                 give_back()
         return
-    who, lane = (visitor_here(), Lane.PAGES) if _runs_a_script() else ("", Lane.PICTURES)
+    who, lane = (visitor_here(), Lane.PAGES) if runs_a_script() else ("", Lane.PICTURES)
     new = Turn(who, _still_wanted, lane=Lane.SLOW if heavy else lane)
     try:
         new.wait()
@@ -159,13 +159,8 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
         new.end()
 
 
-def _runs_a_script() -> bool:
-    """Whether this thread runs a page's script; the server's start and tests compute without one."""
-    return get_script_run_ctx(suppress_warning=True) is not None
-
-
 def _still_wanted() -> bool:
     """True, or Streamlit's own exception: it stops an abandoned script as soon as the script reads its session."""
-    if _runs_a_script():
+    if runs_a_script():
         _ = "_" in st.session_state
     return True

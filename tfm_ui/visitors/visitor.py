@@ -16,7 +16,6 @@ from itertools import cycle
 
 import streamlit as st
 from starlette.requests import HTTPConnection
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 COOKIE = "_streamlit_xsrf"
 
@@ -36,11 +35,6 @@ def visitor(cookies: Mapping[str, str], address: str | None) -> str:
 def visitor_of(connection: HTTPConnection) -> str:
     """The visitor who sent this request or opened this websocket."""
     return visitor(connection.cookies, connection.client.host if connection.client else None)
-
-
-def runs_a_script() -> bool:
-    """Whether this thread runs a page's script; pictures, the server's start and tests compute without one."""
-    return get_script_run_ctx(suppress_warning=True) is not None
 
 
 def visitor_here() -> str:

@@ -9,7 +9,7 @@ from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request
 from tfm_ui.jobs.queue import GRACE
-from tfm_ui.visitors import metrics
+from tfm_ui.visitors import metrics, script_run
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def script(monkeypatch):
     monkeypatch.setattr(sessions, "_queues", [])
     monkeypatch.setattr(sessions, "Queue", FakeQueue)
     monkeypatch.setattr(sessions.atexit, "register", lambda _: None)
-    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(script_run, "get_script_run_ctx", lambda **_: context)
     runtime = SimpleNamespace(is_active_session=lambda name: name in context.open)
     monkeypatch.setattr(sessions, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
 

@@ -8,7 +8,8 @@ from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls, upload
 from tfm_ui.store.store import StoreAway
-from tfm_ui.visitors.visitor import runs_a_script, visitor_here
+from tfm_ui.visitors.script_run import runs_a_script
+from tfm_ui.visitors.visitor import visitor_here
 
 UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"
 
