@@ -1,7 +1,8 @@
 """A lens as data: its state, views, questions and pictures. `tfm_ui/page/lens_page.py` draws its page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -11,7 +12,7 @@ from tfm_ui.live import passes
 from tfm_ui.live.memory import LITTLE, why_too_large
 from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
-from tfm_ui.pictures.panel import Block, Note
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import Picture, why_not_run
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
@@ -21,8 +22,38 @@ S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
+# What makes a block of a link: the class of a panel, or a function of the model's and the lens's state.
+Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Block | None]
+
+
+def _made(maker: Maker, model: ModelState, state: LensState) -> Block | None:
+    """The block that it makes of a link."""
+    if isinstance(maker, Note):
+        return maker
+    if isinstance(maker, Columns):
+        return Columns([[_made(inside, model, state) for inside in column] for column in maker.columns], maker.widths)
+    if isinstance(maker, type):
+        panel: Panel = maker(model, state)
+        return panel if panel.is_shown else panel.instead()
+    block: Block | None = maker(model, state)
+    return block
+
+
+def _panels(makers: Sequence[Maker]) -> Iterator[type[Panel]]:
+    """The classes of panels among them."""
+    for maker in makers:
+        if isinstance(maker, Columns):
+            yield from _panels([*chain.from_iterable(maker.columns)])
+        elif isinstance(maker, type):
+            yield maker
+
+
 def _nothing(model: ModelState, state: LensState) -> str:
     return ""
+
+
+def _nowhere(model: ModelState, state: LensState) -> Sequence[Block | None]:
+    return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +62,12 @@ class View(Generic[S]):
 
     Attributes:
         title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
-        blocks: what the view shows: a pure function of the model's and the lens's state. The first block is the main
-            picture, which gets the first screen; the others stand below it.
-        pictures: name -> picture: all that the view draws, in its panels and beside its controls.
+        shows: what the view shows, from top to bottom: classes of panels, and functions of the model's and the lens's
+            state that make a block, both pure. The first is the main picture, which gets the first screen; the others
+            stand below it.
+        also: classes of panels that these functions return.
+        instead: what stands in place of all of it where there is nothing to show; nothing if it can be shown.
+        beside: name -> picture: what the view draws beside its controls, in no panel.
         controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
             its own way and returns the lens's state.
         line: the key of that row on the page.
@@ -47,9 +81,13 @@ class View(Generic[S]):
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
-    blocks: Callable[[ModelState, S], Sequence[Block | None]]
+    blocks: Callable[[ModelState, S], Sequence[Block | None]] | None = None  # GOES
     title: str = ""
-    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    shows: Sequence[Maker] = ()
+    also: Sequence[type[Panel]] = ()
+    instead: Callable[[ModelState, S], Sequence[Block | None]] = _nowhere
+    beside: Mapping[str, Picture] = field(default_factory=dict)
+    drawn: Mapping[str, Picture] = field(default_factory=dict)  # GOES
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     line: str = ""
     uses_model: bool = True
@@ -58,6 +96,15 @@ class View(Generic[S]):
     never_trained: Callable[[ModelState, S], str] = _nothing
     reads_instead: Callable[[ModelState, S], str] = _nothing
     running: Callable[[ModelState, S], str] = _nothing
+
+    @property
+    def pictures(self) -> Mapping[str, Picture]:
+        """Name -> picture: all that the view draws, in its panels and beside its controls."""
+        panels = [*_panels(self.shows), *self.also]
+        return {name: picture for panel in panels for name, picture in panel.pictures().items()} | {
+            **self.beside,
+            **self.drawn,
+        }
 
     @property
     def may_read_another(self) -> bool:
@@ -75,7 +122,10 @@ class View(Generic[S]):
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""
-        first, *rest = self.blocks(model, state)
+        if self.blocks:
+            first, *rest = self.blocks(model, state)
+        else:
+            first, *rest = self.instead(model, state) or (_made(each, model, state) for each in self.shows)
         note = self.never_trained(model, state) if not model.is_random else ""
         return [first, *([Note(note, "plain")] if note else []), *rest]
 

@@ -12,7 +12,14 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import Code, config_code, of_model
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import MAX_LEN, ModelState
+
+
+class ModelPanel(Panel):
+    """A panel of this lens."""
+
+    state: ModelLensState
 
 
 def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
@@ -33,6 +40,11 @@ def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:
 def prefix(model: ModelState, stack: str) -> str:
     """How the sites of a stack begin in a recording: "" in a model of one stack."""
     return f"{stack}." if model.is_encoder_decoder else ""
+
+
+def tokens_of_stack(model: ModelState, stack: str) -> Tokens:
+    """The text that a stack reads, "encoder" or "decoder"."""
+    return model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
 
 
 def read_of(tokens: Tokens) -> int:

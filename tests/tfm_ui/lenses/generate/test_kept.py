@@ -191,7 +191,7 @@ def test_recipes_give_the_same_numbers(full):
     state = GenerateState(view="kept", steps=30, full=full)
     for panel in panels_in(blocks(RANDOM, state)):
         scope = {}
-        exec(compile(panel.result.recipe(), panel.key, "exec"), scope)
+        exec(compile(panel.recipe(), panel.key, "exec"), scope)
         if panel.key == "generate_kept":
             assert_allclose(scope["keys"], panel.result.matrices(0)[0], atol=1e-5)
             assert scope["nbytes"] == panel.result.measured[-1]

@@ -121,9 +121,9 @@ def test_all_of_any_block_is_said_and_its_laws_hold(model, state):
         "model_block_lengths",
     ]
     for panel in panels:
-        assert "nan" not in panel.result.sentence().lower()
-        assert all(panel.result.laws().values()), panel.result.laws()
-        assert np.isfinite(panel.result.table().select_dtypes("number").to_numpy()).all()
+        assert "nan" not in panel.sentence().lower()
+        assert all(panel.laws().values()), panel.laws()
+        assert np.isfinite(panel.table().select_dtypes("number").to_numpy()).all()
     for content in (block_steps, both_norms, moments, length_by_token):
         content(model, state)
     for question in QUESTIONS:

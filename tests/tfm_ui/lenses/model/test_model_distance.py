@@ -102,9 +102,9 @@ def test_every_law_holds_and_every_sentence_can_be_written(model, attention, len
     how = {"attention": attention, "reach_length": length, "reach_kernel": kernel, "reach_start": start}
     state = replace(SMALL, reach_seeds=1, **how)
     for panel in panels_in(blocks(model, state)):
-        assert all(panel.result.laws().values()), panel.result.laws()
-        assert panel.result.sentence()
-        assert len(panel.result.table())
+        assert all(panel.laws().values()), panel.laws()
+        assert panel.sentence()
+        assert len(panel.table())
 
 
 @given(

@@ -174,10 +174,10 @@ def test_everything_that_is_said_holds_of_any_model(model, state):
     panels = panels_in(blocks(model, state))
     assert len(panels) == 6
     for panel in panels:
-        assert panel.result.sentence().endswith(".")
-        assert "nan" not in panel.result.sentence().lower()
-        assert [law for law, holds in panel.result.laws().items() if not holds] == []
-        assert not panel.result.table().isna().to_numpy().any()
+        assert panel.sentence().endswith(".")
+        assert "nan" not in panel.sentence().lower()
+        assert [law for law, holds in panel.laws().items() if not holds] == []
+        assert not panel.table().isna().to_numpy().any()
 
 
 @every

@@ -8,7 +8,7 @@ from tfm_ui.lenses.attention.arcs.numbers import arcs
 from tfm_ui.lenses.attention.arcs.pictures import PICTURES
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Panel, Source
+from tfm_ui.pictures.panel import Box, Panel, Source
 from tfm_ui.state.model_state import ModelState
 
 SOURCES: Mapping[str, Sequence[Source]] = {
@@ -23,7 +23,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     """The lines of a layer's heads, or of an aggregate of them."""
     shown = arcs(model, state)
     return [
-        Panel(
+        Box(
             key="arcs",
             title=shown.title,
             how_to_read=shown.how_to_read(state.lines),
@@ -38,7 +38,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
 VIEW = View(
     title="Word to word",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_pass=True,
     controls=("kind", "layer", "lines"),
     line="line_arcs",

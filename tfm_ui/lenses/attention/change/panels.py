@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.change.results import ChangedOutput, ChangedStream,
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -36,7 +36,7 @@ def draw_controls(model: ModelState) -> AttentionState:
 def _weights(weights: ChangedWeights) -> Panel:
     model, changes = weights.setting.model, weights.setting.changes[1]
     made = edits(changes, model, positions(changes, model))
-    return Panel(
+    return Box(
         key="change_weights",
         title=f"Layer {weights.setting.layer}, head {weights.setting.head}",
         how_to_read="Two runs of the model, and what differs; tokens stand as in the text, wherever B reads them. "
@@ -51,7 +51,7 @@ def _weights(weights: ChangedWeights) -> Panel:
 
 
 def _stream(stream: ChangedStream) -> Panel:
-    return Panel(
+    return Box(
         key="change_stream",
         title="The residual stream",
         how_to_read="How far each token’s vector moved, as a share of its length in A: to the right, on its way "
@@ -64,7 +64,7 @@ def _stream(stream: ChangedStream) -> Panel:
 
 def _output(output: ChangedOutput) -> Panel:
     looks_back_only = output.setting.model.looks_back_only
-    return Panel(
+    return Box(
         key="change_output",
         title="What it would say next" if looks_back_only else "What it makes of the last token",
         how_to_read=output.how_to_read,
@@ -77,6 +77,6 @@ def _output(output: ChangedOutput) -> Panel:
 VIEW = View(
     title="Change it",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=draw_controls,
 )

@@ -8,7 +8,7 @@ from tfm_ui.lenses.attention.contribution.writing import HeadWriting
 from tfm_ui.lenses.attention.inside import Inside
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 SOURCES = (contribution_norms, Inside.weights, Inside.output_weight, MultiHeadAttention.forward)
@@ -21,7 +21,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Block]:
 
 
 def _whole_head(whole: WholeHead) -> Panel:
-    return Panel(
+    return Box(
         key="contribution",
         title="What it looks at, and what that contributes",
         how_to_read="First map: where each query looks. Second map: how long the vector is that it gets from there. "
@@ -34,7 +34,7 @@ def _whole_head(whole: WholeHead) -> Panel:
 
 
 def _chosen_row(chosen: ChosenRow) -> Panel:
-    return Panel(
+    return Box(
         key="contribution_row",
         title=f"The row of “{chosen.writing.queries[chosen.row]}”",
         how_to_read="Lengths as shares of their sum; vectors that point in opposite directions partly cancel.",
@@ -48,7 +48,7 @@ def _chosen_row(chosen: ChosenRow) -> Panel:
 VIEW = View(
     title="Contribution",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=("kind", "layer", "head"),
     line="line_contribution",
     reads_pass=True,

@@ -5,14 +5,14 @@ from tfm_ui.lenses.attention.dictionary.numbers import look_up
 from tfm_ui.lenses.attention.dictionary.pictures import PICTURES
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     """A few keys with their values, a query, and the answer; it needs no model."""
     return [
-        Panel(
+        Box(
             key="dictionary",
             title="A soft dictionary",
             how_to_read="Drag the query or a key, change a value: the answer is the sum of weight × value. Dotted: how "
@@ -32,7 +32,7 @@ def _reads_instead(model: ModelState, state: AttentionState) -> str:
 VIEW = View(
     title="Soft dictionary",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     uses_model=False,
     reads_instead=_reads_instead,
 )

@@ -8,14 +8,14 @@ from tfm_ui.lenses.attention.scale.pictures import PICTURES
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 
 def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     """The experiment, and the model's own heads beside it."""
     return [
-        Panel(
+        Box(
             key="scale",
             title="Why √dₖ",
             how_to_read="Queries and keys of independent standard normal numbers, drawn anew at each dₖ. "
@@ -46,7 +46,7 @@ def draw_controls(model: ModelState) -> AttentionState:
 VIEW = View(
     title="Why √dₖ",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_pass=True,
     controls=draw_controls,
 )

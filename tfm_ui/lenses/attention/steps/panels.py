@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.steps.pictures import PICTURES
 from tfm_ui.lenses.attention.steps.scenes import what
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -20,7 +20,7 @@ def blocks(model: ModelState, state: AttentionState) -> list[Panel]:
     """One head at one step, or at all of them."""
     shown = steps(model, state)
     return [
-        Panel(
+        Box(
             key="steps",
             title=f"Layer {state.layer}, head {state.head}",
             shape=f"step {STEPS.index(state.step) + 1} of {len(STEPS)}: {state.step}",
@@ -47,7 +47,7 @@ def _formulas(shown: Steps) -> None:
 VIEW = View(
     title="Step by step",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_pass=True,
     controls=("kind", "layer", "head", "scaled", "masked"),
     line="line_steps",

@@ -22,7 +22,7 @@ from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -38,7 +38,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
 def _stored(shown: Kept) -> Panel:
     config = shown.model.config
     rows = shown.lengths[-1] if shown.lengths else 0
-    return Panel(
+    return Box(
         key="generate_kept",
         title="What is kept",
         how_to_read="A row per token that has been read, the prompt’s first. Drag the slider: each step adds one row "
@@ -52,7 +52,7 @@ def _stored(shown: Kept) -> Panel:
 
 
 def _same(model: ModelState, state: GenerateState) -> Panel:
-    return Panel(
+    return Box(
         key="generate_kept_same",
         title="The same text without the cache",
         how_to_read="Each step once more by a pass over the whole text before it. Both ways add the same numbers, but "
@@ -66,7 +66,7 @@ def _same(model: ModelState, state: GenerateState) -> Panel:
 
 def _costs(model: ModelState, state: GenerateState) -> Panel:
     shown = costs(model, state)
-    return Panel(
+    return Box(
         key="generate_kept_costs",
         title="What one more token costs",
         how_to_read="Lines are by formula, of this shape. A multiply-add counts as two operations (FLOP); a pass "
@@ -99,7 +99,7 @@ def _running(model: ModelState, state: GenerateState) -> str:
 VIEW = View(
     title="What is kept",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
     running=_running,
 )

@@ -9,7 +9,7 @@ from tfm_ui.lenses.generate.state import BEAM_IS_GREEDY, PREFIX, GenerateState
 from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note
 from tfm_ui.state.model_state import ModelState
 
 CAVEAT = (
@@ -23,7 +23,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
         return unable(reason)
     shown = looked(model, state)
     return [
-        Panel(
+        Box(
             key="generate_look",
             title="Where each token looked",
             how_to_read="The amber token was written at the token before it, whose row of weights is shown as it was. "
@@ -48,6 +48,6 @@ def _controls(model: ModelState) -> GenerateState:
 VIEW = View(
     title="Attention",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
 )

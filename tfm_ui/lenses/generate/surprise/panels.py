@@ -12,7 +12,7 @@ from tfm_ui.lenses.generate.unable import unable
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Box
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -24,7 +24,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
     shown = surprising(model, state)
     count = formats.plural(sum(side.scored.count for side in shown.sides), "token")
     return [
-        Panel(
+        Box(
             key="generate_surprise",
             title="How surprising each token is",
             how_to_read="The darker a token, the less the model expected it after the text before it; in dark mode, "
@@ -35,7 +35,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
             result=shown,
             sources=[surprise, scored],
         ),
-        Panel(
+        Box(
             key="generate_surprise_places",
             title="Along the text",
             how_to_read="Left, the surprise of each token. Right, the perplexity of the text from its beginning up to "
@@ -63,6 +63,6 @@ def _controls(model: ModelState) -> GenerateState:
 VIEW = View(
     title="Surprise",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
 )

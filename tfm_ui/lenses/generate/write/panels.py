@@ -15,7 +15,7 @@ from tfm_ui.lenses.generate.write.pictures import PICTURES
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 OF_METHOD = {"sample": ["steps", "seed", "full"], "greedy": ["steps", "full"], "beam": ["steps", "width"]}
@@ -29,7 +29,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
         return [_beams_panel(searched(model, state))]
     shown = written(model, state)
     return [
-        Panel(
+        Box(
             key="generate_write",
             title="Token by token",
             how_to_read="Click a token, or use ◀ and ▶, to see how it was chosen: logits, divided by the temperature, "
@@ -45,7 +45,7 @@ def blocks(model: ModelState, state: GenerateState) -> list[Block | None]:
 
 
 def _beams_panel(shown: Searched) -> Panel:
-    return Panel(
+    return Box(
         key="generate_beams",
         title="Beam search",
         how_to_read="A column per step, a row per text that was followed, the best on top. Lines lead to the text that "
@@ -70,6 +70,6 @@ def _controls(model: ModelState) -> GenerateState:
 VIEW = View(
     title="Write",
     blocks=blocks,
-    pictures=PICTURES | OF_BEAMS,
+    drawn=PICTURES | OF_BEAMS,
     controls=_controls,
 )

@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -36,7 +36,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 
 def _all_calls(batch: Conventions) -> Panel:
     result = table.AllCalls(batch)
-    return Panel(
+    return Box(
         key="conventions",
         title="The same mask elsewhere",
         how_to_read="A row per convention. Each call was made, with the weights and inputs of "
@@ -55,7 +55,7 @@ def _html(result: table.AllCalls) -> None:
 def _one_call(batch: Conventions) -> Columns:
     """Our mask, and what the call gets."""
     rows, columns = (len(names) for names in batch.names)
-    ours = Panel(
+    ours = Box(
         key="masks_ours",
         title="Our mask",
         how_to_read="Of the chosen sentence: rows look at columns, 1 = may attend.",
@@ -65,7 +65,7 @@ def _one_call(batch: Conventions) -> Columns:
         sources=(batch.convention.back,),
     )
     result = HandedMask(batch)
-    handed = Panel(
+    handed = Box(
         key="masks_handed",
         title=batch.name,
         how_to_read=result.about_slice(),
@@ -91,7 +91,7 @@ def _foreign(model: ModelState, state: MasksState) -> Panel:
     """What was pasted or uploaded. A rejected file hides all."""
     mask, problem = bringing.brought(model, state)
     if not mask:
-        return Panel(
+        return Box(
             key="masks_foreign",
             title="A mask from elsewhere",
             how_to_read="What torch or NumPy prints, rows of 0 and 1, a list, a file.",
@@ -99,7 +99,7 @@ def _foreign(model: ModelState, state: MasksState) -> Panel:
             result=NoMask(),
             sources=pasted.SOURCES,
         )
-    return Panel(
+    return Box(
         key="masks_foreign",
         title="A mask from elsewhere",
         how_to_read="On the left as it came, on the right what it means: 1 = may attend.",
@@ -131,7 +131,7 @@ def draw_controls(model: ModelState) -> MasksState:
 VIEW = View(
     title="Other libraries",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=draw_controls,
     running=running,

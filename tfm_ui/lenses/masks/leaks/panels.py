@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import exact_bar
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note
 from tfm_ui.state.model_state import ModelState
 
 SOURCES = (influence_by_part, streams, hops, reach_by_layer)  # of what stands below the first panel
@@ -28,7 +28,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     measured, exact = measure(model, state), all_of(model, state)
     plan = measured.plan
     return [
-        Panel(
+        Box(
             key="masks_leaks",
             title="Change one token: which outputs move?",
             how_to_read="Each row: the token that is changed into others. Columns: by how much each output, the "
@@ -45,7 +45,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
         ),
         Note(plan.aside) if plan.aside else None,
         *the_batch(model, state),
-        Panel(
+        Box(
             key="masks_leaks_layers",
             title="Layer by layer",
             how_to_read="The same after each layer: information goes one step of the mask further in each.",
@@ -55,7 +55,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
             sources=SOURCES,
             slow=plan.slow,
         ),
-        Panel(
+        Box(
             key="masks_leaks_distance",
             title="How far information travels",
             how_to_read="First, by layer, the farthest tokens that an output moved with, back and ahead of it; then by "
@@ -78,7 +78,7 @@ def running(model: ModelState, state: MasksState) -> str:
 VIEW = View(
     title="Leak test",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=mask_and("promise", more=("tries",)),
     running=running,

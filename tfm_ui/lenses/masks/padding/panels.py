@@ -21,7 +21,7 @@ from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 SOURCES = (order.apart, padding_mask, laid, key_mask, forward_under_mask)  # of the sentence beside padding
@@ -46,7 +46,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 
 
 def _alone(model: ModelState, state: MasksState, beside: AloneAndPadded) -> Panel:
-    return Panel(
+    return Box(
         key="masks_padding",
         title="Alone and in the batch",
         how_to_read="How far each token’s vector is from what it is when the sentence runs alone, from layer to "
@@ -81,7 +81,7 @@ def _acts(model: ModelState, state: MasksState, beside: AloneAndPadded) -> None:
 
 
 def _amounts(beside: AloneAndPadded) -> Panel:
-    return Panel(
+    return Box(
         key="masks_padding_amount",
         title="By how much padding",
         how_to_read="The largest move of an output (up, in powers of ten) against the number of PADs.",
@@ -93,7 +93,7 @@ def _amounts(beside: AloneAndPadded) -> Panel:
 
 def _weights(beside: AloneAndPadded) -> Panel:
     result = Weights(beside)
-    return Panel(
+    return Box(
         key="masks_padding_weights",
         title="Where the weight goes",
         how_to_read=f"{result.where[0].upper()}{result.where[1:]} in the three runs; tokens (rows) look at tokens and "
@@ -105,7 +105,7 @@ def _weights(beside: AloneAndPadded) -> Panel:
 
 
 def _rows(result: treatments.TreatmentsOfRow) -> Panel:
-    return Panel(
+    return Box(
         key="masks_empty_row",
         title="A row without a key",
         how_to_read=f"What its weights are in {result.where}, where they are handed out; below, every treatment, "
@@ -118,7 +118,7 @@ def _rows(result: treatments.TreatmentsOfRow) -> Panel:
 
 
 def _spread(model: ModelState, state: MasksState) -> Panel:
-    return Panel(
+    return Box(
         key="masks_nan_spreads",
         title="How a NaN spreads",
         how_to_read="Each token after each layer, the treatment in the place of ours in all of them: NaN, or how "
@@ -138,7 +138,7 @@ VIEW = View(
     never_trained=other_mask,
     title="Padding",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES | OF_EMPTY_ROW,
+    drawn=OF_LENS | PICTURES | OF_EMPTY_ROW,
     reads_instead=reads_instead,
     controls=mask_and("layer", "head", more=("pad_side", "row")),
     running=running,

@@ -14,7 +14,7 @@ from tfm_ui.lenses.masks.see.pictures import PICTURES
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -26,7 +26,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
 def _maps(model: ModelState, state: MasksState) -> Panel:
     result = numbers.head_under_mask(model, state)
     rows, columns = result.obeyed.mask.shape
-    return Panel(
+    return Box(
         key="masks_see",
         title="The mask, and how it is obeyed",
         how_to_read=f"{result.where.capitalize()}. Hatched: hidden. Scores come before the softmax, weights after it.",
@@ -67,7 +67,7 @@ def _paint(result: HeadUnderMask) -> None:
 
 def _growth(model: ModelState, state: MasksState) -> Panel:
     result = growth.growth(setting(model, state))
-    return Panel(
+    return Box(
         key="masks_growth",
         title="How the pairs grow with the text",
         how_to_read=f"Pairs kept by {result.title}, over the length of a text without padding and paint. Both axes "
@@ -81,7 +81,7 @@ def _growth(model: ModelState, state: MasksState) -> Panel:
 VIEW = View(
     title="Mask and weights",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     reads_instead=reads_instead,
     controls=mask_and("layer", "head"),
     never_trained=other_mask,

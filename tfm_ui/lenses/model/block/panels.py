@@ -22,7 +22,7 @@ from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
 
 
@@ -60,7 +60,7 @@ def _sources(shown: Chosen) -> list[Source]:
 
 def _steps_panel(shown: Steps) -> Panel:
     order = "norm, sub-layer, sum" if shown.chain.pre_norm else "sub-layer, sum, norm"
-    return Panel(
+    return Box(
         key="model_block",
         title=f"One block: {order}",
         shape=f"token × d_model = {len(shown.names)} × {shown.model.d_model}",
@@ -87,7 +87,7 @@ def _draw_again(state: ModelLensState) -> None:
 
 def _cell_panel(cell: Cell) -> Panel:
     name = cell.block.names[cell.block.token]
-    return Panel(
+    return Box(
         key="model_block_cell",
         title=f"“{name}”, dimension {cell.block.dim + 1}",
         how_to_read="Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4.",
@@ -105,7 +105,7 @@ def _lines(cell: Cell) -> None:
 
 
 def _moments_panel(shown: Moments) -> Panel:
-    return Panel(
+    return Box(
         key="model_block_moments",
         title="Mean and variance",
         how_to_read="Of the numbers of each token’s vector, before the norm and after gain and shift.",
@@ -116,7 +116,7 @@ def _moments_panel(shown: Moments) -> Panel:
 
 
 def _both_panel(shown: Both) -> Panel:
-    return Panel(
+    return Box(
         key="model_block_both",
         title="Pre-norm and post-norm, the same weights",
         how_to_read="f is the sub-layer. The first map leaves the block in pre-norm, the third in post-norm. Without "
@@ -129,7 +129,7 @@ def _both_panel(shown: Both) -> Panel:
 
 
 def _lengths_panel(shown: Lengths) -> Panel:
-    return Panel(
+    return Box(
         key="model_block_lengths",
         title="Length of each vector",
         how_to_read="The length ‖x‖ of each token’s vector before the block and after it, under both norms.",
@@ -161,7 +161,7 @@ VIEW = View(
     never_trained=_never_trained,
     title="Block",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
     running=_running,
 )

@@ -12,7 +12,7 @@ from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -46,7 +46,7 @@ def _about(model: ModelState, shown: Wired) -> str:
 
 
 def _wired_panel(shown: Wired) -> Panel:
-    return Panel(
+    return Box(
         key="model_wirings",
         title="Four wirings, the same weights",
         how_to_read="Pre-norm x + f(norm(x)); post-norm norm(x + f(x)); no residuals f(norm(x)); no norm x + f(x). "
@@ -62,7 +62,7 @@ def _wired_panel(shown: Wired) -> Panel:
 
 
 def _alike_panel(shown: Alike) -> Panel:
-    return Panel(
+    return Box(
         key="model_alike",
         title="Do tokens become alike?",
         how_to_read="The mean cosine between the vectors of two different tokens after each layer: 0 is a right angle, "
@@ -74,7 +74,7 @@ def _alike_panel(shown: Alike) -> Panel:
 
 
 def _stream_panel(shown: Stream) -> Panel:
-    return Panel(
+    return Box(
         key="model_stream_lengths",
         title="The residual stream of the live model",
         how_to_read="Mean length: of the vectors before and after each sub-layer, and of what it adds. Mean "
@@ -89,7 +89,7 @@ def _stream_panel(shown: Stream) -> Panel:
 def _dropout_panel(shown: Dropped) -> Panel:
     layer = int(shown.site.split("layers.")[1].split(".")[0]) + 1
     cut = f", and only the first {DROPOUT_READ} tokens are read" if len(shown.tokens.ids) > DROPOUT_READ else ""
-    return Panel(
+    return Box(
         key="model_training_mode",
         title=f"Dropout: the weights of “{shown.names[shown.token]}”, layer {layer}, head {shown.head + 1}",
         how_to_read=f"Dots: {len(shown.trained)} passes in training mode, each from its own seed, beside evaluation "
@@ -115,5 +115,5 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 
 
 VIEW = View(
-    title="Depth", blocks=blocks, pictures=PICTURES, controls=_controls, running=_running, never_trained=other_attention
+    title="Depth", blocks=blocks, drawn=PICTURES, controls=_controls, running=_running, never_trained=other_attention
 )

@@ -35,7 +35,7 @@ from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel, Result, Source
+from tfm_ui.pictures.panel import Block, Box, Panel, Result, Source
 from tfm_ui.state.model_state import ModelState
 
 SOURCES: dict[str, list[Source]] = {
@@ -61,7 +61,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
 
 def _diagram_panel(shown: Machine) -> Panel:
     live = "live" if shown.shown.live else "counted only"
-    return Panel(
+    return Box(
         key="model_diagram",
         title=f"The machine, {live}",
         shape=config_in_words(shown),
@@ -80,7 +80,7 @@ def _block_panel(shown: Machine, result: Result, picture: str) -> Panel:
     where = f"layer {block.layer + 1}" if block.layer is not None else ""
     stack = shown.stack if len(shown.counts) > 1 else ""
     place = ", ".join(filter(None, (stack, where)))
-    return Panel(
+    return Box(
         key="model_flow",
         title=f"The block: {name}" + f" ({place})" * bool(place),
         how_to_read="What flows in and out, token × dimension, on one scale. " * isinstance(result, Flow)
@@ -111,7 +111,7 @@ def _formula(shown: Machine) -> None:
 
 
 def _path_panel(shown: Path) -> Panel:
-    return Panel(
+    return Box(
         key="model_path",
         title=f"The way of “{shown.names[shown.token]}”",
         how_to_read="The length of its vector in the residual stream after each block. How far each block turned "
@@ -145,7 +145,7 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 VIEW = View(
     title="Machine",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
     running=_running,
     never_trained=other_attention,

@@ -16,7 +16,7 @@ from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.exact import Exact
 from tfm_ui.page import controls_line, exact_bar
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -29,7 +29,7 @@ def blocks(model: ModelState, state: ModelLensState) -> list[Block | None]:
 
 
 def _reach_panel(shown: Reach, exact: Exact | None) -> Panel:
-    return Panel(
+    return Box(
         key="model_distance",
         title="What still reaches the last output",
         how_to_read="Each line: how much the last output changes with the input at this distance, the median of all "
@@ -52,7 +52,7 @@ def _reach_panel(shown: Reach, exact: Exact | None) -> Panel:
 
 
 def _paths_panel(shown: Paths) -> Panel:
-    return Panel(
+    return Box(
         key="model_distance_paths",
         title="How long the path is",
         how_to_read="Paper: Vaswani et al. 2017, table 1, for n tokens and kernels of k. Path: layers, or in recurrent "
@@ -96,7 +96,7 @@ VIEW = View(
     title="Distance",
     reads_instead=_reads_instead,
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
     running=_running,
 )

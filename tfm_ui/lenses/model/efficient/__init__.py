@@ -1,1 +1,48 @@
-"""The view "efficient" of the Model lens."""
+"""The view "efficient": other attentions on the same weights, the fused kernel's tiles, and what each costs."""
+
+from dataclasses import replace
+
+from tfm_core import ATTENTION
+from tfm_ui.lenses.model.efficient.compared import Efficient
+from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
+from tfm_ui.lenses.model.efficient.tiling import KNOB, EfficientRunning, EfficientTiles
+from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
+from tfm_ui.live.never_trained import never_trained
+from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Note
+from tfm_ui.state.model_state import ModelState
+
+
+def _about(model: ModelState, state: ModelLensState) -> Note:
+    """What each attention is, and why one of them is not possible here."""
+    said = "  \n".join(ATTENTION[name].about for name in possible(model))
+    return Note(f"{said}  \n{why_not_all(model)}".rstrip())
+
+
+def _controls(model: ModelState) -> ModelLensState:
+    """Which stack, layer and head, and how large a tile."""
+    line = controls_line.row("line_model_efficient")
+    return controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "head", "tile")
+
+
+def _running(model: ModelState, state: ModelLensState) -> str:
+    """What is said while models run that take seconds."""
+    return "Running the model with each attention" if model.is_heavy else ""
+
+
+def _never_trained(model: ModelState, state: ModelLensState) -> str:
+    """A sentence that names those of these models for which trained weights were never trained."""
+    config = config_of(model, state)
+    return never_trained(model, [*(replace(config, attention=name) for name in possible(model))])
+
+
+VIEW = View(
+    title="Efficient",
+    shows=[Efficient, _about, EfficientGrowth, EfficientTiles, EfficientRunning],
+    beside=KNOB,
+    controls=_controls,
+    running=_running,
+    never_trained=_never_trained,
+)

@@ -1,24 +1,31 @@
 """All attentions on the same weights and the same input: what each query sees, and how far the output moves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from tfm_core import TransformerConfig, recording
-from tfm_ui.lenses.model.efficient import recipe
-from tfm_ui.lenses.model.machine import in_script, inputs_of, prefix, read
-from tfm_ui.lenses.model.state import ModelLensState, possible
+from tfm_core import ATTENTION, MultiHeadAttention, Transformer, TransformerConfig, recording
+from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
+from tfm_ui.lenses.model.machine import ModelPanel, in_script, inputs_of, prefix, read, tokens_of_stack
+from tfm_ui.lenses.model.state import PREFIX, possible
 from tfm_ui.live.cache import cached
-from tfm_ui.live.passes import transformer
+from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.live.tables import SIDE, matrix
+from tfm_ui.live.windows import part_of, pooled
+from tfm_ui.pictures import maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.map_scale import from_zero
+from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
+
+MANY = SIDE // 2  # a side of each map, as there are five
 
 
 @dataclass(frozen=True)
@@ -66,10 +73,17 @@ def attend(
         replace(config, attention="full"),
         (f"*layers.*.self_attention.{reads}", "*layers.*.self_attention.mask"),
     )
-    root = transformer(config) if model.is_encoder_decoder else transformer(config).stack
+    return alone(transformer(config), site, trace[f"{site}.{reads}"], trace[f"{site}.mask"], wanted)
+
+
+def alone(
+    model: Transformer, site: str, x: Tensor, mask: Tensor, wanted: Sequence[str]
+) -> tuple[Tensor, Mapping[str, Tensor]]:
+    """The attention at a site, run by itself on x: its output, and what it recorded of what is wanted."""
+    root: nn.Module = model if model.config.architecture == "encoder-decoder" else model.stack
     positional = root.get_submodule(site.rpartition("layers.")[0] + "positional")
     with torch.no_grad(), recording([f"{site}.{name}" for name in wanted]) as inside:
-        output = root.get_submodule(site)(trace[f"{site}.{reads}"], mask=trace[f"{site}.mask"], positional=positional)
+        output = root.get_submodule(site)(x, mask=mask, positional=positional)
     return output, inside
 
 
@@ -89,27 +103,69 @@ def variants(
     return {name: variant(name) for name in names}, float(full.abs().max())
 
 
-@dataclass(frozen=True)
-class Compared(Result):
-    """The attentions side by side.
+def on_the_same_weights(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    names: Sequence[str],
+    site: str,
+    head: int,
+) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor], Mapping[str, Tensor]]:
+    """Each attention in place of the full one at a site, on its recorded input: weights, visible pairs, outputs."""
+    reads = f"{site}.normed" if config.norm == "pre" else f"{site}.residual_before"
+    with torch.no_grad(), recording([reads, f"{site}.mask"]) as trace:
+        Transformer(config).eval()(*inputs, mask=mask)
+    weights, visible, outputs = {}, {}, {}
+    for name in names:
+        model = Transformer(replace(config, attention=name)).eval()  # the same weights, as they are drawn by name
+        output, inside = alone(model, site, trace[reads], trace[f"{site}.mask"], ["weights", "mask"])
+        weights[name] = inside[f"{site}.weights"][0, head]
+        visible[name] = inside[f"{site}.mask"].expand_as(inside[f"{site}.weights"])[0, head]
+        outputs[name] = output[0]
+    return weights, visible, outputs
 
-    Attributes:
-        model: the sidebar's model.
-        config: its configuration, with full attention.
-        site: where: the attention of the chosen layer and stack.
-        head: the chosen head, from 0.
-        tokens: the text of this stack.
-    """
 
-    model: ModelState
-    config: TransformerConfig
-    site: str
-    head: int
-    tokens: Any
+class Efficient(ModelPanel):
+    """The attentions side by side, in the chosen layer, stack and head."""
+
+    title = "Who sees whom, on the same weights"
+    sources: Sequence[Source] = (
+        *(on_the_same_weights, MultiHeadAttention.forward),
+        *(ATTENTION[name].pattern for name in ("window", "strided")),
+        *(linear_attention, linear_attention_weights),
+    )
+    canvas = MAPS
+    needs = and_scores(3)
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The sidebar's configuration, with full attention."""
+        return replace(self.model.config, attention="full")
+
+    @property
+    def stack(self) -> str:
+        """The stack that is looked at."""
+        return self.state.stack if self.model.is_encoder_decoder else self.model.architecture
+
+    @property
+    def layer(self) -> int:
+        """The chosen layer, from 1."""
+        return min(self.state.layer, self.model.num_layers)
+
+    @property
+    def head(self) -> int:
+        """The chosen head, from 1."""
+        return min(self.state.head, self.model.num_heads)
+
+    @property
+    def site(self) -> str:
+        """Where: the attention of the chosen layer and stack."""
+        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.self_attention"
 
     @cached_property
     def _variants(self) -> tuple[dict[str, Variant], float]:
-        return variants(self.model, self.config, possible(self.model), self.site, self.head)
+        return variants(self.model, self.config, possible(self.model), self.site, self.head - 1)
 
     @property
     def by_name(self) -> dict[str, Variant]:
@@ -124,7 +180,7 @@ class Compared(Result):
     @cached_property
     def names(self) -> list[str]:
         """A label per token."""
-        return token_labels.labels(self.tokens)
+        return token_labels.labels(tokens_of_stack(self.model, self.stack))
 
     @cached_property
     def allowed(self) -> int:
@@ -150,6 +206,18 @@ class Compared(Result):
             "differences do not measure quality: a model trained with this attention would adapt to it."
         )
 
+    @property
+    def how_to_read(self) -> str:
+        of_stack = f" of the {self.stack}" if self.model.is_encoder_decoder else ""
+        return (
+            f"The weights of head {self.head} in layer {self.layer}{of_stack}, each attention on the same input. "
+            "Hatched: hidden. Linear: the matrix that it implies and never writes."
+        )
+
+    @property
+    def shape(self) -> str:
+        return f"query × key = {len(self.names)} × {len(self.names)}"
+
     def laws(self) -> dict[str, bool]:
         """Rows sum to 1, hidden pairs have no weight, and fused is full."""
         sums = {name: variant.weights.double().sum(-1) for name, variant in self.by_name.items()}
@@ -164,6 +232,30 @@ class Compared(Result):
             f"fused puts out what full does, to rounding (largest difference {formats.tiny(fused)})": fused
             <= 1e-4 * max(1.0, self.largest),
         }
+
+    def picture(self) -> Content:
+        """A map of weights for each attention, on one scale; what a query may not see is blank."""
+        size = len(self.names)
+        part = part_of(self.state.efficient_part, size, size, MANY)
+        whole = part.exact and (part.rows, part.columns) == (size, size)
+        top = max(float(variant.weights.max()) for variant in self.by_name.values())
+        return maps.content(
+            [
+                Map(
+                    name=name,
+                    values=pooled(matrix(variant.weights.masked_fill(~variant.visible, float("nan"))), part),
+                    scale=from_zero(top),
+                    unit="weight, one scale",
+                )
+                for name, variant in self.by_name.items()
+            ],
+            rows=Axis(part.row_names(self.names), "query", "query", "query"),
+            columns=Axis(part.column_names(self.names), "key", "key", "key"),
+            part=None if whole else part,
+            zooms=PREFIX + "efficient_part",
+            blank="hidden",
+            counted_from=1,
+        )
 
     def table(self) -> pd.DataFrame:
         """A row per attention."""
@@ -181,22 +273,12 @@ class Compared(Result):
     def recipe(self) -> str:
         """A script that leaves `weights`, `visible` and `outputs`, attention -> tensor."""
         return script(
-            recipe.on_the_same_weights,
+            on_the_same_weights,
             **in_script(self.model, self.config),
             names=tuple(self.by_name),
             site=self.site,
-            head=self.head,
+            head=self.head - 1,
         )
-
-
-def compared(model: ModelState, state: ModelLensState) -> Compared:
-    """The attentions that are possible with this model's positional encoding."""
-    config = replace(model.config, attention="full")
-    stack = state.stack if model.is_encoder_decoder else model.architecture
-    site = f"{prefix(model, stack)}layers.{min(state.layer, model.num_layers) - 1}.self_attention"
-    head = min(state.head, model.num_heads) - 1
-    tokens = model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
-    return Compared(model, config, site, head, tokens)
 
 
 def _size(number: float) -> str:

@@ -1,9 +1,9 @@
 """Questions of the view "efficient", and their answers, computed from what is on screen."""
 
 from tfm_core import span_of
-from tfm_ui.lenses.model.efficient.compared import Compared, compared
-from tfm_ui.lenses.model.efficient.costs import costs
-from tfm_ui.lenses.model.efficient.tiling import at_end, tiling
+from tfm_ui.lenses.model.efficient.compared import Efficient
+from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
+from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
@@ -12,12 +12,12 @@ from tfm_ui.text import formats
 
 def share_of_window(model: ModelState, state: ModelLensState) -> float:
     """How much of the visible pairs the window leaves, in percent."""
-    return formats.points(compared(model, state).share("window"))
+    return formats.points(Efficient(model, state).share("window"))
 
 
 def who_sees_less(model: ModelState, state: ModelLensState) -> str:
     """What window and stride leave, and what linear and fused do instead."""
-    shown = compared(model, state)
+    shown = Efficient(model, state)
     span = span_of(len(shown.names))
     kept = [f"{name} keeps {formats.percent(shown.share(name))}" for name in ("window", "strided")]
     later = (
@@ -31,7 +31,7 @@ def who_sees_less(model: ModelState, state: ModelLensState) -> str:
     )
 
 
-def _all_pairs(shown: Compared) -> str:
+def _all_pairs(shown: Efficient) -> str:
     if "linear" in shown.by_name:
         return "Linear and fused attention see all of them; they save the matrix and not the pairs."
     return "Fused attention sees all of them; it saves the matrix and not the pairs."
@@ -39,8 +39,8 @@ def _all_pairs(shown: Compared) -> str:
 
 def what_the_kernel_holds(model: ModelState, state: ModelLensState) -> str:
     """The tile, the running numbers, and that the end is exact."""
-    shown = tiling(compared(model, state), state)
-    end = at_end(shown)
+    shown = EfficientTiles(model, state)
+    end = shown.end
     grown = sum(int(((tile.factor < 1) & (tile.factor > 0)).sum()) for tile in end.steps)
     return (
         f"{formats.plural(len(shown.steps), 'step')} of at most {shown.side} × {shown.side} scores. For each query one "
@@ -52,8 +52,8 @@ def what_the_kernel_holds(model: ModelState, state: ModelLensState) -> str:
 
 def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
     """The multiply-adds of linear attention beside those of full attention."""
-    shown = costs(model, state)
-    full, linear = shown.here["full"], shown.here["linear"]
+    shown = EfficientGrowth(model, state)
+    full, linear = shown.on_screen["full"], shown.on_screen["linear"]
     times = formats.number(max(full.needed, linear.needed) / min(full.needed, linear.needed))
     compare = (
         "the same number"
@@ -65,7 +65,7 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
     return (
         f"With {formats.plural(shown.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
         f"visible pair, linear attention 2 d dₖ + d for each token, of which d are its normaliser, so a query must see "
-        f"more than dₖ + ½ = {shown.d_model // shown.num_heads + 0.5} keys, on average, before linear "
+        f"more than dₖ + ½ = {model.d_model // model.num_heads + 0.5} keys, on average, before linear "
         f"attention needs less. In all heads together {formats.count(full.kept)} scores are visible, and in "
         f"their place linear attention holds {formats.count(linear.kept)} sums, its normaliser counted."
     )
@@ -73,7 +73,7 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
 
 def what_linear_attention_sees(model: ModelState, state: ModelLensState) -> str:
     """How even the implied weights are."""
-    shown = compared(model, state)
+    shown = Efficient(model, state)
     if "linear" not in shown.by_name:
         return (
             f"Linear attention has no scores, and {model.positional} positions add a bias to scores: the two cannot be "

@@ -18,7 +18,7 @@ from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -40,7 +40,7 @@ def _where(shown: Hidden) -> str:
 
 
 def _curves_panel(shown: Curves) -> Panel:
-    return Panel(
+    return Box(
         key="model_activations",
         title="The activations and their derivatives",
         how_to_read=f"Shaded: the middle 90% of what {CALLED[shown.hidden.activation]} reads in {_where(shown.hidden)} "
@@ -58,7 +58,7 @@ def _hidden_panel(shown: Hidden) -> Panel:
     percents: dict[str, Any] = {
         name: number(format="percent") for name in shown.table().columns if name not in ("least", "most")
     }
-    return Panel(
+    return Box(
         key="model_hidden",
         title=f"Hidden units under each, {_where(shown)}",
         how_to_read="What the output projection reads, on one scale. Each map is a model that differs in its "
@@ -76,7 +76,7 @@ def _hidden_panel(shown: Hidden) -> Panel:
 
 def _unit_panel(shown: Unit) -> Panel:
     cut = f" The first {MOST} tokens." if len(shown.hidden.names) > len(shown.fires) else ""
-    return Panel(
+    return Box(
         key="model_one_unit",
         title=f"Hidden unit {shown.unit + 1}, {_where(shown.hidden)}, {shown.hidden.activation}",
         how_to_read="Fires: its value at each token. Writes towards: the cosine of the vector that it writes with each "
@@ -96,7 +96,7 @@ def _sizes_panel(shown: Sizes) -> Panel:
         "without biases": number,
         "multiply-adds per token": number,
     }
-    return Panel(
+    return Box(
         key="model_ffn_sizes",
         title="Parameters and cost",
         how_to_read="Counted on the modules themselves. Multiply-adds are those of matrix products.",
@@ -128,7 +128,7 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
 VIEW = View(
     title="Feed-forward",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=_controls,
     running=_running,
     never_trained=_never_trained,

@@ -21,7 +21,7 @@ from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -44,7 +44,7 @@ def _elsewhere(shown: Likeliest, state: ModelLensState) -> str:
 
 
 def _likeliest_panel(shown: Likeliest) -> Panel:
-    return Panel(
+    return Box(
         key="model_output",
         title=f"Likeliest tokens at “{shown.out.names[shown.token]}”",
         how_to_read=f"Beside each bar: logit / temperature → through the softmax, its probability. {_names(shown)}",
@@ -61,7 +61,7 @@ def _names(shown: Likeliest) -> str:
 
 
 def _positions_panel(shown: ByPosition, token: int) -> Panel:
-    return Panel(
+    return Box(
         key="model_output_positions",
         title="Every position",
         how_to_read="A row for each position of the text. A click on a row shows its tokens above; a click on a "
@@ -89,7 +89,7 @@ def _choose(row: int) -> None:
 
 
 def _norm_panel(shown: FinalNorm) -> Panel:
-    return Panel(
+    return Box(
         key="model_output_norm",
         title="The final norm" if shown.norm is not None else "No final norm",
         how_to_read="The length of each position’s vector when it leaves the last layer, and what the logits are made "
@@ -102,7 +102,7 @@ def _norm_panel(shown: FinalNorm) -> Panel:
 
 
 def _lens_panel(shown: LayerByLayer) -> Panel:
-    return Panel(
+    return Box(
         key="model_output_lens",
         title="The logit lens",
         how_to_read="The final norm, if there is one, and the output matrix, applied after each layer; temperature 1. "
@@ -116,7 +116,7 @@ def _lens_panel(shown: LayerByLayer) -> Panel:
 
 def _at_panel(shown: AtToken) -> Panel:
     whole = shown.whole
-    return Panel(
+    return Box(
         key="model_output_at",
         title=f"The logit lens at “{whole.out.names[whole.token]}”",
         how_to_read="After each layer, the likeliest token by name, and the one that is likeliest after the last; "
@@ -128,7 +128,7 @@ def _at_panel(shown: AtToken) -> Panel:
 
 
 def _tied_panel(shown: TiedAndUntied) -> Panel:
-    return Panel(
+    return Box(
         key="model_output_tied",
         title="Tied and untied embeddings",
         how_to_read="The probability, at each position, of the very token that stands there, at this temperature; all "
@@ -161,5 +161,5 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
 
 
 VIEW = View(
-    title="Output", blocks=blocks, pictures=PICTURES, controls=_controls, running=_running, never_trained=_never_trained
+    title="Output", blocks=blocks, drawn=PICTURES, controls=_controls, running=_running, never_trained=_never_trained
 )
