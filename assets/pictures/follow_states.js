@@ -101,14 +101,7 @@ const HANDLERS = {
     else showPage(state, effects)
   },
 
-  /* A slider of the page, not of a picture, was let go: Streamlit has told the page, which is sure to hear of it. */
-  moved(state, { changes }, effects) {
-    const query = changed(state, changes)
-    if (state.committed !== null) promise(state, query, effects)
-    else goAhead(state, query, effects)
-  },
-
-  /* Another picture has told the page. */
+  /* Another picture, or a slider beside the page, has told the page. */
   join(state, { changes, number }, effects) {
     state.commits = number
     promise(state, changed(state, changes), effects)
