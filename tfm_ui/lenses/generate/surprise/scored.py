@@ -1,6 +1,6 @@
 """The probability of each token of a text: given all before it that the context holds, or the last few alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,28 +17,29 @@ TOP = 5  # tokens that are listed in a token's place
 MOST = 1024  # tokens of a text that are scored, as each is an element of the page
 FEWEST = 16
 BUDGET = 4e10  # operations that a text may take, a second or two
-TOGETHER = 4096  # tokens that are read at a time by passes of few tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What a model makes of the tokens of a text but the first that it reads; `scored` is the axis of these.
-
-    Attributes:
-        logs: float64 (scored), the natural logarithm of each token's probability.
-        ranks: int64 (scored), 1 for the likeliest: how many tokens were likelier, and one more.
-        entropies: float64 (scored), in nats, of the distribution that each token came from.
-        top_ids: int64 (scored, top), `TOP` of the likeliest tokens in each place.
-        top_shares: float64 (scored, top), their probabilities.
-        off: how far the sum of a place's probabilities is from 1, at most.
-    """
+    """What a model makes of the tokens of a text but the first that it reads; `scored` is the axis of these."""
 
     logs: Tensor
+    """float64 (scored), the natural logarithm of each token's probability."""
+
     ranks: Tensor
+    """int64 (scored), 1 for the likeliest: how many tokens were likelier, and one more."""
+
     entropies: Tensor
+    """float64 (scored), in nats, of the distribution that each token came from."""
+
     top_ids: Tensor
+    """int64 (scored, top), `TOP` of the likeliest tokens in each place."""
+
     top_shares: Tensor
-    off: float
+    """float64 (scored, top), their probabilities."""
+
+    errors: Tensor
+    """float64 (scored), how far the sum of a place's probabilities is from 1."""
 
     @cached_property
     def bits(self) -> Tensor:
@@ -61,6 +62,41 @@ class Scored:
         return (-self.logs.cumsum(0) / torch.arange(1, self.count + 1)).exp()
 
 
+def passes_over(model: Transformer, tokens: Tensor, context: int, memory: int) -> Iterator[tuple[int, Tensor]]:
+    """The first token that a pass scores, and the logits (scored, vocab) of it and those after it.
+
+    Passes read windows that overlap by half; or, of a short memory, the last few tokens alone, each as a text of its
+    own, about 4,096 tokens at a time.
+    """
+    if not memory:
+        for begin, first, end in windows(len(tokens), context):
+            yield first, model(tokens[None, begin:end])[0, first - begin - 1 : -1]
+        return
+    yield 1, model(tokens[None, : memory + 1])[0, :-1]
+    if len(tokens) > memory + 1:
+        # (text, memory): the tokens before token 1 + memory, before the one after it, and so on
+        texts = tokens[1:-1].unfold(0, memory, 1)
+        count = max(1, 4096 // memory)
+        for begin in range(0, len(texts), count):
+            yield begin + memory + 1, model(texts[begin : begin + count])[:, -1]
+
+
+@torch.no_grad()
+def score(model: Transformer, ids: Sequence[int], *, context: int, memory: int, top: int) -> list[Tensor]:
+    """The fields of `Scored`, of each of at least two tokens but the first after those before it."""
+    tokens, parts = torch.tensor(ids), []
+    for first, logits in passes_over(model, tokens, context, memory):
+        logs = logits.double().log_softmax(-1)
+        shares = logs.exp()
+        came = logs.gather(-1, tokens[first : first + len(logits), None])  # (scored, 1)
+        ranks = (logs > came).sum(-1) + 1
+        entropies = torch.special.entr(shares).sum(-1)
+        likeliest = logs.topk(min(top, logs.shape[-1]), -1)
+        errors = (shares.sum(-1) - 1).abs()
+        parts.append((came[:, 0], ranks, entropies, likeliest.indices, likeliest.values.exp(), errors))
+    return [torch.cat(part) for part in zip(*parts, strict=True)]
+
+
 @cached()
 def scored(config: TransformerConfig, ids: tuple[int, ...], context: int, memory: int = 0) -> Scored:
     """Each token after those before it.
@@ -71,47 +107,13 @@ def scored(config: TransformerConfig, ids: tuple[int, ...], context: int, memory
         context: the longest text of a pass.
         memory: how many tokens before it are read of each token; 0 for as many as the context holds.
     """
-    model, parts = transformer(config), []
     if len(ids) > 1:
-        tokens = torch.tensor(ids)
-        chunks = _short(model, tokens, memory) if memory else _whole(model, tokens, context)
-        with torch.no_grad():
-            parts = [_score(logits, tokens[first : first + len(logits)]) for first, logits in chunks]
-    if not parts:
-        nothing = torch.zeros(0, dtype=torch.float64)
-        return Scored(nothing, nothing.long(), nothing, nothing.long().view(0, TOP), nothing.view(0, TOP), 0.0)
-    logs, ranks, entropies, top_ids, top_shares, off = map(torch.cat, zip(*parts, strict=True))
-    return Scored(logs, ranks, entropies, top_ids, top_shares, float(off.max()))
+        return Scored(*score(transformer(config), ids, context=context, memory=memory, top=TOP))
+    nothing = torch.zeros(0, dtype=torch.float64)
+    return Scored(nothing, nothing.long(), nothing, nothing.long().view(0, TOP), nothing.view(0, TOP), nothing)
 
 
 def most_scored(config: TransformerConfig, context: int, memory: int = 0) -> int:
     """How many tokens of a text are scored at most: a longer one would take too long, or have too many elements."""
     each = pass_flops(config, memory) if memory else 2 * pass_flops(config, context) / context
     return int(max(FEWEST, min(MOST, BUDGET / each)))
-
-
-def _whole(model: Transformer, tokens: Tensor, context: int) -> Iterator[tuple[int, Tensor]]:
-    """Passes over windows that overlap by half: the first token that each scores, and logits (scored, vocab)."""
-    for begin, first, end in windows(len(tokens), context):
-        yield first, model(tokens[None, begin:end])[0, first - begin - 1 : -1]
-
-
-def _short(model: Transformer, tokens: Tensor, memory: int) -> Iterator[tuple[int, Tensor]]:
-    """The same of passes that read the last few tokens alone, each as a text of its own."""
-    yield 1, model(tokens[None, : memory + 1])[0, :-1]
-    # (text, memory): the tokens before token 1 + memory, before the one after it, and so on
-    texts = tokens[1:-1].unfold(0, memory, 1) if len(tokens) > memory + 1 else tokens.new_zeros(0, memory)
-    count = max(1, TOGETHER // memory)
-    for begin in range(0, len(texts), count):
-        yield begin + memory + 1, model(texts[begin : begin + count])[:, -1]
-
-
-def _score(logits: Tensor, came: Tensor) -> tuple[Tensor, ...]:
-    """The fields of `Scored`, of distributions by logits (scored, vocab) and the tokens that came."""
-    logs = logits.double().log_softmax(-1)
-    shares = logs.exp()
-    of_token = logs.gather(-1, came[:, None])  # (scored, 1)
-    ranks = (logs > of_token).sum(-1) + 1
-    top = logs.topk(min(TOP, logs.shape[-1]), -1)
-    entropies = torch.special.entr(shares).sum(-1)
-    return of_token[:, 0], ranks, entropies, top.indices, top.values.exp(), (shares.sum(-1) - 1).abs()

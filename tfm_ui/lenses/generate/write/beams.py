@@ -1,6 +1,6 @@
 """Beam search: the texts that it followed, as a tree, and the best that came out."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -8,124 +8,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_core import Beams
-from tfm_ui.lenses.generate import courses
-from tfm_ui.lenses.generate.courses import Settings
-from tfm_ui.lenses.generate.of_course import REPLAY
-from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.recipe import recipe_of_beams
+from tfm_core import Beams as Search
+from tfm_core import Sampling, Transformer, TransformerConfig, beam_search
+from tfm_core.model.tokens import Tokenizer
+from tfm_ui.lenses.generate.courses import Settings, beams_of, course_of
+from tfm_ui.lenses.generate.panel import REPLAY, GeneratePanel
+from tfm_ui.lenses.generate.write.text import tokenizer_itself
+from tfm_ui.live.script import config_of, script
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.panel import Result
-from tfm_ui.pictures.registry import Picture
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-
-
-@dataclass(frozen=True)
-class Searched(Result):
-    """A search after the sidebar's text.
-
-    Attributes:
-        model: the sidebar's model, whose text is the prompt.
-        width: how many texts are followed.
-        steps: how many tokens were asked for.
-        greedy: how the same text is written greedily, for the comparison.
-    """
-
-    model: ModelState
-    width: int
-    steps: int
-    greedy: Settings
-
-    @cached_property
-    def search(self) -> Beams:
-        """The whole search."""
-        return courses.beams_of(self.model, self.width, self.steps)
-
-    @property
-    def best(self) -> str:
-        """The best text."""
-        pieces = self.model.tokens_by.pieces
-        return self.model.tokens_by.join([pieces[token] for token in self.search.texts[0].tokens])
-
-    @cached_property
-    def greedy_score(self) -> float:
-        """The sum of the log probabilities of as many likeliest tokens."""
-        steps = courses.course_of(self.model, self.greedy).steps[: len(self.search.steps)]
-        return sum(float(step.logits.double().log_softmax(0)[step.token]) for step in steps)
-
-    def sentence(self) -> str:
-        """The best text's probability beside the greedy one's."""
-        best, steps = self.search.texts[0], len(self.search.steps)
-        cut = f" The context has room for {formats.plural(steps, 'token')}." if steps < self.steps else ""
-        better = best.score - self.greedy_score
-        than = (
-            "the same as greedily"
-            if abs(better) < 1e-6
-            else f"{formats.number(abs(better))} {'more' if better > 0 else 'less'} than greedily"
-        )
-        return (
-            f"{formats.plural(self.width, 'text')} followed for {formats.plural(steps, 'step')}. The best has a log "
-            f"probability of {formats.number(best.score)}, {than}.{cut}"
-        )
-
-    def table(self) -> pd.DataFrame:
-        """A row per beam of each step."""
-        pieces = self.model.tokens_by.pieces
-        rows = [
-            {
-                "step": number,
-                "beam": rank,
-                "goes on from beam": beam.parent + 1,
-                "token": pieces[beam.token],
-                "id": beam.token,
-                "log probability": beam.log_probability,
-                "sum": beam.score,
-            }
-            for number, step in enumerate(self.search.steps, 1)
-            for rank, beam in enumerate(step.beams, 1)
-        ]
-        return pd.DataFrame(rows).set_index("step")
-
-    def laws(self) -> dict[str, bool]:
-        """What must hold of the search."""
-        sums = [[beam.score for beam in step.beams] for step in self.search.steps]
-        before = [[0.0], *sums]
-        return {
-            "a beam’s sum is its parent’s sum and its token’s log probability": all(
-                abs(before[number][beam.parent] + beam.log_probability - beam.score) < 1e-9
-                for number, step in enumerate(self.search.steps)
-                for beam in step.beams
-            ),
-            "beams are in the order of their sums": all(each == sorted(each, reverse=True) for each in sums),
-        }
-
-    def recipe(self) -> str:
-        """Plain Python that gives the same text."""
-        return recipe_of_beams(self.model, self.width, len(self.search.steps))
-
-
-def searched(model: ModelState, state: GenerateState) -> Searched:
-    """What the link asks for."""
-    greedy = courses.settings_of(model, state)
-    return Searched(model, state.width, state.steps, Settings(greedy.sampling, state.steps, "window"))
-
-
-def beams(model: ModelState, state: GenerateState) -> Content:
-    """The content for beams.js: of each step each beam's token, parent and sum; none of a model that writes nothing."""
-    if reason := courses.why_not_write(model):
-        return {"about": reason, "prompt": [], "steps": []}, np.zeros(0, np.float32)
-    shown, pieces = searched(model, state), model.tokens_by.pieces
-    header = {
-        "about": shown.sentence(),
-        "prompt": [pieces[token] for token in shown.search.prompt],
-        "steps": [
-            [{"piece": pieces[beam.token], "parent": beam.parent, "score": beam.score} for beam in step.beams]
-            for step in shown.search.steps
-        ],
-    }
-    return header, np.zeros(0, np.float32)
 
 
 def figure(header: Header, numbers: NDArray[np.float32]) -> go.Figure:
@@ -162,4 +54,114 @@ BEAMS = Canvas(
 """,
     figure,
 )
-PICTURES = {"generate_beams": Picture(BEAMS, beams)}
+
+
+def search(*, config: TransformerConfig, tokenizer: Tokenizer, prompt: Sequence[int], width: int, steps: int) -> str:
+    """The best text of a beam search after the prompt."""
+    model = Transformer(config).eval()
+    beams = beam_search(model, prompt, width=width, steps=steps)
+    text = tokenizer.join([tokenizer.pieces[token] for token in beams.texts[0].tokens])
+    return text
+
+
+class Beams(GeneratePanel):
+    """A search after the sidebar's text."""
+
+    title = "Beam search"
+    how_to_read = (
+        "A column per step, a row per text that was followed, the best on top. Lines lead to the text that "
+        "each goes on from; what no text goes on from any more is pale. Numbers are sums of log probabilities."
+    )
+    sources = (beam_search,)
+    canvas = BEAMS
+
+    @cached_property
+    def search(self) -> Search:
+        """The whole search."""
+        return beams_of(self.model, self.state.width, self.state.steps)
+
+    @property
+    def best(self) -> str:
+        """The best text."""
+        pieces = self.model.tokens_by.pieces
+        return self.model.tokens_by.join([pieces[token] for token in self.search.texts[0].tokens])
+
+    @cached_property
+    def greedy_score(self) -> float:
+        """The sum of the log probabilities of as many likeliest tokens."""
+        greedy = Settings(Sampling(greedy=True), self.state.steps, "window")
+        steps = course_of(self.model, greedy).steps[: len(self.search.steps)]
+        return sum(float(step.logits.double().log_softmax(0)[step.token]) for step in steps)
+
+    @property
+    def shape(self) -> str:
+        return f"steps × beams = {len(self.search.steps)} × {self.state.width}"
+
+    def sentence(self) -> str:
+        """The best text's probability beside the greedy one's."""
+        best, steps = self.search.texts[0], len(self.search.steps)
+        cut = f" The context has room for {formats.plural(steps, 'token')}." if steps < self.state.steps else ""
+        better = best.score - self.greedy_score
+        than = (
+            "the same as greedily"
+            if abs(better) < 1e-6
+            else f"{formats.number(abs(better))} {'more' if better > 0 else 'less'} than greedily"
+        )
+        return (
+            f"{formats.plural(self.state.width, 'text')} followed for {formats.plural(steps, 'step')}. The best has a "
+            f"log probability of {formats.number(best.score)}, {than}.{cut}"
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per beam of each step."""
+        pieces = self.model.tokens_by.pieces
+        rows = [
+            {
+                "step": number,
+                "beam": rank,
+                "goes on from beam": beam.parent + 1,
+                "token": pieces[beam.token],
+                "id": beam.token,
+                "log probability": beam.log_probability,
+                "sum": beam.score,
+            }
+            for number, step in enumerate(self.search.steps, 1)
+            for rank, beam in enumerate(step.beams, 1)
+        ]
+        return pd.DataFrame(rows).set_index("step")
+
+    def laws(self) -> dict[str, bool]:
+        """What must hold of the search."""
+        sums = [[beam.score for beam in step.beams] for step in self.search.steps]
+        before = [[0.0], *sums]
+        return {
+            "a beam’s sum is its parent’s sum and its token’s log probability": all(
+                abs(before[number][beam.parent] + beam.log_probability - beam.score) < 1e-9
+                for number, step in enumerate(self.search.steps)
+                for beam in step.beams
+            ),
+            "beams are in the order of their sums": all(each == sorted(each, reverse=True) for each in sums),
+        }
+
+    def picture(self) -> Content:
+        """The token, parent and sum of each beam of each step."""
+        pieces = self.model.tokens_by.pieces
+        header = {
+            "prompt": [pieces[token] for token in self.search.prompt],
+            "steps": [
+                [{"piece": pieces[beam.token], "parent": beam.parent, "score": beam.score} for beam in step.beams]
+                for step in self.search.steps
+            ],
+        }
+        return header, np.zeros(0, np.float32)
+
+    def recipe(self) -> str:
+        """Plain Python that gives the same text."""
+        return script(
+            search,
+            config=config_of(self.model),
+            tokenizer=tokenizer_itself(self.model),
+            prompt=list(self.search.prompt),
+            width=self.state.width,
+            steps=len(self.search.steps),
+        )
