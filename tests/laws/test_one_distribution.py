@@ -55,7 +55,7 @@ def test_output_write_surprise_and_home_give_the_next_token_one_probability(name
     place = len(model.source_tokens.pieces)
     came = side.ids[place]
     assert side.ids[:place] == model.source_tokens.ids[:place]
-    assert math.exp(float(side.scored.logs[place - 1])) == pytest.approx(float(every[came]), rel=1e-3)
+    assert math.exp(float(side.scored.log_probabilities[place - 1])) == pytest.approx(float(every[came]), rel=1e-3)
 
 
 def _continuations(model, text, token):

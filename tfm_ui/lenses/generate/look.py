@@ -17,7 +17,7 @@ from torch import Tensor
 from tfm_core import Course, MultiHeadAttention, Sampling, Transformer, TransformerConfig, generate, recording
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.lenses.generate.courses import Settings, course_of, why_not_write
-from tfm_ui.lenses.generate.panel import REPLAY, CoursePanel, answer_from, greedy_note, unable
+from tfm_ui.lenses.generate.panel import CoursePanel, answer_from, greedy_note, replay, unable
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.live.cache import cached
@@ -27,7 +27,7 @@ from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures import figures, heatmaps
-from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.state.model_state import ModelState
@@ -63,22 +63,6 @@ def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         unit="weight",
     )
     return heatmaps.figure([heat])
-
-
-LOOK = Canvas(
-    "lenses/generate/look",
-    """
-<div class="look flow" data-picture>
-  <div class="texts"></div>"""
-    + REPLAY % ""
-    + """
-  <canvas tabindex="0" role="application"></canvas>
-  <p class="tip" hidden></p>
-  <span class="say" aria-live="polite"></span>
-</div>
-""",
-    figure,
-)
 
 
 def weights_by_step(model: Transformer, course: Course) -> list[Tensor]:
@@ -138,16 +122,11 @@ class Look(CoursePanel):
         "gathered there passes through all layers."
     )
     sources = (weights_by_step, weights_alone, MultiHeadAttention.forward, generate)
-    canvas = LOOK
-
-    @property
-    def layer(self) -> int:
-        """The layer of the head, from 0."""
-        return self.state.layer - 1
+    canvas = replay("look", figure)
 
     @property
     def head(self) -> int:
-        """The head, from 0."""
+        """The head that is looked at, from 0."""
         return self.state.head - 1
 
     @cached_property

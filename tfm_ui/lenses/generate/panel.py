@@ -1,10 +1,12 @@
 """What panels of this lens share: the text that a link describes, or why there is none; and the buttons of a replay."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from tfm_core import Course
 from tfm_core.language.lab_gpt import NAME
@@ -14,19 +16,39 @@ from tfm_ui.lenses.generate.steps import Steps, steps_of
 from tfm_ui.live.script import config_of
 from tfm_ui.page import controls
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
-# What replay.js works on.
-REPLAY = """
+Figure = Callable[[Header, NDArray[Any]], go.Figure]
+TIP = """
+  <p class="tip" hidden></p>
+  <span class="say" aria-live="polite"></span>"""
+
+
+def replay(name: str, figure: Figure, *, button: str = "", tip: str = TIP) -> Canvas:
+    """The canvas of a text that is played step by step, with what replay.js works on.
+
+    Args:
+        name: of its script.
+        figure: makes the same picture as a Plotly figure.
+        button: the HTML of one more button.
+        tip: that of what is told of the place under the pointer.
+    """
+    html = f"""
+<div class="{name} flow" data-picture>
+  <div class="texts"></div>
   <div class="scrub">
     <button type="button" class="back" aria-label="Step back">◀</button>
     <button type="button" class="play" aria-label="Play">▶</button>
     <button type="button" class="on" aria-label="Step on">▶|</button>
     <input type="range" min="1" step="1" aria-label="Step">
-    <output></output>%s
-  </div>"""
+    <output></output>{button}
+  </div>
+  <canvas tabindex="0" role="application"></canvas>{tip}
+</div>
+"""
+    return Canvas(f"lenses/generate/{name}", html, figure)
 
 
 class GeneratePanel(Panel):
@@ -54,6 +76,11 @@ class GeneratePanel(Panel):
         header, numbers = panel.picture()
         return {**header, "about": panel.why_nothing or panel.sentence()}, numbers
 
+    def written(self, tokens: Iterable[int]) -> list[str]:
+        """Tokens as they are written."""
+        pieces = self.model.tokens_by.pieces
+        return [pieces[token] for token in tokens]
+
 
 class CoursePanel(GeneratePanel):
     """A panel about what is written after the sidebar's text."""
@@ -79,6 +106,11 @@ class CoursePanel(GeneratePanel):
         return [len(self.course.prompt) + step.number - step.begin for step in self.course.steps]
 
     @property
+    def layer(self) -> int:
+        """The layer that is looked at, from 0."""
+        return min(self.state.layer, self.model.num_layers) - 1
+
+    @property
     def begins(self) -> list[int]:
         """Where the context of each step begins in the text."""
         return [step.begin for step in self.course.steps]
@@ -86,16 +118,12 @@ class CoursePanel(GeneratePanel):
     @property
     def prompt(self) -> list[str]:
         """The tokens of the prompt, as they are written."""
-        return self._written(self.course.prompt)
+        return self.written(self.course.prompt)
 
     @property
     def pieces(self) -> list[str]:
         """The tokens that follow it, by step."""
-        return self._written([step.token for step in self.course.steps])
-
-    def _written(self, tokens: Sequence[int]) -> list[str]:
-        pieces = self.model.tokens_by.pieces
-        return [pieces[token] for token in tokens]
+        return self.written(step.token for step in self.course.steps)
 
     def arguments(self) -> dict[str, Any]:
         """The header of a script that writes the text."""

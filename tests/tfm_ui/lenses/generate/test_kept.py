@@ -120,8 +120,8 @@ def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
         use_cache=False,
         context=model.most_tokens,
     )
-    assert shown.whole.tokens == [step.token for step in written]
-    assert list(shown.whole.numbers) == list(range(12))
+    assert shown.tokens == [step.token for step in written]
+    assert list(shown.numbers) == list(range(12))
     assert all(shown.laws().values())
     assert shown.same == 12
     assert 0 <= shown.largest < shown.bound
@@ -132,7 +132,7 @@ def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
 def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkeypatch):
     monkeypatch.setattr(same, "BUDGET", 1e9)
     shown = KeptSame(RANDOM, GenerateState(steps=200, seed=5))
-    numbers = shown.whole.numbers
+    numbers = shown.numbers
     assert 2 <= len(numbers) < 200
     assert (numbers[0], numbers[-1]) == (0, 199)
     assert f"{len(numbers)} of 200 steps" in shown.sentence()
@@ -175,7 +175,7 @@ def test_recipes_give_the_same_numbers(full):
     assert scope["nbytes"] == kept.measured[-1]
     scope = left_by(both)
     assert scope["with_cache"] == scope["without"]
-    assert_allclose(scope["differences"], both.whole.differences, atol=1e-6)
+    assert_allclose(scope["differences"], both.differences, atol=1e-6)
     costs = KeptCosts(RANDOM, state)
     assert left_by(costs)["nbytes"][-1] == costs.stored(RANDOM.most_tokens)
 

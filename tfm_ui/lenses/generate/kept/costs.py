@@ -24,8 +24,6 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats, units
 
 NOT_YET = "Nothing of this shape is measured here yet: “Measure” writes with the cache and without it."
-WITH, WITHOUT = "with the cache", "without it"
-MIB = 2**20
 OF_SIZE = "d_model num_heads num_layers d_ff norm activation positional architecture vocab_size".split()
 
 
@@ -70,6 +68,10 @@ class KeptCosts(GeneratePanel):
         """FLOPs for one more token."""
         return step_flops(self.model.config, length, cached=cached)
 
+    def times(self, length: int) -> float:
+        """How many times as many it takes without the cache."""
+        return self.flops(length, cached=False) / self.flops(length, cached=True)
+
     @property
     def times_of_last_logits(self) -> float:
         """How many times as many the longest text takes without the cache, if the last token alone gets its logits."""
@@ -99,8 +101,8 @@ class KeptCosts(GeneratePanel):
         whole, cached = (self.flops(longest, cached=way) for way in (False, True))
         by_formula = (
             f"After {formats.count(longest)} tokens one more takes {units.three(whole / 1e6)} MFLOP without the cache "
-            f"and {units.three(cached / 1e6)} with it, by formula: {units.times(whole / cached)} as many. The cache "
-            f"then holds {units.bytes_of(self.stored(longest))}, a pass without it about "
+            f"and {units.three(cached / 1e6)} with it, by formula: {units.times(self.times(longest))} as many. The "
+            f"cache then holds {units.bytes_of(self.stored(longest))}, a pass without it about "
             f"{units.bytes_of(self.peak(longest))} while it runs."
         )
         return f"{by_formula} {self._by_measurement()}"
@@ -116,7 +118,7 @@ class KeptCosts(GeneratePanel):
         ]
         ratio = last.whole.median / last.cached.median
         sentence = f"Measured: {ends[0]}; {ends[1]}, {units.times(ratio)} as fast with it."
-        if ratio >= self.flops(last.length, cached=False) / self.flops(last.length, cached=True):
+        if ratio >= self.times(last.length):
             return sentence
         beside = "A step has costs beside its multiply-adds, such as the calls, so the gain is less than by formula."
         return f"{sentence} {beside}"
@@ -133,16 +135,15 @@ class KeptCosts(GeneratePanel):
         return laws
 
     def table(self) -> pd.DataFrame:
-        """A row per length."""
-        every = sorted({*self.lengths, *(row.length for row in self.rows)})
+        """A row per length; what is measured is measured at some of these lengths."""
         by_length = {row.length: row for row in self.rows}
-        at = [by_length.get(length) for length in every]
-        with_cache, without, nbytes = costs(config=self.model.config, lengths=every)
+        at = [by_length.get(length) for length in self.lengths]
+        with_cache, without, nbytes = costs(config=self.model.config, lengths=self.lengths)
         columns = {
             "MFLOP with the cache": [count / 1e6 for count in with_cache],
             "MFLOP without": [count / 1e6 for count in without],
             "bytes of the cache, formula": nbytes,
-            "bytes of a pass without, estimated": [self.peak(length) for length in every],
+            "bytes of a pass without, estimated": [self.peak(length) for length in self.lengths],
         }
         if self.rows:
             columns |= {
@@ -152,34 +153,32 @@ class KeptCosts(GeneratePanel):
                 "bytes of a step with it": [_known(row.cached_peak) if row else np.nan for row in at],
                 "bytes of a pass without": [_known(row.whole_peak) if row else np.nan for row in at],
             }
-        return pd.DataFrame(columns, index=pd.Index(every, name="tokens"))
+        return pd.DataFrame(columns, index=pd.Index(self.lengths, name="tokens"))
 
     def picture(self) -> Content:
         """Operations, speed and bytes over the length of the text; below them when and how it was measured."""
         if self.why_nothing:
             return lines.content([])
-        x = self.lengths
-        with_cache, without, nbytes = costs(config=self.model.config, lengths=x)
+        table, x, at = self.table(), self.lengths, [row.length for row in self.rows]
+        mib = table.filter(like="bytes") / 2**20
         flops = [
-            Line(WITH, x, [count / 1e6 for count in with_cache], "result"),
-            Line(WITHOUT, x, [count / 1e6 for count in without], "key"),
+            Line("with the cache", x, table["MFLOP with the cache"].tolist(), "result"),
+            Line("without it", x, table["MFLOP without"].tolist(), "key"),
         ]
+        estimated = mib["bytes of a pass without, estimated"].tolist()
         held = [
-            Line("cache, by formula", x, [size / MIB for size in nbytes], "result"),
-            Line("pass without it, estimated", x, [self.peak(length) / MIB for length in x], "key", "dashed"),
+            Line("cache, by formula", x, mib["bytes of the cache, formula"].tolist(), "result"),
+            Line("pass without it, estimated", x, estimated, "key", "dashed"),
         ]
         speed = []
         if self.rows:
-            x = [row.length for row in self.rows]
             speed = [
-                Line(WITH, x, [1 / row.cached.median for row in self.rows], "result"),
-                Line(WITHOUT, x, [1 / row.whole.median for row in self.rows], "key"),
+                Line("with the cache", at, table["tokens a second with the cache"][at].tolist(), "result"),
+                Line("without it", at, table["tokens a second without"][at].tolist(), "key"),
             ]
-            cache = [row.stored / MIB for row in self.rows]
-            whole = [_known(row.whole_peak) / MIB for row in self.rows]
             held += [
-                Line("cache, measured", x, cache, "result", "dots"),
-                Line("pass, measured", x, whole, "key", "dots"),
+                Line("cache, measured", at, mib["bytes of the cache"][at].tolist(), "result", "dots"),
+                Line("pass, measured", at, mib["bytes of a pass without"][at].tolist(), "key", "dots"),
             ]
         drawn = {"MFLOP for one more token": flops, "tokens a second, measured": speed, "MiB in memory": held}
         header, numbers = lines.content(

@@ -38,9 +38,7 @@ def what_a_token_adds(kept: Kept) -> str:
 def times_less(model: ModelState, state: GenerateState) -> float:
     """How many times as many operations the longest text takes without the cache; 0 where nothing is written."""
     costs = KeptCosts(model, state)
-    if costs.why_nothing:
-        return 0.0
-    return round(costs.flops(costs.context, cached=False) / costs.flops(costs.context, cached=True), 1)
+    return 0.0 if costs.why_nothing else round(costs.times(costs.context), 1)
 
 
 @answer_from(KeptCosts)

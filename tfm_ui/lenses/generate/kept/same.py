@@ -1,7 +1,6 @@
 """The same text with the cache and without it: the tokens, and how far the logits are apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -27,31 +26,14 @@ CLOSE = 1e-5  # of the largest logit: rounding of float32 through all layers is 
 BUDGET = 2e10
 
 
-@dataclass(frozen=True)
-class Whole:
-    """Steps without the cache."""
-
-    numbers: Sequence[int]
-    """Which steps, from 0."""
-
-    tokens: Sequence[int]
-    """Chosen from their logits; those that were put there, where they were."""
-
-    differences: Sequence[float]
-    """The largest one between the logits of each and those with the cache."""
-
-    largest: Sequence[float]
-    """The largest logit of each by size, of which rounding is a share."""
-
-
 def once_more(
     model: Transformer, course: Course, sampling: Sampling, numbers: Sequence[int]
-) -> tuple[list[int], list[float], list[float]]:
+) -> tuple[list[int], list[float]]:
     """Steps without the cache, each of which reads all of the text before it that the context holds.
 
-    Their tokens, the largest difference of a logit from those with the cache, and the largest logit by size.
+    Their tokens, and the largest difference of a logit from those with the cache.
     """
-    tokens, differences, largest = [], [], []
+    tokens, differences = [], []
     for number in numbers:
         step = course.steps[number]
         ids = course.tokens[step.begin : len(course.prompt) + number]
@@ -59,16 +41,14 @@ def once_more(
             logits = model(torch.tensor([ids]))[0, -1]
         tokens.append(step.token if step.forced else next_token(logits, sampling, number))
         differences.append(float((logits - step.logits).abs().max()))
-        largest.append(float(step.logits.abs().max()))
-    return tokens, differences, largest
+    return tokens, differences
 
 
 @cached()
-def without_cache(model: ModelState, settings: Settings) -> Whole:
-    """The steps that are compared."""
+def without_cache(model: ModelState, settings: Settings) -> tuple[list[int], list[float]]:
+    """What `once_more` tells of the steps that are compared."""
     course = course_of(model, settings)
-    numbers = compared(model, course)
-    return Whole(numbers, *once_more(transformer(model.config), course, settings.sampling, numbers))
+    return once_more(transformer(model.config), course, settings.sampling, compared(model, course))
 
 
 def compared(model: ModelState, course: Course) -> Sequence[int]:
@@ -97,7 +77,7 @@ def both_ways(
     model = Transformer(config).eval()
     writing = generate(model, prompt, sampling, steps=steps, forced=forced, context=context, when_full=when_full)
     with_cache = [step.token for step in writing]
-    without, differences, _ = once_more(model, writing.course(), sampling, range(len(with_cache)))
+    without, differences = once_more(model, writing.course(), sampling, range(len(with_cache)))
     return with_cache, without, differences
 
 
@@ -114,24 +94,40 @@ class KeptSame(CoursePanel):
     slow = True
 
     @cached_property
-    def whole(self) -> Whole:
-        """The steps, each computed by a whole pass without the cache."""
-        return without_cache(self.model, self.settings)
+    def numbers(self) -> Sequence[int]:
+        """Which steps are compared, from 0."""
+        return compared(self.model, self.course)
 
     @cached_property
+    def _whole(self) -> tuple[list[int], list[float]]:
+        return without_cache(self.model, self.settings)
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """The tokens without the cache; those that were put there, where they were."""
+        return self._whole[0]
+
+    @property
+    def differences(self) -> Sequence[float]:
+        """The largest difference of a logit from that with the cache, at each of these steps."""
+        return self._whole[1]
+
+    @property
     def with_cache(self) -> list[int]:
         """The tokens of the same steps with the cache."""
-        return [self.course.steps[number].token for number in self.whole.numbers]
+        return [self.course.steps[number].token for number in self.numbers]
 
     @property
     def largest(self) -> float:
         """The largest difference of a logit."""
-        return max(self.whole.differences, default=0.0)
+        return max(self.differences, default=0.0)
 
     @property
     def bound(self) -> float:
         """What rounding stays below: a share of the largest logit."""
-        return CLOSE * max(self.whole.largest, default=0.0)
+        return CLOSE * max(
+            (float(self.course.steps[number].logits.abs().max()) for number in self.numbers), default=0.0
+        )
 
     @property
     def is_rounding(self) -> bool:
@@ -141,21 +137,11 @@ class KeptSame(CoursePanel):
     @property
     def same(self) -> int:
         """The number of steps at which the token is the same with and without the cache."""
-        return sum(a == b for a, b in zip(self.with_cache, self.whole.tokens, strict=True))
-
-    @property
-    def passes(self) -> str:
-        """How much each way reads, in words."""
-        # Without the cache each step reads all before it; with it, each token of a context is read once.
-        once = dict(zip(self.begins, self.lengths, strict=True))
-        return (
-            f"With the cache all passes together read {formats.plural(sum(once.values()), 'token')}, without it "
-            f"{formats.count(sum(self.lengths))}."
-        )
+        return sum(a == b for a, b in zip(self.with_cache, self.tokens, strict=True))
 
     def sentence(self) -> str:
         """Whether the tokens agree, and how far the logits are apart."""
-        count, total = len(self.whole.numbers), len(self.course.steps)
+        count, total = len(self.numbers), len(self.course.steps)
         which = f"all {formats.count(count)} steps" if count > 1 else "the one step"
         if count < total:
             which = f"{count} of {total} steps, evenly spread, as each pass over a long text takes time"
@@ -165,11 +151,15 @@ class KeptSame(CoursePanel):
         if self.largest:
             judged = "" if self.is_rounding else "not "
             apart = f"{logits} differ by at most {formats.tiny(self.largest)}, which is {judged}rounding"
-        return f"At {which}, the token is {equal} without the cache; {apart}. {self.passes}"
+        once = dict(zip(self.begins, self.lengths, strict=True))  # with the cache each token of a context is read once
+        return (
+            f"At {which}, the token is {equal} without the cache; {apart}. With the cache all passes together read "
+            f"{formats.plural(sum(once.values()), 'token')}, without it {formats.count(sum(self.lengths))}."
+        )
 
     def laws(self) -> dict[str, bool]:
         """The same tokens, and the same logits to rounding."""
-        count, largest = len(self.whole.numbers), formats.number(self.bound / CLOSE)
+        count, largest = len(self.numbers), formats.number(self.bound / CLOSE)
         return {
             f"the same token with the cache and without it, at each step that is compared ({count})": self.same
             == count,
@@ -179,9 +169,9 @@ class KeptSame(CoursePanel):
 
     def picture(self) -> Content:
         """The largest difference of a logit at each step, and what rounding stays below."""
-        x = [number + 1 for number in self.whole.numbers]
+        x = [number + 1 for number in self.numbers]
         drawn = [
-            Line("largest difference of a logit", x, self.whole.differences, "result"),
+            Line("largest difference of a logit", x, self.differences, "result"),
             Line("rounding stays below", x, [self.bound] * len(x), "muted", "dashed"),
         ]
         chart = Chart("step", "largest difference of a logit", drawn if x else [], y_scale="log10")
@@ -189,14 +179,13 @@ class KeptSame(CoursePanel):
 
     def table(self) -> pd.DataFrame:
         """A row per step that was compared."""
-        pieces = self.model.tokens_by.pieces
         return pd.DataFrame(
             {
-                "with the cache": [pieces[token] for token in self.with_cache],
-                "without": [pieces[token] for token in self.whole.tokens],
-                "largest difference of a logit": self.whole.differences,
+                "with the cache": self.written(self.with_cache),
+                "without": self.written(self.tokens),
+                "largest difference of a logit": self.differences,
             },
-            index=pd.Index([number + 1 for number in self.whole.numbers], name="step"),
+            index=pd.Index([number + 1 for number in self.numbers], name="step"),
         )
 
     def recipe(self) -> str:

@@ -127,11 +127,6 @@ class Kept(CoursePanel):
     sources = (Stored, MultiHeadAttention.forward, KeyValueCache, context_begin)
     canvas = KEPT
 
-    @property
-    def layer(self) -> int:
-        """The layer whose keys and values are drawn, from 0."""
-        return min(self.state.layer, self.model.num_layers) - 1
-
     @cached_property
     def parts(self) -> dict[int, int]:
         """Where each context begins in the whole text -> how many tokens its cache stores at last."""
@@ -153,12 +148,8 @@ class Kept(CoursePanel):
         sizes = []
         for begin, length in zip(self.begins, self.lengths, strict=True):
             cache = self.course.caches[begin]
-            tensors = [
-                tensor[:, :, :length]
-                for layer in range(self.model.num_layers)
-                for tensor in (cache.keys(layer), cache.values(layer))
-            ]
-            sizes.append(sum(tensor.nbytes for tensor in tensors))
+            layers = [(cache.keys(layer), cache.values(layer)) for layer in range(self.model.num_layers)]
+            sizes.append(sum(tensor[:, :, :length].nbytes for both in layers for tensor in both))
         return sizes
 
     @cached_property

@@ -35,9 +35,9 @@ def where_it_is_sure(shown: Surprise) -> str:
     side = shown.sides[0]
     scored = side.scored
     right = int((scored.ranks == 1).sum())
-    places = places_of_largest(scored.logs.exp().numpy())
+    places = places_of_largest(scored.log_probabilities.exp().numpy())
     at = places[0] + FIRST
-    share = formats.percent(float(scored.logs[places[0]].exp()), 3)
+    share = formats.percent(float(scored.log_probabilities[places[0]].exp()), 3)
     inside = [
         bits
         for place, bits in enumerate(side.bits)

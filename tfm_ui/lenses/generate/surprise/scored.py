@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig
 from tfm_core.generation.costs import pass_flops
-from tfm_core.generation.surprise import windows
+from tfm_core.generation.surprise import Surprise, windows
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 
@@ -20,17 +20,8 @@ BUDGET = 4e10  # operations that a text may take, a second or two
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class Scored(Surprise):
     """What a model makes of the tokens of a text but the first that it reads; `scored` is the axis of these."""
-
-    logs: Tensor
-    """float64 (scored), the natural logarithm of each token's probability."""
-
-    ranks: Tensor
-    """int64 (scored), 1 for the likeliest: how many tokens were likelier, and one more."""
-
-    entropies: Tensor
-    """float64 (scored), in nats, of the distribution that each token came from."""
 
     top_ids: Tensor
     """int64 (scored, top), `TOP` of the likeliest tokens in each place."""
@@ -41,25 +32,15 @@ class Scored:
     errors: Tensor
     """float64 (scored), how far the sum of a place's probabilities is from 1."""
 
-    @cached_property
-    def bits(self) -> Tensor:
-        """float64 (scored), how surprising each token is: the binary logarithm of 1 / its probability."""
-        return -self.logs / torch.log(torch.tensor(2.0, dtype=torch.float64))
-
     @property
     def count(self) -> int:
         """How many tokens are scored."""
-        return len(self.logs)
-
-    @property
-    def perplexity(self) -> float:
-        """The number of equally likely tokens among which the model chose, on average; NaN if no token is scored."""
-        return float((-self.logs.mean()).exp())
+        return len(self.tokens)
 
     @cached_property
     def running(self) -> Tensor:
         """float64 (scored), the perplexity of the text up to each token."""
-        return (-self.logs.cumsum(0) / torch.arange(1, self.count + 1)).exp()
+        return (-self.log_probabilities.cumsum(0) / torch.arange(1, self.count + 1)).exp()
 
 
 def passes_over(model: Transformer, tokens: Tensor, context: int, memory: int) -> Iterator[tuple[int, Tensor]]:
@@ -88,12 +69,14 @@ def score(model: Transformer, ids: Sequence[int], *, context: int, memory: int, 
     for first, logits in passes_over(model, tokens, context, memory):
         logs = logits.double().log_softmax(-1)
         shares = logs.exp()
-        came = logs.gather(-1, tokens[first : first + len(logits), None])  # (scored, 1)
-        ranks = (logs > came).sum(-1) + 1
+        came = tokens[first : first + len(logits)]
+        of_token = logs.gather(-1, came[:, None])  # (scored, 1)
+        ranks = (logs > of_token).sum(-1) + 1
         entropies = torch.special.entr(shares).sum(-1)
-        likeliest = logs.topk(min(top, logs.shape[-1]), -1)
+        best = logs.topk(min(top, logs.shape[-1]), -1)
         errors = (shares.sum(-1) - 1).abs()
-        parts.append((came[:, 0], ranks, entropies, likeliest.indices, likeliest.values.exp(), errors))
+        fields = came, of_token[:, 0], ranks, entropies, logs.argmax(-1), best.indices, best.values.exp(), errors
+        parts.append(fields)
     return [torch.cat(part) for part in zip(*parts, strict=True)]
 
 
@@ -109,8 +92,8 @@ def scored(config: TransformerConfig, ids: tuple[int, ...], context: int, memory
     """
     if len(ids) > 1:
         return Scored(*score(transformer(config), ids, context=context, memory=memory, top=TOP))
-    nothing = torch.zeros(0, dtype=torch.float64)
-    return Scored(nothing, nothing.long(), nothing, nothing.long().view(0, TOP), nothing.view(0, TOP), nothing)
+    none, whole = torch.zeros(0, dtype=torch.float64), torch.zeros(0, dtype=torch.int64)
+    return Scored(whole, none, whole, none, whole, whole.view(0, TOP), none.view(0, TOP), none)
 
 
 def most_scored(config: TransformerConfig, context: int, memory: int = 0) -> int:

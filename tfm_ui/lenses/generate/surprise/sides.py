@@ -79,12 +79,12 @@ class Side:
     @property
     def bits_per_token(self) -> float:
         """The mean surprise."""
-        return float(self.scored.bits.mean())
+        return self.scored.bits_per_token
 
     @property
     def bits_per_byte(self) -> float:
         """All bits over the bytes of the tokens that are scored."""
-        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[FIRST:])
+        return self.scored.bits_per_byte(bytes_of(self.model, self.pieces[FIRST:]))
 
 
 def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:

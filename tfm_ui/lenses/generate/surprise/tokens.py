@@ -89,7 +89,7 @@ def rated(
     A side has a configuration, the tokens, and how many before it are read of each; 0 for all that the context holds.
     """
     logs = [
-        score(Transformer(config).eval(), ids, context=context, memory=memory, top=1)[0]
+        score(Transformer(config).eval(), ids, context=context, memory=memory, top=1)[1]
         for config, ids, memory in sides
     ]
     bits = [-side / math.log(2) for side in logs]
@@ -158,8 +158,14 @@ class Surprise(SurprisePanel):
         sentences = [self._of(side) for side in self.rated]
         if self.linked and len(self.rated) == len(self.sides) == 2:
             sentences.append(self._apart())
-        sentences.append(self._how_begun(self.rated[0]))
-        sentences += [self._cut(side) for side in self.sides[: 1 if self.linked else None] if side.dropped]
+        sentences.append(f"The first token, “{self.rated[0].names[0]}”, has no probability: nothing stands before it.")
+        if self.model.is_lab_gpt:
+            sentences.append("In training, a start token stood before each text; no view puts one before yours.")
+        for side in self.sides[: 1 if self.linked else None]:
+            if side.dropped:
+                whose = "the" if self.linked or len(self.sides) == 1 else f"{side.name}’s"
+                whole, rated = formats.count(len(side.text)), formats.count(len(side.pieces))
+                sentences.append(f"Of {whose} {whole} tokens the first {rated} are rated.")
         return " ".join(sentences)
 
     def _of(self, side: Side) -> str:
@@ -169,7 +175,7 @@ class Surprise(SurprisePanel):
         place = worst + FIRST
         many = len(self.sides) > 1
         subject = f"{side.name}{f', {side.label},' if side.label else ''} has a perplexity of" if many else "Perplexity"
-        share = formats.percent(math.exp(float(scores.logs[worst])), 3)
+        share = formats.percent(math.exp(float(scores.log_probabilities[worst])), 3)
         means = ", as in an even choice among so many tokens at each place: that is" if side is self.rated[0] else ""
         return (
             f"{subject} {units.three(scores.perplexity)}{means}, {units.three(side.bits_per_token)} bits a token and "
@@ -190,26 +196,16 @@ class Surprise(SurprisePanel):
             f"{units.three(float(a[places[0]]))} bits and {units.three(float(b[places[0]]))}."
         )
 
-    def _how_begun(self, side: Side) -> str:
-        begun = f"The first token, “{side.names[0]}”, has no probability: nothing stands before it."
-        if self.model.is_lab_gpt:
-            begun += " In training, a start token stood before each text; no view puts one before yours."
-        return begun
-
-    def _cut(self, side: Side) -> str:
-        whose = "the" if self.linked or len(self.sides) == 1 else f"{side.name}’s"
-        whole, rated = formats.count(len(side.text)), formats.count(len(side.pieces))
-        return f"Of {whose} {whole} tokens the first {rated} are rated."
-
     def laws(self) -> dict[str, bool]:
         """What must hold of probabilities and their logarithms."""
         if not self.rated:
             return {}
-        off = max(float(side.scored.errors.max()) for side in self.rated)
+        scores = [side.scored for side in self.rated]
+        off = max(float(each.errors.max()) for each in scores)
         vocab = formats.count(self.model.config.vocab_size)
-        apart = max(abs(2**side.bits_per_token / side.scored.perplexity - 1) for side in self.rated)
-        whole = [math.exp(float(side.scored.logs.sum()) / side.scored.count) for side in self.rated]
-        product = max(abs(share * side.scored.perplexity - 1) for share, side in zip(whole, self.rated, strict=True))
+        apart = max(abs(2**each.bits_per_token / each.perplexity - 1) for each in scores)
+        means = [math.exp(float(each.log_probabilities.sum()) / each.count) for each in scores]
+        product = max(abs(mean * each.perplexity - 1) for mean, each in zip(means, scores, strict=True))
         return {
             f"the probabilities of all {vocab} tokens sum to 1 in each place (largest error {formats.tiny(off)})": off
             < ROUNDING,
@@ -217,8 +213,8 @@ class Surprise(SurprisePanel):
             "perplexity is 1 / the geometric mean of the tokens’ probabilities (error "
             f"{formats.tiny(product)})": product < ROUNDING,
             "a token of rank 1 is the likeliest, and no other is": all(
-                bool(((side.scored.ranks == 1) == (side.scored.top_shares[:, 0] <= side.scored.logs.exp())).all())
-                for side in self.rated
+                bool(((each.ranks == 1) == (each.top_shares[:, 0] <= each.log_probabilities.exp())).all())
+                for each in scores
             ),
         }
 
@@ -234,7 +230,7 @@ class Surprise(SurprisePanel):
             columns["side"] = [side.name] * len(side.pieces)
         columns |= {
             "token": side.pieces,
-            "probability": [*empty, *scores.logs.exp().tolist()],
+            "probability": [*empty, *scores.log_probabilities.exp().tolist()],
             "bits": [*empty, *scores.bits.tolist()],
             "rank": [*empty, *scores.ranks.tolist()],
             "entropy, bits": [*empty, *(scores.entropies / math.log(2)).tolist()],
@@ -293,7 +289,7 @@ def _numbers(side: Side, places: dict[int, int]) -> NDArray[np.float32]:
         return table
     rows, few = table[FIRST:], scores.top_ids.shape[1]
     rows[:, 0] = scores.bits.numpy()
-    rows[:, 1] = scores.logs.exp().numpy()
+    rows[:, 1] = scores.log_probabilities.exp().numpy()
     rows[:, 2] = scores.ranks.numpy()
     rows[:, 3] = scores.entropies.numpy() / math.log(2)
     rows[:, 4 : 4 + few] = [[places[token] for token in row] for row in scores.top_ids.tolist()]

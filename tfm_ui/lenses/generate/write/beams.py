@@ -12,11 +12,11 @@ from tfm_core import Beams as Search
 from tfm_core import Sampling, Transformer, TransformerConfig, beam_search
 from tfm_core.model.tokens import Tokenizer
 from tfm_ui.lenses.generate.courses import Settings, beams_of, course_of
-from tfm_ui.lenses.generate.panel import REPLAY, GeneratePanel
+from tfm_ui.lenses.generate.panel import GeneratePanel, replay
 from tfm_ui.lenses.generate.write.text import tokenizer_itself
 from tfm_ui.live.script import config_of, script
 from tfm_ui.pictures import figures
-from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.text import formats
 
 
@@ -42,20 +42,6 @@ def figure(header: Header, numbers: NDArray[np.float32]) -> go.Figure:
     return go.Figure(traces, layout)
 
 
-BEAMS = Canvas(
-    "lenses/generate/beams",
-    """
-<div class="beams flow" data-picture>
-  <div class="texts"></div>"""
-    + REPLAY % ""
-    + """
-  <canvas tabindex="0" role="application"></canvas>
-</div>
-""",
-    figure,
-)
-
-
 def search(*, config: TransformerConfig, tokenizer: Tokenizer, prompt: Sequence[int], width: int, steps: int) -> str:
     """The best text of a beam search after the prompt."""
     model = Transformer(config).eval()
@@ -73,7 +59,7 @@ class Beams(GeneratePanel):
         "each goes on from; what no text goes on from any more is pale. Numbers are sums of log probabilities."
     )
     sources = (beam_search,)
-    canvas = BEAMS
+    canvas = replay("beams", figure, tip="")
 
     @cached_property
     def search(self) -> Search:
@@ -83,8 +69,7 @@ class Beams(GeneratePanel):
     @property
     def best(self) -> str:
         """The best text."""
-        pieces = self.model.tokens_by.pieces
-        return self.model.tokens_by.join([pieces[token] for token in self.search.texts[0].tokens])
+        return self.model.tokens_by.join(self.written(self.search.texts[0].tokens))
 
     @cached_property
     def greedy_score(self) -> float:
@@ -147,7 +132,7 @@ class Beams(GeneratePanel):
         """The token, parent and sum of each beam of each step."""
         pieces = self.model.tokens_by.pieces
         header = {
-            "prompt": [pieces[token] for token in self.search.prompt],
+            "prompt": self.written(self.search.prompt),
             "steps": [
                 [{"piece": pieces[beam.token], "parent": beam.parent, "score": beam.score} for beam in step.beams]
                 for step in self.search.steps

@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 from tfm_core import Draw, Sampling, Transformer, TransformerConfig, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.panel import REPLAY, CoursePanel
+from tfm_ui.lenses.generate.panel import CoursePanel, replay
 from tfm_ui.lenses.generate.state import as_text
 from tfm_ui.lenses.generate.steps import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.live.script import Code, script, tokenizer_of
 from tfm_ui.pictures import figures
-from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.pictures.panel import Files
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.token_labels import named
+
+FILTERS = ("top_k", "top_p", "min_p")
 
 
 def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
@@ -48,22 +50,6 @@ def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
             "yaxis": {"title": {"text": "probability of the written token"}, "range": [0, 1]},
         },
     )
-
-
-WRITE = Canvas(
-    "lenses/generate/write",
-    """
-<div class="write flow" data-picture>
-  <div class="texts"></div>"""
-    + REPLAY % '<button type="button" class="undo" hidden>Take back</button>'
-    + """
-  <canvas tabindex="0" role="application"></canvas>
-  <p class="tip" hidden></p>
-  <span class="say" aria-live="polite"></span>
-</div>
-""",
-    figure,
-)
 
 
 def write(
@@ -101,7 +87,7 @@ class Write(CoursePanel):
         "token in the list to put it there: both texts are then side by side."
     )
     sources = (draw, bar, random_number, generate)
-    canvas = WRITE
+    canvas = replay("write", figure, button='<button type="button" class="undo" hidden>Take back</button>')
 
     @cached_property
     def draws(self) -> list[Draw]:
@@ -142,10 +128,8 @@ class Write(CoursePanel):
 
     def _put_there(self) -> str:
         other = self.other
-        if other is None:
-            return ""
-        last, token = self.settings.forced[-1]
-        if last >= len(self.course.steps):
+        last, token = self.settings.forced[-1] if self.settings.forced else (0, 0)
+        if other is None or last >= len(self.course.steps):
             return ""
         if other.course.steps[last].token == token:
             return f"“{named(self.pieces[last])}” was put at step {last + 1}, where it would have been chosen anyway."
@@ -169,27 +153,25 @@ class Write(CoursePanel):
 
     def table(self) -> pd.DataFrame:
         """A row per step."""
-        rows = []
-        for step, drawn, piece in zip(self.course.steps, self.draws, self.pieces, strict=True):
-            rank = int((drawn.order == step.token).nonzero())
-            rows.append(
-                {
-                    "step": step.number + 1,
-                    "token": piece,
-                    "id": step.token,
-                    "put there": step.forced,
-                    "logit": float(drawn.logits[step.token]),
-                    "probability": float(drawn.probabilities[step.token]),
-                    "after the cuts": float(drawn.final[step.token]),
-                    "rank": rank + 1,
-                    "left by top-k": drawn.left.top_k,
-                    "left by top-p": drawn.left.top_p,
-                    "left by min-p": drawn.left.min_p,
-                    "random number": drawn.number,
-                    "context begins": step.begin + 1,
-                }
-            )
-        return pd.DataFrame(rows).set_index("step")
+        steps, numbers = self.course.steps, self.steps.numbers
+        top_k, top_p, min_p = numbers[:, 4:7].astype(int).T
+        return pd.DataFrame(
+            {
+                "token": self.pieces,
+                "id": [step.token for step in steps],
+                "put there": [step.forced for step in steps],
+                "logit": [float(step.logits[step.token]) for step in steps],
+                "probability": self.steps.shares,
+                "after the cuts": self.steps.finals,
+                "rank": self.steps.ranks.astype(int) + 1,
+                "left by top-k": top_k,
+                "left by top-p": top_p,
+                "left by min-p": min_p,
+                "random number": numbers[:, 0],
+                "context begins": [begin + 1 for begin in self.begins],
+            },
+            index=pd.RangeIndex(1, len(steps) + 1, name="step"),
+        )
 
     def laws(self) -> dict[str, bool]:
         """What must hold of each draw."""
@@ -218,13 +200,7 @@ class Write(CoursePanel):
             ],
             "pieces": {number: pieces[number] for number in ids if number >= 0},
             "rows": ROWS,
-            "sampling": {
-                "greedy": sampling.greedy,
-                "temperature": sampling.temperature,
-                "top_k": sampling.top_k,
-                "top_p": sampling.top_p,
-                "min_p": sampling.min_p,
-            },
+            "sampling": {name: getattr(sampling, name) for name in ("greedy", "temperature", *FILTERS)},
             "vocab": self.model.config.vocab_size,
             "put": [[step + 1, token] for step, token in forced],
             "parts": forced[-1][0] if forced else -1,
