@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.examples import shared_by
-from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, left_by, report_of
+from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, left_by, report_of, set_up
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core import Transformer, generate, to_gpt2
-from tfm_ui.lenses.generate import courses
+from tfm_ui.lenses.generate.courses import prompt_of
 from tfm_ui.lenses.generate.kept import measured, same
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS, what_is_saved
@@ -24,12 +24,6 @@ from tfm_ui.state.model_state import ModelState
 LONG = ModelState(weights="lab-gpt", text="the sea and the ship " * 45)
 SHORT = GenerateState(view="kept", steps=12, layer=2)
 every = pytest.mark.parametrize("model", [LAB, RANDOM])
-
-
-@pytest.fixture
-def empty():
-    with empty_store(measured):
-        yield
 
 
 @every
@@ -89,21 +83,21 @@ def test_whatever_was_written_before_all_that_is_drawn_is_stored(courses_before)
         assert all(shown.laws().values())
 
 
-@pytest.mark.parametrize(("full", "ends"), [("window", 90), ("stop", None)])
-def test_a_full_context_begins_anew_or_ends_and_it_is_said(full, ends):
+@pytest.mark.parametrize("full", ["window", "stop"])
+def test_a_full_context_begins_anew_or_ends_and_it_is_said(full):
     shown = Kept(LONG, GenerateState(view="kept", steps=90, full=full))
     context = LONG.most_tokens
     if full == "window":
         first = next(step for step in shown.course.steps if step.begin)
         assert len(shown.course.prompt) + first.number == context + 1
         assert f"At step {first.number + 1} the context of 256 tokens was full" in shown.when_full()
+        assert len(shown.course.steps) == 90
         assert list(shown.parts) == sorted({step.begin for step in shown.course.steps})
         assert shown.lengths[first.number] == len(shown.course.prompt) + first.number - first.begin < context
     else:
         assert len(shown.course.prompt) + len(shown.course.steps) == context + 1
         assert f"After step {len(shown.course.steps)} the context of 256 tokens was full" in shown.when_full()
         assert max(shown.lengths) == context
-    assert ends is None or len(shown.course.steps) == ends
     assert all(shown.laws().values())
     assert "not full" in Kept(LAB, SHORT).sentence()
 
@@ -111,15 +105,8 @@ def test_a_full_context_begins_anew_or_ends_and_it_is_said(full, ends):
 @every
 def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
     shown = KeptSame(model, SHORT)
-    asked = courses.settings_of(model, SHORT)
-    written = generate(
-        Transformer(model.config).eval(),
-        courses.prompt_of(model),
-        asked.sampling,
-        steps=12,
-        use_cache=False,
-        context=model.most_tokens,
-    )
+    machine, context = Transformer(model.config).eval(), model.most_tokens
+    written = generate(machine, prompt_of(model), SHORT.sampling, steps=12, use_cache=False, context=context)
     assert shown.tokens == [step.token for step in written]
     assert list(shown.numbers) == list(range(12))
     assert all(shown.laws().values())
@@ -138,32 +125,31 @@ def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkey
     assert f"{len(numbers)} of 200 steps" in shown.sentence()
 
 
-def test_what_was_measured_is_kept_found_by_its_name_and_told(empty):
-    assert "Nothing of this shape is measured" in KeptCosts(RANDOM, SHORT).sentence()
-    report = report_of(RANDOM, (0.001, 0.004))
-    measured.keep(report)
-    assert measured.find(report.plan) == measured.find(report.plan, "abc123") == report
-    assert KeptCosts(RANDOM, SHORT).report is None  # the link names none
-    shown = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
-    assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()
-    assert all(shown.laws().values())
-    assert "25 Nov 2026, 20:00 UTC" in measured.facts(shown.report)
-    assert shown.table()["tokens a second without"].dropna().unique() == [250]
-    other = ModelState(architecture="decoder", tokenizer="byte", num_layers=4)
-    assert KeptCosts(other, GenerateState(view="kept", run="abc123")).report is None
+def test_what_was_measured_is_kept_found_by_its_name_and_told():
+    with empty_store(measured):
+        assert "Nothing of this shape is measured" in KeptCosts(RANDOM, SHORT).sentence()
+        report = report_of(RANDOM, (0.001, 0.004))
+        measured.keep(report)
+        assert measured.find(report.plan) == measured.find(report.plan, "abc123") == report
+        assert KeptCosts(RANDOM, SHORT).report is None  # the link names none
+        shown = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
+        assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()
+        assert all(shown.laws().values())
+        assert "25 Nov 2026, 20:00 UTC" in measured.facts(shown.report)
+        assert shown.table()["tokens a second without"].dropna().unique() == [250]
+        assert shown.picture()[0]["foot"] == measured.facts(shown.report)
+        other = ModelState(architecture="decoder", tokenizer="byte", num_layers=4)
+        assert KeptCosts(other, GenerateState(view="kept", run="abc123")).report is None
 
 
 def test_a_token_adds_two_vectors_a_layer():
     question = QUESTIONS[0]
-    model, state = ModelState(**question.model), GenerateState(**question.page)
-    assert question.predict.measured(model, state) == 2 * 4 * 160 * 4
-    assert question.answer(model, state).startswith("5,120 bytes: ")
+    assert question.predict.measured(*set_up(question)) == 2 * 4 * 160 * 4
+    assert question.answer(*set_up(question)).startswith("5,120 bytes: ")
 
 
 def test_the_long_prompts_context_is_full_on_the_way():
-    question = QUESTIONS[-1]
-    answer = question.answer(ModelState(**question.model), GenerateState(**question.page))
-    assert "At step" in answer
+    assert "At step" in QUESTIONS[-1].answer(*set_up(QUESTIONS[-1]))
 
 
 @pytest.mark.parametrize("full", ["window", "stop"])

@@ -1,7 +1,6 @@
 """The view "surprise": beside torch's cross-entropy and transformers' GPT-2, on any text."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from tests.tfm_ui.lenses.generate.examples import LAB as SEA
-from tests.tfm_ui.lenses.generate.examples import RANDOM, left_by
+from tests.tfm_ui.lenses.generate.examples import RANDOM, left_by, set_up
 from tfm_core import Transformer, lab_tokenizer, surprise, to_gpt2
-from tfm_ui.lenses.generate.courses import why_not_score
 from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise import scored
 from tfm_ui.lenses.generate.surprise.questions import PLAIN, QUESTIONS, SHUFFLED
@@ -23,7 +20,8 @@ from tfm_ui.lenses.generate.surprise.tokens import NOTHING, WIDTH, Surprise, Sur
 from tfm_ui.state.model_state import ModelState
 
 TEXT = "Call me Ishmael. Some years ago I thought I would sail about a little."
-LAB = replace(SEA, text=TEXT)
+LAB = ModelState(weights="lab-gpt", text=TEXT)
+LONG = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
 ALONE = GenerateState(view="surprise")
 
 
@@ -50,24 +48,22 @@ def test_each_tokens_surprise_is_transformers_cross_entropy_over_the_text_alone(
     assert side.scored.top_ids[:, 0].tolist() == top.indices[:, 0].tolist()
 
 
-def test_the_first_token_has_no_probability_and_it_is_said():
-    side = Surprise(RANDOM, ALONE).sides[0]
-    assert np.isnan(side.bits[0])
-    theirs = surprise(Transformer(RANDOM.config).eval(), side.ids)
-    assert_allclose(side.bits[1:], theirs.bits, atol=1e-5)
+@pytest.mark.parametrize("model", [RANDOM, LONG])
+def test_tokens_are_rated_as_the_library_does_in_windows_where_the_text_is_longer_than_the_context(model):
+    side = Surprise(model, ALONE).sides[0]
+    assert (len(side.ids) > model.most_tokens) == model.is_lab_gpt
+    theirs = surprise(Transformer(model.config).eval(), side.ids, context=model.most_tokens)
+    assert_allclose(side.bits[1:], theirs.bits, atol=1e-4 if model.is_lab_gpt else 1e-5)
     assert_allclose(side.scored.entropies, theirs.entropies, atol=1e-5)
     assert side.scored.ranks.tolist() == theirs.ranks.tolist()
-    assert "The first token, “t”, has no probability: nothing stands before it." in Surprise(RANDOM, ALONE).sentence()
-    assert "start token" not in Surprise(RANDOM, ALONE).sentence()
+
+
+def test_the_first_token_has_no_probability_and_it_is_said():
+    assert np.isnan(Surprise(RANDOM, ALONE).sides[0].bits[0])
+    sentence = Surprise(RANDOM, ALONE).sentence()
+    assert "The first token, “t”, has no probability: nothing stands before it." in sentence
+    assert "start token" not in sentence
     assert "a start token stood before each text" in Surprise(LAB, ALONE).sentence()
-
-
-def test_a_text_longer_than_the_context_is_rated_in_windows():
-    model = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
-    side = Surprise(model, ALONE).sides[0]
-    assert len(side.ids) > 256
-    theirs = surprise(Transformer(model.config).eval(), side.ids, context=256)
-    assert_allclose(side.bits[1:], theirs.bits, atol=1e-4)
 
 
 @pytest.mark.parametrize("memory", [1, 3, 64])
@@ -104,20 +100,14 @@ def test_b_is_absent_until_there_is_another_text():
     assert "cannot be read" in Surprise(trained, beside("other text", other="@ a text")).hint
 
 
-def test_the_most_surprising_token_is_named_with_its_ties():
-    shown = Surprise(LAB, ALONE)
-    side = shown.sides[0]
-    worst = int(np.nanargmax(side.bits))
-    assert f"“{side.names[worst]}”, token {worst + 1}, surprises most" in shown.sentence()
-    alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
-    assert "(one of 5 tokens that tie) surprises most" in Surprise(alike, ALONE).sentence().replace("tie),", "tie)")
-
-
-def test_where_they_differ_most_is_said():
+def test_what_surprises_most_and_where_they_differ_most_is_named_with_its_ties():
     shown = Surprise(LAB, beside("short memory", memory=2))
     a, b = (side.bits for side in shown.sides)
-    at = int(np.nanargmax(np.abs(a - b)))
-    assert f"They differ most at “{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+    for what, bits in (("They differ most at ", np.abs(a - b)), (f"over {len(a) - 1} tokens. ", a)):
+        at = int(np.nanargmax(bits))
+        assert f"{what}“{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+    alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
+    assert "(one of 5 tokens that tie), surprises most" in Surprise(alike, ALONE).sentence()
 
 
 def test_half_of_the_bits_fall_on_few_tokens():
@@ -177,18 +167,11 @@ def test_a_length_that_was_chosen_is_what_is_rated():
     assert Surprise(model, ALONE).sides[0].pieces == model.source_tokens.pieces
 
 
-@pytest.mark.parametrize("causal", [True, False])
-def test_only_of_a_model_that_looks_ahead_it_is_said_that_it_does(causal):
-    said = why_not_score(ModelState(causal=causal))
-    assert ("see those after them" in said) != causal
-    assert ("looks back only" in said) == causal
-
-
 def test_what_the_questions_take_for_granted():
     order, memory = QUESTIONS[1], QUESTIONS[3]
     assert sorted(PLAIN.replace(".", "").lower().split()) == sorted(SHUFFLED.replace(".", "").lower().split())
-    assert order.predict.measured(ModelState(**order.model), GenerateState(**order.page)) == "B"
-    assert "more than A" in memory.answer(ModelState(**memory.model), GenerateState(**memory.page))
+    assert order.predict.measured(*set_up(order)) == "B"
+    assert "more than A" in memory.answer(*set_up(memory))
     assert QUESTIONS[2].model["weights"] == "lab-gpt"
     assert LAB.config.vocab_size == 2048
 
