@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Locator
 
 from tests.browser.conftest import Visitor
+from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.state.model_state import ModelState
 

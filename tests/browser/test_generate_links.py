@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from tests.browser.generate import MODEL, SHORT, picture, shown, texts
+from tfm_ui.lenses.generate.panel import LAB, PROMPT
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
-from tfm_ui.lenses.generate.write.questions import LAB, PROMPT
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.state.model_state import ModelState
 

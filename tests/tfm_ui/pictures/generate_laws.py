@@ -52,7 +52,7 @@ def surprise_scale(header: Header, numbers: bytes) -> None:
         assert all(int(place) < len(header["names"]) for place in row[4 : 4 + len(listed)])
 
 
-OF_STEP, OF_ROW = 9, 5  # numbers of a step, and of each candidate: tfm_ui/lenses/generate/steps.py
+OF_STEP, OF_ROW = 9, 5  # numbers of a step, and of each candidate: tfm_ui/lenses/generate/courses.py
 
 
 def steps_of(header: Header, numbers: bytes) -> Floats:

@@ -3,11 +3,11 @@
 from tfm_ui.lenses.generate import look
 from tfm_ui.lenses.generate.kept import VIEW as KEPT
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS as OF_KEPT
+from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise import VIEW as SURPRISE
 from tfm_ui.lenses.generate.surprise.questions import QUESTIONS as OF_SURPRISE
 from tfm_ui.lenses.generate.write import VIEW as WRITE
-from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.lenses.generate.write.questions import QUESTIONS as OF_WRITE
 from tfm_ui.page.lens import Lens
 

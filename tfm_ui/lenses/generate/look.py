@@ -17,9 +17,8 @@ from torch import Tensor
 from tfm_core import Course, MultiHeadAttention, Sampling, Transformer, TransformerConfig, generate, recording
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.lenses.generate.courses import Settings, course_of, why_not_write
-from tfm_ui.lenses.generate.panel import CoursePanel, answer_from, greedy_note, replay, unable
+from tfm_ui.lenses.generate.panel import LAB, CoursePanel, answer_from, greedy_note, replay, unable
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
-from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
@@ -34,7 +33,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
-LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `steps.ROWS`
+LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `courses.ROWS`
 REPEATED = {"weights": "lab-gpt", "text": "Quoz Bramble met Dapnel Stiggot. Then Quoz Bramble met Dapnel"}
 PLACES = ("the first token of the context", "the token before the last", "the last token itself")
 TOO_SHORT = "Nothing was written after more than two tokens."

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from tfm_core import Course
 from tfm_core.language.lab_gpt import NAME
-from tfm_ui.lenses.generate.courses import Settings, course_of, prompt_of, settings_of, why_not_write
+from tfm_ui.lenses.generate.courses import Settings, Steps, course_of, prompt_of, settings_of, steps_of, why_not_write
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
-from tfm_ui.lenses.generate.steps import Steps, steps_of
-from tfm_ui.live.script import config_of
+from tfm_ui.live.script import Code, config_of, tokenizer_of
 from tfm_ui.page import controls
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
+PROMPT = "The captain looked at the sea, and"
+LAB = {"weights": "lab-gpt", "text": PROMPT}  # of most questions
 Figure = Callable[[Header, NDArray[Any]], go.Figure]
 TIP = """
   <p class="tip" hidden></p>
@@ -136,6 +137,12 @@ class CoursePanel(GeneratePanel):
             "context": self.model.most_tokens,
             "when_full": self.settings.full,
         }
+
+
+def tokenizer_itself(model: ModelState) -> Code:
+    """The expression for the tokenizer itself: other recipes name those of the table by their key."""
+    expression = tokenizer_of(model)
+    return Code(f"TOKENIZERS[{expression}]") if expression == repr(model.tokenizer) else expression
 
 
 P = TypeVar("P", bound=GeneratePanel)

@@ -3,9 +3,8 @@
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
-from tfm_ui.lenses.generate.panel import answer_from
+from tfm_ui.lenses.generate.panel import LAB, answer_from
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.questions import LAB
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units

@@ -12,8 +12,7 @@ from tfm_core import Beams as Search
 from tfm_core import Sampling, Transformer, TransformerConfig, beam_search
 from tfm_core.model.tokens import Tokenizer
 from tfm_ui.lenses.generate.courses import Settings, beams_of, course_of
-from tfm_ui.lenses.generate.panel import GeneratePanel, replay
-from tfm_ui.lenses.generate.write.text import tokenizer_itself
+from tfm_ui.lenses.generate.panel import GeneratePanel, replay, tokenizer_itself
 from tfm_ui.live.script import config_of, script
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Content, Header

@@ -5,14 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfm_ui.lenses.generate.panel import answer_from
+from tfm_ui.lenses.generate.panel import LAB, answer_from
 from tfm_ui.lenses.generate.write.text import Write, in_words
 from tfm_ui.page.questions import Question
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import named
-
-PROMPT = "The captain looked at the sea, and"
-LAB = {"weights": "lab-gpt", "text": PROMPT}
 
 
 @answer_from(Write)

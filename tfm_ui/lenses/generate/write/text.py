@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from tfm_core import Draw, Sampling, Transformer, TransformerConfig, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.panel import CoursePanel, replay
+from tfm_ui.lenses.generate.courses import OF_ROW, OF_STEP, ROWS, draw_of
+from tfm_ui.lenses.generate.panel import CoursePanel, replay, tokenizer_itself
 from tfm_ui.lenses.generate.state import as_text
-from tfm_ui.lenses.generate.steps import OF_ROW, OF_STEP, ROWS, draw_of
-from tfm_ui.live.script import Code, script, tokenizer_of
+from tfm_ui.live.script import script
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.pictures.panel import Files
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.token_labels import named
@@ -69,12 +68,6 @@ def write(
     tokens = [step.token for step in course]
     text = tokenizer.join([tokenizer.pieces[token] for token in tokens])
     return text
-
-
-def tokenizer_itself(model: ModelState) -> Code:
-    """The expression for the tokenizer itself: other recipes name those of the table by their key."""
-    expression = tokenizer_of(model)
-    return Code(f"TOKENIZERS[{expression}]") if expression == repr(model.tokenizer) else expression
 
 
 class Write(CoursePanel):
