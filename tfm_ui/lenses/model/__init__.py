@@ -1,7 +1,6 @@
 """The Model lens: every block of the transformer, with its real tensors flowing through it."""
 
-from tfm_ui.lenses.model import efficient, feed_forward
-from tfm_ui.lenses.model.block import panels as block
+from tfm_ui.lenses.model import block, efficient, feed_forward
 from tfm_ui.lenses.model.depth import panels as depth
 from tfm_ui.lenses.model.diagram import panels as diagram
 from tfm_ui.lenses.model.distance import panels as distance
