@@ -41,11 +41,6 @@ def drawn_config_of(model: ModelState, state: ModelLensState) -> TransformerConf
     return replace(config_of(model, state), weights=RANDOM, max_len=MAX_LEN)
 
 
-def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:
-    """The live model of this lens, in evaluation mode."""
-    return transformer(config_of(model, state))
-
-
 def prefix(model: ModelState, stack: str) -> str:
     """How the sites of a stack begin in a recording: "" in a model of one stack."""
     return f"{stack}." if model.is_encoder_decoder else ""
@@ -131,9 +126,15 @@ class LayerPanel(ModelPanel):
         """The layer in words."""
         return f"layer {self.layer}" + (f" of the {self.stack}" if self.model.is_encoder_decoder else "")
 
-    def site_of(self, part: str) -> str:
-        """How the sites of a part of this layer, such as "feed_forward", begin in a recording."""
-        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{part}"
+    @property
+    def part(self) -> str:
+        """The part of the layer that is looked at, such as "feed_forward", if it is one alone."""
+        raise NotImplementedError
+
+    @property
+    def site(self) -> str:
+        """How this part's sites begin in a recording."""
+        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.part}"
 
     @property
     def tokens(self) -> Tokens:

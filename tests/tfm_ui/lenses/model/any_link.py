@@ -55,3 +55,10 @@ def panels_that_hold(model: ModelState, state: ModelLensState) -> list[Panel]:
             assert question.answer(model, state)
             assert "nan" not in question.answer(model, state).lower()
     return panels
+
+
+def left_by(panel: Panel) -> dict[str, Any]:
+    """What a panel's recipe leaves behind."""
+    scope: dict[str, Any] = {}
+    exec(panel.recipe(), scope)
+    return scope

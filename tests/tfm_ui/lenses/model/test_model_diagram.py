@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.tfm_ui.lenses.model.any_link import models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
 from tfm_core import ARCHITECTURES, Transformer
 from tfm_ui.lenses.model import LENS
 from tfm_ui.lenses.model.diagram.block import IN, OUT, CountedBlock, Flow, formulas
@@ -14,7 +14,6 @@ from tfm_ui.lenses.model.diagram.counted import ABOUT_OWN
 from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.diagram.path import Path
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
-from tfm_ui.lenses.model.machine import transformer_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.shapes import OWN, SHAPES
 from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
@@ -171,7 +170,7 @@ def test_one_tokens_way_is_that_of_the_module() -> None:
     """Length and angle from the vectors that the live model's own layers make."""
     model, state = ModelState(positional="none"), ModelLensState(token=3)
     shown = Path(model, state)
-    transformer = transformer_of(model, state)
+    transformer = Transformer(model.config).eval()
     tokens = model.source_tokens.batch
     with torch.no_grad():
         first = transformer.stack.embedding(tokens)[0, 2] * 32**0.5
@@ -192,19 +191,13 @@ def test_the_scripts_leave_the_numbers_of_the_page() -> None:
     for model in (ModelState(), ModelState(architecture="encoder-decoder", norm="post")):
         state = ModelLensState(stack="decoder", block="feed_forward")
         shown, flow, path = (panel(model, state) for panel in (Diagram, Flow, Path))
-        assert sum(_run(shown.recipe())["counts"].values()) == shown.parameters
-        flows = _run(flow.recipe())["flows"]
+        assert sum(left_by(shown)["counts"].values()) == shown.parameters
+        flows = left_by(flow)["flows"]
         torch.testing.assert_close(flows[IN], flow.ends[IN])
         torch.testing.assert_close(flows[OUT], flow.ends[OUT])
-        left = _run(path.recipe())
+        left = left_by(path)
         assert left["lengths"] == pytest.approx(list(path.lengths))
         torch.testing.assert_close(left["logits"], path.logits)
-
-
-def _run(script: str) -> dict[str, object]:
-    namespace: dict[str, object] = {}
-    exec(compile(script, "recipe", "exec"), namespace)
-    return namespace
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=[question.name for question in QUESTIONS])

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.lenses.model.any_link import models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.efficient.compared import Efficient
 from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
@@ -33,20 +33,18 @@ def test_recipes_yield_what_is_on_screen(architecture, positional):
     model = ModelState(text="a b c d e", target="x y z", seq_len=6, architecture=architecture, positional=positional)
     state = ModelLensState(stack="decoder", layer=2, head=2, tile=2, tile_step=3)
     whole, cost = Efficient(model, state), EfficientGrowth(model, state)
-    scope: dict = {}
-    exec(whole.recipe(), scope)
+    left = left_by(whole)
     for name, variant in whole.by_name.items():
-        assert torch.allclose(scope["weights"][name], variant.weights, atol=1e-6)
-        assert torch.equal(scope["visible"][name], variant.visible)
-        off = float((scope["outputs"][name] - scope["outputs"]["full"]).abs().max())
+        assert torch.allclose(left["weights"][name], variant.weights, atol=1e-6)
+        assert torch.equal(left["visible"][name], variant.visible)
+        off = float((left["outputs"][name] - left["outputs"]["full"]).abs().max())
         assert off == pytest.approx(variant.off, abs=1e-5)
-    exec(cost.recipe(), scope)
-    assert {name: costs[-1] for name, costs in scope["costs"].items()} == cost.on_screen
+    assert {name: costs[-1] for name, costs in left_by(cost)["costs"].items()} == cost.on_screen
     shown = EfficientTiles(model, state)
-    exec(shown.recipe(), scope)
-    assert torch.allclose(scope["result"], shown.result, atol=1e-9)
-    assert torch.allclose(scope["plain"], shown.plain, atol=1e-9)
-    assert len(scope["steps"]) == len(shown.steps)
+    left = left_by(shown)
+    assert torch.allclose(left["result"], shown.result, atol=1e-9)
+    assert torch.allclose(left["plain"], shown.plain, atol=1e-9)
+    assert len(left["steps"]) == len(shown.steps)
 
 
 @pytest.mark.parametrize("attention", [name for name in ATTENTION if name != "linear"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.tfm_ui.lenses.model.any_link import models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes, two_thirds
 from tfm_ui.lenses.model.feed_forward.hidden import READ, Hidden, OneUnit, recorded
@@ -75,17 +75,15 @@ def test_relus_hidden_units_are_those_of_a_layer_of_torch(norm):
 def test_recipes_yield_what_is_on_screen(architecture):
     model = ModelState(text="a b c d e", target="x y z", architecture=architecture, activation="swiglu")
     state = ModelLensState(stack="decoder", layer=2, unit=9)
-    shown, single, curve, size = (panel(model, state) for panel in (Hidden, OneUnit, Activations, FfnSizes))
-    scope: dict = {}
-    exec(shown.recipe(), scope)
-    assert all(torch.allclose(scope["hidden"][name], units, atol=1e-6) for name, units in shown.units.items())
-    exec(single.recipe(), scope)
-    assert torch.allclose(scope["fires"], single.fires, atol=1e-6)
-    assert torch.allclose(scope["towards"], single.towards, atol=1e-6)
-    exec(curve.recipe(), scope)
-    assert all(torch.equal(scope["slopes"][name], slopes) for name, slopes in curve.slopes.items())
-    exec(size.recipe(), scope)
-    assert scope["counts"] == size.counts
+    hidden, single, curve, size = (panel(model, state) for panel in (Hidden, OneUnit, Activations, FfnSizes))
+    left = left_by(hidden)["hidden"]
+    assert all(torch.allclose(left[name], units, atol=1e-6) for name, units in hidden.units.items())
+    left = left_by(single)
+    assert torch.allclose(left["fires"], single.fires, atol=1e-6)
+    assert torch.allclose(left["towards"], single.towards, atol=1e-6)
+    left = left_by(curve)["slopes"]
+    assert all(torch.equal(left[name], slopes) for name, slopes in curve.slopes.items())
+    assert left_by(size)["counts"] == size.counts
 
 
 @pytest.mark.crossed(architecture=ARCHITECTURES, attention=list(ATTENTION), causal=[True, False], norm=NORMS)

@@ -1,14 +1,11 @@
 """The view "block": one block number by number, and with its norm at the other place."""
 
-from dataclasses import replace
-
 from tfm_core import NORMS
 from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
 from tfm_ui.lenses.model.block.steps import Block, BlockMoments
-from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
-from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Columns, Note
@@ -32,21 +29,10 @@ def _controls(model: ModelState) -> ModelLensState:
     return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention", "token")
 
 
-def _running(model: ModelState, state: ModelLensState) -> str:
-    """What is said while a model runs that takes seconds."""
-    return "Running the model under both norms" if model.is_heavy else ""
-
-
-def _never_trained(model: ModelState, state: ModelLensState) -> str:
-    """A sentence that names those of these models for which trained weights were never trained."""
-    config = config_of(model, state)
-    return never_trained(model, [*(replace(config, norm=norm) for norm in NORMS)])
-
-
 VIEW = View(
     title="Block",
     shows=[Block, _elsewhere, BlockCell, BlockBoth, Columns([[BlockMoments], [BlockLengths]])],
     controls=_controls,
-    running=_running,
-    never_trained=_never_trained,
+    running=while_heavy("Running the model under both norms"),
+    never_trained=never_trained_with("norm", NORMS),
 )

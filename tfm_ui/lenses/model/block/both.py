@@ -12,14 +12,13 @@ from torch import Tensor, nn
 
 from tfm_core import NORMS, TransformerConfig, TransformerLayer
 from tfm_core.model.initialization import fill_parameters
-from tfm_ui.lenses.model.block.chain import ROUNDING, BlockPanel, added, run
+from tfm_ui.lenses.model.block.chain import ROUNDING, BlockMaps, BlockPanel, added, run
 from tfm_ui.lenses.model.block.steps import Block
 from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.maps import MAPS
 from tfm_ui.pictures.panel import Source
 from tfm_ui.text import formats
 
@@ -38,22 +37,17 @@ def both_norms(
     return x, total, out
 
 
-class BlockBoth(BlockPanel):
+class BlockBoth(BlockMaps):
     """The block under both norms, in evaluation mode."""
 
     title = "Pre-norm and post-norm, the same weights"
     how_to_read = (
         "f is the sub-layer. The first map leaves the block in pre-norm, the third in post-norm. Without dropout."
     )
-    canvas = MAPS
 
     @property
     def sources(self) -> Sequence[Source]:
         return (*super().sources, fill_parameters)
-
-    @property
-    def shape(self) -> str:
-        return self.shape_of_maps
 
     @cached_property
     def under(self) -> dict[str, BlockPanel]:
@@ -114,14 +108,6 @@ class BlockBoth(BlockPanel):
             "the steps give what each model’s pass recorded after the block (largest difference "
             f"{formats.tiny(max(off.values()))})": all(off[norm] < ROUNDING * size[norm] for norm in off),
         }
-
-    def table(self) -> pd.DataFrame:
-        """A row per token and dimension."""
-        return self.by_dimension(self.tables)
-
-    def picture(self) -> Content:
-        """The sum under both norms, and what leaves post-norm, on one scale."""
-        return self.block_maps(self.tables)
 
     def recipe(self) -> str:
         """A script that leaves `x`, `total` and `out`: norm -> (token, dimension)."""

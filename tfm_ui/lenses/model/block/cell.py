@@ -15,6 +15,7 @@ from tfm_ui.lenses.model.block.chain import ROUNDING, BlockPanel, dropout_factor
 from tfm_ui.live.script import script
 from tfm_ui.text import formats
 
+_n = formats.number
 TERMS = 3  # products of the sub-layer's last sum that are written out
 
 
@@ -173,10 +174,6 @@ class BlockCell(BlockPanel):
     def recipe(self) -> str:
         """A script that leaves the `products` of the sub-layer's last sum, what is `written`, and the sum, `total`."""
         return script(cell, **self.header, inner=self.inner_site, token=self.token, dim=self.dim)
-
-
-def _n(number: float) -> str:
-    return formats.number(number)
 
 
 def _f(number: float) -> str:

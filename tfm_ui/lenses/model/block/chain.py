@@ -3,6 +3,7 @@
 Pre-norm: x + dropout(f(norm(x))); post-norm: norm(x + dropout(f(x))), where f is the sub-layer.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,16 +23,12 @@ from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.maps import MAPS
 from tfm_ui.pictures.panel import Source
 from tfm_ui.text import formats
 
 ROUNDING = 1e-4  # how far float32 may be off, as a share of the largest number
 CELLS = 3 * SIDE**2  # of maps; more are pooled to half the side
-SUB_LAYERS = {
-    "self_attention": "self-attention",
-    "cross_attention": "cross-attention",
-    "feed_forward": "feed-forward network",
-}
 
 
 # pure functions, of which recipes are made, too
@@ -119,17 +116,12 @@ class BlockPanel(LayerPanel):
     @property
     def sub_layer(self) -> str:
         """The sub-layer in words."""
-        return SUB_LAYERS[self.part]
+        return self.part.replace("_", "-") + " network" * self.is_network
 
     @property
     def where(self) -> str:
         """The block in words."""
         return f"{super().where}, {self.sub_layer}"
-
-    @property
-    def site(self) -> str:
-        """How the block's sites begin in a recording, such as "layers.0.self_attention"."""
-        return self.site_of(self.part)
 
     @property
     def inner_site(self) -> str:
@@ -253,38 +245,6 @@ class BlockPanel(LayerPanel):
         """A table with a row per token, without padding."""
         return pd.DataFrame(columns, index=pd.Index(self.numbered[: self.read], name="token"))
 
-    def by_dimension(self, tables: Mapping[str, Tensor]) -> pd.DataFrame:
-        """A table with a row per token and dimension."""
-        dims = range(1, self.model.d_model + 1)
-        index = pd.MultiIndex.from_product([self.numbered, dims], names=["token", "dimension"])
-        return pd.DataFrame({name: values.flatten().numpy() for name, values in tables.items()}, index=index)
-
-    @property
-    def shape_of_maps(self) -> str:
-        """The shape of the block's tables."""
-        return f"token × d_model = {len(self.names)} × {self.model.d_model}"
-
-    def block_maps(self, tables: Mapping[str, Tensor]) -> Content:
-        """Maps token x dimension, in which a click chooses the cell that is derived."""
-        height, width = len(self.names), self.model.d_model
-        side = SIDE if len(tables) * height * width <= CELLS else SIDE // 2
-        part = part_of(self.state.block_part, height, width, side)
-        return self.maps(
-            tables,
-            part,
-            "block_part",
-            picked=self._picked(part),
-            asks=(PREFIX + "token", PREFIX + "block_dim"),
-            read=-(-min(part.rows, max(0, self.read - part.top)) // part.block[0]),  # rounded up
-            blank="dropped: 0",
-        )
-
-    def _picked(self, part: Part) -> tuple[int, int] | None:
-        """The chosen cell in the part that is looked at; None if it lies elsewhere."""
-        row, column = self.token - part.top, self.dim - part.left
-        inside = 0 <= row < part.rows and 0 <= column < part.columns
-        return (row // part.block[0], column // part.block[1]) if inside else None
-
     def before_and_after(
         self, what: str, ends: Mapping[str, tuple[NDArray[np.float32], NDArray[np.float32]]], reach: Sequence[float]
     ) -> Content:
@@ -315,6 +275,53 @@ class BlockPanel(LayerPanel):
         """The header that the recipes of this view share."""
         dropout = {"dropout": self.state.dropout, "draw": self.state.dropout_draw}
         return {**in_script(self.model, self.config), "block": self.site, **dropout}
+
+
+class BlockMaps(BlockPanel):
+    """A panel with maps token x dimension, in which a click chooses the cell that is derived."""
+
+    canvas = MAPS
+
+    @property
+    def shape(self) -> str:
+        return f"token × d_model = {len(self.names)} × {self.model.d_model}"
+
+    @property
+    @abstractmethod
+    def tables(self) -> dict[str, Tensor]:
+        """Name -> numbers, (token, dimension)."""
+
+    @property
+    def drawn(self) -> dict[str, Tensor]:
+        """Those of the tables that are in the picture."""
+        return self.tables
+
+    def table(self) -> pd.DataFrame:
+        """A row per token and dimension."""
+        dims = range(1, self.model.d_model + 1)
+        index = pd.MultiIndex.from_product([self.numbered, dims], names=["token", "dimension"])
+        return pd.DataFrame({name: values.flatten().numpy() for name, values in self.tables.items()}, index=index)
+
+    def picture(self) -> Content:
+        """The tables on one scale."""
+        height, width = len(self.names), self.model.d_model
+        side = SIDE if len(self.drawn) * height * width <= CELLS else SIDE // 2
+        part = part_of(self.state.block_part, height, width, side)
+        return self.maps(
+            self.drawn,
+            part,
+            "block_part",
+            picked=self._picked(part),
+            asks=(PREFIX + "token", PREFIX + "block_dim"),
+            read=-(-min(part.rows, max(0, self.read - part.top)) // part.block[0]),  # rounded up
+            blank="dropped: 0",
+        )
+
+    def _picked(self, part: Part) -> tuple[int, int] | None:
+        """The chosen cell in the part that is looked at; None if it lies elsewhere."""
+        row, column = self.token - part.top, self.dim - part.left
+        inside = 0 <= row < part.rows and 0 <= column < part.columns
+        return (row // part.block[0], column // part.block[1]) if inside else None
 
 
 def range_of(values: NDArray[np.float32]) -> str:

@@ -13,13 +13,22 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import TransformerConfig
-from tfm_ui.lenses.model.block.chain import ROUNDING, BlockPanel, added, dropout_factors, layer_norm, range_of, run
+from tfm_ui.lenses.model.block.chain import (
+    ROUNDING,
+    BlockMaps,
+    BlockPanel,
+    added,
+    dropout_factors,
+    layer_norm,
+    range_of,
+    run,
+)
 from tfm_ui.lenses.model.state import PREFIX
 from tfm_ui.live.script import script
 from tfm_ui.page import controls
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.maps import MAPS, MASKED
+from tfm_ui.pictures.maps import MASKED
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
@@ -70,10 +79,8 @@ def around_norm(mean: Tensor, variance: Tensor, normed: Tensor) -> tuple[Tensor,
     return torch.cat([mean, variance], -1), torch.stack([normed.mean(-1), normed.var(-1, correction=0)], -1)
 
 
-class Block(BlockPanel):
+class Block(BlockMaps):
     """The chosen block of the sidebar's model, step by step."""
-
-    canvas = MAPS
 
     @property
     def title(self) -> str:
@@ -84,12 +91,8 @@ class Block(BlockPanel):
         random = " Weights are random: the arithmetic is that of a trained model, the values are not."
         return "A row is one token’s vector. Click a cell: below, its number is derived." + self.model.if_random(random)
 
-    @property
-    def shape(self) -> str:
-        return self.shape_of_maps
-
     @cached_property
-    def tables(self) -> dict[str, tuple[str, Tensor]]:
+    def steps(self) -> dict[str, tuple[str, Tensor]]:
         """Step -> its name, numbered in the order of computing, and its numbers (token, dimension)."""
         read = "x" if self.pre_norm else "sum"
         norm = {
@@ -105,11 +108,20 @@ class Block(BlockPanel):
         return {step: (f"{i}. {name}", values) for i, (step, (name, values)) in enumerate(ordered.items(), 1)}
 
     @property
-    def chosen(self) -> dict[str, tuple[str, Tensor]]:
-        """The tables of the chosen steps: what a step reads, and what it writes."""
+    def tables(self) -> dict[str, Tensor]:
+        """The numbers of each step, by its name."""
+        return dict(self.steps.values())
+
+    @property
+    def drawn(self) -> dict[str, Tensor]:
+        """The tables of the chosen steps, what a step reads and what it writes; what is dropped is blank."""
         reads = {"norm": "x" if self.pre_norm else "total", "sub-layer": "normed" if self.pre_norm else "x"}
         parts = {reads.get(self.state.step), *PARTS[self.state.step]}
-        return {step: table for step, table in self.tables.items() if step in parts}
+        drawn = {step: table for step, table in self.steps.items() if step in parts}
+        if "dropped" in drawn:
+            name, numbers = drawn["dropped"]
+            drawn["dropped"] = name, numbers.masked_fill(self.factors == 0, float(MASKED))
+        return dict(drawn.values())
 
     def sentence(self) -> str:
         """What the norm, the sub-layer and the sum do to the tokens, as far as they are shown."""
@@ -217,18 +229,6 @@ class Block(BlockPanel):
             f"dropout made {formats.count(int((~kept).sum()))} numbers 0 and multiplied all others by "
             f"{formats.number(scale)}": torch.allclose(self.dropped, exact)
         }
-
-    def table(self) -> pd.DataFrame:
-        """A row per token and dimension, a column per step."""
-        return self.by_dimension(dict(self.tables.values()))
-
-    def picture(self) -> Content:
-        """The steps of the block, token x dimension, on one scale."""
-        tables = dict(self.chosen.values())
-        dropped = self.tables["dropped"][0]
-        if dropped in tables:
-            tables[dropped] = tables[dropped].masked_fill(self.factors == 0, float(MASKED))
-        return self.block_maps(tables)
 
     def tools(self) -> None:
         """Draw the button for another draw of the dropout."""

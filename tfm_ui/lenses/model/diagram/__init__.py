@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tfm_ui.lenses.model.diagram.block import CountedBlock, Flow
 from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.diagram.path import Path
-from tfm_ui.lenses.model.other_attention import other_attention
+from tfm_ui.lenses.model.other_attention import other_attention, while_heavy
 from tfm_ui.lenses.model.shapes import OWN, THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
@@ -35,15 +35,11 @@ def _controls(model: ModelState) -> ModelLensState:
     return controls_line.draw_more(ModelLensState, PREFIX, model, line, "all_layers")
 
 
-def _running(model: ModelState, state: ModelLensState) -> str:
-    return "Running the model" if model.is_heavy else ""
-
-
 VIEW = View(
     title="Machine",
     shows=[Diagram, Flow, Path],
     instead=_counted_only,
     controls=_controls,
-    running=_running,
+    running=while_heavy("Running the model"),
     never_trained=other_attention,
 )

@@ -24,12 +24,6 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
-SHORT = {
-    "self_attention_sum": "self-attention",
-    "cross_attention_sum": "cross-attention",
-    "feed_forward_sum": "feed-forward",
-}
-
 
 def way_of_token(
     *,
@@ -213,10 +207,10 @@ class Path(DiagramPanel):
 
 
 def name_of(block: Block) -> str:
-    """The block in words, with its layer."""
+    """The block in words, with its layer: a sum is named after its sub-layer."""
     last = block.name.split(".")[-1]
     if block.kind == "norm":
         text = "final norm" if last == "final_norm" else "norm"
     else:
-        text = SHORT.get(last, "positions" if block.kind == "position" else last)
+        text = "positions" if block.kind == "position" else last.removesuffix("_sum").replace("_", "-")
     return text if block.layer is None else f"{text} {block.layer + 1}"

@@ -129,6 +129,7 @@ def on_the_same_weights(
 class Efficient(LayerPanel):
     """The attentions side by side, in the chosen layer, stack and head."""
 
+    part = "self_attention"
     title = "Who sees whom, on the same weights"
     sources: Sequence[Source] = (
         *(on_the_same_weights, MultiHeadAttention.forward),
@@ -147,11 +148,6 @@ class Efficient(LayerPanel):
     def head(self) -> int:
         """The chosen head, from 1."""
         return min(self.state.head, self.model.num_heads)
-
-    @property
-    def site(self) -> str:
-        """Where: the attention of the chosen layer and stack."""
-        return self.site_of("self_attention")
 
     @cached_property
     def _variants(self) -> tuple[dict[str, Variant], float]:

@@ -93,12 +93,8 @@ def single_unit(
 class FeedForwardPanel(LayerPanel):
     """A panel on the feed-forward network of the chosen stack and layer, at the first tokens."""
 
+    part = "feed_forward"
     needs = and_scores(2)
-
-    @property
-    def site(self) -> str:
-        """How the network's sites begin in a recording."""
-        return self.site_of("feed_forward")
 
     @cached_property
     def names(self) -> list[str]:

@@ -31,11 +31,6 @@ def what_a_gate_costs(model: ModelState, state: ModelLensState) -> str:
     return f"{counted} So SwiGLU is usually given two thirds of the width, to compare networks of one size."
 
 
-def where_the_unit_fires(model: ModelState, state: ModelLensState) -> str:
-    """The unit's sentence."""
-    return OneUnit(model, state).sentence()
-
-
 def which_slope(model: ModelState, state: ModelLensState) -> str:
     """What the derivatives are in the region that is used."""
     curves = Activations(model, state)
@@ -78,7 +73,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "One unit",
         "Follow hidden unit 2 with ReLU: which tokens make it fire, and what does it write towards?",
-        where_the_unit_fires,
+        lambda model, state: OneUnit(model, state).sentence(),
         model={"activation": "relu"},
         page={"view": "feed_forward", "unit": 2},
     ),
