@@ -104,7 +104,7 @@ def modules_of(model: Transformer) -> nn.Module:
 
 
 class LayerPanel(ModelPanel):
-    """A panel on the chosen layer, or on one of its parts, and on the tokens that its stack reads."""
+    """A panel on the chosen layer, or on one of its sub-layers, and on the tokens that its stack reads."""
 
     @property
     def config(self) -> TransformerConfig:
@@ -127,14 +127,14 @@ class LayerPanel(ModelPanel):
         return f"layer {self.layer}" + (f" of the {self.stack}" if self.model.is_encoder_decoder else "")
 
     @property
-    def part(self) -> str:
-        """The part of the layer that is looked at, such as "feed_forward", if it is one alone."""
+    def sub_layer(self) -> str:
+        """The sub-layer that is looked at, such as "feed_forward", if it is one alone."""
         raise NotImplementedError
 
     @property
     def site(self) -> str:
-        """How this part's sites begin in a recording."""
-        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.part}"
+        """How this sub-layer's sites begin in a recording, such as "layers.0.feed_forward"."""
+        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.sub_layer}"
 
     @property
     def tokens(self) -> Tokens:

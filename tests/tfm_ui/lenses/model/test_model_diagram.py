@@ -62,22 +62,19 @@ def test_a_counted_block_is_told_by_its_own_numbers(name: str, block: str) -> No
 
 def test_what_is_only_counted_is_drawn_as_the_sidebar_would_have_it() -> None:
     """A causal encoder is masked, a table that all layers share is told, and a head has as many outputs as classes."""
-    texts = [row.text for row in shape_of(causal=True).rows_of("encoder")]
+    three_layers = ModelLensState(shape=OWN, own_layers=3)
+    texts, of_t5 = (
+        [row.text for row in Diagram(model, three_layers).rows_of("encoder")]
+        for model in (ModelState(causal=True), ModelState(positional="t5"))
+    )
     assert "Masked self-attention" in texts
     assert "× 3 layers, all alike" in texts
-    assert "× 3 layers, one table shared" in [row.text for row in shape_of(positional="t5").rows_of("encoder")]
-    small = Diagram(ModelState(), ModelLensState(shape=OWN, **{f"own_{name}": 1 for name in SIZES}))
+    assert "× 3 layers, one table shared" in of_t5
+    sizes = ("d_model", "heads", "layers", "d_ff", "words", "tokens")
+    small = Diagram(ModelState(), ModelLensState(shape=OWN, **{f"own_{name}": 1 for name in sizes}))
     assert "they would take less than 1 MB" in small.sentence()
     panels = panels_in(LENS.blocks(ModelState(), ModelLensState(shape="classifier", block="head")))
     assert [panel.shape for panel in panels][1:] == ["out: 3"]
-
-
-SIZES = ("d_model", "heads", "layers", "d_ff", "words", "tokens")
-
-
-def shape_of(**model: object) -> Diagram:
-    """Three layers in the reader's numbers."""
-    return Diagram(ModelState(**model), ModelLensState(shape=OWN, own_layers=3))
 
 
 def test_a_folded_layer_is_told_by_its_sums() -> None:
@@ -104,21 +101,20 @@ def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
 
 def test_torchs_own_modules_have_these_counts() -> None:
     """The base model as nn.Transformer without its two final norms, the layer as nn.TransformerEncoderLayer."""
+    layer = nn.TransformerEncoderLayer
     with torch.device("meta"):
-        base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
-        layer = nn.TransformerEncoderLayer(128, 8, 512)
-        others = {
-            "small GPT": [nn.Embedding(50_000, 256), *(nn.TransformerEncoderLayer(256, 8, 1024) for _ in range(4))],
-            "six layers": [nn.Embedding(1000, 128), *(nn.TransformerEncoderLayer(128, 8, 512) for _ in range(6))],
-            "classifier": [nn.Embedding(500, 64), *(nn.TransformerEncoderLayer(64, 4, 256) for _ in range(3))],
+        theirs = {
+            "paper’s base": [nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)],
+            "one layer": [layer(128, 8, 512)],
+            "small GPT": [nn.Embedding(50_000, 256), *(layer(256, 8, 1024) for _ in range(4)), nn.LayerNorm(256)],
+            "six layers": [nn.Embedding(1000, 128), *(layer(128, 8, 512) for _ in range(6))],
+            "classifier": [nn.Embedding(500, 64), *(layer(64, 4, 256) for _ in range(3)), nn.Linear(64, 3)],
         }
-        others["small GPT"].append(nn.LayerNorm(256))
-        others["classifier"].append(nn.Linear(64, 3))
-    counts = [sum(each.numel() for each in module.parameters()) for module in (base, layer)]
-    for name, modules in others.items():
-        assert sum(each.numel() for each in nn.ModuleList(modules).parameters()) == SHAPES[name].parameters
-    assert counts[0] - 2 * 2 * 512 == SHAPES["paper’s base"].parameters == shape("paper’s base").without_ends
-    assert counts[1] == SHAPES["one layer"].parameters == shape("one layer").without_ends
+    counts = {name: sum(each.numel() for each in nn.ModuleList(made).parameters()) for name, made in theirs.items()}
+    counts["paper’s base"] -= 2 * 2 * 512
+    assert counts == {name: SHAPES[name].parameters for name in theirs}
+    for name in ("paper’s base", "one layer"):
+        assert shape(name).without_ends == counts[name]
 
 
 @given(any_model, any_state)
@@ -138,8 +134,7 @@ def test_a_norm_is_in_its_branch_or_on_the_stream(model: ModelState, state: Mode
         assert ("position" in kinds) == (model.positional in ("sinusoidal", "learned"))
         marks = [row.mark for row in rows if row.mark]
         assert len(marks) == (model.positional in ("rope", "alibi", "t5"))
-        layers = kinds.count("layer")
-        assert layers == (model.num_layers - 1 if state.all_layers else 0)
+        assert kinds.count("layer") == (model.num_layers - 1 if state.all_layers else 0)
 
 
 def test_numbers_that_cannot_be_give_way_with_a_sentence() -> None:

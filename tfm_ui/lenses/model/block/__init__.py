@@ -19,7 +19,7 @@ ELSEWHERE = Note(
 
 def _elsewhere(model: ModelState, state: ModelLensState) -> Note | None:
     """Where the chosen sub-layer is, if this stack does not have it."""
-    return ELSEWHERE if Block(model, state).part != state.sub_layer.replace("-", "_") else None
+    return ELSEWHERE if Block(model, state).sub_layer != state.sub_layer.replace("-", "_") else None
 
 
 def _controls(model: ModelState) -> ModelLensState:

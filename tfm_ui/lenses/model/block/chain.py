@@ -102,7 +102,7 @@ class BlockPanel(LayerPanel):
         return (*steps, sub_layer.forward, nn.LayerNorm.forward)
 
     @property
-    def part(self) -> str:
+    def sub_layer(self) -> str:
         """The chosen sub-layer; self-attention in place of a cross-attention that this stack does not have."""
         crosses = self.model.is_encoder_decoder and self.stack == "decoder"
         name: str = self.state.sub_layer.replace("-", "_")
@@ -111,17 +111,17 @@ class BlockPanel(LayerPanel):
     @property
     def is_network(self) -> bool:
         """Whether it is the feed-forward network."""
-        return self.part == "feed_forward"
+        return self.sub_layer == "feed_forward"
 
     @property
-    def sub_layer(self) -> str:
+    def called(self) -> str:
         """The sub-layer in words."""
-        return self.part.replace("_", "-") + " network" * self.is_network
+        return self.sub_layer.replace("_", "-") + " network" * self.is_network
 
     @property
     def where(self) -> str:
         """The block in words."""
-        return f"{super().where}, {self.sub_layer}"
+        return f"{super().where}, {self.called}"
 
     @property
     def inner_site(self) -> str:

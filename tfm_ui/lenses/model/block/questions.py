@@ -44,7 +44,7 @@ def how_much_is_added(model: ModelState, state: ModelLensState) -> str:
     cosine = torch.cosine_similarity(before, total, dim=-1).numpy()
     longer = "longer" if shares.mean() > 1 else "shorter"
     return (
-        f"What the {block.sub_layer} adds is {longer} than x: {formats.percent(float(shares.mean()))} of its length "
+        f"What the {block.called} adds is {longer} than x: {formats.percent(float(shares.mean()))} of its length "
         f"on average. The cosine between x and the sum is {range_of(cosine)}, where 1 means the same direction and 0 a "
         "right angle. "
         + model.if_random(
@@ -66,13 +66,13 @@ def why_larger(model: ModelState, state: ModelLensState) -> str:
         "that over many draws the mean of each is what it is in evaluation mode."
     )
     if not row.any():
-        return f"{rule} Here the {block.sub_layer} writes 0 everywhere, so no draw changes anything."
+        return f"{rule} Here the {block.called} writes 0 everywhere, so no draw changes anything."
     draws = row * dropout_factors(row.expand(DRAWS, -1), state.dropout, state.dropout_draw)
     on_screen = block.dropped[block.token]
     averaged, single = (float((drawn - row).norm() / row.norm()) for drawn in (draws.mean(0), on_screen))
     return (
         f"{rule} For “{block.names[block.token]}”, the draw on screen is off by {formats.percent(single)} of the "
-        f"length of what the {block.sub_layer} writes, and the mean of {formats.count(DRAWS)} draws by "
+        f"length of what the {block.called} writes, and the mean of {formats.count(DRAWS)} draws by "
         f"{formats.percent(averaged)}."
     )
 

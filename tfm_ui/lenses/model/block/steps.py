@@ -100,7 +100,7 @@ class Block(BlockMaps):
             "normed": ("× gain + shift", self.norm.result),
         }
         sub_layer = {
-            "output": (self.sub_layer, self.output),
+            "output": (self.called, self.output),
             "dropped": ("after dropout", self.dropped),
             "total": ("sum: x + what is added", self.total),
         }
@@ -168,10 +168,10 @@ class Block(BlockMaps):
         most = places_of_largest(shares)
         mean = formats.percent(float(shares.mean()))
         if self.read == 1:
-            long = f"The vector that the {self.sub_layer} writes for “{self.names[0]}” has {mean} of the length of x."
+            long = f"The vector that the {self.called} writes for “{self.names[0]}” has {mean} of the length of x."
         else:
             long = (
-                f"The vectors that the {self.sub_layer} writes have {mean} of the length of x on average, and most at "
+                f"The vectors that the {self.called} writes have {mean} of the length of x on average, and most at "
                 f"“{self.names[most[0]]}”{one_of_ties(len(most))}: {formats.percent(float(shares[most[0]]))}."
             )
         return f"{long} {self._about_dropout()}"

@@ -68,8 +68,8 @@ def chosen(model: ModelState, state: ModelLensState) -> Chosen:
         return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
     assert state.shape == OWN
     config, note = _own(state.config(model), state)
-    told = " ".join(filter(None, [ABOUT_OWN, LLAMA if _is_llama(state) else "", note]))
-    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=told)
+    note = " ".join(filter(None, [ABOUT_OWN, LLAMA if _is_llama(state) else "", note]))
+    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
 
 
 def _is_llama(state: ModelLensState) -> bool:

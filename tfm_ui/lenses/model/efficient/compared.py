@@ -129,7 +129,7 @@ def on_the_same_weights(
 class Efficient(LayerPanel):
     """The attentions side by side, in the chosen layer, stack and head."""
 
-    part = "self_attention"
+    sub_layer = "self_attention"
     title = "Who sees whom, on the same weights"
     sources: Sequence[Source] = (
         *(on_the_same_weights, MultiHeadAttention.forward),

@@ -93,7 +93,7 @@ def single_unit(
 class FeedForwardPanel(LayerPanel):
     """A panel on the feed-forward network of the chosen stack and layer, at the first tokens."""
 
-    part = "feed_forward"
+    sub_layer = "feed_forward"
     needs = and_scores(2)
 
     @cached_property
