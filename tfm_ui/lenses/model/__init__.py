@@ -1,11 +1,8 @@
 """The Model lens: every block of the transformer, with its real tensors flowing through it."""
 
-from tfm_ui.lenses.model import efficient
-from tfm_ui.lenses.model.block import panels as block
+from tfm_ui.lenses.model import block, diagram, efficient, feed_forward
 from tfm_ui.lenses.model.depth import panels as depth
-from tfm_ui.lenses.model.diagram import panels as diagram
 from tfm_ui.lenses.model.distance import panels as distance
-from tfm_ui.lenses.model.feed_forward import panels as feed_forward
 from tfm_ui.lenses.model.output import panels as output
 from tfm_ui.lenses.model.questions import QUESTIONS
 from tfm_ui.lenses.model.state import ModelLensState

@@ -7,6 +7,7 @@ from tfm_ui.lenses.model.efficient.compared import Efficient
 from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import KNOB, EfficientRunning, EfficientTiles
 from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.other_attention import while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
@@ -27,11 +28,6 @@ def _controls(model: ModelState) -> ModelLensState:
     return controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "head", "tile")
 
 
-def _running(model: ModelState, state: ModelLensState) -> str:
-    """What is said while models run that take seconds."""
-    return "Running the model with each attention" if model.is_heavy else ""
-
-
 def _never_trained(model: ModelState, state: ModelLensState) -> str:
     """A sentence that names those of these models for which trained weights were never trained."""
     config = config_of(model, state)
@@ -43,6 +39,6 @@ VIEW = View(
     shows=[Efficient, _about, EfficientGrowth, EfficientTiles, EfficientRunning],
     beside=KNOB,
     controls=_controls,
-    running=_running,
+    running=while_heavy("Running the model with each attention"),
     never_trained=_never_trained,
 )

@@ -6,11 +6,11 @@ from functools import cached_property
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tfm_core import ATTENTION, MultiHeadAttention, Transformer, TransformerConfig, recording
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
-from tfm_ui.lenses.model.machine import ModelPanel, in_script, inputs_of, prefix, read, tokens_of_stack
+from tfm_ui.lenses.model.machine import LayerPanel, in_script, inputs_of, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX, possible
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
@@ -23,7 +23,7 @@ from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 
 MANY = SIDE // 2  # a side of each map, as there are five
 
@@ -80,10 +80,10 @@ def alone(
     model: Transformer, site: str, x: Tensor, mask: Tensor, wanted: Sequence[str]
 ) -> tuple[Tensor, Mapping[str, Tensor]]:
     """The attention at a site, run by itself on x: its output, and what it recorded of what is wanted."""
-    root: nn.Module = model if model.config.architecture == "encoder-decoder" else model.stack
-    positional = root.get_submodule(site.rpartition("layers.")[0] + "positional")
+    modules = modules_of(model)
+    positional = modules.get_submodule(site.rpartition("layers.")[0] + "positional")
     with torch.no_grad(), recording([f"{site}.{name}" for name in wanted]) as inside:
-        output = root.get_submodule(site)(x, mask=mask, positional=positional)
+        output = modules.get_submodule(site)(x, mask=mask, positional=positional)
     return output, inside
 
 
@@ -126,9 +126,10 @@ def on_the_same_weights(
     return weights, visible, outputs
 
 
-class Efficient(ModelPanel):
+class Efficient(LayerPanel):
     """The attentions side by side, in the chosen layer, stack and head."""
 
+    sub_layer = "self_attention"
     title = "Who sees whom, on the same weights"
     sources: Sequence[Source] = (
         *(on_the_same_weights, MultiHeadAttention.forward),
@@ -144,24 +145,9 @@ class Efficient(ModelPanel):
         return replace(self.model.config, attention="full")
 
     @property
-    def stack(self) -> str:
-        """The stack that is looked at."""
-        return self.state.stack if self.model.is_encoder_decoder else self.model.architecture
-
-    @property
-    def layer(self) -> int:
-        """The chosen layer, from 1."""
-        return min(self.state.layer, self.model.num_layers)
-
-    @property
     def head(self) -> int:
         """The chosen head, from 1."""
         return min(self.state.head, self.model.num_heads)
-
-    @property
-    def site(self) -> str:
-        """Where: the attention of the chosen layer and stack."""
-        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.self_attention"
 
     @cached_property
     def _variants(self) -> tuple[dict[str, Variant], float]:
@@ -176,11 +162,6 @@ class Efficient(ModelPanel):
     def largest(self) -> float:
         """The largest number, without its sign, of what full attention puts out in this layer."""
         return self._variants[1]
-
-    @cached_property
-    def names(self) -> list[str]:
-        """A label per token."""
-        return token_labels.labels(tokens_of_stack(self.model, self.stack))
 
     @cached_property
     def allowed(self) -> int:
@@ -208,9 +189,8 @@ class Efficient(ModelPanel):
 
     @property
     def how_to_read(self) -> str:
-        of_stack = f" of the {self.stack}" if self.model.is_encoder_decoder else ""
         return (
-            f"The weights of head {self.head} in layer {self.layer}{of_stack}, each attention on the same input. "
+            f"The weights of head {self.head} in {self.where}, each attention on the same input. "
             "Hatched: hidden. Linear: the matrix that it implies and never writes."
         )
 

@@ -3,64 +3,30 @@
 from dataclasses import dataclass
 
 from tfm_core import TransformerConfig
-from tfm_core.study.blocks import Block, Cost
 
 GPT2_WORDS, PAPER_WORDS = 50_257, 37_000
 
 
+THIS, OWN = "this model", "your numbers"  # what can be asked for beside these shapes
+
+
 @dataclass(frozen=True)
 class Shape:
-    """A model that is only counted.
-
-    Attributes:
-        config: its configuration.
-        tokens: how many it reads; in an encoder-decoder of either text.
-        parameters: how many the same shape has in somebody else's code.
-        code: what that code is; a plural.
-        without_ends: whether it has neither the embedding nor the output.
-        printed: which number was printed where; "" if none was.
-        classes: of a classifier.
-    """
+    """A model that is only counted."""
 
     config: TransformerConfig
     tokens: int
+    """How many it reads; in an encoder-decoder of either text."""
     parameters: int
+    """How many the same shape has in somebody else's code."""
     code: str
+    """What that code is; a plural."""
     without_ends: bool = False
+    """Whether it has neither the embedding nor the output."""
     printed: str = ""
+    """Which number was printed where; "" if none was."""
     classes: int = 0
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A block with what it costs."""
-
-    block: Block
-    cost: Cost
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The model of the diagram.
-
-    Attributes:
-        config: its configuration.
-        lengths: stack -> how many tokens it reads.
-        shape: the well-known shape, if it is one.
-        live: whether its weights are made and its tensors can be shown.
-        note: what is to be known of the reader's numbers, and what had to give way; "" of other shapes.
-    """
-
-    config: TransformerConfig
-    lengths: dict[str, int]
-    shape: Shape | None = None
-    live: bool = True
-    note: str = ""
-
-    @property
-    def classes(self) -> int:
-        """The number of a classifier's classes; 0 in all other models."""
-        return self.shape.classes if self.shape else 0
+    """Of a classifier."""
 
 
 def _encoder(vocab_size: int, layers: int) -> TransformerConfig:
@@ -149,4 +115,3 @@ SHAPES = {
         classes=3,
     ),
 }
-THIS, OWN = "this model", "your numbers"
