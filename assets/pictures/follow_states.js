@@ -185,7 +185,9 @@ function wish(state, query, effects) {
   state.latest = query
   state.name = query === state.committed ? "committed" : "previewing"
   effects.push({ type: "stopTimer" })
-  if (!state.preview) askForPreview(state, query, effects) // one is on its way at a time; the last wish is always fulfilled
+  if (state.preview) return // one is on its way at a time; the last wish is always fulfilled
+  if (isSame(query, state.shown, state.page.local)) state.question = null
+  else askForPreview(state, query, effects)
 }
 
 /** @param {FollowState} state

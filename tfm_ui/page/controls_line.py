@@ -40,9 +40,19 @@ def more(where: DeltaGenerator, label: str = "More", key: str = "") -> DeltaGene
         key: of the place, if the label is not always the same.
     """
     name = key or label.lower().replace(" ", "_")
-    button = f'<button type="button" class="more" aria-expanded="false" data-opens="{name}">{escape(label)}</button>'
+    opener(where, label, name)
+    return opened_by(where, name)
+
+
+def opener(where: DeltaGenerator, label: str, key: str) -> None:
+    """The button of `more`, for whoever knows its label only when what it opens has been drawn."""
+    button = f'<button type="button" class="more" aria-expanded="false" data-opens="{key}">{escape(label)}</button>'
     where.html(button, width="content")
-    return where.container(key=f"more_{name}", gap="small")
+
+
+def opened_by(where: DeltaGenerator, key: str) -> DeltaGenerator:
+    """What the button of this key opens; see `more`."""
+    return where.container(key=f"more_{key}", gap="small")
 
 
 def row(key: str) -> DeltaGenerator:

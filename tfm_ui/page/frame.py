@@ -7,6 +7,7 @@ from typing import ParamSpec
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from tfm_ui.live import passes
 from tfm_ui.page import controls, notices, present, sidebar
@@ -24,7 +25,9 @@ ASKED = "_lens"  # key of the session state: the name of the lens whose page is 
 
 def set_up(page: Page) -> None:
     """Set the window's title, the icon, the logo and the style. Every page calls it first."""
-    if st.session_state.get(ASKED, page.url_path) != page.url_path:
+    context = get_script_run_ctx(suppress_warning=True)
+    by_history = context is not None and context.is_history_navigation  # then the address says all: Back means what was
+    if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history:
         controls.take_along()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")

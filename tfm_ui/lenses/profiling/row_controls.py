@@ -50,9 +50,9 @@ def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> Pr
     """The rows and their targets fold away, but are always there: what is not drawn is not in the link."""
     line = controls_line.row("line_profiling")
     _draw(model, line, *first)
-    state = controls.current(ProfilingState, PREFIX, ProfilingState.limits(model))
-    menu = controls_line.more(line, rows_label(state), "rows")
-    state = _configurations(model, menu)
+    place = line.container(width="content")  # a link's lines are known when their box has been drawn
+    state = _configurations(model, controls_line.opened_by(line, "rows"))
+    controls_line.opener(place, rows_label(state), "rows")
     number = len(names(state.targets))
     label = names(state.targets)[0] if number == 1 else f"{number} targets"
     _targets(model, controls_line.more(line, label, "targets"), state)
