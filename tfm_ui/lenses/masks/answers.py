@@ -7,22 +7,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tfm_core import Tokens
 from tfm_ui.lenses.masks.conventions import chosen
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.beside import run_beside
 from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.see.numbers import NAMED, NOTHING, HeadUnderMask, head_under_mask
+from tfm_ui.lenses.masks.see.head import NAMED, NOTHING, See
 from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import forward
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.token_labels import labels, named, pieces_of_ids
 
 BY_ROWS = (
     "In layer 1, a painted cell moves the weights of its own row alone, because the softmax works row by row. The "
@@ -32,7 +35,7 @@ BY_ROWS = (
 
 def hidden_columns(model: ModelState, state: MasksState) -> str:
     """Which columns are hidden from everybody, and where their weight goes."""
-    shown = head_under_mask(model, state)
+    shown = See(model, state)
     count = columns_hidden(model, state)
     if not count:
         return (
@@ -52,7 +55,7 @@ def answers_under_mask(model: ModelState, state: MasksState) -> str:
     """How many answers are right under the mask on screen, beside what the model was trained to see."""
     under, free = (_right(model, state, masked=masked) for masked in (True, False))
     if not under or not free:
-        return f"{UNKNOWN} {head_under_mask(model, state).sentence()}"
+        return f"{UNKNOWN} {See(model, state).sentence()}"
     return f"Under this mask {in_words(under)} are right; as the model was trained, {in_words(free)}. " + (
         "An answer whose token it may not look at can only be guessed."
         if under[0] < free[0]
@@ -81,12 +84,12 @@ def _plain(model: ModelState) -> Tensor:
 
 def columns_hidden(model: ModelState, state: MasksState) -> int:
     """How many keys no query may look at."""
-    return int((~head_under_mask(model, state).obeyed.mask.any(0)).sum())
+    return int((~See(model, state).obeyed.mask.any(0)).sum())
 
 
 def heard_of(model: ModelState, state: MasksState) -> str:
     """How many tokens' vectors can have reached the last one after one layer and after all."""
-    shown = head_under_mask(model, state)
+    shown = See(model, state)
     mask, last = square(shown), len(shown.setting.queries.pieces) - 1
     if mask is None:
         return "Queries and keys are two texts here: what a query hears of does not pass on to the keys."
@@ -101,14 +104,14 @@ def heard_of(model: ModelState, state: MasksState) -> str:
 
 def heard_of_after_all_layers(model: ModelState, state: MasksState) -> int:
     """The number of tokens of which the last token's vector can hold something after all layers."""
-    shown = head_under_mask(model, state)
+    shown = See(model, state)
     mask = square(shown)
     return int(reach(mask, model.num_layers)[len(shown.setting.queries.pieces) - 1].sum()) if mask is not None else 0
 
 
 def layers_needed(model: ModelState, state: MasksState) -> str:
     """How many layers it takes until every token has heard of every other."""
-    shown = head_under_mask(model, state)
+    shown = See(model, state)
     mask = square(shown)
     if mask is None:
         return "Queries and keys are two texts here: one layer is all that there is."
@@ -123,7 +126,7 @@ def layers_needed(model: ModelState, state: MasksState) -> str:
     )
 
 
-def square(shown: HeadUnderMask) -> NDArray[np.bool_] | None:
+def square(shown: See) -> NDArray[np.bool_] | None:
     """The mask, if queries and keys are the same tokens."""
     mask: NDArray[np.bool_] = shown.obeyed.mask
     return None if shown.setting.place == "cross" else mask
@@ -143,11 +146,11 @@ def reach(mask: NDArray[np.bool_], layers: int) -> NDArray[np.bool_]:
 
 def one_cell(model: ModelState, state: MasksState) -> str:
     """What a painted cell changes in the weights."""
-    shown = head_under_mask(model, state)
+    shown = See(model, state)
     if not shown.setting.paint or not shown.setting.paintable:
         return f"Nothing is painted yet. {BY_ROWS}"
     painted = (shown.setting.composed.numpy() != shown.obeyed.mask).any(1)
-    without = head_under_mask(model, replace(state, paint="")).obeyed.weights
+    without = See(model, replace(state, paint="")).obeyed.weights
     moved = (np.abs(shown.obeyed.weights - without) > NOTHING).any(1)
     moved[len(shown.setting.queries.pieces) :] = False  # rows of padding are nobody's
     return (
@@ -156,7 +159,7 @@ def one_cell(model: ModelState, state: MasksState) -> str:
     )
 
 
-def _rows(shown: HeadUnderMask, which: NDArray[np.bool_]) -> str:
+def _rows(shown: See, which: NDArray[np.bool_]) -> str:
     """How many rows, and their names; of many the first ones."""
     names = [f"“{shown.names[0][at]}”" for at in np.flatnonzero(which)]
     if not names:
@@ -231,3 +234,46 @@ def can_it_be_said(model: ModelState, state: MasksState) -> str:
 def cells_lost(model: ModelState, state: MasksState) -> int:
     """How many cells the chosen convention cannot say."""
     return int(conventions(model, state).lost.sum())
+
+
+def said_under_mask(model: ModelState, state: MasksState) -> str:
+    """The likeliest next token without the mask on screen and under it, with its probabilities."""
+    shown = setting(model, state)
+    free, masked = _next(model, state)
+    text, likeliest, now = _text(shown.model), int(free.argmax()), int(masked.argmax())
+    before, after = formats.percents(float(free[likeliest]), float(masked[likeliest]))
+    said = (
+        f"After “{labels(text)[len(text.pieces) - 1]}” the model’s own mask leaves {_name(shown.model, likeliest)} as "
+        f"the likeliest token, with {before}; under the mask on screen that token has {after}"
+    )
+    change = (
+        ", and it is still the likeliest."
+        if now == likeliest
+        else f", and the likeliest is {_name(shown.model, now)}, with {formats.percent(float(masked[now]))}."
+    )
+    why = shown.model.if_random(
+        "The weights are random, so neither says anything about language.", other_mask(model, state)
+    )
+    return f"{said}{change} {why}".strip()
+
+
+def says_the_same(model: ModelState, state: MasksState) -> str:
+    """ "yes" if the likeliest token is the same under the mask on screen and without it."""
+    free, masked = _next(model, state)
+    return "yes" if int(free.argmax()) == int(masked.argmax()) else "no"
+
+
+def _next(model: ModelState, state: MasksState) -> tuple[Tensor, Tensor]:
+    """The probabilities at the last token, without the mask on screen and under it, (vocab)."""
+    shown = setting(model, state)
+    last = len(_text(shown.model).pieces) - 1
+    return _plain(shown.model)[0, last].softmax(-1), forward_under_mask(shown)[0][0, last].softmax(-1)
+
+
+def _text(model: ModelState) -> Tokens:
+    return model.target_tokens if model.is_encoder_decoder else model.source_tokens
+
+
+def _name(model: ModelState, token_id: int) -> str:
+    known = pieces_of_ids(known_texts(model)).get(token_id)
+    return f"“{named(known[0])}”" if known else f"id {token_id}"

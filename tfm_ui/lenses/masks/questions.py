@@ -3,7 +3,7 @@
 What they take for granted, and their answers, are checked in tests/tfm_ui/lenses/masks/test_questions_masks.py.
 """
 
-from tfm_ui.lenses.masks import answers, prose
+from tfm_ui.lenses.masks import answers
 from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.state import lab_gpt
 
@@ -56,8 +56,8 @@ QUESTIONS = (
         "A window on prose",
         "Lab GPT was trained to see all that came before. Here each token sees itself and one before it: does it still "
         "say the same next?",
-        prose.said_under_mask,
-        Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
+        answers.said_under_mask,
+        Prediction(ask="Is the likeliest token the same?", measured=answers.says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_PROSE,
         page={"mask": "window 2", "item": 1},
         moves=("text",),
@@ -67,8 +67,8 @@ QUESTIONS = (
         "A window on names",
         "Two invented names, each twice, the last broken off. Here no token sees further back than three: does Lab GPT "
         "say the same next?",
-        prose.said_under_mask,
-        Prediction(ask="Is the likeliest token the same?", measured=prose.says_the_same, options=("yes", "no")),
+        answers.said_under_mask,
+        Prediction(ask="Is the likeliest token the same?", measured=answers.says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_NAMES,
         page={"mask": "window 4", "item": 1},
         given=("paint",),

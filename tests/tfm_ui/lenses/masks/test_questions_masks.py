@@ -16,7 +16,7 @@ from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
 from tfm_ui.lenses.masks.padding.shares import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import Weights
 from tfm_ui.lenses.masks.questions import QUESTIONS
-from tfm_ui.lenses.masks.see.numbers import head_under_mask
+from tfm_ui.lenses.masks.see.head import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -31,7 +31,7 @@ def masks(name):
 
 
 def test_hidden_columns_five_of_ten_columns_are_hidden_from_top_to_bottom():
-    result = head_under_mask(*masks("Hidden columns"))
+    result = See(*masks("Hidden columns"))
     assert result.obeyed.mask.shape == (10, 10)
     assert (~result.obeyed.mask).all(0).sum() == 5
     assert {result.names[1][i] for i in np.flatnonzero((~result.obeyed.mask).all(0))} == {"PAD"}
@@ -39,7 +39,7 @@ def test_hidden_columns_five_of_ten_columns_are_hidden_from_top_to_bottom():
 
 
 def test_sliding_window_the_tenth_sees_three_and_has_heard_of_more_after_two_layers():
-    result = head_under_mask(*masks("Sliding window"))
+    result = See(*masks("Sliding window"))
     assert len(result.setting.queries.pieces) == 10
     assert np.flatnonzero(result.obeyed.mask[9]).tolist() == [7, 8, 9]
     twice = result.obeyed.mask.astype(int) @ result.obeyed.mask
@@ -47,7 +47,7 @@ def test_sliding_window_the_tenth_sees_three_and_has_heard_of_more_after_two_lay
 
 
 def test_longformer_two_layers_bring_every_word_to_every_other():
-    result = head_under_mask(*masks("Longformer"))
+    result = See(*masks("Longformer"))
     mask = result.obeyed.mask.astype(int)
     assert mask[0].all()
     assert mask[:, 0].all()
@@ -58,10 +58,10 @@ def test_longformer_two_layers_bring_every_word_to_every_other():
 
 def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
     model, state = masks("Packed documents")
-    result = head_under_mask(model, state)
+    result = See(model, state)
     blocks = np.repeat([0, 1, 2], [4, 3, 3])
     assert (result.obeyed.mask == (np.equal.outer(blocks, blocks) & np.tri(10, dtype=bool))).all()
-    painted = head_under_mask(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
+    painted = See(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
     moved = (painted.obeyed.weights != result.obeyed.weights).any(1)
     assert np.flatnonzero(moved).tolist() == [5]
 
@@ -70,7 +70,7 @@ def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
 def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
     states = masks("Packed documents")
     model, state = states[0], replace(states[1], layer=layer, paint=paint)
-    free, painted = (head_under_mask(model, each) for each in (replace(state, paint=""), state))
+    free, painted = (See(model, each) for each in (replace(state, paint=""), state))
     moved = np.flatnonzero(np.abs(painted.obeyed.weights - free.obeyed.weights).max(1) > 1e-6)
     said = answers.one_cell(model, state)
     told = said.split("it moves the weights of ")[1].split(". In layer 1")[0]

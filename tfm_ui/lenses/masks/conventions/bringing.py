@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.masks.controls import draw
+from tfm_ui.lenses.masks.composer import draw
 from tfm_ui.lenses.masks.conventions import uploading
 from tfm_ui.lenses.masks.conventions.pasted import Pasted, pasted_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState

@@ -5,14 +5,15 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.controls import draw, reads_instead
+from tfm_ui.lenses.masks.batch import reads_instead
+from tfm_ui.lenses.masks.composer import PICTURES as OF_LENS
+from tfm_ui.lenses.masks.composer import draw
 from tfm_ui.lenses.masks.conventions import bringing, chosen, pasted, table
 from tfm_ui.lenses.masks.conventions.calls import Conventions, conventions
 from tfm_ui.lenses.masks.conventions.code import code_to_copy
 from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
 from tfm_ui.lenses.masks.conventions.pasted import NoMask
 from tfm_ui.lenses.masks.conventions.pictures import PICTURES
-from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing

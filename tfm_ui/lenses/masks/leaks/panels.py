@@ -5,15 +5,16 @@ from functools import partial
 from tfm_core import hops, reach_by_layer
 from tfm_core.study.leak_test import streams
 from tfm_core.study.leaks import influence_by_part
-from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
+from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
+from tfm_ui.lenses.masks.composer import PICTURES as OF_LENS
+from tfm_ui.lenses.masks.composer import mask_and
 from tfm_ui.lenses.masks.leaks import moved_outputs
 from tfm_ui.lenses.masks.leaks.layers import LayerByLayer
 from tfm_ui.lenses.masks.leaks.measured import all_of, measure, plan_of
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.pictures import PICTURES
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.other_mask import other_mask
-from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
+from tfm_ui.lenses.masks.masked_passes import other_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.page import exact_bar
 from tfm_ui.page.lens import View
@@ -44,7 +45,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
             slow=plan.slow,
         ),
         Note(plan.aside) if plan.aside else None,
-        *the_batch(model, state),
+        *[make(model, state) for make in THE_BATCH],
         Box(
             key="masks_leaks_layers",
             title="Layer by layer",

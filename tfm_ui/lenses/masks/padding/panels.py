@@ -6,9 +6,10 @@ import streamlit as st
 
 from tfm_core import padding_mask
 from tfm_core.study import order
-from tfm_ui.lenses.masks.controls import mask_and, reads_instead, the_batch
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask
-from tfm_ui.lenses.masks.other_mask import other_mask
+from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
+from tfm_ui.lenses.masks.composer import PICTURES as OF_LENS
+from tfm_ui.lenses.masks.composer import mask_and
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
 from tfm_ui.lenses.masks.padding import nan_spread, treatments
 from tfm_ui.lenses.masks.padding.alone import Alone
 from tfm_ui.lenses.masks.padding.amounts import ByAmount
@@ -17,7 +18,6 @@ from tfm_ui.lenses.masks.padding.empty_row_pictures import PICTURES as OF_EMPTY_
 from tfm_ui.lenses.masks.padding.padded import key_mask, laid
 from tfm_ui.lenses.masks.padding.pictures import PICTURES
 from tfm_ui.lenses.masks.padding.weights import Weights
-from tfm_ui.lenses.masks.pictures import PICTURES as OF_LENS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, padded
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
@@ -38,7 +38,7 @@ def blocks(model: ModelState, state: MasksState) -> list[Block | None]:
     return [
         _alone(model, state, beside),
         *(Note(aside) if aside else None for aside in asides),
-        *the_batch(model, state),
+        *[make(model, state) for make in THE_BATCH],
         Columns([[_amounts(beside)], [_weights(beside)]], widths=(7, 13)),
         _rows(rows),
         _spread(model, state),

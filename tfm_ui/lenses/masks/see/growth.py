@@ -1,43 +1,85 @@
 """How the pairs that a mask keeps grow with the text."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import isqrt
 
 import pandas as pd
+import torch
+from torch import Tensor
 
+from tfm_core import causal_mask
+from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.mask_code import function_of
-from tfm_ui.lenses.masks.masked_passes import LENGTHS, kept_by_length
-from tfm_ui.lenses.masks.see import recipe
-from tfm_ui.lenses.masks.state import Setting
+from tfm_ui.lenses.masks.masked_passes import MasksPanel
+from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.masks.terms import terms_of
+from tfm_ui.live import passes
+from tfm_ui.live.cache import cached, never
+from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.text import formats, units
 
-SOURCES = (kept_by_length,)
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 COMPOSED, STRIDED = "your composition", "strided √n and causal"
 
 
-@dataclass(frozen=True)
-class Growth(Result):
-    """How many pairs are kept at each of LENGTHS.
+def pairs_kept(*, composed: Callable[[Tensor, Tensor, int, int], Tensor], lengths: Sequence[int]) -> dict[int, int]:
+    """How many pairs the mask keeps of texts of these lengths, the longest last.
 
-    Attributes:
-        setting: whose composition it is.
-        title: the composition.
-        composed: what it keeps.
-        strided: what `strided` keeps with causality, its stride the root of the length, rounded down.
+    The mask of a shorter text is the upper left corner of that of the longest, as is tested for each mask.
+    """
+    length = lengths[-1]
+    tokens = torch.ones(1, length, dtype=torch.long)  # words: no padding
+    mask = composed(tokens, tokens, length, length)
+    kept = {n: int(mask[:n, :n].sum()) for n in lengths}
+    return kept
+
+
+@cached(heavy=never, apart=256)
+def kept_by_length(composition: str, *, causal: bool) -> dict[int, int]:
+    """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
+
+    Args:
+        composition: as in a link (tfm_ui/lenses/masks/composition.py).
+        causal: whether nobody looks ahead, whatever is composed.
     """
 
-    setting: Setting
-    title: str
-    composed: list[int]
-    strided: list[int]
+    def composed(queries: Tensor, keys: Tensor, rows: int, columns: int) -> Tensor:
+        mask = combined(parse(composition)[0], queries, keys)
+        return mask & causal_mask(rows, columns) if causal else mask
 
-    @property
-    def length(self) -> int:
-        """The length of the text that is shown."""
-        return max(self.setting.composed.shape)
+    return pairs_kept(composed=composed, lengths=LENGTHS)
+
+
+def growth_needs(model: ModelState, state: MasksState) -> int:
+    """A pass, and masks of the longest text, whatever the model reads."""
+    return passes.needs(model) + 2 * LITTLE
+
+
+class Growth(MasksPanel):
+    """The growth of the chosen composition, without padding and without paint."""
+
+    title = "How the pairs grow with the text"
+    sources = (kept_by_length,)
+    canvas = CHART
+    ignores = WEIGHTS
+    needs = growth_needs
+
+    @cached_property
+    def composed(self) -> list[int]:
+        """How many pairs the composition keeps at each of LENGTHS."""
+        return list(kept_by_length(self.setting.composition, causal=self.setting.causal_anyway).values())
+
+    @cached_property
+    def strided(self) -> list[int]:
+        """What `strided` keeps with causality, its stride the root of the length, rounded down."""
+        return [kept_by_length(f"strided {isqrt(length)}", causal=True)[length] for length in LENGTHS]
 
     def sentence(self) -> str:
         """How fast the last doubling makes it grow."""
@@ -56,6 +98,28 @@ class Growth(Result):
             f"{formats.count(self.strided[-1])}: with a fixed stride, the number of pairs grows as n² in the end."
         )
 
+    @property
+    def how_to_read(self) -> str:
+        return (
+            f"Pairs kept by {terms_of(self.setting).title}, over the length of a text without padding and paint. Both "
+            "axes go by powers of two: n² is twice as steep as n."
+        )
+
+    def picture(self) -> Content:
+        """Pairs kept over the length of the text."""
+        square, root = ([n**power for n in LENGTHS] for power in (2, 1.5))
+        kept = [
+            Line("n²", LENGTHS, square, "muted", "dashed"),
+            Line("n √n", LENGTHS, root, "muted", "dashed"),
+            Line(STRIDED, LENGTHS, self.strided, "head 1", "thin"),
+            Line(COMPOSED, LENGTHS, self.composed, "ink"),
+        ]
+        length = max(self.setting.composed.shape)
+        marks = {f"this text: {length}": length}
+        return lines.content(
+            [Chart("tokens of the text", "pairs kept", kept, "log2", "log2", marks=marks)], gap="none kept"
+        )
+
     def table(self) -> pd.DataFrame:
         """A row per length."""
         columns = {
@@ -68,11 +132,4 @@ class Growth(Result):
 
     def recipe(self) -> str:
         """A script that leaves the pairs kept in `kept`: length -> pairs."""
-        return script(recipe.pairs_kept, composed=function_of(self.setting), lengths=LENGTHS)
-
-
-def growth(setting: Setting) -> Growth:
-    """The growth of the setting's composition, without padding and without paint."""
-    strided = [kept_by_length(f"strided {isqrt(length)}", causal=True)[i] for i, length in enumerate(LENGTHS)]
-    composed = kept_by_length(setting.composition, causal=setting.causal_anyway)
-    return Growth(setting, terms_of(setting).title, composed, strided)
+        return script(pairs_kept, composed=function_of(self.setting), lengths=LENGTHS)
