@@ -2,7 +2,7 @@
 
 from tfm_ui.lenses.masks.conventions.panels import VIEW as CONVENTIONS
 from tfm_ui.lenses.masks.leaks.panels import VIEW as LEAKS
-from tfm_ui.lenses.masks.padding.panels import VIEW as PADDING
+from tfm_ui.lenses.masks.padding import VIEW as PADDING
 from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see import VIEW as SEE
 from tfm_ui.lenses.masks.state import MasksState

@@ -14,10 +14,9 @@ from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
 from tfm_ui.lenses.masks.leaks.travel import Travel
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
-from tfm_ui.lenses.masks.padding.alone import Alone
-from tfm_ui.lenses.masks.padding.beside import run_beside
-from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
-from tfm_ui.lenses.masks.padding.weights import Weights
+from tfm_ui.lenses.masks.padding.beside import Padding
+from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
+from tfm_ui.lenses.masks.padding.weights import PaddingWeights
 from tfm_ui.lenses.masks.see.head import NAMED, NOTHING, See
 from tfm_ui.lenses.masks.state import MasksState, setting
 from tfm_ui.live.known_words import known_texts
@@ -206,16 +205,13 @@ def layer_of_arrival(model: ModelState, state: MasksState) -> int:
 
 def pads_unhidden(model: ModelState, state: MasksState) -> str:
     """What padding does where nobody hides it."""
-    beside = run_beside(model, state)
-    return (
-        f"{Alone(beside).sentence()} {Weights(beside).sentence()} A loss that goes down would not show it: only this "
-        "comparison does."
-    )
+    moved, taken = (panel(model, state).sentence() for panel in (Padding, PaddingWeights))
+    return f"{moved} {taken} A loss that goes down would not show it: only this comparison does."
 
 
 def nan(model: ModelState, state: MasksState) -> str:
     """How a NaN spreads."""
-    return f"0 × NaN is NaN, so a weight of 0 does not keep it away. {nan_spread(model, state).sentence()}"
+    return f"0 × NaN is NaN, so a weight of 0 does not keep it away. {NanSpreads(model, state).sentence()}"
 
 
 def slip(model: ModelState, state: MasksState) -> str:

@@ -11,10 +11,9 @@ from tfm_ui.lenses.masks import answers
 from tfm_ui.lenses.masks.conventions.calls import conventions
 from tfm_ui.lenses.masks.leaks.measured import measure
 from tfm_ui.lenses.masks.leaks.travel import Travel
-from tfm_ui.lenses.masks.padding.beside import run_beside
-from tfm_ui.lenses.masks.padding.nan_spread import nan_spread
-from tfm_ui.lenses.masks.padding.shares import ROUNDING
-from tfm_ui.lenses.masks.padding.weights import Weights
+from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
+from tfm_ui.lenses.masks.padding.padded import ROUNDING
+from tfm_ui.lenses.masks.padding.weights import PaddingWeights
 from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.see.head import See
 from tfm_ui.lenses.masks.state import MasksState
@@ -119,16 +118,16 @@ def test_one_cell_too_many_makes_thirteen_leaks():
 
 
 def test_without_the_mask_pads_take_a_quarter_of_the_weight_and_every_output_moves():
-    result = run_beside(*masks("Without the mask"))
+    result = PaddingWeights(*masks("Without the mask"))
     assert result.batch.pads == 5
-    assert 0.24 < Weights(result).onto.mean() < 0.27
+    assert 0.24 < result.onto.mean() < 0.27
     assert (result.shares["without"][-1] > 0.4).all()
     assert result.largest("with") < ROUNDING
 
 
 def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
-    result = nan_spread(*masks("One NaN"))
-    assert (result.at.rows, result.at.by_hand) == ([5, 6, 7, 8, 9], False)
+    result = NanSpreads(*masks("One NaN"))
+    assert (result.rows, result.by_hand) == ([5, 6, 7, 8, 9], False)
     assert result.nans("−∞ and softmax")[:3] == [0, 5, 10]
     onto = result.runs["−∞ and softmax"].on_empty_rows
     assert (onto.blind, set(onto.largest)) == (5, {0})

@@ -1,1 +1,45 @@
-"""The view “padding”."""
+"""The view "padding": a sentence alone and in its batch; a row without a key, and how its NaN spreads."""
+
+from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
+from tfm_ui.lenses.masks.composer import PICTURES, mask_and
+from tfm_ui.lenses.masks.masked_passes import other_mask
+from tfm_ui.lenses.masks.padding.amount import PaddingAmount
+from tfm_ui.lenses.masks.padding.beside import Padding
+from tfm_ui.lenses.masks.padding.empty_row import EmptyRow
+from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
+from tfm_ui.lenses.masks.padding.weights import PaddingWeights
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.state.model_state import ModelState
+
+
+def _batch_is_cut(model: ModelState, state: MasksState) -> Note | None:
+    aside = Padding(model, state).aside()
+    return Note(aside) if aside else None
+
+
+def _rows_are_cut(model: ModelState, state: MasksState) -> Note | None:
+    aside = EmptyRow(model, state).aside()
+    return Note(aside) if aside else None
+
+
+def _running(model: ModelState, state: MasksState) -> str:
+    """What is said while the batch is run."""
+    return "Running the batch"
+
+
+VIEW = View(
+    title="Padding",
+    shows=[
+        Padding,
+        *(_batch_is_cut, _rows_are_cut, *THE_BATCH),
+        Columns([[PaddingAmount], [PaddingWeights]], widths=(7, 13)),
+        *(EmptyRow, NanSpreads),
+    ],
+    beside=PICTURES,
+    reads_instead=reads_instead,
+    controls=mask_and("layer", "head", more=("pad_side", "row")),
+    running=_running,
+    never_trained=other_mask,
+)
