@@ -10,9 +10,8 @@ from torch import Tensor
 from tfm_core import Tokens
 from tfm_ui.lenses.masks.conventions import chosen
 from tfm_ui.lenses.masks.conventions.calls import conventions
-from tfm_ui.lenses.masks.leaks.measured import measure
-from tfm_ui.lenses.masks.leaks.moved_outputs import MovedOutputs
-from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.leaks.layers import LeaksDistance
+from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
 from tfm_ui.lenses.masks.padding.beside import Padding
 from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
@@ -169,18 +168,17 @@ def _rows(shown: See, which: NDArray[np.bool_]) -> str:
 
 def how_far_ahead(model: ModelState, state: MasksState) -> str:
     """How far ahead a token sees, and whether that is allowed."""
-    measured = measure(model, state)
-    return f"{Travel(measured).sentence()} {MovedOutputs(measured).sentence()}"
+    return f"{LeaksDistance(model, state).sentence()} {Leaks(model, state).sentence()}"
 
 
 def leaks(model: ModelState, state: MasksState) -> str:
     """How many pairs leak."""
-    return MovedOutputs(measure(model, state)).sentence()
+    return Leaks(model, state).sentence()
 
 
 def count_of_leaks(model: ModelState, state: MasksState) -> int:
     """How many pairs leak."""
-    return int(measure(model, state).leaking.sum())
+    return int(Leaks(model, state).leaking.sum())
 
 
 def first_to_last(model: ModelState, state: MasksState) -> str:
@@ -198,7 +196,7 @@ def first_to_last(model: ModelState, state: MasksState) -> str:
 
 def layer_of_arrival(model: ModelState, state: MasksState) -> int:
     """The first layer after which the last token moves with the first; 0 if none."""
-    measured = measure(model, state)
+    measured = Leaks(model, state)
     last = len(measured.setting.queries.pieces) - 1
     return next((layer for layer, moved in enumerate(measured.moves[:, 0, last].tolist(), 1) if moved), 0)
 

@@ -9,8 +9,8 @@ import torch
 from tfm_core import Transformer, causal_mask
 from tfm_ui.lenses.masks import answers
 from tfm_ui.lenses.masks.conventions.calls import conventions
-from tfm_ui.lenses.masks.leaks.measured import measure
-from tfm_ui.lenses.masks.leaks.travel import Travel
+from tfm_ui.lenses.masks.leaks.layers import LeaksDistance
+from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
 from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
 from tfm_ui.lenses.masks.padding.padded import ROUNDING
 from tfm_ui.lenses.masks.padding.weights import PaddingWeights
@@ -85,32 +85,29 @@ def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
 
 def test_leaky_by_one_lets_see_one_token_ahead_in_each_layer():
     model, state = masks("Leaky by one")
-    travel = Travel(measure(model, state))
-    allowed, measured = travel.reaches["ahead"]
-    assert (allowed, measured) == ([0, 0], [1, 2])
-    result = measure(model, state)
+    result = LeaksDistance(model, state)
+    assert result.reaches["ahead"] == ([0, 0], [1, 2])
     assert int((result.setting.mask != result.promise).sum()) == 9  # a diagonal of ten tokens
     assert int(result.leaking.sum()) == 9 + 8
-    assert "up to 9 tokens back and 2 tokens ahead of it; allowed: 9 and 0." in travel.sentence()
+    assert "up to 9 tokens back and 2 tokens ahead of it; allowed: 9 and 0." in result.sentence()
 
 
 def test_through_the_window_the_first_word_reaches_the_last_behind_layer_seven():
-    measured = measure(*masks("Through the window"))
-    travel = Travel(measured)
+    measured = LeaksDistance(*masks("Through the window"))
     visible = [row.nonzero()[:, 0].tolist() for row in measured.setting.mask]
     assert visible == [[key for key in (query - 1, query, query + 1) if 0 <= key < 8] for query in range(8)]
     assert measured.moves[:, 0, 7].tolist() == [False] * 6 + [True] * 2
     assert measured.moves[:, 7, 0].tolist() == [False] * 6 + [True] * 2
-    assert travel.reaches["back"][1] == [1, 2, 3, 4, 5, 6, 7, 7]
-    assert list(travel.laws().values()) == [True]
+    assert measured.reaches["back"][1] == [1, 2, 3, 4, 5, 6, 7, 7]
+    assert list(measured.laws().values()) == [True]
 
 
 def test_one_cell_too_many_makes_thirteen_leaks():
     model, state = masks("One cell too many")
-    result = measure(model, state)
+    result = Leaks(model, state)
     painted = result.setting.mask & ~result.promise
     assert painted.nonzero().tolist() == [[1, 8]]
-    assert int(measure(ModelState(num_layers=1), state).leaking.sum()) == 1
+    assert int(Leaks(ModelState(num_layers=1), state).leaking.sum()) == 1
     assert int(result.leaking.sum()) == 13
 
 
