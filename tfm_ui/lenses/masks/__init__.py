@@ -1,6 +1,6 @@
 """The Masks lens: who may see whom, composed, painted, obeyed and tested."""
 
-from tfm_ui.lenses.masks.conventions.panels import VIEW as CONVENTIONS
+from tfm_ui.lenses.masks.conventions import VIEW as CONVENTIONS
 from tfm_ui.lenses.masks.leaks import VIEW as LEAKS
 from tfm_ui.lenses.masks.padding import VIEW as PADDING
 from tfm_ui.lenses.masks.questions import QUESTIONS

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Tokens
-from tfm_ui.lenses.masks.conventions import chosen
-from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.conventions.chosen import Handed
 from tfm_ui.lenses.masks.leaks.layers import LeaksDistance
 from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
@@ -214,20 +213,20 @@ def nan(model: ModelState, state: MasksState) -> str:
 
 def slip(model: ModelState, state: MasksState) -> str:
     """What the usual mistake does."""
-    calls = conventions(model, state)
-    giving = [name for name, call in calls.verified.items() if call.slipped_nan]
+    handed = Handed(model, state)
+    giving = [name for name, call in handed.verified.items() if call.slipped_nan]
     nans = f" Of all calls, the mistake gives NaN in {formats.listed(giving)}." if giving else ""
-    return f"{chosen.slip(calls) or 'This call was not made here.'}{nans}"
+    return f"{handed.slip() or 'This call was not made here.'}{nans}"
 
 
 def can_it_be_said(model: ModelState, state: MasksState) -> str:
     """Whether the chosen convention can say the mask."""
-    return chosen.about(conventions(model, state))
+    return Handed(model, state).about()
 
 
 def cells_lost(model: ModelState, state: MasksState) -> int:
     """How many cells the chosen convention cannot say."""
-    return int(conventions(model, state).lost.sum())
+    return int(Handed(model, state).lost.sum())
 
 
 def said_under_mask(model: ModelState, state: MasksState) -> str:

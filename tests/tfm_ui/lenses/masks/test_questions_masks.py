@@ -8,7 +8,7 @@ import torch
 
 from tfm_core import Transformer, causal_mask
 from tfm_ui.lenses.masks import answers
-from tfm_ui.lenses.masks.conventions.calls import conventions
+from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.leaks.layers import LeaksDistance
 from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
 from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
@@ -135,7 +135,7 @@ def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
 
 
 def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
-    calls = conventions(*masks("Which way round?")).verified
+    calls = Conventions(*masks("Which way round?")).verified
     assert all(call.slipped > 0.1 or call.slipped_nan for call in calls.values())
     giving = [name for name, call in calls.items() if call.slipped_nan]
     assert giving == ["MHA, attn_mask", "MHA, attn_mask per head", "MHA, key_padding_mask"]
