@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, TimeoutError, expect
 
 from tests.browser.conftest import Visitor
-from tfm_ui.lenses.masks.see.head import See
+from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 

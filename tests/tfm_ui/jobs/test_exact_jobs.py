@@ -9,7 +9,7 @@ from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.queue import Queue
-from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
+from tfm_ui.lenses.masks.leaks.moved import Leaks
 from tfm_ui.lenses.masks.masked_passes import in_full
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState

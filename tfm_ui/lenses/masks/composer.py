@@ -11,7 +11,7 @@ from tfm_core import MASKS
 from tfm_ui.lenses.masks import batch
 from tfm_ui.lenses.masks.composition import MOST_TERMS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, setting
-from tfm_ui.lenses.masks.terms import anyway, terms_of
+from tfm_ui.lenses.masks.terms import Terms, anyway
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content
@@ -36,7 +36,7 @@ def masks_composer(model: ModelState, state: MasksState) -> Content:
     What hides pairs whatever is composed is "locked", with the parameters that take it away as "lift", if any do.
     """
     now = setting(model, state)
-    terms, because = terms_of(now), anyway(now)
+    terms, because = Terms(now), anyway(now)
     lift = {"causal": "false"} if now.model.masks_the_future else None
     most = max(now.composed.shape)  # rows or columns of the mask, the end of sliders
     known = [

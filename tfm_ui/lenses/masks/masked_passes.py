@@ -29,7 +29,7 @@ from tfm_ui.live.never_trained import under_mask
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, transformer
 from tfm_ui.live.places import place
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
 
@@ -58,6 +58,16 @@ class MasksPanel(Panel):
     def where(self) -> str:
         """Which head it is."""
         return f"layer {self.layer + 1}, head {self.head + 1}"
+
+    def aside(self) -> str:
+        """What of the link the panel leaves out; "" if nothing."""
+        return ""
+
+    @classmethod
+    def note(cls, model: ModelState, state: MasksState) -> Note | None:
+        """What it leaves out, for `View.shows`."""
+        aside = cls(model, state).aside()
+        return Note(aside) if aside else None
 
 
 def under_exactly(

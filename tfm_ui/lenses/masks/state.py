@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens, causal_mask
+from tfm_core import Tokens
 from tfm_core.study.mask_conventions import CONVENTIONS
-from tfm_ui.lenses.masks.composition import Composition, combined, parse
+from tfm_ui.lenses.masks.composition import Composition, composed
 from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
 from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
@@ -164,9 +164,7 @@ class Setting:
 
     def of(self, composition: str) -> Tensor:
         """What another composition would say of this sentence, boolean (query, key)."""
-        queries, keys = self.queries.batch, self.keys.batch
-        mask = combined(parse(composition)[0], queries, keys)
-        return mask & causal_mask(*mask.shape) if self.causal_anyway else mask
+        return composed(composition, self.queries.batch, self.keys.batch, causal=self.causal_anyway)
 
     @cached_property
     def mask(self) -> Tensor:

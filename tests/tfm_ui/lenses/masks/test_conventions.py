@@ -247,7 +247,7 @@ def test_the_link_carries_a_used_mask_of_64_by_64():
 def test_an_upload_that_is_gone_is_said_to_be():
     for upload, problem in (("0123456789abcdef", GONE), ("", NOTHING)):
         nothing = Foreign(SMALL, MasksState(pasted="", upload=upload))
-        assert (nothing.is_there, nothing.problem) == (False, problem)
+        assert (nothing.is_there, nothing.brought) == (False, problem)
 
 
 # the code to copy makes the mask that is shown, and the recipe gives the numbers of the table

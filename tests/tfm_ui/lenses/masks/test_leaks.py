@@ -10,9 +10,8 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import Influence, causal_mask, window_mask
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
-from tfm_ui.lenses.masks.leaks.layers import LeaksDistance, LeaksLayers
 from tfm_ui.lenses.masks.leaks.measured import LeaksPanel
-from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
+from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance, LeaksLayers
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, precise, stream, streams
 from tfm_ui.lenses.masks.state import PROMISES, MasksState
 from tfm_ui.pictures.registry import made, query_of

@@ -18,7 +18,7 @@ from tfm_ui.lenses.masks.leaks import measured as of_view
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
 from tfm_ui.lenses.masks.leaks import running
 from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure_needs, plan_of
-from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
+from tfm_ui.lenses.masks.leaks.moved import Leaks
 from tfm_ui.lenses.masks.leaks.plan import LEAST, MOST_SECONDS, SECONDS, fitting, plan
 from tfm_ui.lenses.masks.masked_passes import in_full
 from tfm_ui.lenses.masks.state import MasksState, Setting

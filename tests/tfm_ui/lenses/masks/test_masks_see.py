@@ -15,10 +15,9 @@ from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.batch import masks_batch
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.see.growth import LENGTHS, Growth, kept_by_length
-from tfm_ui.lenses.masks.see.head import See, block_size, empty_blocks
+from tfm_ui.lenses.masks.see import LENGTHS, Growth, See, block_size, empty_blocks, kept_by_length
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
-from tfm_ui.lenses.masks.terms import PAINTS, terms_of
+from tfm_ui.lenses.masks.terms import PAINTS, Terms
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.head_sentences import NO_CHOICE
 
@@ -54,7 +53,7 @@ def of(model, mask, place="decoder", paint="", **more):
 @pytest.mark.parametrize(("model", "place"), PLACES)
 def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, mask):
     now = of(model, mask, place)
-    terms = terms_of(now)
+    terms = Terms(now)
     masks = [*terms.masks, *([] if terms.back is None else [terms.back])]
     for (query, key), code in np.ndenumerate(terms.reasons()):
         by = [i for i in range(len(masks)) if code // PAINTS >> i & 1]
@@ -74,7 +73,7 @@ def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, ma
 @pytest.mark.parametrize(("model", "place"), PLACES)
 def test_what_changes_nothing_can_be_left_out_of_the_link(model, place, mask):
     now = of(model, mask, place)
-    terms = terms_of(now)
+    terms = Terms(now)
     for i, term in enumerate(terms.terms):
         rest = [other for j, other in enumerate(terms.terms) if j != i]
         left = combined(
@@ -91,12 +90,12 @@ def test_what_changes_nothing_can_be_left_out_of_the_link(model, place, mask):
 def test_what_only_looks_ahead_says_why_it_cannot():
     assert (
         "only says who may look ahead, and nobody may: causality is on by the sidebar’s switch"
-        in terms_of(of(ModelState(), "prefix 3")).notes()
+        in Terms(of(ModelState(), "prefix 3")).notes()
     )
-    assert "causality is built into the decoder" in terms_of(of(ModelState(architecture="decoder"), "causal 2")).notes()
-    assert terms_of(of(ModelState(causal=False), "prefix 3")).notes() == ""
-    assert terms_of(of(ModelState(), "padding")).notes() == ""
-    assert "“padding” changes nothing for this sentence" in terms_of(of(ModelState(), "padding", item=1)).notes()
+    assert "causality is built into the decoder" in Terms(of(ModelState(architecture="decoder"), "causal 2")).notes()
+    assert Terms(of(ModelState(causal=False), "prefix 3")).notes() == ""
+    assert Terms(of(ModelState(), "padding")).notes() == ""
+    assert "“padding” changes nothing for this sentence" in Terms(of(ModelState(), "padding", item=1)).notes()
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)), st.integers(1, 10))

@@ -9,22 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core import MASKS, Transformer
-from tfm_ui.lenses.masks.padding.amount import AMOUNTS, PaddingAmount
-from tfm_ui.lenses.masks.padding.beside import TITLES, Padding
-from tfm_ui.lenses.masks.padding.empty_row import EVALUATING, READ_UP_TO, EmptyRow
-from tfm_ui.lenses.masks.padding.nan_spreads import SPREADS, NanSpreads
+from tfm_ui.lenses.masks.composition import composed
+from tfm_ui.lenses.masks.padding.amount import AMOUNTS, PaddingAmount, beside_pads
+from tfm_ui.lenses.masks.padding.beside import TITLES, Padding, PaddingWeights
+from tfm_ui.lenses.masks.padding.empty_rows import EVALUATING, READ_UP_TO, SPREADS, EmptyRow, NanSpreads
 from tfm_ui.lenses.masks.padding.padded import (
     ROUNDING,
     among_tokens,
     batch_of,
-    ids,
     laid,
     most_places,
-    real,
     told,
     without_keys,
 )
-from tfm_ui.lenses.masks.padding.weights import PaddingWeights
 from tfm_ui.lenses.masks.state import SIDES, MasksState
 from tfm_ui.live import memory, passes
 from tfm_ui.state.model_state import ModelState
@@ -95,12 +92,15 @@ def test_masks_beside_a_double_loop(name, causal, side):
 @given(st.sampled_from(list(MASKS)), st.sampled_from(SIDES), st.integers(0, 12))
 def test_any_number_of_pads_leaves_the_mask_among_tokens_alone(name, side, pads):
     batch = batch_of(ModelState(), MasksState(mask=name, pad_side=side))
-    text = batch.setting.model.source_tokens
-    mask = laid(batch.setting, side, words=True, pads=pads)
-    rows = real(text, side, pads)
+    text, (tokens, among) = batch.setting.model.source_tokens, batch.alone
+
+    def of_tokens(queries, keys, rows, columns):
+        return composed(name, queries, keys, causal=True)
+
+    inputs, mask, rows = beside_pads([tokens], among, of_tokens, (0, 0), pads, left=side == "left")
     assert mask.shape == (5 + pads, 5 + pads)
     assert torch.equal(mask[rows, rows], among_tokens(batch.setting))
-    laid_out = ids(text, side, pads)[0]
+    laid_out = inputs[0][0]
     assert laid_out[rows].tolist() == list(text.ids[:5])
     assert not laid_out.index_fill(0, torch.arange(5 + pads)[rows], 0).any()
 
@@ -166,6 +166,8 @@ def test_by_amount_without_padding_nothing_moves_and_the_present_amount_is_among
     assert by_amount(beside).amounts[5][1] == pytest.approx(beside.largest("without"), rel=1e-3)
     assert all(hidden < ROUNDING < 0.1 < free for count, (hidden, free) in by_amount(beside).amounts.items() if count)
     assert "From 1 PAD to 64 the largest move" in by_amount(beside).sentence()
+    left = run(pad_side="left")
+    assert by_amount(left).amounts[5] == pytest.approx((left.largest("with"), left.largest("without")), rel=1e-3)
 
 
 def test_a_sentence_without_padding_has_nothing_to_hide():

@@ -7,22 +7,20 @@ import pytest
 import torch
 
 from tfm_core import Transformer, causal_mask
-from tfm_ui.lenses.masks import answers
+from tfm_ui.lenses.masks import questions
 from tfm_ui.lenses.masks.conventions.table import Conventions
-from tfm_ui.lenses.masks.leaks.layers import LeaksDistance
-from tfm_ui.lenses.masks.leaks.moved_outputs import Leaks
-from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
+from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
+from tfm_ui.lenses.masks.padding.beside import PaddingWeights
+from tfm_ui.lenses.masks.padding.empty_rows import NanSpreads
 from tfm_ui.lenses.masks.padding.padded import ROUNDING
-from tfm_ui.lenses.masks.padding.weights import PaddingWeights
-from tfm_ui.lenses.masks.questions import QUESTIONS
-from tfm_ui.lenses.masks.see.head import See
+from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
 def masks(name):
-    question = next(question for question in QUESTIONS if question.name == name)
+    question = next(question for question in questions.QUESTIONS if question.name == name)
     return ModelState(**question.model), MasksState(**question.page)
 
 
@@ -71,13 +69,13 @@ def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
     model, state = states[0], replace(states[1], layer=layer, paint=paint)
     free, painted = (See(model, each) for each in (replace(state, paint=""), state))
     moved = np.flatnonzero(np.abs(painted.obeyed.weights - free.obeyed.weights).max(1) > 1e-6)
-    said = answers.one_cell(model, state)
+    said = questions.one_cell(model, state)
     told = said.split("it moves the weights of ")[1].split(". In layer 1")[0]
     assert told.startswith(formats.plural(len(moved), "row"))
     assert all(f"“{painted.names[0][row]}”" in told for row in moved[:4])
     changed = (painted.setting.composed.numpy() != painted.obeyed.mask).any(1).sum()
     assert (len(moved) > changed) == (layer > 1)
-    assert "every digit" not in answers.one_cell(model, replace(state, paint=""))
+    assert "every digit" not in questions.one_cell(model, replace(state, paint=""))
 
 
 # leaks
@@ -126,8 +124,7 @@ def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
     result = NanSpreads(*masks("One NaN"))
     assert (result.rows, result.by_hand) == ([5, 6, 7, 8, 9], False)
     assert result.nans("−∞ and softmax")[:3] == [0, 5, 10]
-    onto = result.runs["−∞ and softmax"].on_empty_rows
-    assert (onto.blind, set(onto.largest)) == (5, {0})
+    assert (result.blind, set(result.runs["−∞ and softmax"].onto_empty)) == (5, {0})
     assert np.isnan(0 * np.nan)
 
 
@@ -148,7 +145,7 @@ def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
 
 def answered(name, model=None, **page):
     states = masks(name)
-    return next(question for question in QUESTIONS if question.name == name).answer(
+    return next(question for question in questions.QUESTIONS if question.name == name).answer(
         replace(states[0], **(model or {})), replace(states[1], **page)
     )
 
@@ -156,7 +153,7 @@ def answered(name, model=None, **page):
 @pytest.mark.parametrize(("item", "count"), [(2, 5), (1, 0)])
 def test_hidden_columns_are_counted(item, count):
     model, state = masks("Hidden columns")
-    assert answers.columns_hidden(model, replace(state, item=item)) == count
+    assert questions.columns_hidden(model, replace(state, item=item)) == count
     said = answered("Hidden columns", item=item)
     assert said.startswith("5 columns are hidden from every row: “PAD”." if count else "No column is hidden")
 
@@ -166,7 +163,7 @@ def test_a_window_reaches_one_window_further_in_each_layer(layers, width):
     expected = min(10, layers * (width - 1) + 1)
     model, state = masks("Sliding window")
     model, state = replace(model, num_layers=layers), replace(state, mask=f"window {width}")
-    assert answers.heard_of_after_all_layers(model, state) == expected
+    assert questions.heard_of_after_all_layers(model, state) == expected
     said = answered("Sliding window", {"num_layers": layers}, mask=f"window {width}")
     assert f"can hold something of {expected} tokens" in said
     assert said.startswith(f"“tired” sees {width} tokens in one layer")
@@ -184,9 +181,9 @@ def test_paint_moves_its_own_rows():
 
 
 def test_leaks_are_counted():
-    assert answers.count_of_leaks(*masks("No leak")) == 0
+    assert questions.count_of_leaks(*masks("No leak")) == 0
     assert answered("No leak").startswith("No leak")
-    assert answers.count_of_leaks(*masks("One cell too many")) == 13
+    assert questions.count_of_leaks(*masks("One cell too many")) == 13
     assert "13 leaks in all" in answered("One cell too many")
     one_layer = {"num_layers": 1}
     assert "the only leak" in answered("One cell too many", one_layer)
@@ -197,7 +194,7 @@ def test_leaks_are_counted():
 @pytest.mark.parametrize(("mask", "after"), [("window 2", 7), ("window 3", 4), ("window 1", 0)])
 def test_the_layer_after_which_the_first_word_arrives(mask, after):
     model, state = masks("Through the window")
-    assert answers.layer_of_arrival(model, replace(state, mask=mask)) == after
+    assert questions.layer_of_arrival(model, replace(state, mask=mask)) == after
     said = answered("Through the window", mask=mask)
     assert said.startswith(f"After layer {after}:" if after else "It does not arrive within 8 layers")
 
@@ -216,7 +213,7 @@ def test_a_nan_spreads_through_a_weight_of_0():
 def test_what_a_convention_cannot_say_is_counted():
     model, state = masks("One row per sentence")
     keys_alone = replace(model, causal=False)
-    assert (answers.cells_lost(model, state), answers.cells_lost(keys_alone, state)) == (55, 0)
+    assert (questions.cells_lost(model, state), questions.cells_lost(keys_alone, state)) == (55, 0)
     assert "It cannot say 55 of this mask’s 200 cells" in answered("One row per sentence")
     assert " cells, 45 in sentence 1 and 10 in sentence 2: the first, " in answered("One row per sentence")
     assert "cannot say" not in answered("One row per sentence", {"causal": False})
@@ -237,14 +234,14 @@ def test_trained_to_see_all_answers_that_lie_ahead_are_lost_under_the_causal_mas
         with torch.no_grad():
             logits = Transformer(model.config).eval()(batch, mask=mask)
         counts.append(int((logits.argmax(-1) == right).sum()))
-    said = answers.answers_under_mask(model, state)
+    said = questions.answers_under_mask(model, state)
     assert said.startswith(f"Under this mask {counts[0]} of 10 answers are right; as the model was trained, 10 of 10")
-    assert (answers.right_under_mask(model, state), counts[1]) == (counts[0], 10)
+    assert (questions.right_under_mask(model, state), counts[1]) == (counts[0], 10)
     assert counts[0] < 7
-    assert "No answer needs what this mask hides" in answers.answers_under_mask(model, replace(state, mask=""))
+    assert "No answer needs what this mask hides" in questions.answers_under_mask(model, replace(state, mask=""))
 
 
 def test_of_random_weights_nobody_knows_what_is_lost_under_a_mask():
     _, state = masks("Trained to see all")
-    assert answers.answers_under_mask(ModelState(), state).startswith("What is right is known of examples")
-    assert answers.right_under_mask(ModelState(), state) == 0
+    assert questions.answers_under_mask(ModelState(), state).startswith("What is right is known of examples")
+    assert questions.right_under_mask(ModelState(), state) == 0

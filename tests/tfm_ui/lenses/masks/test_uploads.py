@@ -138,4 +138,4 @@ def test_whoever_has_the_link_sees_the_mask_and_its_picture():
     _, numbers = Foreign.content(model, state)
     np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), mask.values)
     other = MasksState(pasted="", upload=name_of(b"a file", "Bob"))
-    assert Foreign(model, other).problem == GONE
+    assert Foreign(model, other).brought == GONE

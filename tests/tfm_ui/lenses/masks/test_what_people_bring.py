@@ -109,7 +109,7 @@ def shown(data: bytes, **state) -> Foreign:
     panel = Foreign(ModelState(), MasksState(pasted="", upload="a", **state))
     with empty_store(uploads):
         uploads.keep("a", "Ada", read_file(data))
-        assert panel.is_there, panel.problem
+        assert panel.is_there, panel.brought
     return panel
 
 
@@ -133,7 +133,7 @@ def test_weights_are_told_by_their_rows_and_a_layer_and_head_is_chosen():
     for layer, head in ((1, 1), (2, 3)):
         result = shown(npy(weights), pasted_layer=layer, pasted_head=head)
         assert result.reading == WEIGHTS
-        assert result.stack == (2, 3)
+        assert result.brought.stack == (2, 3)
         np.testing.assert_array_equal(result.read.values, weights[layer - 1, 0, head - 1])
         np.testing.assert_array_equal(result.mask, CAUSAL)
         assert f"this is layer {layer} of 2, head {head} of 3" in result.sentence()

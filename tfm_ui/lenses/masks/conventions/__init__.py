@@ -10,18 +10,13 @@ from tfm_ui.lenses.masks.composer import PICTURES, batch_and_mask, draw
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours, code_block
 from tfm_ui.lenses.masks.conventions.foreign import Foreign
+from tfm_ui.lenses.masks.conventions.mask_text import Table
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
-
-
-def _left_out(model: ModelState, state: MasksState) -> Note | None:
-    """What of the model or the batch takes no part."""
-    aside = Conventions(model, state).aside()
-    return Note(aside) if aside else None
 
 
 def _running(model: ModelState, state: MasksState) -> str:
@@ -45,7 +40,7 @@ def _bring(model: ModelState, where: DeltaGenerator) -> None:
     with where:
         uploads.uploader()
     mask = Foreign(model, draw(model, where, "read_as"))
-    if mask.is_there and (stack := [size for size in mask.stack if size > 1]):
+    if isinstance(mask.brought, Table) and mask.is_there and (stack := [n for n in mask.brought.stack if n > 1]):
         mask = Foreign(model, draw(model, where, *("pasted_layer", "pasted_head")[-len(stack) :]))
     with verdict:
         if not mask.is_there:
@@ -58,7 +53,7 @@ def _bring(model: ModelState, where: DeltaGenerator) -> None:
 
 VIEW = View(
     title="Other libraries",
-    shows=[Columns([[Ours], [Handed]]), _left_out, code_block, Conventions, Foreign],
+    shows=[Columns([[Ours], [Handed]]), Conventions.note, code_block, Conventions, Foreign],
     beside=PICTURES,
     reads_instead=reads_instead,
     controls=_controls,

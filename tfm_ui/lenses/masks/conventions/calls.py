@@ -127,7 +127,6 @@ class ConventionsPanel(MasksPanel):
 
     @cached_property
     def setting(self) -> Setting:
-        """The chosen sentence, and its mask."""
         return self.settings[self.at]
 
     @property

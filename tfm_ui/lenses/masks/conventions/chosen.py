@@ -46,7 +46,6 @@ class Ours(ConventionsPanel):
         return (self.convention.back,)
 
     def sentence(self) -> str:
-        """The mask of the chosen sentence in words."""
         mask = self.mask[self.at]
         kept, lost = int(mask.sum()), int(self.lost[self.at].sum())
         said = f"Of {formats.count(mask.numel())} pairs {formats.count(kept)} may attend."
@@ -82,7 +81,6 @@ class Ours(ConventionsPanel):
         )
 
     def table(self) -> pd.DataFrame:
-        """The chosen sentence's mask."""
         return _frame(self.mask[self.at].numpy(), *self.names, "True = may attend")
 
 
@@ -97,7 +95,6 @@ class Handed(ConventionsPanel):
 
     @property
     def shape(self) -> str:
-        """The shape of what is handed over, in symbols and numbers."""
         return f"{self.convention.shape} = ({', '.join(formats.count(size) for size in self.handed.shape)})"
 
     @property
@@ -141,12 +138,10 @@ class Handed(ConventionsPanel):
         return f"All that the call gets: {what}."
 
     def sentence(self) -> str:
-        """What is handed over in words."""
         shape, dtype, convention = self.shape, self.dtype, self.convention
         return f"{shape}, {dtype}: {convention.keeps} where a pair may attend, {convention.hides} where it may not."
 
     def picture(self) -> Content:
-        """What is handed over, of all sentences or of the chosen one."""
         values, name = self.slice()
         rows, columns = self.slice_names()
         cells = values.astype(np.float32)
@@ -167,7 +162,6 @@ class Handed(ConventionsPanel):
         )
 
     def table(self) -> pd.DataFrame:
-        """What of the call's mask is drawn."""
         convention = self.convention
         says = f"{convention.keeps} = may attend, {convention.hides} = hidden"
         return _frame(self.slice()[0], *self.slice_names(), says)

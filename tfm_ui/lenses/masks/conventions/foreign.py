@@ -55,43 +55,27 @@ class Foreign(MasksPanel):
     needs = conventions_needs
 
     @cached_property
-    def _brought(self) -> tuple[Table | None, str]:
-        """The table, or None and why there is none."""
-        state = self.state
+    def brought(self) -> Table | str:
+        """The table; where there is none, why."""
         try:
-            if state.pasted.strip():
-                return read_text(state.pasted), ""
-            return (uploads.find(state.upload), "") if state.upload else (None, NOTHING)
+            if self.state.pasted.strip():
+                return read_text(self.state.pasted)
+            return uploads.find(self.state.upload) if self.state.upload else NOTHING
         except (ValueError, StoreAway) as problem:
-            return None, str(problem)
+            return str(problem)
         except LookupError:
-            return None, GONE
-
-    @property
-    def problem(self) -> str:
-        """Why nothing was brought; "" if something was."""
-        return self._brought[1]
+            return GONE
 
     @property
     def is_there(self) -> bool:
         """Whether there is a mask to show. A bad file hides all."""
-        return self._brought[0] is not None and not uploads.rejected(self.state)
-
-    @property
-    def _tables(self) -> Table:
-        table = self._brought[0]
-        assert table is not None, self.problem
-        return table
-
-    @property
-    def stack(self) -> tuple[int, ...]:
-        """How many layers and heads there are, of several tables."""
-        return self._tables.values.shape[:-2]
+        return isinstance(self.brought, Table) and not uploads.rejected(self.state)
 
     @cached_property
     def read(self) -> Table:
         """What was read; of several tables the one that was chosen."""
-        return self._tables.at(self.state.pasted_layer, self.state.pasted_head)
+        assert isinstance(self.brought, Table), self.brought
+        return self.brought.at(self.state.pasted_layer, self.state.pasted_head)
 
     @cached_property
     def _guess(self) -> tuple[str, str]:
@@ -154,7 +138,6 @@ class Foreign(MasksPanel):
         return rows, columns
 
     def sentence(self) -> str:
-        """What was pasted or uploaded, in a sentence."""
         if not self.is_there:
             return "No mask is drawn."
         way = READ_AS[self.reading]
@@ -167,7 +150,6 @@ class Foreign(MasksPanel):
         return " ".join(part for part in said if part)
 
     def table(self) -> pd.DataFrame:
-        """The mask, True = may attend."""
         if not self.is_there:
             return pd.DataFrame()
         rows, columns = self.names()
@@ -232,13 +214,12 @@ class Foreign(MasksPanel):
         return np.where(low, np.nan, values).astype(np.float32)
 
     def picture(self) -> Content:
-        """What was pasted or uploaded, beside what it means."""
         if not self.is_there:
             return maps.content(
                 [Map(name="no mask", values=np.full((1, 1), maps.ABSENT, np.float32), scale=SHARES)],
                 rows=Axis([""], "", "row"),
                 columns=Axis([""], "", "column"),
-                about=self.problem,
+                about=str(self.brought),
             )
         values = self.drawn()
         part = part_of(self.state.part_pasted, *values.shape)
@@ -293,7 +274,7 @@ class Foreign(MasksPanel):
             st.caption(f"No mask is drawn while that file stands here: {back}.")
         else:
             kind = st.error if self.state.pasted.strip() else st.info
-            kind(escape_markdown(self.problem))
+            kind(escape_markdown(str(self.brought)))
         self.draw_what_the_link_holds()
 
     def draw_what_the_link_holds(self) -> None:

@@ -54,15 +54,19 @@ class Table:
     precision: str = "float64"
     says: str = ""
 
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """How many layers and heads there are, of several tables."""
+        return self.values.shape[:-2]
+
     def at(self, layer: int, head: int) -> "Table":
         """One of several tables, counted from 1; the last, if there are fewer."""
-        *stack, rows, columns = self.values.shape
-        if not stack:
+        if not self.stack:
             return self
-        layers, heads = [1, *stack][-2:]
+        layers, heads = [1, *self.stack][-2:]
         layer, head = min(layer, layers), min(head, heads)
-        which = f"layer {layer} of {layers}, " * (len(stack) > 1) + f"head {head} of {heads}"
-        values = self.values.reshape(layers, heads, rows, columns)[layer - 1, head - 1]
+        which = f"layer {layer} of {layers}, " * (len(self.stack) > 1) + f"head {head} of {heads}"
+        values = self.values.reshape(layers, heads, *self.values.shape[-2:])[layer - 1, head - 1]
         return replace(self, values=values, notes=(*self.notes, f"Of several tables, this is {which}."))
 
 

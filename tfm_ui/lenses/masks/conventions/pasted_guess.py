@@ -72,16 +72,10 @@ def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
 def _rows(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
-    if _of_a_cache(ones):
-        return (
-            ATTEND,
-            f"each row has one more {yes} than the one before: a causal mask, with keys of the past before it",
-        )
-    if _of_a_cache(~ones):
-        return (
-            IGNORE,
-            f"each row has one {yes} fewer than the one before: a causal mask, with keys of the past before it",
-        )
+    for way, visible, one_more in ((ATTEND, ones, f"one more {yes}"), (IGNORE, ~ones, f"one {yes} fewer")):
+        if _of_a_cache(visible):
+            than = f"each row has {one_more} than the one before"
+            return way, f"{than}: a causal mask, with keys of the past before it"
     if falls:
         return ATTEND, f"in no row does {yes} stand after a {no}: padding at the end is hidden"
     if rises and kind == "booleans":

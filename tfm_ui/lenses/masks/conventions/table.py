@@ -56,7 +56,6 @@ class Conventions(ConventionsPanel):
         )
 
     def sentence(self) -> str:
-        """What the table comes to."""
         verified = self.verified
         if not bool(self.mask.any()):
             return f"This mask hides everything, so there is nothing to compare. {self._empties()}"
@@ -158,7 +157,6 @@ class Conventions(ConventionsPanel):
         return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
     def tools(self) -> None:
-        """Draw the table."""
         st.html(self.html())
 
 

@@ -49,25 +49,17 @@ from tfm_ui.text import formats, token_labels
 OF_EACH = 48
 
 
-def _run(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
-    """What is run while the reader waits; quickly known."""
+def _run(model: ModelState, state: MasksState, *, in_full: bool = False) -> tuple[Setting, Plan]:
+    """What is run while the reader waits, or all of what was asked for, as far as there is memory; quickly known."""
     asked = setting(model, state)
-    fits, why = fitting(asked.model, asked.place)
+    fits, why = fitting(asked.model, asked.place, *[math.inf] * in_full)
     under = replace(asked, model=fits)
-    return under, plan(under, state.tries, asked.model.longest, why)
-
-
-def _run_in_full(model: ModelState, state: MasksState) -> tuple[Setting, Plan]:
-    """All of what was asked for, as far as there is memory; quickly known."""
-    asked = setting(model, state)
-    fits, why = fitting(asked.model, asked.place, math.inf)
-    under = replace(asked, model=fits)
-    return under, everything(under, state.tries, asked.model.longest, why)
+    return under, (everything if in_full else plan)(under, state.tries, asked.model.longest, why)
 
 
 def all_of(model: ModelState, state: MasksState) -> Exact | None:
     """All of what is measured in part; None if nothing is left out."""
-    (under, planned), (whole, everywhere) = _run(model, state), _run_in_full(model, state)
+    (under, planned), (whole, everywhere) = _run(model, state), _run(model, state, in_full=True)
     if (planned.places, planned.tries, under.model) == (everywhere.places, everywhere.tries, whole.model):
         return None
     test, read, reads = in_full(whole, everywhere.tries), under.model.longest, whole.model.longest
@@ -118,7 +110,7 @@ def measured_of(model: ModelState, state: MasksState) -> tuple[Setting, Plan, In
     """The sentence, what is run of it, and the result if it is kept: all of it, if the link names it."""
     exact = all_of(model, state) if state.whole else None
     if exact and (numbers := exact.shown(state.whole)):
-        return *_run_in_full(model, state), Influence(numbers["moved"], float(numbers["largest"]))
+        return *_run(model, state, in_full=True), Influence(numbers["moved"], float(numbers["largest"]))
     under, planned = _run(model, state)
     if exact and exact.is_named(state.whole):
         planned = replace(planned, aside=f"{MISSING} {planned.aside}")
@@ -170,6 +162,9 @@ class LeaksPanel(MasksPanel):
     @cached_property
     def _measured(self) -> tuple[Setting, Plan, Influence | None]:
         return measured_of(self.model, self.state)
+
+    def aside(self) -> str:
+        return self.plan.aside
 
     @cached_property
     def setting(self) -> Setting:

@@ -4,24 +4,12 @@ from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
 from tfm_ui.lenses.masks.composer import PICTURES, mask_and
 from tfm_ui.lenses.masks.masked_passes import other_mask
 from tfm_ui.lenses.masks.padding.amount import PaddingAmount
-from tfm_ui.lenses.masks.padding.beside import Padding
-from tfm_ui.lenses.masks.padding.empty_row import EmptyRow
-from tfm_ui.lenses.masks.padding.nan_spreads import NanSpreads
-from tfm_ui.lenses.masks.padding.weights import PaddingWeights
+from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
+from tfm_ui.lenses.masks.padding.empty_rows import EmptyRow, NanSpreads
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
-
-
-def _batch_is_cut(model: ModelState, state: MasksState) -> Note | None:
-    aside = Padding(model, state).aside()
-    return Note(aside) if aside else None
-
-
-def _rows_are_cut(model: ModelState, state: MasksState) -> Note | None:
-    aside = EmptyRow(model, state).aside()
-    return Note(aside) if aside else None
 
 
 def _running(model: ModelState, state: MasksState) -> str:
@@ -33,7 +21,7 @@ VIEW = View(
     title="Padding",
     shows=[
         Padding,
-        *(_batch_is_cut, _rows_are_cut, *THE_BATCH),
+        *(Padding.note, EmptyRow.note, *THE_BATCH),
         Columns([[PaddingAmount], [PaddingWeights]], widths=(7, 13)),
         *(EmptyRow, NanSpreads),
     ],

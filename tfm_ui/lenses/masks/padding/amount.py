@@ -1,30 +1,28 @@
 """The largest move of an output by the number of PADs beside the sentence."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import Transformer, TransformerConfig, padding_mask
+from tfm_core import Transformer, padding_mask
 from tfm_core.study.order import apart
+from tfm_ui.lenses.masks import composition
 from tfm_ui.lenses.masks.mask_code import function_of
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, under_exactly
+from tfm_ui.lenses.masks.masked_passes import argument_of, at, layer_sites, under_exactly
 from tfm_ui.lenses.masks.padding.beside import TITLES, BesidePanel
 from tfm_ui.lenses.masks.padding.padded import (
     Padded,
-    ids,
-    key_mask,
-    laid,
     most_places,
-    moved,
     of_batch,
-    real,
     told,
     with_tokens,
 )
 from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
 from tfm_ui.live.texts import texts_of
 from tfm_ui.pictures import lines
@@ -36,62 +34,79 @@ from tfm_ui.text import formats
 AMOUNTS = (0, 1, 2, 4, 8, 16, 32, 64)  # of PADs
 
 
-@cached()
-def by_amount(batch: Padded, most: int) -> Mapping[int, tuple[Tensor, Tensor]]:
-    """How many PADs -> the sentence's output (token, d_model) with PAD hidden, and without.
-
-    Args:
-        batch: the sentence that is looked at is run, one copy with the mask and one without it.
-        most: places that tokens and padding may take together.
-    """
-    setting, outputs = batch.setting, {}
-    text, side = setting.model.source_tokens, batch.side
-    for pads in sorted({*AMOUNTS, batch.pads}):
-        if batch.read + pads > most:
-            break
-        mask_with_padding = laid(setting, side, words=True, pads=pads)
-        masks = torch.stack([mask_with_padding & key_mask(setting, side, pads), mask_with_padding])[:, None]
-        source = ids(text, side, pads).expand(2, -1)
-        rows = real(text, side, pads) if setting.place == "self" else batch.queries
-        output = layer_sites(batch.setting.model)[-1]
-        _, trace = forward_under_mask(setting, [output], mask=masks, source=source)
-        with_it, without = trace[output][:, rows]
-        outputs[pads] = (with_it, without)
-    return outputs
+def beside_pads(
+    alone: Sequence[Tensor],
+    without_padding: Tensor,
+    of_tokens: Callable[[Tensor, Tensor, int, int], Tensor],
+    texts: Sequence[int],
+    pads: int,
+    *,
+    left: bool,
+) -> tuple[list[Tensor], Tensor, slice]:
+    """What the model reads beside so many PADs, the mask with PAD taken for a word, and the rows that are outputs."""
+    first = pads if left else 0
+    tokens = slice(first, first + alone[0].shape[1])
+    inputs = [torch.nn.functional.pad(alone[0], (pads, 0) if left else (0, pads)), *alone[1:]]
+    queries, keys = (inputs[text] for text in texts)
+    rows, columns = (slice(None) if text else tokens for text in texts)  # the target is not padded
+    mask_with_padding = of_tokens(queries.clamp(min=1), keys.clamp(min=1), queries.shape[1], keys.shape[1])
+    return inputs, with_tokens(mask_with_padding, rows, columns, without_padding), rows
 
 
 def moves_by_amount(
     *,
-    config: TransformerConfig,
+    model: Transformer,
     alone: Sequence[Tensor],
     among_tokens: Tensor,
-    composed: Callable[[Tensor, Tensor, int, int], Tensor],
+    of_tokens: Callable[[Tensor, Tensor, int, int], Tensor],
     texts: Sequence[int],
     left: bool,
     amounts: Sequence[int],
     argument: str,
     mask_site: str,
     output: str,
-) -> dict[int, list[float]]:
+) -> dict[int, tuple[float, ...]]:
     """The largest move of an output by the number of PADs, with padding hidden, and without."""
-    model = Transformer(config).eval()
-
-    def run(inputs: Sequence[Tensor], mask: Tensor) -> Tensor:
-        _, trace = under_exactly(model, inputs, mask, argument, mask_site, [output])
-        return trace[output]
-
-    before, moves = run(alone, among_tokens)[0], {}
+    before = under_exactly(model, alone, among_tokens, argument, mask_site, [output])[1][output][0]
+    moves = {}
     for pads in amounts:
-        padded = [torch.nn.functional.pad(alone[0], (pads, 0) if left else (0, pads)), *alone[1:]]
-        first = pads if left else 0
-        tokens = slice(first, first + alone[0].shape[1])
-        queries, keys = (padded[text] for text in texts)
-        rows, columns = (slice(None) if text else tokens for text in texts)  # the target is not padded
-        mask_with_padding = composed(queries.clamp(min=1), keys.clamp(min=1), queries.shape[1], keys.shape[1])
-        mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
-        masks = (mask_with_padding & padding_mask(keys)[0, 0], mask_with_padding)
-        moves[pads] = [apart(before, run(padded, mask)[0, rows]).max().item() for mask in masks]
+        inputs, visible, rows = beside_pads(alone, among_tokens, of_tokens, texts, pads, left=left)
+        both = torch.stack([visible & padding_mask(inputs[texts[1]])[0, 0], visible])[:, None]
+        twice = [tokens.expand(2, -1) for tokens in inputs]
+        _, trace = under_exactly(model, twice, both, argument, mask_site, [output])
+        moves[pads] = tuple(apart(before, after[rows]).max().item() for after in trace[output])
     return moves
+
+
+@cached()
+def by_amount(batch: Padded, amounts: tuple[int, ...]) -> dict[int, tuple[float, ...]]:
+    """PADs -> the largest move of an output of the sentence that is looked at, with padding hidden and without."""
+    setting, (source, mask) = batch.setting, batch.alone
+    model = setting.model
+
+    def of_tokens(queries: Tensor, keys: Tensor, rows: int, columns: int) -> Tensor:
+        return composition.composed(setting.composition, queries, keys, causal=setting.causal_anyway)
+
+    return moves_by_amount(
+        model=transformer(model.config),
+        alone=[source, *[model.target_tokens.batch] * model.is_encoder_decoder],
+        among_tokens=mask,
+        of_tokens=of_tokens,
+        **how_by_amount(batch, amounts),
+    )
+
+
+def how_by_amount(batch: Padded, amounts: tuple[int, ...]) -> dict[str, Any]:
+    """The last arguments of `moves_by_amount`."""
+    setting = batch.setting
+    return {
+        "texts": tuple(int(text == "target") for text in texts_of(setting.place)),
+        "left": batch.side == "left",
+        "amounts": amounts,
+        "argument": argument_of(setting),
+        "mask_site": at(setting, "*", "mask"),
+        "output": layer_sites(setting.model)[-1],
+    }
 
 
 class PaddingAmount(BesidePanel):
@@ -101,19 +116,19 @@ class PaddingAmount(BesidePanel):
     how_to_read = "The largest move of an output (up, in powers of ten) against the number of PADs."
     canvas = CHART
 
-    @cached_property
-    def amounts(self) -> dict[int, tuple[float, float]]:
-        """PADs -> the largest move of an output, with padding hidden and without."""
-        end, model = self.runs["alone"].streams[-1], self.asked
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of PADs."""
         # as many places as all of these copies together may have
-        most = max(self.batch.read, min(most_places(model, 2 * len(AMOUNTS)), model.most_tokens))
-        return {
-            pads: (float(moved(end, with_it).max()), float(moved(end, without).max()))
-            for pads, (with_it, without) in by_amount(self.batch, most).items()
-        }
+        most = max(self.batch.read, min(most_places(self.asked, 2 * len(AMOUNTS)), self.asked.most_tokens))
+        return tuple(pads for pads in sorted({*AMOUNTS, self.batch.pads}) if self.batch.read + pads <= most)
+
+    @cached_property
+    def amounts(self) -> dict[int, tuple[float, ...]]:
+        """PADs -> the largest move of an output, with padding hidden and without."""
+        return by_amount(self.batch, self.counts)
 
     def sentence(self) -> str:
-        """How the number of PADs matters."""
         counts = [count for count in self.amounts if count]
         if not counts:
             return "There is no room for padding beside this sentence."
@@ -137,7 +152,6 @@ class PaddingAmount(BesidePanel):
         return pd.DataFrame(list(self.amounts.values()), index=index, columns=columns)
 
     def picture(self) -> Content:
-        """The largest move of an output, by the number of PADs."""
         pads = list(self.amounts)
         hidden, free = ([move[side] for move in self.amounts.values()] for side in (0, 1))
         drawn = [Line("hidden", pads, hidden, "query"), Line("not hidden", pads, free, "key", "dashed")]
@@ -156,12 +170,5 @@ class PaddingAmount(BesidePanel):
         header = of_batch(self.batch, words=True)
         for beside_this_padding in ("ids", "padded", "key_ids", "mask_with_padding", "rows", "columns"):
             del header[beside_this_padding]
-        return script(
-            moves_by_amount,
-            **header,
-            composed=function_of(self.setting),
-            output=layer_sites(self.setting.model)[-1],
-            amounts=tuple(self.amounts),
-            left=self.batch.side == "left",
-            texts=tuple(int(text == "target") for text in texts_of(self.setting.place)),
-        )
+        how = how_by_amount(self.batch, self.counts)
+        return script(moves_by_amount, **header | {"of_tokens": function_of(self.setting)} | how)

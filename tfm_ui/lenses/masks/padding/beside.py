@@ -1,4 +1,4 @@
-"""The chosen sentence alone and in a padded batch, with padding hidden and without: what moves, and by how much."""
+"""The chosen sentence alone and in a padded batch, with padding hidden and without: what moves, and who looks at it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import POSITIONAL, Trace, Transformer, TransformerConfig, padding_mask
+from tfm_core import POSITIONAL, Transformer, padding_mask
 from tfm_core.study import order
 from tfm_core.study.order import apart
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, under_exactly
+from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask, layer_sites, under_exactly
 from tfm_ui.lenses.masks.padding.padded import (
     ROUNDING,
     STREAM_TITLE,
@@ -29,7 +29,7 @@ from tfm_ui.lenses.masks.padding.padded import (
     with_tokens,
 )
 from tfm_ui.lenses.masks.state import PREFIX
-from tfm_ui.live import origins, passes
+from tfm_ui.live import origins, passes, tables, windows
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.places import place
@@ -38,12 +38,13 @@ from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import from_zero
-from tfm_ui.pictures.maps import Axis, Map
+from tfm_ui.pictures.maps import ABSENT, Axis, Map
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 WAYS = ("alone", "with", "without")
 TITLES = {"with": "Padding hidden", "without": "Padding not hidden"}
+RUNS = {"alone": "Alone"} | TITLES
 
 
 @dataclass(frozen=True)
@@ -91,21 +92,39 @@ def runs(batch: Padded) -> Mapping[str, Run]:
     return dict(zip(WAYS, (alone, *beside), strict=True))
 
 
-def recorded_alone_and_padded(
-    config: TransformerConfig,
+def alone_and_padded(
+    *,
+    model: Transformer,
     alone: Sequence[Tensor],
     padded: Sequence[Tensor],
     key_ids: Tensor,
     among_tokens: Tensor,
     mask_with_padding: Tensor,
+    rows: slice,
+    columns: slice,
     argument: str,
     mask_site: str,
     sites: Sequence[str],
-) -> dict[str, Trace]:
-    """What is recorded of the sentence "alone", and beside padding, "with" that hidden and "without"."""
-    model, hidden = Transformer(config).eval(), mask_with_padding & padding_mask(key_ids)[0, 0]
-    ways = {"alone": (alone, among_tokens), "with": (padded, hidden), "without": (padded, mask_with_padding)}
-    return {way: under_exactly(model, *run, argument, mask_site, sites)[1] for way, run in ways.items()}
+    weights_site: str,
+    head: int,
+) -> tuple[dict[str, list[Tensor]], dict[str, Tensor]]:
+    """The sentence alone, and in the batch with padding hidden and without.
+
+    Returns:
+        shares, way -> for each place, how far each token's vector is from what it is alone, as a share of its length;
+        weights, run -> (token, key) of a head.
+    """
+    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
+    hidden = mask_with_padding & padding_mask(key_ids)[0, 0]
+    runs_under = {"alone": (alone, among_tokens), "with": (padded, hidden), "without": (padded, mask_with_padding)}
+    streams, weights = {}, {}
+    for way, (inputs, visible) in runs_under.items():
+        _, trace = under_exactly(model, inputs, visible, argument, mask_site, [*sites, weights_site])
+        tokens = slice(None) if way == "alone" else rows
+        streams[way], weights[way] = [trace[site][0, tokens] for site in sites], trace[weights_site][0, head, tokens]
+    before = streams.pop("alone")
+    shares = {way: [apart(*places) for places in zip(before, after, strict=True)] for way, after in streams.items()}
+    return shares, weights
 
 
 class BesidePanel(PaddingPanel):
@@ -166,31 +185,15 @@ class BesidePanel(PaddingPanel):
         """Whether tokens get other positions than alone: those that are added by place, where PAD stands before."""
         return self.batch.side == "left" and "encode" in POSITIONAL[self.model.positional].enters()
 
-
-def shares_moved(
-    *,
-    config: TransformerConfig,
-    alone: Sequence[Tensor],
-    padded: Sequence[Tensor],
-    key_ids: Tensor,
-    among_tokens: Tensor,
-    mask_with_padding: Tensor,
-    rows: slice,
-    columns: slice,
-    argument: str,
-    mask_site: str,
-    sites: Sequence[str],
-) -> dict[str, list[Tensor]]:
-    """How far each token's vector is from what it is alone: way -> for each place, a share of its length (token)."""
-    mask_with_padding = with_tokens(mask_with_padding, rows, columns, among_tokens)
-    traces = recorded_alone_and_padded(
-        config, alone, padded, key_ids, among_tokens, mask_with_padding, argument, mask_site, sites
-    )
-    shares = {
-        way: [apart(traces["alone"][site], traces[way][site][:, rows])[0] for site in sites]
-        for way in ("with", "without")
-    }
-    return shares
+    def recipe(self) -> str:
+        """A script that leaves `shares` and `weights`, as of `alone_and_padded`."""
+        return script(
+            alone_and_padded,
+            **of_batch(self.batch, words=True),
+            sites=layer_sites(self.setting.model),
+            weights_site=at(self.setting, self.layer, "weights"),
+            head=self.head,
+        )
 
 
 class Padding(BesidePanel):
@@ -277,7 +280,6 @@ class Padding(BesidePanel):
         )
 
     def picture(self) -> Content:
-        """How far each token's vector is from what it is alone, from layer to layer."""
         most = max(float(shares.max()) for shares in self.shares.values())
         scale = from_zero(most if most > ROUNDING else 1.0)  # rounding is not blown up
         return maps.content(
@@ -310,6 +312,80 @@ class Padding(BesidePanel):
                     key="_masks_cross",
                 )
 
-    def recipe(self) -> str:
-        """A script that leaves `shares`, way -> for each place, how far each token is from what it is alone."""
-        return script(shares_moved, **of_batch(self.batch, words=True), sites=layer_sites(self.setting.model))
+
+class PaddingWeights(BesidePanel):
+    """The chosen head of each run."""
+
+    title = "Where the weight goes"
+
+    @property
+    def how_to_read(self) -> str:
+        head = f"{self.where[0].upper()}{self.where[1:]}"
+        return f"{head} in the three runs; tokens (rows) look at tokens and PAD (columns). One scale."
+
+    @cached_property
+    def maps(self) -> dict[str, NDArray[np.float32]]:
+        """Way -> (token, key); NaN where the mask forbids to look, and alone where padding would be."""
+        batch, maps = self.batch, {}
+        for way, weights in self.weights.items():
+            if way == "alone":
+                maps[way] = np.full((len(self.names), len(self.keys)), np.nan, np.float32)
+                maps[way][:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
+            else:
+                mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
+                maps[way] = weights.where(mask, torch.nan).numpy()
+        return maps
+
+    @cached_property
+    def onto(self) -> NDArray[np.float32]:
+        """The share of each token's weights that lies on padding where that is not hidden: (token)."""
+        onto: NDArray[np.float32] = self.weights["without"][:, self.open_columns].sum(-1).numpy()
+        return onto
+
+    def sentence(self) -> str:
+        count = len(self.open_columns)
+        if not count:
+            alone, *others = self.weights.values()
+            apart = max(float((weights - alone).abs().max()) for weights in others)
+            return f"In {self.where} no key is padding, and the three maps differ by {formats.tiny(apart)} at most."
+        pads, take = (f"the {count} PADs", "take") if count > 1 else ("the one PAD", "takes")
+        if not self.may_look:
+            return f"In {self.where} nobody may look at {pads}, even where PAD is taken for a word."
+        most = places_of_largest(self.onto, size=1.0)
+        mean, largest = (formats.percent(float(share)) for share in (self.onto.mean(), self.onto[most[0]]))
+        return (
+            f"In {self.where} {pads} {take} {mean} of a token’s weight on average, of "
+            f"“{self.names[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
+            "A row sums to 1: what PAD takes, tokens lose."
+        )
+
+    def laws(self) -> dict[str, bool]:
+        """Whether padding has no weight where it is hidden."""
+        if not len(self.open_columns):
+            return {}
+        given = float(self.weights["with"][:, self.open_columns].max())
+        return {f"padding hidden: PAD gets no weight (largest {formats.weight(given)})": given == 0}
+
+    def table(self) -> pd.DataFrame:
+        """A row per run and token, a column per key, padding numbered."""
+        keys = [f"{key} {place}" if key == "PAD" else key for place, key in enumerate(self.keys, 1)]
+        names = pd.Index(self.names, name="query \\ key")
+        tables = {RUNS[way]: pd.DataFrame(weights, index=names, columns=keys) for way, weights in self.maps.items()}
+        return pd.concat(tables, names=["run"])
+
+    def picture(self) -> Content:
+        part = windows.part_of(windows.WHOLE, len(self.names), len(self.keys))
+        scale = from_zero(max(float(weights.max()) for weights in self.weights.values()))
+        tensors = {way: torch.from_numpy(weights) for way, weights in self.maps.items()}
+        drawn = {way: windows.pooled(tables.matrix(weights), part) for way, weights in tensors.items()}
+        first = np.arange(0, part.columns, part.block[1])
+        there = np.add.reduceat(np.isin(np.arange(part.columns), self.open_columns, invert=True), first)
+        drawn["alone"][:, there == 0] = ABSENT
+        return maps.content(
+            [Map(name=RUNS[way], values=weights, scale=scale, unit="weight") for way, weights in drawn.items()],
+            rows=Axis(part.row_names(self.names), "query (row): looks", "query", "query"),
+            columns=Axis(part.column_names(self.keys), "key (column): is looked at", "key", "key"),
+            places=([place + 1 for place in range(0, part.rows, part.block[0])], [int(at) + 1 for at in first]),
+            part=part,
+            square=part.columns <= 3 * part.rows,  # else a short sentence in much padding would be a thread
+        )

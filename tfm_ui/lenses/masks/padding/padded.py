@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Tokens, causal_mask, padding_mask
+from tfm_core import Tokens, padding_mask
 from tfm_core.model.tokens import PAD_ID
 from tfm_core.study import order
-from tfm_ui.lenses.masks.composition import combined, parse
+from tfm_ui.lenses.masks.composition import composed
 from tfm_ui.lenses.masks.mask_code import expression, mask_of, with_paint
 from tfm_ui.lenses.masks.masked_passes import MasksPanel, argument_of, at
 from tfm_ui.lenses.masks.paint import painted
@@ -142,16 +142,15 @@ def cut(batch: Padded, length: int) -> Padded:
     return replace(batch, settings=tuple(short))
 
 
-def ids(tokens: Tokens, side: str, pads: int | None = None) -> Tensor:
-    """Token ids (1, seq), with `pads` PADs on that side; by default those that it has."""
-    padding = [PAD_ID] * (tokens.padding if pads is None else pads)
-    words = list(tokens.ids[: len(tokens.pieces)])
+def ids(tokens: Tokens, side: str) -> Tensor:
+    """Token ids (1, seq), with their padding on that side."""
+    padding, words = [PAD_ID] * tokens.padding, list(tokens.ids[: len(tokens.pieces)])
     return torch.tensor([padding + words if side == "left" else words + padding])
 
 
-def real(tokens: Tokens, side: str, pads: int | None = None) -> slice:
+def real(tokens: Tokens, side: str) -> slice:
     """The places of what is no padding."""
-    first = (tokens.padding if pads is None else pads) if side == "left" else 0
+    first = tokens.padding if side == "left" else 0
     return slice(first, first + len(tokens.pieces))
 
 
@@ -160,12 +159,12 @@ def among_tokens(setting: Setting) -> Tensor:
     return setting.mask[: len(setting.queries.pieces), : len(setting.keys.pieces)]
 
 
-def key_mask(setting: Setting, side: str, pads: int | None = None) -> Tensor:
+def key_mask(setting: Setting, side: str) -> Tensor:
     """Nobody looks at padding: boolean (1, key)."""
-    return padding_mask(ids(setting.keys, side, _pads(setting, "keys", pads)))[0, 0]
+    return padding_mask(ids(setting.keys, side))[0, 0]
 
 
-def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -> Tensor:
+def laid(setting: Setting, side: str, *, words: bool) -> Tensor:
     """The setting's mask where padding stands on that side: boolean (query, key).
 
     Among tokens it is the setting's mask, paint included, and moves along with them. What looks at padding, and what
@@ -175,17 +174,12 @@ def laid(setting: Setting, side: str, *, words: bool, pads: int | None = None) -
         setting: the sentence and its mask.
         side: where padding stands, of `SIDES` in tfm_ui/lenses/masks/state.py.
         words: whether PAD is taken for a word like any other, as code does that forgets about padding.
-        pads: another number of PADs than the sentence has.
     """
-    pads_of = {what: _pads(setting, what, pads) for what in ("queries", "keys")}
-    queries, keys = (ids(getattr(setting, what), side, count) for what, count in pads_of.items())
-    rows, columns = (real(getattr(setting, what), side, count) for what, count in pads_of.items())
-    least = PAD_ID + words
-    mask = combined(parse(setting.composition)[0], queries.clamp(min=least), keys.clamp(min=least))
-    mask = mask & causal_mask(*mask.shape) if setting.causal_anyway else mask
-    if side == "right" and pads is None and setting.paint and setting.paintable:
+    queries, keys = (ids(text, side).clamp(min=PAD_ID + words) for text in (setting.queries, setting.keys))
+    mask = composed(setting.composition, queries, keys, causal=setting.causal_anyway)
+    if side == "right" and setting.paint and setting.paintable:
         mask = torch.from_numpy(painted(mask.numpy(), setting.painted))
-    return with_tokens(mask, rows, columns, among_tokens(setting))
+    return with_tokens(mask, real(setting.queries, side), real(setting.keys, side), among_tokens(setting))
 
 
 def with_tokens(mask_with_padding: Tensor, rows: slice, columns: slice, without_padding: Tensor) -> Tensor:
@@ -214,13 +208,6 @@ def without_keys(batch: Padded, row: int) -> tuple[Tensor, list[int], bool]:
     return mask, [chosen], True
 
 
-def _pads(setting: Setting, what: str, pads: int | None) -> int:
-    """The padding of queries or keys; the target text of an encoder-decoder is never padded."""
-    padding: int = getattr(setting, what).padding
-    grows = setting.place == "self" or (setting.place == "cross" and what == "keys")
-    return padding if pads is None or not grows else pads
-
-
 def of_batch(batch: Padded, *, words: bool) -> dict[str, Any]:
     """The header's part on the chosen sentence, alone and beside its padding.
 
@@ -241,6 +228,7 @@ def of_batch(batch: Padded, *, words: bool) -> dict[str, Any]:
         mask_with_padding = with_paint(setting, mask_with_padding)
     return {
         **{name: value for name, value in of_model(setting.model).items() if name != "inputs"},
+        "model": Code("Transformer(config).eval()"),
         "mask": mask_of(setting),
         "among_tokens": Code(f"mask[{tokens}]"),
         "alone": Code(f"[source.batch[:, :{batch.read}]{second}]"),

@@ -1,8 +1,9 @@
-"""One head under the mask: scores, weights, why a pair is hidden, what the mask moved, and what it would save."""
+"""The view "see": the mask, and the model that obeys it; below, how the pairs that it keeps grow with the text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from html import escape
+from math import isqrt
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,10 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
-from tfm_ui.lenses.masks.composition import combined
-from tfm_ui.lenses.masks.mask_code import mask_of
+from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
+from tfm_ui.lenses.masks.composer import PICTURES, mask_and
+from tfm_ui.lenses.masks.composition import combined, composed
+from tfm_ui.lenses.masks.mask_code import function_of, mask_of
 from tfm_ui.lenses.masks.masked_passes import (
     MasksPanel,
     Obeyed,
@@ -29,22 +32,31 @@ from tfm_ui.lenses.masks.masked_passes import (
     at,
     forward_under_mask,
     obeyed,
+    other_mask,
     under_exactly,
 )
 from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted
-from tfm_ui.lenses.masks.state import PREFIX
-from tfm_ui.lenses.masks.terms import PAINTS, Terms, terms_of
-from tfm_ui.live import tables, windows
+from tfm_ui.lenses.masks.state import PREFIX, MasksState
+from tfm_ui.lenses.masks.terms import PAINTS, Terms
+from tfm_ui.live import passes, tables, windows
+from tfm_ui.live.cache import cached, never
+from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page import controls, undo
-from tfm_ui.pictures import maps
+from tfm_ui.page.lens import View
+from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
-from tfm_ui.text import formats, head_sentences, token_labels
+from tfm_ui.state.model_state import WEIGHTS, ModelState
+from tfm_ui.text import formats, head_sentences, token_labels, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
+COMPOSED, STRIDED = "your composition", "strided √n and causal"
 NOTHING = 1e-6  # weights that differ by less differ by rounding
 NAMED = 4  # tokens that a sentence names
 TABLED = 2**16  # pairs that stand in the table whether they may attend or not
@@ -117,7 +129,7 @@ class See(MasksPanel):
     @cached_property
     def terms(self) -> Terms:
         """The masks that are composed."""
-        return terms_of(self.setting)
+        return Terms(self.setting)
 
     @cached_property
     def names(self) -> tuple[list[str], list[str]]:
@@ -253,7 +265,6 @@ class See(MasksPanel):
                 )
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of the weights under any mask."""
         mask, weights = self.obeyed.mask, self.obeyed.weights
         off = float(np.abs(weights.sum(1, dtype=np.float64) - mask.any(1)).max())
         sums = "1, or to 0 without a key" if not mask.any(1).all() else "1"
@@ -324,3 +335,117 @@ def reason(code: int, names: Sequence[str]) -> str:
     paint = PAINT_WORDS.get(code % PAINTS, "")
     hidden = f"hidden by {' and '.join(by)}" if by else ""
     return ", ".join(part for part in (paint, f"else {hidden}" if paint and by else hidden) if part)
+
+
+def pairs_kept(*, of_tokens: Callable[[Tensor, Tensor, int, int], Tensor], lengths: Sequence[int]) -> dict[int, int]:
+    """How many pairs the mask keeps of texts of these lengths, the longest last.
+
+    The mask of a shorter text is the upper left corner of that of the longest, as is tested for each mask.
+    """
+    length = lengths[-1]
+    tokens = torch.ones(1, length, dtype=torch.long)  # words: no padding
+    mask = of_tokens(tokens, tokens, length, length)
+    kept = {n: int(mask[:n, :n].sum()) for n in lengths}
+    return kept
+
+
+@cached(heavy=never, apart=256)
+def kept_by_length(composition: str, *, causal: bool) -> dict[int, int]:
+    """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
+
+    Args:
+        composition: as in a link (tfm_ui/lenses/masks/composition.py).
+        causal: whether nobody looks ahead, whatever is composed.
+    """
+
+    def of_tokens(queries: Tensor, keys: Tensor, rows: int, columns: int) -> Tensor:
+        return composed(composition, queries, keys, causal=causal)
+
+    return pairs_kept(of_tokens=of_tokens, lengths=LENGTHS)
+
+
+def growth_needs(model: ModelState, state: MasksState) -> int:
+    """A pass, and masks of the longest text, whatever the model reads."""
+    return passes.needs(model) + 2 * LITTLE
+
+
+class Growth(MasksPanel):
+    """The growth of the chosen composition, without padding and without paint."""
+
+    title = "How the pairs grow with the text"
+    sources = (kept_by_length,)
+    canvas = CHART
+    ignores = WEIGHTS
+    needs = growth_needs
+
+    @cached_property
+    def composed(self) -> list[int]:
+        """How many pairs the composition keeps at each of LENGTHS."""
+        return list(kept_by_length(self.setting.composition, causal=self.setting.causal_anyway).values())
+
+    @cached_property
+    def strided(self) -> list[int]:
+        """What `strided` keeps with causality, its stride the root of the length, rounded down."""
+        return [kept_by_length(f"strided {isqrt(length)}", causal=True)[length] for length in LENGTHS]
+
+    def sentence(self) -> str:
+        """How fast the last doubling makes it grow."""
+        most, last = LENGTHS[-1] ** 2, LENGTHS[-1]
+        before, pairs = self.composed[-2:]
+        grown = f"No pair is kept of a text of {LENGTHS[-2]} tokens."
+        if before:
+            grow = "stay as many" if pairs == before else f"grow to {units.times(pairs / before)} as many"
+            grown = (
+                f"From {LENGTHS[-2]} to {formats.count(last)} tokens the pairs {grow}; with n² it would be 4×, with "
+                "n √n 2.83×, with n 2×."
+            )
+        return (
+            f"{grown} Of {formats.count(most)} pairs {formats.count(pairs)} are kept, "
+            f"{formats.percent(pairs / most)}. Strided with its stride at √n = {isqrt(last)}, and causal, keeps "
+            f"{formats.count(self.strided[-1])}: with a fixed stride, the number of pairs grows as n² in the end."
+        )
+
+    @property
+    def how_to_read(self) -> str:
+        return (
+            f"Pairs kept by {Terms(self.setting).title}, over the length of a text without padding and paint. Both "
+            "axes go by powers of two: n² is twice as steep as n."
+        )
+
+    def picture(self) -> Content:
+        square, root = ([n**power for n in LENGTHS] for power in (2, 1.5))
+        kept = [
+            Line("n²", LENGTHS, square, "muted", "dashed"),
+            Line("n √n", LENGTHS, root, "muted", "dashed"),
+            Line(STRIDED, LENGTHS, self.strided, "head 1", "thin"),
+            Line(COMPOSED, LENGTHS, self.composed, "ink"),
+        ]
+        length = max(self.setting.composed.shape)
+        marks = {f"this text: {length}": length}
+        return lines.content(
+            [Chart("tokens of the text", "pairs kept", kept, "log2", "log2", marks=marks)], gap="none kept"
+        )
+
+    def table(self) -> pd.DataFrame:
+        """A row per length."""
+        columns = {
+            f"pairs kept, {COMPOSED}": self.composed,
+            f"pairs kept, {STRIDED}": self.strided,
+            "n²": [n * n for n in LENGTHS],
+            "n √n": [n**1.5 for n in LENGTHS],
+        }
+        return pd.DataFrame(columns, index=pd.Index(LENGTHS, name="tokens"))
+
+    def recipe(self) -> str:
+        """A script that leaves the pairs kept in `kept`: length -> pairs."""
+        return script(pairs_kept, of_tokens=function_of(self.setting), lengths=LENGTHS)
+
+
+VIEW = View(
+    title="Mask and weights",
+    shows=[See, *THE_BATCH, Growth],
+    beside=PICTURES,
+    reads_instead=reads_instead,
+    controls=mask_and("layer", "head"),
+    never_trained=other_mask,
+)
