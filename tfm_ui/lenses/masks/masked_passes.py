@@ -32,6 +32,7 @@ from tfm_ui.live.places import place
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
+from tfm_ui.text import token_labels
 
 
 class MasksPanel(Panel):
@@ -43,6 +44,16 @@ class MasksPanel(Panel):
     def setting(self) -> Setting:
         """The chosen sentence, and its mask."""
         return setting(self.model, self.state)
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """A label per query and per key, padding included."""
+        return token_labels.labels(self.setting.queries), token_labels.labels(self.setting.keys)
+
+    @property
+    def pairs(self) -> str:
+        """The shape of the sentence's mask."""
+        return f"query × key = {' × '.join(str(len(names)) for names in self.names)}"
 
     @property
     def layer(self) -> int:

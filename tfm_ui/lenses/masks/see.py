@@ -21,8 +21,7 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
-from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
-from tfm_ui.lenses.masks.composer import PICTURES, mask_and
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, reads_instead
 from tfm_ui.lenses.masks.composition import combined, composed
 from tfm_ui.lenses.masks.mask_code import function_of, mask_of
 from tfm_ui.lenses.masks.masked_passes import (
@@ -52,7 +51,7 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
 from tfm_ui.state.model_state import WEIGHTS, ModelState
-from tfm_ui.text import formats, head_sentences, token_labels, units
+from tfm_ui.text import formats, head_sentences, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
@@ -131,11 +130,6 @@ class See(MasksPanel):
         """The masks that are composed."""
         return Terms(self.setting)
 
-    @cached_property
-    def names(self) -> tuple[list[str], list[str]]:
-        """A label per query and per key, padding included."""
-        return token_labels.labels(self.setting.queries), token_labels.labels(self.setting.keys)
-
     @property
     def kept(self) -> str:
         """How many pairs may attend."""
@@ -196,8 +190,7 @@ class See(MasksPanel):
 
     @property
     def shape(self) -> str:
-        rows, columns = self.obeyed.mask.shape
-        return f"query × key = {rows} × {columns}"
+        return self.pairs
 
     def picture(self) -> Content:
         """Mask, scores and weights beside each other."""

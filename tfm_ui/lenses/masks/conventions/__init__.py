@@ -5,8 +5,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.masks.batch import reads_instead
-from tfm_ui.lenses.masks.composer import PICTURES, batch_and_mask, draw
+from tfm_ui.lenses.masks.above import PICTURES, batch_and_mask, draw, reads_instead
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours, code_block
 from tfm_ui.lenses.masks.conventions.foreign import Foreign

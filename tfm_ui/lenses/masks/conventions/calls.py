@@ -14,7 +14,7 @@ from torch import Tensor
 from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
-from tfm_ui.lenses.masks.conventions.code import code_to_copy
+from tfm_ui.lenses.masks.mask_code import code_to_copy
 from tfm_ui.lenses.masks.masked_passes import MasksPanel, attention_of, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
@@ -23,7 +23,6 @@ from tfm_ui.live.memory import LITTLE
 from tfm_ui.settings import ENTRIES, SETTINGS
 from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.state.pass_cost import NUMBER
-from tfm_ui.text.token_labels import labels
 
 ROUNDING = 1e-5  # by how much float32 outputs may differ when summed in another order, as a share of the largest
 ACROSS = "HF, attention_mask"
@@ -139,11 +138,6 @@ class ConventionsPanel(MasksPanel):
     def convention(self) -> Convention:
         """The convention that is chosen."""
         return CONVENTIONS[self.chosen]
-
-    @property
-    def names(self) -> tuple[list[str], list[str]]:
-        """Names of the chosen sentence's queries and keys."""
-        return labels(self.setting.queries), labels(self.setting.keys)
 
     @cached_property
     def mask(self) -> torch.Tensor:

@@ -38,8 +38,7 @@ class Ours(ConventionsPanel):
 
     @property
     def shape(self) -> str:
-        rows, columns = (len(names) for names in self.names)
-        return f"query × key = {rows} × {columns}"
+        return self.pairs
 
     @property
     def sources(self) -> Sequence[Source]:

@@ -28,7 +28,6 @@ from tfm_ui.state.links import cuts
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.text.token_labels import labels
 
 READ_AS = {
     ATTEND: "1 or True = may attend",
@@ -130,10 +129,11 @@ class Foreign(MasksPanel):
         """Whether 1 could mean either way; a file of our own and a drawing say which."""
         return bool(np.isin(self.read.values, (0, 1)).all()) and self.read.kind != "signs" and not self.read.says
 
-    def names(self) -> tuple[list[str], list[str]]:
+    @property
+    def row_and_column_names(self) -> tuple[list[str], list[str]]:
         """Names of rows and columns: tokens where it fits the sentence, else numbers from 1."""
         if self.fits:
-            return labels(self.setting.queries), labels(self.setting.keys)
+            return self.names
         rows, columns = ([str(i + 1) for i in range(size)] for size in self.mask.shape)
         return rows, columns
 
@@ -152,7 +152,7 @@ class Foreign(MasksPanel):
     def table(self) -> pd.DataFrame:
         if not self.is_there:
             return pd.DataFrame()
-        rows, columns = self.names()
+        rows, columns = self.row_and_column_names
         index = pd.Index(_apart(rows), name=f"{CORNER}: True = may attend")
         return pd.DataFrame(self.mask, index=index, columns=_apart(columns))
 
@@ -224,7 +224,7 @@ class Foreign(MasksPanel):
         values = self.drawn()
         part = part_of(self.state.part_pasted, *values.shape)
         finite = values[np.isfinite(values)]
-        rows, columns = self.names()
+        rows, columns = self.row_and_column_names
         plain = np.isin(values, (0, 1)).all()
         scale = holding(float(finite.min(initial=0)), float(finite.max(initial=0)))
         said = ("False", "True") if self.read.kind == "booleans" else ("0", "1")

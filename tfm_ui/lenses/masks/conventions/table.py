@@ -13,7 +13,7 @@ from tfm_core import MultiHeadAttention, Transformer, TransformerConfig
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, ConventionsPanel, why_without
-from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, target_ids, texts
+from tfm_ui.lenses.masks.mask_code import mask_of_batch, source_ids, target_ids, texts
 from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads, under_exactly
 from tfm_ui.live.script import Code, of_model, script
 from tfm_ui.text import formats

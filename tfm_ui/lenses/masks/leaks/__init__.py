@@ -1,7 +1,6 @@
 """The view "leaks": change one token, and see which outputs move."""
 
-from tfm_ui.lenses.masks.batch import THE_BATCH, reads_instead
-from tfm_ui.lenses.masks.composer import PICTURES, mask_and
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, reads_instead
 from tfm_ui.lenses.masks.leaks.measured import all_of, plan_of
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance, LeaksLayers
 from tfm_ui.lenses.masks.masked_passes import other_mask

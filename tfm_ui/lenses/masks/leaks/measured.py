@@ -42,7 +42,7 @@ from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 
 # Bytes for each number of a result that was computed in full: as it is kept and read, float64 in both orders of its
 # axes, what moved, was allowed and leaked, and as two pictures.
@@ -250,13 +250,12 @@ class LeaksPanel(MasksPanel):
     @cached_property
     def rows(self) -> list[str]:
         """A label per token that is changed."""
-        names = token_labels.labels(self.setting.keys)
-        return [names[place] for place in self.plan.places]
+        return [self.names[1][place] for place in self.plan.places]
 
     @cached_property
     def columns(self) -> list[str]:
         """A label per output."""
-        return token_labels.labels(self.setting.queries)
+        return self.names[0]
 
     @property
     def locked_cell(self) -> tuple[int, int] | None:

@@ -20,7 +20,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MASKED, Map
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties
 
 PLAIN = {"causal", "padding", "window"}  # masks that leave a window what it is
@@ -127,7 +127,7 @@ class Leaks(LeaksPanel):
     def _place(self, hop: Hop, place: int) -> str:
         """What a hop writes to."""
         if hop.where == "encoder":
-            return f"encoder output {place + 1} “{token_labels.labels(self.setting.keys)[place]}”"
+            return f"encoder output {place + 1} “{self.names[1][place]}”"
         return self.output(place)
 
     def laws(self) -> dict[str, bool]:

@@ -39,7 +39,7 @@ from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import ABSENT, Axis, Map
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 WAYS = ("alone", "with", "without")
@@ -149,10 +149,9 @@ class BesidePanel(PaddingPanel):
         return {way: run.weights(self.layer, self.head) for way, run in self.runs.items()}
 
     @cached_property
-    def names(self) -> list[str]:
+    def tokens(self) -> list[str]:
         """A label per token whose output is compared."""
-        tokens = self.setting.queries
-        return token_labels.labels(tokens)[: len(tokens.pieces)]
+        return self.names[0][: len(self.setting.queries.pieces)]
 
     def largest(self, way: str) -> float:
         """The largest move of an output."""
@@ -227,10 +226,10 @@ class Padding(BesidePanel):
         if hidden < ROUNDING:
             count = int((self.shares["without"][-1] >= ROUNDING).sum())
             most = places_of_largest(self.shares["without"][-1], size=max(1.0, free))
-            total = formats.plural(len(self.names), "output")
+            total = formats.plural(len(self.tokens), "output")
             return (
                 f"{self.pads_in_words}: hidden, they change nothing but the last digits ({told(hidden)} of an output’s "
-                f"length at most). Not hidden, they move {count} of {total}, “{self.names[most[0]]}” "
+                f"length at most). Not hidden, they move {count} of {total}, “{self.tokens[most[0]]}” "
                 f"most{one_of_ties(len(most))}, by {told(free)} of its length."
             )
         why = (
@@ -276,7 +275,7 @@ class Padding(BesidePanel):
                 for way in TITLES
                 for title, row in zip(self.titles, self.shares[way], strict=True)
             },
-            index=pd.Index(self.names, name="token"),
+            index=pd.Index(self.tokens, name="token"),
         )
 
     def picture(self) -> Content:
@@ -288,7 +287,7 @@ class Padding(BesidePanel):
                 for way, title in TITLES.items()
             ],
             rows=Axis(self.titles, STREAM_TITLE, "place"),
-            columns=Axis(self.names, "token (column)", "token"),
+            columns=Axis(self.tokens, "token (column)", "token"),
             square=False,
         )
 
@@ -329,7 +328,7 @@ class PaddingWeights(BesidePanel):
         batch, maps = self.batch, {}
         for way, weights in self.weights.items():
             if way == "alone":
-                maps[way] = np.full((len(self.names), len(self.keys)), np.nan, np.float32)
+                maps[way] = np.full((len(self.tokens), len(self.keys)), np.nan, np.float32)
                 maps[way][:, batch.keys] = weights.where(batch.alone[1], torch.nan).numpy()
             else:
                 mask = batch.masks(hidden=way == "with")[batch.item, 0][batch.queries]
@@ -355,7 +354,7 @@ class PaddingWeights(BesidePanel):
         mean, largest = (formats.percent(float(share)) for share in (self.onto.mean(), self.onto[most[0]]))
         return (
             f"In {self.where} {pads} {take} {mean} of a token’s weight on average, of "
-            f"“{self.names[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
+            f"“{self.tokens[most[0]]}” most{one_of_ties(len(most))}, {largest}. "
             "A row sums to 1: what PAD takes, tokens lose."
         )
 
@@ -369,12 +368,12 @@ class PaddingWeights(BesidePanel):
     def table(self) -> pd.DataFrame:
         """A row per run and token, a column per key, padding numbered."""
         keys = [f"{key} {place}" if key == "PAD" else key for place, key in enumerate(self.keys, 1)]
-        names = pd.Index(self.names, name="query \\ key")
+        names = pd.Index(self.tokens, name="query \\ key")
         tables = {RUNS[way]: pd.DataFrame(weights, index=names, columns=keys) for way, weights in self.maps.items()}
         return pd.concat(tables, names=["run"])
 
     def picture(self) -> Content:
-        part = windows.part_of(windows.WHOLE, len(self.names), len(self.keys))
+        part = windows.part_of(windows.WHOLE, len(self.tokens), len(self.keys))
         scale = from_zero(max(float(weights.max()) for weights in self.weights.values()))
         tensors = {way: torch.from_numpy(weights) for way, weights in self.maps.items()}
         drawn = {way: windows.pooled(tables.matrix(weights), part) for way, weights in tensors.items()}
@@ -383,7 +382,7 @@ class PaddingWeights(BesidePanel):
         drawn["alone"][:, there == 0] = ABSENT
         return maps.content(
             [Map(name=RUNS[way], values=weights, scale=scale, unit="weight") for way, weights in drawn.items()],
-            rows=Axis(part.row_names(self.names), "query (row): looks", "query", "query"),
+            rows=Axis(part.row_names(self.tokens), "query (row): looks", "query", "query"),
             columns=Axis(part.column_names(self.keys), "key (column): is looked at", "key", "key"),
             places=([place + 1 for place in range(0, part.rows, part.block[0])], [int(at) + 1 for at in first]),
             part=part,
