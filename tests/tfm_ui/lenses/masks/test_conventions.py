@@ -129,35 +129,33 @@ def test_cross_attention_has_no_two_axes_with_causality():
     assert "not run" not in batch.html()
 
 
-def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch):
+@pytest.fixture
+def looked_for_anew():
+    """Whether transformers is there is not remembered from before, nor afterwards."""
+    calls.hugging_face.cache_clear()
+    yield
+    calls.hugging_face.cache_clear()
+
+
+def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch, looked_for_anew):
     def missing(name):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(calls, "import_module", missing)
-    calls.hugging_face.cache_clear()
-    try:
-        batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
-        assert set(batch.verified) == {
-            name for name, convention in CONVENTIONS.items() if convention.library == "torch"
-        }
-        assert "transformers is not installed here, so this call was not run." in handed.about()
-        assert "transformers is not installed here" in batch.sentence()
-        assert handed.slip() == ""
-        assert len(batch.table()) == len(CONVENTIONS)
-    finally:
-        calls.hugging_face.cache_clear()
+    batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
+    assert set(batch.verified) == {name for name, convention in CONVENTIONS.items() if convention.library == "torch"}
+    assert "transformers is not installed here, so this call was not run." in handed.about()
+    assert "transformers is not installed here" in batch.sentence()
+    assert handed.slip() == ""
+    assert len(batch.table()) == len(CONVENTIONS)
 
 
-def test_a_server_may_do_without_transformers_and_names_its_setting(monkeypatch):
+def test_a_server_may_do_without_transformers_and_names_its_setting(monkeypatch, looked_for_anew):
     monkeypatch.setattr(calls, "SETTINGS", replace(calls.SETTINGS, transformers="no"))
-    calls.hugging_face.cache_clear()
-    try:
-        batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
-        assert "HF, 4-D" not in batch.verified
-        for said in (handed.about(), batch.sentence()):
-            assert "not loaded on this server (its setting ATTENTION_LAB_TRANSFORMERS), so" in said
-    finally:
-        calls.hugging_face.cache_clear()
+    batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
+    assert "HF, 4-D" not in batch.verified
+    for said in (handed.about(), batch.sentence()):
+        assert "not loaded on this server (its setting ATTENTION_LAB_TRANSFORMERS), so" in said
 
 
 def test_a_large_batch_is_left_to_the_chosen_sentence():

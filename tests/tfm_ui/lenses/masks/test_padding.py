@@ -206,12 +206,7 @@ def test_the_head_on_screen():
     assert [named["name"] for named in header["maps"]] == ["Alone", "Padding hidden", "Padding not hidden"]
 
 
-def test_rounding_is_not_blown_up_by_the_scale():
-    assert Padding.content(ModelState(), MasksState())[0]["maps"][0]["high"] == 1
-    assert Padding.content(FREE, MasksState())[0]["maps"][0]["high"] == pytest.approx(0.82, abs=0.01)
-
-
-@pytest.mark.parametrize("side", SIDES)
+@both_sides
 def test_large_tables_are_pooled_and_absent_padding_stays_absent(side):
     model = replace(FREE, seq_len=600, text="@alice", num_layers=1)
     beside = run(model, texts=" ".join("word" for _ in range(300)), pad_side=side)
@@ -255,15 +250,6 @@ def test_scripts_give_these_numbers(model, state):
         np.testing.assert_allclose(left["weights"][way], weights, atol=1e-6)
     exec(by_amount(beside).recipe(), left := {})
     assert {pads: pytest.approx(moves, abs=1e-5) for pads, moves in left["moves"].items()} == by_amount(beside).amounts
-
-
-def test_tables_hold_what_is_shown():
-    beside = run()
-    table = beside.table()
-    assert list(table.index) == ["the", "dog", "barked", "at", "me"]
-    assert table["Padding not hidden, output"].max() == pytest.approx(beside.largest("without"))
-    assert len(by_amount(beside).table()) == len(by_amount(beside).amounts)
-    assert weights_of(beside).table().shape == (15, 10)
 
 
 def test_a_batch_is_as_long_as_its_longest_sentence_or_as_the_link_says():
@@ -383,10 +369,6 @@ def test_a_mask_that_hides_everything_leaves_no_other_row():
 
 
 def test_the_mechanism_is_told_with_its_numbers():
-    said = NanSpreads(ModelState(), MasksState()).sentence()
-    assert "NaN in 1 of 10 rows after layer 1, 10 of 10 rows after layer 2; in 100% of the logits" in said
-    assert "9 rows that may not look there give it a weight of 0, and 0 × NaN = NaN" in said
-    assert "others by rounding" in said
     said = NanSpreads(ModelState(causal=False), MasksState(mask="")).sentence()
     assert "its key and value are NaN for all who may look at it" in said
     assert "others by up to" in said

@@ -1,5 +1,6 @@
 """What the questions of the Masks lens take for granted, and their answers, on two models or masks each."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -140,7 +141,7 @@ def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
     assert queries == [2, 1, 10]
 
 
-# answers
+# answers: those to the questions as they are asked are in tests/record/links/masks, to the letter
 
 
 def answered(name, model=None, **page):
@@ -150,15 +151,13 @@ def answered(name, model=None, **page):
     )
 
 
-@pytest.mark.parametrize(("item", "count"), [(2, 5), (1, 0)])
-def test_hidden_columns_are_counted(item, count):
+def test_a_sentence_without_padding_has_no_hidden_column():
     model, state = masks("Hidden columns")
-    assert questions.columns_hidden(model, replace(state, item=item)) == count
-    said = answered("Hidden columns", item=item)
-    assert said.startswith("5 columns are hidden from every row: “PAD”." if count else "No column is hidden")
+    assert questions.columns_hidden(model, replace(state, item=1)) == 0
+    assert answered("Hidden columns", item=1).startswith("No column is hidden")
 
 
-@pytest.mark.parametrize(("layers", "width"), [(2, 3), (3, 3), (2, 2)])
+@pytest.mark.parametrize(("layers", "width"), [(3, 3), (2, 2)])
 def test_a_window_reaches_one_window_further_in_each_layer(layers, width):
     expected = min(10, layers * (width - 1) + 1)
     model, state = masks("Sliding window")
@@ -169,29 +168,7 @@ def test_a_window_reaches_one_window_further_in_each_layer(layers, width):
     assert said.startswith(f"“tired” sees {width} tokens in one layer")
 
 
-def test_the_layers_until_all_have_heard_of_all():
-    assert answered("Longformer").startswith("2 layers:")
-    assert answered("Longformer", mask="window 2").startswith("9 layers:")
-    assert answered("Longformer", {"causal": True}).startswith("No number of layers is enough: only 55 of 100 pairs")
-
-
-def test_paint_moves_its_own_rows():
-    assert answered("Packed documents").startswith("Nothing is painted yet.")
-    assert answered("Packed documents", paint="~s6.2").startswith("The paint changes the mask of 1 row: “mat”.")
-
-
-def test_leaks_are_counted():
-    assert questions.count_of_leaks(*masks("No leak")) == 0
-    assert answered("No leak").startswith("No leak")
-    assert questions.count_of_leaks(*masks("One cell too many")) == 13
-    assert "13 leaks in all" in answered("One cell too many")
-    one_layer = {"num_layers": 1}
-    assert "the only leak" in answered("One cell too many", one_layer)
-    assert "2 tokens ahead of it" in answered("Leaky by one")
-    assert "1 token ahead of it" in answered("Leaky by one", one_layer)
-
-
-@pytest.mark.parametrize(("mask", "after"), [("window 2", 7), ("window 3", 4), ("window 1", 0)])
+@pytest.mark.parametrize(("mask", "after"), [("window 3", 4), ("window 1", 0)])
 def test_the_layer_after_which_the_first_word_arrives(mask, after):
     model, state = masks("Through the window")
     assert questions.layer_of_arrival(model, replace(state, mask=mask)) == after
@@ -199,31 +176,27 @@ def test_the_layer_after_which_the_first_word_arrives(mask, after):
     assert said.startswith(f"After layer {after}:" if after else "It does not arrive within 8 layers")
 
 
-def test_padding_is_told_with_the_mask_and_without():
-    assert "hidden or not, each output is what it is alone" in answered("Padding on the right")
-    assert "Not hidden, they move 5 of 5 outputs" in answered("Without the mask")
-    assert "Not hidden, they move" in answered("Without the mask", {"seed": 3, "num_heads": 2})
+@pytest.mark.parametrize(
+    ("question", "model", "page", "said"),
+    [
+        ("Longformer", {}, {"mask": "window 2"}, "^9 layers:"),
+        ("Longformer", {"causal": True}, {}, "^No number of layers is enough: only 55 of 100 pairs"),
+        ("Packed documents", {}, {"paint": "~s6.2"}, "^The paint changes the mask of 1 row: “mat”."),
+        ("One cell too many", {"num_layers": 1}, {}, "the only leak"),
+        ("Leaky by one", {"num_layers": 1}, {}, "1 token ahead of it"),
+        ("Without the mask", {"seed": 3, "num_heads": 2}, {}, "Not hidden, they move"),
+        ("One NaN", {"num_layers": 1}, {}, "There is no second layer for it to spread in."),
+        ("Which way round?", {"causal": False}, {"convention": "MHA, key_padding_mask"}, "no error is raised"),
+    ],
+)
+def test_answers_are_true_of_other_models_and_masks(question, model, page, said):
+    assert re.search(said, answered(question, model, **page))
 
 
-def test_a_nan_spreads_through_a_weight_of_0():
-    assert "NaN in 5 of 10 rows after layer 1, 10 of 10 rows after layer 2" in answered("One NaN")
-    assert "There is no second layer for it to spread in." in answered("One NaN", {"num_layers": 1})
-
-
-def test_what_a_convention_cannot_say_is_counted():
+def test_without_causality_a_row_for_each_sentence_can_say_all():
     model, state = masks("One row per sentence")
-    keys_alone = replace(model, causal=False)
-    assert (questions.cells_lost(model, state), questions.cells_lost(keys_alone, state)) == (55, 0)
-    assert "It cannot say 55 of this mask’s 200 cells" in answered("One row per sentence")
-    assert " cells, 45 in sentence 1 and 10 in sentence 2: the first, " in answered("One row per sentence")
+    assert questions.cells_lost(replace(model, causal=False), state) == 0
     assert "cannot say" not in answered("One row per sentence", {"causal": False})
-
-
-def test_the_wrong_way_round_is_told_of_each_call():
-    said = answered("Which way round?")
-    assert "no error is raised" in said
-    assert "the mistake gives NaN in MHA, attn_mask, MHA, attn_mask per head and MHA, key_padding_mask." in said
-    assert "no error is raised" in answered("Which way round?", {"causal": False}, convention="MHA, key_padding_mask")
 
 
 def test_trained_to_see_all_answers_that_lie_ahead_are_lost_under_the_causal_mask():
