@@ -2,7 +2,7 @@
 
 A picture is asked for outside of any session, with what the link holds alone: the name of an upload. So that name is a
 key of 128 bits: without the server's secret nobody can make one up, not even of a file whose content is known. Whoever
-has the link sees the mask, as the box that takes it says (tfm_ui/page/upload.py).
+has the link sees the mask, as the box that takes it says (tfm_ui/page/upload.py). The box is at the foot of this file.
 """
 
 import json

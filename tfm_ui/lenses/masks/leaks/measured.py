@@ -49,17 +49,17 @@ from tfm_ui.text import formats
 OF_EACH = 48
 
 
-def _run(model: ModelState, state: MasksState, *, in_full: bool = False) -> tuple[Setting, Plan]:
+def _run(model: ModelState, state: MasksState, *, whole: bool = False) -> tuple[Setting, Plan]:
     """What is run while the reader waits, or all of what was asked for, as far as there is memory; quickly known."""
     asked = setting(model, state)
-    fits, why = fitting(asked.model, asked.place, *[math.inf] * in_full)
+    fits, why = fitting(asked.model, asked.place, *[math.inf] * whole)
     under = replace(asked, model=fits)
-    return under, (everything if in_full else plan)(under, state.tries, asked.model.longest, why)
+    return under, (everything if whole else plan)(under, state.tries, asked.model.longest, why)
 
 
 def all_of(model: ModelState, state: MasksState) -> Exact | None:
     """All of what is measured in part; None if nothing is left out."""
-    (under, planned), (whole, everywhere) = _run(model, state), _run(model, state, in_full=True)
+    (under, planned), (whole, everywhere) = _run(model, state), _run(model, state, whole=True)
     if (planned.places, planned.tries, under.model) == (everywhere.places, everywhere.tries, whole.model):
         return None
     test, read, reads = in_full(whole, everywhere.tries), under.model.longest, whole.model.longest
@@ -110,7 +110,7 @@ def measured_of(model: ModelState, state: MasksState) -> tuple[Setting, Plan, In
     """The sentence, what is run of it, and the result if it is kept: all of it, if the link names it."""
     exact = all_of(model, state) if state.whole else None
     if exact and (numbers := exact.shown(state.whole)):
-        return *_run(model, state, in_full=True), Influence(numbers["moved"], float(numbers["largest"]))
+        return *_run(model, state, whole=True), Influence(numbers["moved"], float(numbers["largest"]))
     under, planned = _run(model, state)
     if exact and exact.is_named(state.whole):
         planned = replace(planned, aside=f"{MISSING} {planned.aside}")
@@ -194,8 +194,12 @@ class LeaksPanel(MasksPanel):
     def of_part(self) -> str:
         """Which tokens a sentence is about, before it; "" if all of them."""
         many = formats.count(len(self.setting.keys.ids))
-        source = "source " if self.setting.place == "cross" else ""
-        return f"Of {many} {source}tokens {len(self.plan.places)} were changed." if self.is_part else ""
+        return f"Of {many} {self.of_source}tokens {len(self.plan.places)} were changed." if self.is_part else ""
+
+    @property
+    def of_source(self) -> str:
+        """What stands before "token" where those that are changed are another text's."""
+        return "source " if self.setting.place == "cross" else ""
 
     @cached_property
     def moved(self) -> NDArray[np.float64]:
@@ -278,8 +282,7 @@ class LeaksPanel(MasksPanel):
 
     def token(self, row: int) -> str:
         """A changed token by name: token 4 “on”."""
-        of = "source " if self.setting.place == "cross" else ""
-        return f"{of}token {self.plan.places[row] + 1} “{self.rows[row]}”"
+        return f"{self.of_source}token {self.plan.places[row] + 1} “{self.rows[row]}”"
 
     def output(self, column: int) -> str:
         """An output by name: output 3 “sat”."""
@@ -324,10 +327,9 @@ class LeaksPanel(MasksPanel):
 
     def maps(self, drawn: Sequence[Map], crosses: Sequence[tuple[int, int, int]]) -> Content:
         """Maps of tokens and outputs, beside each other, with their crosses: (map, token, output)."""
-        of_source = "source " if self.setting.place == "cross" else ""
         return maps.content(
             drawn,
-            rows=Axis(self.rows, f"{of_source}token changed (row)", "token", "key"),
+            rows=Axis(self.rows, f"{self.of_source}token changed (row)", "token", "key"),
             columns=Axis(self.columns, "output moved (column)", "output", "result"),
             places=([place + 1 for place in self.plan.places], list(range(1, len(self.columns) + 1))),
             picked=self.locked_cell,

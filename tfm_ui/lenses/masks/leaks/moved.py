@@ -278,10 +278,9 @@ class LeaksDistance(LeaksPanel):
     def sentence(self) -> str:
         layers = formats.plural(len(self.layers), "layer")
         (back, moved_back), (ahead, moved_ahead) = self.reaches["back"], self.reaches["ahead"]
-        token = "token" if self.one_text else "source token"
         measured = f"up to {self._far(moved_back[-1])} back and {self._far(moved_ahead[-1])} ahead of it"
         allowed = f"allowed: {back[-1]} and {ahead[-1]}"
-        said = f"Through {layers} an output moved with a {token} {measured}; {allowed}. {self._fading()}"
+        said = f"Through {layers} an output moved with a {self.of_source}token {measured}; {allowed}. {self._fading()}"
         return f"{self.of_part} {said}".strip()
 
     def _fading(self) -> str:
