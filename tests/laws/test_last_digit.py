@@ -18,7 +18,7 @@ from tfm_ui.lenses.attention.change.changes import edits, parse
 from tfm_ui.lenses.attention.change.compared import compared
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, obeyed, reads
-from tfm_ui.lenses.masks.padding import beside, rows_without_keys
+from tfm_ui.lenses.masks.padding import beside, empty_rows
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
@@ -214,21 +214,21 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
         _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=batch.chosen_source)
         for layer in (0, model.num_layers - 1):
-            output, case = rows_without_keys.treated(batch, 1, layer)["ours"]
+            output, case = empty_rows.treated_rows(batch, 1, layer)["ours"]
             queries, keys = reads(batch.setting, layer)
             same(case.queries, trace[queries])
             same(case.keys, trace[keys])
             same(output.output, trace[where.format(layer=layer, what="output")])
             same(output.weights, trace[where.format(layer=layer, what="weights")])
         blind = ~mask[:, empty].any(-1) & mask.any(-1)
-        for way, treated in rows_without_keys.treated_passes(batch, 1).items():
-            weights_of = rows_without_keys.SPREADS[way]
+        for way, treated in empty_rows.treated_passes(batch, 1).items():
+            weights_of = empty_rows.SPREADS[way]
             ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
             second = where.format(layer=1, what="weights")
             _, trace = forward_under_mask(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
-            if treated.on_empty_rows and blind.any():
+            if treated.onto_empty and blind.any():
                 given = trace[second][0][:, blind][..., empty]
-                same(treated.on_empty_rows.largest, given.amax((1, 2)))
+                same(treated.onto_empty, given.amax((1, 2)))
 
 
 @pytest.mark.crossed(length=["padded"], **AXES)

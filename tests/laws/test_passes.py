@@ -14,9 +14,8 @@ from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.masks.conventions.calls import conventions
-from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.conventions.table import Conventions
+from tfm_ui.lenses.masks.state import READINGS, MasksState
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
@@ -193,7 +192,7 @@ def ask(page: type[LensState], model: ModelState, state, until: Callable[[], obj
         assert PICTURES[name].states(Asked(query_of(states))) == without_local(states)
         made(name, query_of(states))
     if page is MasksState:
-        assert conventions(model, state).verified
+        assert Conventions(model, state).verified
     if page is AttentionState:
         contribution(model, state)[0].laws()
 

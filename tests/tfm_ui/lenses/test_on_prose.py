@@ -14,7 +14,7 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads import prose as heads_prose
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.masks import prose as masks_prose
+from tfm_ui.lenses.masks import questions as masks_questions
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
 from tfm_ui.lenses.model.output.numbers import by_position, likeliest
@@ -166,7 +166,7 @@ def test_a_window_leaves_what_the_model_says_under_that_mask(name):
     assert ("it is still the likeliest" in said) is (likeliest_token == now)
     assert asked.predict.measured(model, state) == ("yes" if likeliest_token == now else "no")
     assert "with this mask they have never been trained" in said
-    assert "random" in masks_prose.said_under_mask(ModelState(), MasksState(mask="window 3", item=1))
+    assert "random" in masks_questions.said_under_mask(ModelState(), MasksState(mask="window 3", item=1))
 
 
 def test_the_layer_from_which_on_the_final_token_is_the_likeliest():
