@@ -1,27 +1,32 @@
 """Answers to the questions of the Attention lens: computed from what is on screen, and true of any model."""
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfm_ui.lenses.attention.arcs.numbers import Arcs, arcs
-from tfm_ui.lenses.attention.change.aligned import NOTHING
-from tfm_ui.lenses.attention.change.results import changed
-from tfm_ui.lenses.attention.contribution.numbers import contribution
+from tfm_ui.lenses.attention.arcs import Arcs
+from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
+from tfm_ui.lenses.attention.change.compared import NOTHING
+from tfm_ui.lenses.attention.contribution import Contribution, ContributionRow
+from tfm_ui.lenses.attention.dictionary import NAMES, Dictionary, number
+from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.steps.numbers import head_steps, steps
+from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.live.learned import UNKNOWN, in_words
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
+from tfm_ui.text import formats, token_labels
 
 MOST = 90  # percent of each row
 NEARLY_ALL = 0.98  # of a row's weight
+LOST = 0.5  # a copy depends on what was changed if it keeps less than this share of its probability
+LARGEST_GRADIENT = 0.25  # of a softmax: w (1 - w) is never larger
 
 
 def history_of_a_weight(model: ModelState, state: AttentionState) -> str:
     """How the weight of the chosen query and key comes from their two vectors."""
-    shown = steps(model, state)
-    head, at = shown.head, shown.at
+    panel = Steps(model, state)
+    head, at = panel.steps, panel.at
     query, key = head.queries[at.query], head.keys[at.key]
     if not bool(head.visible[at.query, at.key]):
         return f"“{query}” may not look at “{key}”, so the mask sets this weight to 0, whatever the score is."
@@ -37,16 +42,15 @@ def history_of_a_weight(model: ModelState, state: AttentionState) -> str:
 
 def without_division(model: ModelState, state: AttentionState) -> str:
     """How many rows have nearly all of their weight on one token, with the division and without."""
-    count, most = {}, {}
+    count, most = {}, 0
     for scaled in (True, False):
-        head = head_steps(model, replace(state, scaled=scaled))
-        read = len(shown_rows(model, state))
-        free = head.visible[:read].sum(-1) > 1
-        top = head.weights[:read].max(-1).values[free]
-        count[scaled], most[scaled] = int((top > NEARLY_ALL).sum()), len(top)
-    rows = formats.plural(most[True], "row")
-    if not most[True]:
+        panel = Steps(model, replace(state, scaled=scaled))
+        head, read = panel.steps, len(panel.tokens[0].pieces)
+        top = head.weights[:read].max(-1).values[head.visible[:read].sum(-1) > 1]
+        count[scaled], most = int((top > NEARLY_ALL).sum()), len(top)
+    if not most:
         return "No row has a choice here: each may look at one token at most."
+    rows = formats.plural(most, "row")
     return (
         f"Of the {rows} that have a choice, {count[False]} give one token more than {formats.percent(NEARLY_ALL)} of "
         f"their weight without the division by √dₖ, and {count[True]} with it. Dot products of wide vectors are large, "
@@ -54,16 +58,9 @@ def without_division(model: ModelState, state: AttentionState) -> str:
     )
 
 
-def shown_rows(model: ModelState, state: AttentionState) -> list[str]:
-    """The tokens that ask, without padding."""
-    head = head_steps(model, state)
-    tokens = model.target_tokens if head.crosses or state.kind == "decoder" else model.source_tokens
-    return head.queries[: len((tokens if model.is_encoder_decoder else model.source_tokens).pieces)]
-
-
 def lines_of_a_share(model: ModelState, state: AttentionState) -> str:
     """How many of the lines carry the chosen share of each row."""
-    shown = arcs(model, state)
+    shown = Arcs(model, state)
     needed, all_lines = counted_lines(shown, state.mass)
     if not all_lines:
         return "No line is drawn here: no token may look at another."
@@ -84,7 +81,7 @@ def share_for_most(model: ModelState, state: AttentionState) -> float:
 
 def share_of_lines(model: ModelState, state: AttentionState) -> float:
     """The share of the lines that carry the chosen share of each row, in percent."""
-    needed, all_lines = counted_lines(arcs(model, state), state.mass)
+    needed, all_lines = counted_lines(Arcs(model, state), state.mass)
     return 100 * needed / all_lines if all_lines else 0.0
 
 
@@ -101,10 +98,10 @@ def counted_lines(shown: Arcs, mass: int) -> tuple[int, int]:
 
 def rollout(model: ModelState, state: AttentionState) -> str:
     """The number of rows that rollout leads back to their own token, beside that of the layer's weights alone."""
-    shown = arcs(model, replace(state, lines="rollout"))
+    shown = Arcs(model, replace(state, lines="rollout"))
     if shown.how != "rollout":
         return "Cross-attention has no rollout: its rows and columns are two texts. The mean of the heads is shown."
-    alone = arcs(model, replace(state, lines="mean"))
+    alone = Arcs(model, replace(state, lines="mean"))
     to_itself = {
         name: int((each.lines.keys[0, : each.read, 0] == np.arange(each.read)).sum())
         for name, each in (("rollout", shown), ("mean", alone))
@@ -118,10 +115,10 @@ def rollout(model: ModelState, state: AttentionState) -> str:
 
 def looks_and_takes(model: ModelState, state: AttentionState) -> str:
     """How many rows have their largest weight and their largest contribution at two tokens."""
-    whole, chosen = contribution(model, state)
-    rows, differing = formats.plural(len(whole.writing.clear), "row"), len(whole.writing.differing)
+    row = ContributionRow(model, state)
+    rows, differing = formats.plural(len(row.writing.clear), "row"), len(row.writing.differing)
     return (
-        f"{chosen.sentence()} In {differing} of {rows} with a favourite, the token with the largest weight is "
+        f"{row.sentence()} In {differing} of {rows} with a favourite, the token with the largest weight is "
         "not the one that contributes most. What reaches the output is the weight times the vector that it carries, so "
         "the map of lengths says what the head writes."
     )
@@ -129,8 +126,7 @@ def looks_and_takes(model: ModelState, state: AttentionState) -> str:
 
 def a_sink(model: ModelState, state: AttentionState) -> str:
     """Whether a token is an attention sink here."""
-    whole, _ = contribution(model, state)
-    if sink := whole.writing.sink():
+    if sink := Contribution(model, state).writing.sink():
         return (
             f"{sink} The softmax must share out all of a row’s weight: a head that has nothing to say can put it on "
             "such a token."
@@ -143,8 +139,8 @@ def a_sink(model: ModelState, state: AttentionState) -> str:
 
 def after_a_change(model: ModelState, state: AttentionState) -> str:
     """Which vectors moved at the end of the model, and why not the others."""
-    weights, stream, _ = changed(model, state)
-    if weights.setting.same:
+    stream = ChangeStream(model, state)
+    if stream.same:
         return "A and B are the same, so nothing moves. Silence a head, or lock a cell and drag its weight."
     both, end = stream.compared.both, stream.compared.effect.relative[:, -1]
     moved = [name for name, is_there, far in zip(stream.queries, both, end, strict=True) if is_there and far >= NOTHING]
@@ -164,9 +160,9 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
 
 def answers_lost(model: ModelState, state: AttentionState) -> str:
     """How many right answers the changes of B cost."""
-    weights, _, output = changed(model, state)
+    output = ChangeOutput(model, state)
     a, b = output.compared.effect.right
-    if weights.setting.same:
+    if output.same:
         return "A and B are the same, so nothing is lost. Silence a head, or lock a cell and drag its weight."
     if not a or not b:
         return f"{UNKNOWN} {output.sentence()}"
@@ -180,19 +176,159 @@ def answers_lost(model: ModelState, state: AttentionState) -> str:
 
 def right_in_b(model: ModelState, state: AttentionState) -> float:
     """How many answers of the task are right in B; 0 if nobody knows what is right."""
-    right = changed(model, state)[2].compared.effect.right[1]
+    right = ChangeOutput(model, state).compared.effect.right[1]
     return right[0] if right else 0
 
 
 def tokens_moved(model: ModelState, state: AttentionState) -> float:
     """How many tokens' vectors differ between A and B at the end of the model."""
-    _, stream, _ = changed(model, state)
-    return int((stream.compared.both & (stream.compared.effect.relative[:, -1] >= NOTHING)).sum())
+    compared = ChangeStream(model, state).compared
+    return int((compared.both & (compared.effect.relative[:, -1] >= NOTHING)).sum())
 
 
 def a_leak(model: ModelState, state: AttentionState) -> str:
     """Whether a weight of B looks past the mask."""
-    weights, _, _ = changed(model, state)
-    if said := weights.about_leak():
-        return f"{said.removeprefix('✕ ')} It ends only when the weight is exactly 0: any other weight lets it through."
+    if leak := ChangeWeights(model, state).about_leak():
+        return f"{leak.removeprefix('✕ ')} It ends only when the weight is exactly 0: any other weight lets it through."
     return "Nothing leaks now: no weight of B stands where the mask forbids it. A weight of exactly 0 carries nothing."
+
+
+@dataclass(frozen=True)
+class Copied:
+    """The token that would be a copy.
+
+    Attributes:
+        last: the last token of the text, as pictures call it.
+        place: where that token stood before, from 1.
+        piece: the token that came after it there.
+        shares: its probability at the end of the text, in A and in B.
+        is_likeliest: whether it is the likeliest there, in A and in B.
+    """
+
+    last: str
+    place: int
+    piece: str
+    shares: tuple[float, float]
+    is_likeliest: tuple[bool, bool]
+
+
+def copied(model: ModelState, state: AttentionState) -> Copied | None:
+    """What came after the last token's latest earlier place; None if it stands in the text for the first time."""
+    text = model.target_tokens if model.is_encoder_decoder else model.source_tokens
+    read = len(text.pieces)
+    earlier = [at for at in range(read - 1) if text.ids[at] == text.ids[read - 1]]
+    if not earlier:
+        return None
+    follows = text.ids[earlier[-1] + 1]
+    a, b = ChangeOutput(model, state).compared.effect.probabilities
+    return Copied(
+        last=token_labels.labels(text)[read - 1],
+        place=earlier[-1] + 1,
+        piece=token_labels.named(text.pieces[earlier[-1] + 1]),
+        shares=(float(a[follows]), float(b[follows])),
+        is_likeliest=(int(a.argmax()) == follows, int(b.argmax()) == follows),
+    )
+
+
+def what_is_copied(model: ModelState, state: AttentionState) -> str:
+    """The probability of the copied token in A and in B, and what that says."""
+    output = ChangeOutput(model, state)
+    if output.same:
+        return "A and B are the same, so nothing changes. Silence a head, or lock a cell and drag its weight."
+    copy = copied(model, state)
+    if copy is None:
+        return f"The last token stands here for the first time, so there is nothing to copy. {output.sentence()}"
+    a, b = formats.percents(*copy.shares)
+    shares = (
+        f"“{copy.last}” stood before at place {copy.place}, and “{copy.piece}” came after it. As what comes next, "
+        f"“{copy.piece}” has {a} in A and {b} in B."
+    )
+    if not copy.is_likeliest[0]:
+        return f"{shares} In A it is not the likeliest token, so the model does not copy here, whatever is changed."
+    if copy.shares[1] < LOST * copy.shares[0]:
+        return f"{shares} A copies, and what was changed is what the copy depends on."
+    return f"{shares} A copies, and most of that is left in B: other heads do it too, or those that are left suffice."
+
+
+def percent_in_b(model: ModelState, state: AttentionState) -> float:
+    """The probability of the copied token in B, in percent; 0 if there is none."""
+    copy = copied(model, state)
+    return formats.points(copy.shares[1]) if copy else 0.0
+
+
+def vanishing_gradient(model: ModelState, state: AttentionState) -> str:
+    """The width from which half of the draws leave less than a tenth of the largest gradient there can be."""
+    median, measured = first_width(model, state), Scale(model, state).measured
+    scaled = min(measured.median_gradient["scaled"].tolist())
+    if not median:
+        return (
+            f"At none of these widths: half of the draws always leave a gradient of {LARGEST_GRADIENT / 10:g} or more, "
+            "divided or not."
+        )
+    return (
+        f"From dₖ = {median:g} on: undivided, half of the draws leave a largest gradient below "
+        f"{LARGEST_GRADIENT / 10:g}, a tenth of the most that a softmax can have. Divided by √dₖ, the middle one of "
+        f"the draws never falls below {formats.weight(scaled)}, because the variance of q·k / √dₖ stays near 1."
+    )
+
+
+def first_width(model: ModelState, state: AttentionState) -> float:
+    """The first dₖ at which the median gradient of the undivided softmax is below a tenth of the largest; 0 if none."""
+    measured = Scale(model, state).measured
+    medians = measured.median_gradient["unscaled"].tolist()
+    below = [width for width, median in zip(measured.widths, medians, strict=True) if median < LARGEST_GRADIENT / 10]
+    return below[0] if below else 0
+
+
+def own_scores(model: ModelState, state: AttentionState) -> str:
+    """How the scores of the model's own heads spread, beside the law of random vectors."""
+    effect = Scale(model, state)
+    if not effect.variances:
+        return effect.about_model
+    ratios = [variance / effect.head_dim for variance in effect.variances]
+    low, high = formats.weight(min(ratios)), formats.weight(max(ratios))
+    span = f"{low} times" if low == high else f"{low} to {high} times"
+    return (
+        f"Random vectors would have a variance of dₖ = {effect.head_dim}. In layer {effect.layer + 1} the heads have "
+        f"{span} that. The law needs independent numbers of variance "
+        "1; a model’s queries and keys are both computed from the same tokens, and their size depends on the weights."
+    )
+
+
+def blend(model: ModelState, state: AttentionState) -> str:
+    """Which key gives how much of the answer."""
+    shown = Dictionary(model, state)
+    parts = " + ".join(number(float(part)) for part in shown.weights * shown.values)
+    most = int(shown.weights.argmax())
+    return (
+        f"Weight × value, summed over the keys and rounded: {parts} = {number(shown.answer)}. Key {NAMES[most]} has "
+        f"the largest weight, {formats.percent(float(shown.weights[most]))}; every other key still gives its value a "
+        "part, however small."
+    )
+
+
+def longer_keys(model: ModelState, state: AttentionState) -> str:
+    """Whether the nearest key wins, and if not, why."""
+    shown = Dictionary(model, state)
+    far = [math.dist(key, shown.query) for key in shown.keys.tolist()]
+    nearest, best = min(range(len(far)), key=far.__getitem__), int(shown.products.argmax())
+    if nearest in shown.best:
+        return (
+            f"Here key {NAMES[nearest]} lies nearest and also has the largest dot product, {shown.products[best]:.2f}. "
+            "Drag another key further out in the same direction: it overtakes, though it lies further away."
+        )
+    return (
+        f"Key {NAMES[nearest]} lies nearest, {number(far[nearest])} away, but its dot product is only "
+        f"{shown.products[nearest]:.2f}; key {NAMES[best]}, {number(far[best])} away, has {shown.products[best]:.2f}. "
+        "A dot product grows with the length of the key and with its direction along the query, not with nearness."
+    )
+
+
+def near_a_look_up(model: ModelState, state: AttentionState) -> str:
+    """How far the answer is from that of a hard look-up."""
+    shown = Dictionary(model, state)
+    return (
+        f"A hard look-up would answer {number(shown.hard)}, by {shown.hard_text}. At temperature "
+        f"{shown.temperature:g} the answer is {number(shown.answer)}, {number(abs(shown.answer - shown.hard))} away. "
+        "The lower the temperature, the further apart are the scores, and the more weight the best key gets."
+    )

@@ -4,8 +4,6 @@ What they take for granted, and their answers, are checked in tests/tfm_ui/lense
 """
 
 from tfm_ui.lenses.attention import answers
-from tfm_ui.lenses.attention import answers_experiments as experiments
-from tfm_ui.lenses.attention.change import copying
 from tfm_ui.live import lab_heads
 from tfm_ui.page.questions import MODEL, Computed, Prediction, Question
 from tfm_ui.state import lab_gpt
@@ -121,10 +119,10 @@ QUESTIONS = (
         "Silence the copy",
         "Two invented names, each twice, the last broken off. In B the heads of Lab GPT that copy best are silent: "
         "does it still know how the name goes on?",
-        copying.what_is_copied,
+        answers.what_is_copied,
         Prediction(
             ask="How likely is the name’s next token in B, in percent?",
-            measured=copying.percent_in_b,
+            measured=answers.percent_in_b,
             unit="%",
             hides=("change_output",),
         ),
@@ -141,15 +139,15 @@ QUESTIONS = (
         "Why √dₖ",
         "Wider vectors have larger dot products. Without √dₖ, at which width has the median largest gradient fallen "
         "below 0.025, a tenth of 1/4?",
-        experiments.vanishing_gradient,
-        Prediction(ask="At which dₖ?", measured=experiments.first_width, hides=("scale",)),
+        answers.vanishing_gradient,
+        Prediction(ask="At which dₖ?", measured=answers.first_width, hides=("scale",)),
         page={"view": "scale"},
     ),
     Question(
         "Your own heads",
         "The circle is the head of your model: random weights, as wide as the model. Do its scores spread as those of "
         "random vectors do?",
-        experiments.own_scores,
+        answers.own_scores,
         model={"d_model": 256, "num_heads": 1},
         page={"view": "scale"},
         moves=("d_model",),
@@ -158,7 +156,7 @@ QUESTIONS = (
     Question(
         "A blend",
         "The query asks four keys at once. Which part of the answer comes from which of them? Drag the query and see.",
-        experiments.blend,
+        answers.blend,
         page={"view": "dictionary"},
         only=lambda model, page: len(page.entries.split()) == 4,
     ),
@@ -166,14 +164,14 @@ QUESTIONS = (
         "Longer keys win",
         "The query lies exactly on key A, and yet key B gets more of the weight. What does a dot product measure that "
         "a distance does not?",
-        experiments.longer_keys,
+        answers.longer_keys,
         page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
     Question(
         "Nearly a look-up",
         "At temperature 0.1 the best key gets nearly all. How far is the answer from that key’s own value, and what "
         "becomes of it at temperature 1?",
-        experiments.near_a_look_up,
+        answers.near_a_look_up,
         page={"view": "dictionary", "temperature": 0.1},
         moves=("temperature",),
         given=("entries", "ask"),

@@ -5,50 +5,149 @@ model read them. What is kept does not grow with the number of heads, and of the
 One pass of each side serves all layers and heads, and of an encoder-decoder both attentions of the decoder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from tfm_core import encode
-from tfm_core.model.tokens import PAD_ID
-from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_either
-from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
-from tfm_ui.lenses.attention.change.kinds import Change, Weight
-from tfm_ui.lenses.attention.change.leak import Leak
-from tfm_ui.lenses.attention.change.rerun import EditFunction, Input, PassWeights, Side, final_text, rerun
-from tfm_ui.live import passes
+from tfm_core import recording
+from tfm_core.study.interventions import in_turn
+from tfm_ui.lenses.attention.changes import (
+    Change,
+    Places,
+    Positions,
+    Weight,
+    changed_ids,
+    edits_of,
+    order,
+    positions,
+    possible,
+    replacements,
+    sizes,
+)
+from tfm_ui.live import origins, passes, places
 from tfm_ui.live.cache import cached
-from tfm_ui.live.learned import in_words
+from tfm_ui.live.learned import in_words, right_answers
+from tfm_ui.live.origins import Heads
 from tfm_ui.live.texts import texts_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import Names
+
+NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
+
+
+@dataclass(frozen=True)
+class PassWeights:
+    """The attention weights of one pass: who looks at whom."""
+
+    heads: Mapping[str, Heads]
+    """Kind of attention -> its heads, as the model computed them."""
+
+    changes: Sequence[Change]
+    """What was done in the pass; among it, what was done to the weights of some heads."""
+
+    positions: Positions
+    """Where each token of the texts stands."""
+
+    def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
+        """(query, key), as the model went on with them; layer and head from 0."""
+        edits = [
+            replace(change, head=1).edit(self.positions)()  # of weights that are those of its head alone
+            for change in self.changes
+            if isinstance(change, Weight) and (change.kind, change.layer - 1, change.head - 1) == (kind, layer, head)
+        ]
+        weights = torch.from_numpy(self.heads[kind].exact(layer, head))
+        return np.asarray(in_turn(*edits)(weights[None, None])[0, 0].numpy())
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one pass left behind."""
+
+    pass_weights: PassWeights
+    """Who looks at whom."""
+
+    stream: Mapping[str, Tensor]
+    """Site -> (seq, d_model), the residual stream, from its start on."""
+
+    logits: Tensor
+    """(vocab), at the last token."""
+
+    right: tuple[int, int] | None
+    """How many answers of the task are right, and how many are asked for; None if nobody knows them."""
+
+    @property
+    def positions(self) -> Positions:
+        """Where each token of the texts stands."""
+        return self.pass_weights.positions
+
+    @property
+    def end(self) -> Tensor:
+        """The stream after the last layer, (seq, d_model)."""
+        return list(self.stream.values())[-1]
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A weight that was set where the mask forbids to look: a token sees a later one."""
+
+    change: Weight
+    """That weight."""
+
+    more: int
+    """How many other weights leak too."""
+
+    moved: float | None
+    """How far the query's output moves when the key's token is another one, as a share of its length; without the leak
+    it could not depend on it at all. None if the query is of the text that is not looked at."""
+
+    def in_words(self, names: Names) -> str:
+        """Who sees whom, and what was measured."""
+        query, key = (names.token(*token) for token in self.change.tokens())
+        where = names.head(self.change.kind, self.change.layer, self.change.head)
+        more = f"; {formats.plural(self.more, 'other weight')} of B leak{'s' if self.more == 1 else ''} too"
+        leak = f"✕ A leak in B, {where}: {query} sees {key}, which comes later{more if self.more else ''}."
+        if self.moved is None:
+            return leak
+        if self.moved < NOTHING:
+            return f"{leak} Yet reading another token for {key} moves the output at {query} by nothing."
+        return (
+            f"{leak} Reading another token for {key} now moves the output at {query} by {formats.percent(self.moved)} "
+            "of its length."
+        )
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B.
-
-    Attributes:
-        pass_weights: the weights of B's pass.
-        places: a column of the residual stream each: "start", then the layer and the sub-layer that it stands after.
-        moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
-        length: float32 (query, place), ||x_A||.
-        probabilities: float32 (2, vocab), at the last token.
-        last: the last token of the text that the model goes on with, from 0, in A and in B.
-        leak: the first one of B.
-        right: how many answers of the task are right in A and in B, see `Side`.
-    """
+    """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B."""
 
     pass_weights: PassWeights
+    """The weights of B's pass."""
+
     places: list[str]
+    """A column of the residual stream each: "start", then the layer and the sub-layer that it stands after."""
+
     moved: NDArray[np.float32]
+    """(query, place), the length of the difference, ||x_B - x_A||."""
+
     length: NDArray[np.float32]
+    """(query, place), ||x_A||."""
+
     probabilities: NDArray[np.float32]
+    """(2, vocab), at the last token."""
+
     last: tuple[int, int]
+    """The last token of the text that the model goes on with, from 0, in A and in B."""
+
     leak: Leak | None
+    """The first one of B."""
+
     right: tuple[tuple[int, int] | None, tuple[int, int] | None]
+    """How many answers of the task are right in A and in B, see `Side`."""
 
     @property
     def right_in_words(self) -> str:
@@ -64,22 +163,25 @@ class Effect:
 
 @dataclass(frozen=True)
 class Compared:
-    """One head of A beside the same head of B.
-
-    Attributes:
-        effect: what differs beside this head.
-        queries, keys: the tokens of the rows and columns, from 0, as the text is written.
-        weights: float32 (2, query, key), of this head.
-        visible: boolean (2, query, key), where the mask lets look.
-        there: boolean (2, query, key), False where a token is dropped.
-    """
+    """One head of A beside the same head of B."""
 
     effect: Effect
+    """What differs beside this head."""
+
     queries: list[int]
+    """The tokens of the rows, from 0, as the text is written."""
+
     keys: list[int]
+    """The tokens of the columns, likewise."""
+
     weights: NDArray[np.float32]
+    """(2, query, key), of this head."""
+
     visible: NDArray[np.bool_]
+    """(2, query, key), where the mask lets look."""
+
     there: NDArray[np.bool_]
+    """(2, query, key), False where a token is dropped."""
 
     @property
     def difference(self) -> NDArray[np.float32]:
@@ -92,6 +194,7 @@ class Compared:
         return np.asarray(self.there.any(-1).all(0))
 
 
+@cached()
 def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
     """The model with changes A beside the model with changes B.
 
@@ -99,7 +202,7 @@ def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int
         model: the model, and the texts that it reads.
         a: changes, as in a link; those that this model does not allow are passed over.
         b: likewise.
-        kind: of attention; any, of a single stack.
+        kind: of attention, as changes call it: that of a single stack is the encoder's.
         layer: from 0.
         head: from 0.
 
@@ -108,11 +211,6 @@ def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int
     """
     if reason := passes.too_large(model):
         raise ValueError(reason)
-    return _compared(model, a, b, kind if model.is_encoder_decoder else "encoder", layer, head)
-
-
-@cached()
-def _compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
     kinds = ("encoder",) if kind == "encoder" else ("decoder", "cross")
     effect = _effect(model, a, b, kinds)
     sides = _side(model, a, kinds).pass_weights, effect.pass_weights
@@ -128,17 +226,17 @@ def _compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: in
 
 @cached()
 def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
-    return rerun(model, kinds, _input_of(model, possible(changes, model)))
+    return rerun(model, kinds, possible(changes, model))
 
 
 @cached()
 def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
     """Run the model with B's changes and keep what differs from A, which is kept: it stays while B is dragged."""
     changes = [possible(text, model) for text in (a, b)]
-    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, _input_of(model, changes[1]))
-    places = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
-    rows = in_either(places)
-    lengths = [distances(x, side_b.stream[site], *(at[rows] for at in places)) for site, x in side_a.stream.items()]
+    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, changes[1])
+    standing = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
+    rows = in_either(standing)
+    lengths = [distances(x, side_b.stream[site], *(at[rows] for at in standing)) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
     text = final_text(model)
     last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
@@ -154,36 +252,81 @@ def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect
     )
 
 
-def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, int] | None = None) -> Input:
-    """What the model reads with these changes, all of them possible.
+def rerun(
+    model: ModelState, kinds: Sequence[str], changes: Sequence[Change], other: tuple[str, int] | None = None
+) -> Side:
+    """One pass with changes: what comes of them, read in all heads and along the residual stream.
 
     Args:
-        model: the model.
-        changes: what is done to it.
+        model: that runs.
+        kinds: of the attentions that are looked at; they are of one stack, whose residual stream is looked at too.
+        changes: what is done to it, all of it possible.
         other: a text, and a token of it from 0 in whose place another one is read.
     """
-    ids, standing = {}, positions(changes, model)
+    ids, standing, as_written = {}, positions(changes, model), True
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
-        new_ids = list(tokens.ids)
-        for token, piece in replaced(changes, text, model).items():
-            new_ids[token] = encode(piece, model.tokens_by).ids[0]
+        left = order(changes, text, len(tokens.pieces))
+        ids[text] = changed_ids(tokens, model.tokens_by, replacements(changes, text, model), left)
         if other and other[0] == text:
-            new_ids[other[1]] = _other_id(model, new_ids[other[1]])
-        left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
-        ids[text] = torch.tensor([left + [PAD_ID] * (len(tokens.ids) - len(left))])
-    weight_edits: dict[tuple[str, int, int], list[EditFunction]] = {}
-    for change in changes:
-        if isinstance(change, Weight):
-            alone = replace(change, head=1).edit(standing)  # of weights that are those of its head alone
-            weight_edits.setdefault((change.kind, change.layer - 1, change.head - 1), []).append(alone())
-    made = {name: [call() for call in calls] for name, calls in edits(changes, model, standing).items()}
-    return Input(ids, standing, made, weight_edits)
+            at = int(standing[text][other[1]])
+            ids[text][0, at] = _other_id(model, int(ids[text][0, at]))
+        as_written = as_written and torch.equal(ids[text], tokens.batch)
+    sites = [places.place(model, places.kind_of(model, kind)) for kind in kinds]
+    layers = sites[0].split("{layer}")[0]
+    stream_sites = [f"{layers}0.self_attention.residual_before", f"{layers}*.residual_after"]
+    head_sites = [name for site in sites for name in (*origins.sites(site), _mask(site))]
+    edits = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model, standing).items()}
+    with torch.no_grad(), recording(stream_sites, edits) as stream, recording(head_sites) as trace:
+        logits = passes.forward(model, ids["source"], ids["target"])
+    last = int(standing[final_text(model)].max())
+    heads = {kind: _heads(model, trace, kind, site) for kind, site in zip(kinds, sites, strict=True)}
+    right = right_answers(model, logits[0]) if as_written else None  # of another text nobody knows them
+    streams = {name: x[0] for name, x in stream.items()}
+    return Side(PassWeights(heads, changes, standing), streams, logits[0, last].clone(), right)
+
+
+def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str, site: str) -> Heads:
+    scheme = passes.scheme(model, places.kind_of(model, kind))
+    made_of = origins.origins(trace, site, model.num_layers, scheme)
+    shape = (1, 1, made_of[0].query.shape[-2], made_of[0].key.shape[-2])
+    return Heads(made_of, trace[_mask(site)].expand(shape)[0, 0].contiguous().numpy())
+
+
+def _mask(site: str) -> str:
+    """The recording's name of the mask, which is alike in all layers."""
+    return site.format(layer=0, what="mask")
+
+
+def final_text(model: ModelState) -> str:
+    """The text that the model goes on with."""
+    return "target" if model.is_encoder_decoder else "source"
 
 
 def _other_id(model: ModelState, token_id: int) -> int:
     """The id of any other token."""
     first, count = model.tokens_by.first_id, model.tokens_by.vocab_size
     return first + (token_id - first + 1) % (count - first)
+
+
+def in_either(standing: Sequence[Places]) -> Places:
+    """The tokens that stand somewhere in A or in B, from 0."""
+    return np.flatnonzero((np.stack(standing) >= 0).any(0))
+
+
+def by_token(
+    weights: NDArray[np.float32], visible: NDArray[np.bool_], queries: Places, keys: Places
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Weights, visibility, and whether both tokens are there, (query, key) in the order of the written text."""
+    there = (queries >= 0)[:, None] & (keys >= 0)
+    pick = np.ix_(queries, keys)
+    return np.where(there, weights[pick], np.float32(0)), visible[pick] & there, there
+
+
+def distances(a: Tensor, b: Tensor, in_a: Places, in_b: Places) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """||b - a|| and ||a|| of each token's vectors, 0 where it is not in both."""
+    both = torch.from_numpy((in_a >= 0) & (in_b >= 0))
+    old, new = a[torch.from_numpy(in_a)], b[torch.from_numpy(in_b)]
+    return ((new - old).norm(dim=-1) * both).numpy(), (old.norm(dim=-1) * both).numpy()
 
 
 def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], side: Side) -> Leak | None:
@@ -196,7 +339,7 @@ def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], si
     if texts_of(kinds[0])[0] != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
     query = side.positions[text][change.query - 1]
-    after = rerun(model, kinds, _input_of(model, changes, other=(text, change.key - 1))).end[query]
+    after = rerun(model, kinds, changes, other=(text, change.key - 1)).end[query]
     return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
 
 

@@ -1,13 +1,27 @@
-"""The weights of a head of a changed model, without the app."""
+"""The weights of a head of a changed model, without the app, and the script that computes them."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens, Transformer, TransformerConfig, encode, recording
-from tfm_core.model.tokens import PAD_ID, Tokenizer
+from tfm_core import Tokens, Transformer, TransformerConfig, recording
+from tfm_core.model.tokens import Tokenizer
 from tfm_core.study.interventions import in_turn
+from tfm_ui.lenses.attention.changes import (
+    Call,
+    Change,
+    OfText,
+    changed_ids,
+    drops,
+    edits_of,
+    in_order,
+    positions,
+    replacements,
+    swaps,
+)
+from tfm_ui.live.script import Code, of_model, script, tokenizer_of
+from tfm_ui.state.model_state import ModelState
 
 
 def changed_weights(
@@ -42,14 +56,49 @@ def weights_of_changed_texts(
 ) -> Tensor:
     """The same of other texts; tokens count from 0, as the texts are written."""
     inputs = []
-    for text, others, swaps, gone in zip(texts, replaced, swapped, dropped, strict=True):
-        ids, order = list(text.ids), list(range(len(text.pieces)))
-        for token, piece in others.items():
-            ids[token] = encode(piece, tokenizer).ids[0]
-        for pair in swaps:
-            first, second = (order.index(token) for token in pair)
-            order[first], order[second] = order[second], order[first]
-        order = [token for token in order if token not in gone]
-        inputs.append(torch.tensor([[ids[token] for token in order] + [PAD_ID] * (len(ids) - len(order))]))
+    for text, others, pairs, gone in zip(texts, replaced, swapped, dropped, strict=True):
+        left = in_order(len(text.pieces), pairs, gone)
+        inputs.append(changed_ids(text, tokenizer, others, left))
     weights = changed_weights(config=config, inputs=inputs, mask=mask, edits=edits, site=site, head=head)
     return weights
+
+
+def script_of(model: ModelState, changes: Sequence[Change], site: str, head: int) -> str:
+    """A script that leaves the changed model's weights in `weights`, (query, key), in the order in which it reads.
+
+    Args:
+        model: the model.
+        changes: all that are made to it.
+        site: the name of the weights in a recording.
+        head: that is looked at, from 0.
+    """
+    header = of_model(model)
+    texts = ["source", "target"][: 1 + model.is_encoder_decoder]
+    made = edits_of(changes, model, positions(changes, model))
+    arguments = {
+        "edits": Code(_literal(made), *(call.func for calls in made.values() for call in calls)),
+        "site": site,
+        "head": head,
+    }
+    if not any(isinstance(change, OfText) for change in changes):
+        return script(changed_weights, **header, **arguments)
+    del header["inputs"]  # other texts are read
+    of_texts = {
+        "texts": Code(f"[{', '.join(texts)}]"),
+        "tokenizer": tokenizer_of(model),
+        "replaced": [replacements(changes, text, model) for text in texts],
+        "swapped": [swaps(changes, text) for text in texts],
+        "dropped": [drops(changes, text) for text in texts],
+    }
+    return script(weights_of_changed_texts, **header, **of_texts, **arguments)
+
+
+def _literal(made: dict[str, list[Call]]) -> str:
+    """Edits as an expression, a line for each name in the recording."""
+    lines = (f"    {name!r}: [{', '.join(map(_called, calls))}],\n" for name, calls in made.items())
+    return "{\n" + "".join(lines) + "}" if made else "{}"
+
+
+def _called(call: Call) -> str:
+    arguments = [*map(repr, call.args), *(f"{name}={value!r}" for name, value in call.keywords.items())]
+    return f"{call.func.__name__}({', '.join(arguments)})"

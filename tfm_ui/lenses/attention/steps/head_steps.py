@@ -12,6 +12,22 @@ from tfm_ui.lenses.attention.inside import Inside
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A place in the matrices of one head; all numbers count from 0.
+
+    Attributes:
+        query, key: a token each.
+        dim: of the head's head_dim.
+        channel: of d_model.
+    """
+
+    query: int
+    key: int
+    dim: int
+    channel: int
+
+
+@dataclass(frozen=True)
 class HeadSteps:
     """The steps of one head. While no switch is moved, their numbers are what the model computed, to the last digit.
 

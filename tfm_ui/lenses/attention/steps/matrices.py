@@ -1,5 +1,7 @@
 """The matrices that one head works with: what each holds, and from which cells of earlier matrices a cell is computed.
 
+Which of them stand beside each other at each step, and what each step makes, in words.
+
 Axes have names: `query` and `key` count tokens, `dim` the head's d_k, `channel` d_model, and `merged` the dimensions of
 all heads side by side.
 """
@@ -10,31 +12,32 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
+from tfm_ui.lenses.attention.steps.head_steps import Cell, HeadSteps
 
 Region = tuple[int | None, int | None]  # a row and a column, from 0; None stands for all rows or all columns
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """One kind of matrix.
-
-    Attributes:
-        symbol: its letter in formulas.
-        axes: the names of the axes of its rows and columns.
-        role: which role's colour its title has: query, key, value, result, or "" for none.
-        numbers: gives its numbers for a head, a cell, a slice of the queries and one of the keys.
-        fed_by: gives, for a head, a cell and a region of this matrix, the regions of others that it was computed from.
-        weights: whether its numbers are weights, from 0 to 1, rather than signed numbers.
-    """
+    """One kind of matrix."""
 
     symbol: str
+    """Its letter in formulas."""
+
     axes: tuple[str, str]
+    """The names of the axes of its rows and columns."""
+
     role: str
+    """Which role's colour its title has: query, key, value, result, or "" for none."""
+
     numbers: Callable[[HeadSteps, Cell, slice, slice], Tensor]
+    """Gives its numbers for a head, a cell, a slice of the queries and one of the keys."""
+
     fed_by: Callable[[HeadSteps, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
+    """Gives, for a head, a cell and a region of this matrix, the regions of others that it was computed from."""
+
     weights: bool = False
+    """Whether its numbers are weights, from 0 to 1, rather than signed numbers."""
 
 
 def _parameters(name: str) -> Callable[[HeadSteps, Cell, slice, slice], Tensor]:
@@ -164,12 +167,16 @@ MATRICES: dict[str, Matrix] = {
 }
 
 
-def place(name: str, head: HeadSteps, at: Cell) -> tuple[int, int]:
-    """The row and column, from 0, at which a matrix holds the cell that the reader looks at."""
+def places(head: HeadSteps, at: Cell) -> dict[str, int]:
+    """Axis -> where on it the cell is that the reader looks at, from 0."""
     merged = head.number * head.head_dim + at.dim
-    axes = {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
+    return {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
+
+
+def place(name: str, head: HeadSteps, at: Cell) -> tuple[int, int]:
+    """The row and column, from 0, at which a matrix holds this cell."""
     row, column = MATRICES[name].axes
-    return axes[row], axes[column]
+    return places(head, at)[row], places(head, at)[column]
 
 
 def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int]]:
@@ -201,3 +208,46 @@ def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int
 def _union(a: Region, b: Region) -> Region:
     """The smallest region that holds both."""
     return (a[0] if a[0] == b[0] else None), (a[1] if a[1] == b[1] else None)
+
+
+# What stands beside each other at a step: matrices by name, and what is done with them in between.
+SCENES: dict[str, tuple[str, ...]] = {
+    "input": ("input",),
+    "query": ("input", "×", "query weights", "=", "query"),
+    "key": ("memory", "×", "key weights", "=", "key"),
+    "value": ("memory", "×", "value weights", "=", "value"),
+    "scores": ("query", "×", "key transposed", "=", "scores"),
+    "scaled": ("scores", "scale", "bias", "=", "scaled"),
+    "masked": ("scaled", "+", "mask", "=", "masked"),
+    "weights": ("masked", "softmax", "weights"),
+    "weighted values": ("weights", "row ×", "value", "=", "weighted values"),
+    "head output": ("weights", "×", "value", "=", "head output"),
+    "heads": ("head output", "beside the others", "heads"),
+    "output": ("heads", "×", "output weights", "=", "output"),
+}
+WHAT = {
+    "input": "What the attention reads: a vector per token.",
+    "query": "What each token asks for.",
+    "key": "What each token answers to.",
+    "value": "What each token has to give.",
+    "scores": "How well each query matches each key.",
+    "scaled": "The scores divided by √dₖ.",
+    "masked": "The score of a key that the query may not see is set to −∞.",
+    "weights": "The softmax of each row, which sums to 1.",
+    "weighted values": "Each value times its weight, for one query.",
+    "head output": "For each query, the sum of all values times their weights.",
+    "heads": "The outputs of all heads side by side.",
+    "output": "What the attention adds to the residual stream.",
+}
+
+
+def what(step: str, head: HeadSteps) -> str:
+    """What a step computes in this head, in words, with its switches and temperature as they are set."""
+    if step == "masked" and not head.masked:
+        return "The mask is off: every query sees every key, padding included."
+    if step != "scaled":
+        return WHAT[step]
+    words = [WHAT[step] if head.scaled else "The scores as they are: the division by √dₖ is off."]
+    words += [f"The bias of {head.positional} is added."] if head.bias is not None else []
+    words += [f"The result is divided by the temperature, {head.temperature:g}."] if head.temperature != 1 else []
+    return " ".join(words)

@@ -1,4 +1,4 @@
-"""The Plotly figure of the arcs: the same weights as heatmaps.
+"""How arcs are drawn: all that is done with them is done in the browser. In a file the same weights are heatmaps.
 
 For a long text only the largest weights of each row are known. They are in the order of their size then, so that a file
 does not consist of gaps.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.attention.arcs.weights import MASKED
 from tfm_ui.pictures import heatmaps
-from tfm_ui.pictures.canvas import Header
+from tfm_ui.pictures.canvas import Canvas, Header
 from tfm_ui.pictures.heat import Heat, Side, Values, numbered
 from tfm_ui.pictures.map_scale import Scale, from_zero
 
@@ -59,3 +59,27 @@ def unpacked(header: Header, numbers: NDArray[Any]) -> tuple[Values, Values, NDA
 def _heat(title: str, weights: Values, rows: Side, columns: Side, top: Scale) -> Heat:
     values = np.where(weights == MASKED, np.float32(np.nan), weights)
     return Heat(name=title, values=values, rows=rows, columns=columns, scale=top, unit="weight")
+
+
+ARCS = Canvas(
+    "lenses/attention/arcs",
+    """
+<div class="arcs" data-picture>
+  <div class="tools">
+    <span class="chips" role="group" aria-label="Heads shown"></span>
+    <label class="mass">Draw of each row <input type="range" min="5" max="100" step="1"> <b></b></label>
+    <span class="hide" role="group" aria-label="Not drawn">
+      <button data-hide="padding">hide padding</button> <button data-hide="first">hide first token</button>
+      <button class="clear" hidden>clear selection</button>
+    </span>
+    <span class="window"><span></span>
+      <button data-by="-1" aria-label="Tokens before">↑</button><button data-by="1" aria-label="Tokens after">↓</button>
+    </span>
+  </div>
+  <canvas tabindex="0" role="application"></canvas>
+  <p class="say" aria-live="polite"></p>
+  <div class="foot"></div>
+</div>
+""",
+    arcs_figure,
+)

@@ -1,4 +1,8 @@
-"""The Plotly figure of a head's matrices: a heatmap each, in the order in which they are computed."""
+"""How a head's matrices are drawn: the cell in focus and what it was computed from are lit.
+
+A click in the picture sets the link's parameters of the cell. In a file each matrix is a heatmap, in the order in which
+they are computed.
+"""
 
 from typing import Any
 
@@ -7,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from tfm_ui.pictures import heatmaps
-from tfm_ui.pictures.canvas import Header
+from tfm_ui.pictures.canvas import Canvas, Header
 from tfm_ui.pictures.heat import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import around_zero, from_zero
 
@@ -56,3 +60,31 @@ def _side(axis: str, header: Header, start: int, count: int) -> Side:
         return Side(labels=[str(start + i) for i in range(1, count + 1)], title=NOUNS[axis], noun=NOUNS[axis])
     names = header["queries"] if axis == "query" else header["keys"]
     return Side(labels=numbered(names[:count], start + 1), title=axis, noun=axis, role=axis)
+
+
+MATRICES_CANVAS = Canvas(
+    "lenses/attention/matrices",
+    """
+<div class="matrices" data-picture>
+  <div class="bar">
+    <span class="walk">
+      <button class="back" aria-label="Step back">‹</button>
+      <span class="chips" role="tablist" aria-label="Steps"></span>
+      <button class="next" aria-label="Step on">›</button>
+    </span>
+    <span class="modes"><button class="play"></button><button class="all"></button></span>
+    <label class="warmth">temperature <input type="range" min="-13" max="10" step="1"> <output></output></label>
+  </div>
+  <div class="body">
+    <div class="scene"></div>
+    <div class="derived" aria-live="polite">
+      <h4></h4>
+      <div class="lines"></div>
+      <pre><code></code></pre>
+    </div>
+  </div>
+  <div class="tip" hidden></div>
+</div>
+""",
+    matrices_figure,
+)

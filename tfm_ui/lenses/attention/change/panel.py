@@ -1,0 +1,132 @@
+"""What every panel of the view "change" shows: two sides, A and B, with their changes, a head and a locked cell."""
+
+from functools import cached_property
+
+from tfm_core import encode
+from tfm_ui.lenses.attention.change.compared import Compared, compared
+from tfm_ui.lenses.attention.changes import (
+    Change,
+    Weight,
+    fits,
+    parse,
+    possible,
+    replacements,
+    sizes,
+    sort_out,
+    with_change,
+)
+from tfm_ui.lenses.attention.inside import AttentionPanel
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.passes import and_scores
+from tfm_ui.live.texts import texts_of
+from tfm_ui.text import formats, token_labels
+from tfm_ui.text.token_labels import Names
+
+MARK = 0.123  # stands for a weight that is not known yet, and is as long as any that is dragged to
+
+
+class ChangePanel(AttentionPanel):
+    """A and B of one model, looked at in one head."""
+
+    needs = and_scores(3)
+
+    @property
+    def kind(self) -> str:
+        """The kind of attention, as changes call it: that of a single stack is the encoder's."""
+        return self.state.kind if self.model.is_encoder_decoder else "encoder"
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Which texts queries and keys come from."""
+        return texts_of(self.kind)
+
+    @cached_property
+    def names(self) -> Names:
+        """What sentences call the tokens and heads."""
+        texts = {"source": self.model.source_tokens, "target": self.model.target_tokens}
+        labels = {text: token_labels.labels(tokens)[: len(tokens.pieces)] for text, tokens in texts.items()}
+        return Names(labels, with_kinds=self.model.is_encoder_decoder)
+
+    @property
+    def head_in_words(self) -> str:
+        """The head that is looked at."""
+        return self.names.head(self.kind, self.state.layer, self.state.head)
+
+    @property
+    def is_example(self) -> bool:
+        """Whether B's changes are the example that the view opens with."""
+        return self.state.changes == AttentionState.changes
+
+    @cached_property
+    def changes(self) -> tuple[list[Change], list[Change]]:
+        """The changes of A and of B that the model allows."""
+        return possible(self.state.pinned, self.model), possible(self.state.changes, self.model)
+
+    @property
+    def same(self) -> bool:
+        """Whether A and B are one model."""
+        return self.changes[0] == self.changes[1]
+
+    @cached_property
+    def compared(self) -> Compared:
+        """What was computed of both."""
+        return compared(self.model, self.state.pinned, self.state.changes, self.kind, self.layer, self.head)
+
+    @property
+    def queries(self) -> list[str]:
+        """A label per row."""
+        return self._labels(self.texts[0], self.compared.queries)
+
+    @property
+    def keys(self) -> list[str]:
+        """A label per column."""
+        return self._labels(self.texts[1], self.compared.keys)
+
+    def _labels(self, text: str, tokens: list[int]) -> list[str]:
+        """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
+        names, others = self.names.tokens[text], replacements(self.changes[1], text, self.model)
+        read = {i: encode(piece, self.model.tokens_by).pieces[0] for i, piece in others.items()}
+        return [names[i] + (f"→{token_labels.named(read[i])}" if i in read else "") for i in tokens]
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """The locked query and key, as numbers from 1 of tokens that there are."""
+        queries, keys = (len(self.names.tokens[text]) for text in self.texts)
+        return min(self.state.query, queries), min(self.state.key, keys)
+
+    @property
+    def locked_cell(self) -> tuple[int, int] | None:
+        """Row and column of the locked cell, from 0, if it is there in B."""
+        query, key = (number - 1 for number in self.cell)
+        if query not in self.compared.queries or key not in self.compared.keys:
+            return None
+        row, column = self.compared.queries.index(query), self.compared.keys.index(key)
+        return (row, column) if self.compared.there[1, row, column] else None
+
+    @property
+    def dragged(self) -> list[Change]:
+        """B's changes and, as the last, the weight of the locked cell: MARK."""
+        weight = Weight(self.kind, self.state.layer, self.state.head, *self.cell, MARK, self.state.rescale)
+        return with_change(parse(self.state.changes)[0], weight)
+
+    @property
+    def full(self) -> str:
+        """Why no weight can be dragged, if the link has no room for it."""
+        return "" if fits(self.dragged) else "The link has no room for another weight: take a change of B back."
+
+    @property
+    def aside(self) -> str:
+        """Which of the changes that were asked for this model does not allow, and why."""
+        texts = [self.state.pinned] if self.is_example else [self.state.changes, self.state.pinned]
+        reasons = {c: why for text in texts for c, why in sort_out(parse(text)[0], sizes(self.model))[1].items()}
+        sentences = []
+        for why in dict.fromkeys(reasons.values()):
+            those = [f"“{change}”" for change, reason in reasons.items() if reason == why]
+            more = f" and {len(those) - 3} more" if len(those) > 3 else ""
+            sentences.append(f"Set aside: {', '.join(those[:3])}{more}, as {why}.")
+        return " ".join(sentences)
+
+    def title_of(self, side: int) -> str:
+        """ "A: as it is", "B: 2 changes"."""
+        number = len(self.changes[side])
+        return f"{'AB'[side]}: {formats.plural(number, 'change') if number else 'as it is'}"

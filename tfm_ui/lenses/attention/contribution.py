@@ -1,0 +1,344 @@
+"""The view "contribution": what a head looks at beside what it writes: favourites, disagreement, attention sinks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tfm_core import MultiHeadAttention, Transformer, TransformerConfig, recording
+from tfm_core.study.contribution import contribution_norms
+from tfm_ui.lenses.attention.inside import ASKS, AttentionPanel, Inside
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.passes import and_scores
+from tfm_ui.live.script import of_model, script
+from tfm_ui.page.lens import View
+from tfm_ui.pictures import maps, pairs
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.map_scale import from_zero
+from tfm_ui.pictures.maps import MAPS, MASKED, Map
+from tfm_ui.pictures.panel import Columns, Note, Source
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats, head_sentences
+from tfm_ui.text.ties import one_of_ties, places_of_largest
+
+CAVEAT = (
+    "A weight says where a head looks, not why the model answers as it does. Jain and Wallace (2019, “Attention is not "
+    "Explanation”) found quite other weights that lead to the same answer; Wiegreffe and Pinter (2019, “Attention is "
+    "not not Explanation”) replied that it depends on what one asks of an explanation, and how one tests it. "
+    "The norm of what is written (Kobayashi et al. 2020) is a step closer to the output, and no explanation either."
+)
+SHOWN = 12  # bars of one row
+SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
+
+
+@dataclass(frozen=True)
+class HeadWriting:
+    """What one head looks at, and what it writes, in words."""
+
+    weights: NDArray[np.float32]
+    """float32 (query, key), a."""
+
+    norms: NDArray[np.float32]
+    """float32 (query, key), ||a v W_O||."""
+
+    visible: NDArray[np.bool_]
+    """Boolean (query, key), False where masked."""
+
+    queries: Sequence[str]
+    """A label per row, padding included."""
+
+    keys: Sequence[str]
+    """A label per column, padding included."""
+
+    read: int
+    """How many of the rows are tokens; the rest is padding."""
+
+    @cached_property
+    def shares(self) -> NDArray[np.float32]:
+        """(query, key), each norm as a share of its row's; zeros in a row that writes nothing."""
+        total = self.norms.sum(-1, keepdims=True)
+        return np.asarray(np.divide(self.norms, total, out=np.zeros_like(self.norms), where=total > 0))
+
+    @cached_property
+    def free(self) -> NDArray[np.intp]:
+        """The rows that are tokens and have a choice."""
+        return np.flatnonzero(self.visible[: self.read].sum(-1) > 1)
+
+    @cached_property
+    def clear(self) -> list[int]:
+        """Those of them that have a favourite: a token that they look at more than at any other."""
+        if not len(self.free):
+            return []
+        second, first = np.sort(self.weights[self.free], -1)[:, -2:].T
+        return [int(row) for row in self.free[first > second * (1 + head_sentences.TIE)]]
+
+    @cached_property
+    def differing(self) -> dict[int, float]:
+        """The rows with a favourite where another token writes most -> by how much more, as a share."""
+        by_row = {}
+        for row in self.clear:
+            looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
+            more = float(self.shares[row, written] - self.shares[row, looked])
+            if more > head_sentences.TIE * self.shares[row, written]:
+                by_row[row] = more
+        return by_row
+
+    def agreement(self) -> str:
+        """Where looking and writing disagree most."""
+        if not len(self.free):
+            return head_sentences.NO_CHOICE
+        if not self.norms[self.free].any():
+            return "The head writes nothing: all that it looks at has a value of length 0."
+        if not self.clear:
+            return "No row has a favourite: each looks at two tokens or more alike."
+        rows = formats.plural(len(self.clear), "row") + " with a favourite"
+        if not self.differing:
+            return f"In all {rows}, the token with the largest weight also contributes most."
+        most = places_of_largest(np.array(list(self.differing.values())), size=1.0)
+        row = list(self.differing)[most[0]]
+        return (
+            f"In {len(self.differing)} of {rows}, the token with the largest weight is not the one that contributes "
+            "most. "
+            f"The furthest apart{one_of_ties(len(most), 'rows')}: {self.sentence_of(row)}"
+        )
+
+    def sentence_of(self, row: int) -> str:
+        """Which token one row looks at most, and which contributes most to it."""
+        name = f"“{self.queries[row]}”"
+        if not self.visible[row].any():
+            return f"{name} may see nothing: it looks at no token, and nothing is written."
+        looked, written = int(self.weights[row].argmax()), int(self.shares[row].argmax())
+        weight, share = formats.weight(self.weights[row, looked]), self.shares[row]
+        if row in self.differing:
+            first, second = formats.percents(float(share[written]), float(share[looked]))
+            ties = one_of_ties(len(places_of_largest(share)))
+            return (
+                f"{name} looks most at “{self.keys[looked]}” ({weight}), but “{self.keys[written]}” contributes most"
+                f"{ties} ({first} of the lengths; “{self.keys[looked]}” {second})."
+            )
+        if self.visible[row].sum() == 1:
+            return f"{name} has no choice: all comes from “{self.keys[looked]}”."
+        if row not in self.clear:
+            return f"{name} has no favourite: it looks at two tokens or more alike."
+        most = formats.percent(float(share[looked]))
+        return f"{name} looks most at “{self.keys[looked]}” ({weight}), which also contributes most ({most})."
+
+    def sink(self) -> str:
+        """The attention sink of this head, if it has one.
+
+        A sink is a key that gets much of the weight whoever looks (Xiao et al. 2023). Here: more than 0.3 on average
+        over the rows that have a choice, and more than twice what an even spread would give it.
+        """
+        if not len(self.free):
+            return ""
+        visible = self.visible[self.free]
+        mean = self.weights[self.free].mean(0)
+        even = (visible / visible.sum(-1, keepdims=True)).mean(0)
+        key = int(mean.argmax())
+        if mean[key] <= max(SINK, TIMES_EVEN * even[key]):
+            return ""
+        share = self.shares[self.free, key].mean()
+        ratio = share / mean[key]
+        verdicts = {0.5: "but writes little", 0.9: "and writes less", 1.1: "and writes as much"}
+        verdict = next((words for most, words in verdicts.items() if ratio < most), "and writes more")
+        return (
+            f"“{self.keys[key]}” is an attention sink here: it gets {formats.percent(float(mean[key]))} of the weight "
+            f"on average, where an even spread would give it {formats.percent(even[key])}, {verdict}: "
+            f"{formats.percent(float(share))} of the lengths."
+        )
+
+    def table(self, rows: NDArray[np.intp], columns: NDArray[np.intp], index: pd.Index) -> pd.DataFrame:
+        """A row for each of these pairs: weight, norm, and the norm's share of its row."""
+        matrices = {"weight": self.weights, "norm": self.norms, "share of norms": self.shares}
+        return pd.DataFrame({name: matrix[rows, columns] for name, matrix in matrices.items()}, index=index)
+
+
+def norms(
+    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str, module: str, head: int
+) -> tuple[Tensor, Tensor]:
+    """The weights of this head, and the lengths of the contributions, (query, key) both."""
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording() as trace:
+        model(*inputs, mask=mask)
+    weights = trace[f"{site}.weights"][0, head]  # (query, key)
+    value = trace[f"{site}.value"][0, head]  # (key, head_dim)
+    attention = model.get_submodule(module)
+    assert isinstance(attention, MultiHeadAttention)
+    columns = slice(head * value.shape[-1], (head + 1) * value.shape[-1])  # of this head
+    output_weight = attention.output_projection.weight.detach()[:, columns].mT  # (head_dim, d_model)
+    norms = contribution_norms(weights, value, output_weight)  # (query, key)
+    return weights, norms
+
+
+def contributions_add_up(attention: Inside, head: int) -> dict[str, bool]:
+    """The vectors a v W_O summed over the keys are the head's share; the shares of all heads and b_O are the output."""
+    outputs, output = attention.recorded["head_output"], attention.recorded["output"]
+    with torch.no_grad():
+        summed = attention.weights(head) @ (attention.value[head] @ attention.output_weight(head))
+        shares = torch.stack([each @ attention.output_weight(at) for at, each in enumerate(outputs)])
+        off_share = (summed - shares[head]).abs().max().item()
+        off_output = (shares.sum(0) + attention.module.output_projection.bias - output).abs().max().item()
+    return {
+        f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})": off_share
+        < 1e-4,
+        f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})": off_output
+        < 1e-4,
+    }
+
+
+class ContributionPanel(AttentionPanel):
+    """A panel on what a head looks at and what it writes."""
+
+    sources: Sequence[Source] = (
+        contribution_norms,
+        Inside.weights,
+        Inside.output_weight,
+        MultiHeadAttention.forward,
+    )
+    needs = and_scores(1)
+
+    @cached_property
+    def writing(self) -> HeadWriting:
+        """What the head looks at, and what it writes."""
+        weights = self.inside.weights(self.head)
+        norms = contribution_norms(weights, self.inside.value[self.head], self.inside.output_weight(self.head))
+        return HeadWriting(
+            weights=weights.numpy(),
+            norms=norms.numpy(),
+            visible=self.inside.visible.numpy(),
+            queries=self.queries,
+            keys=self.keys,
+            read=len(self.tokens[0].pieces),
+        )
+
+    @property
+    def row(self) -> int:
+        """The chosen query, from 0."""
+        return min(self.state.query, len(self.tokens[0].pieces)) - 1
+
+
+class Contribution(ContributionPanel):
+    """All rows of the head."""
+
+    name = "contribution"
+    title = "What it looks at, and what that contributes"
+    how_to_read = (
+        "First map: where each query looks. Second map: how long the vector is that it gets from there. Click a cell "
+        "to choose its row."
+    )
+    sources = (*ContributionPanel.sources, HeadWriting.sink)
+    canvas = MAPS
+
+    def sentence(self) -> str:
+        """Where looking and writing disagree most, and whether a key is a sink."""
+        return " ".join(filter(None, [self.writing.agreement(), self.writing.sink()]))
+
+    def laws(self) -> dict[str, bool]:
+        """Whether the contributions add up to the head's output, tested on what the model recorded."""
+        return contributions_add_up(self.inside, self.head)
+
+    def table(self) -> pd.DataFrame:
+        """A row for each pair that may be."""
+        rows, columns = np.nonzero(self.writing.visible)
+        named = [
+            [f"{i + 1} {names[i]}" for i in at]
+            for names, at in ((self.queries, rows.tolist()), (self.keys, columns.tolist()))
+        ]
+        return self.writing.table(rows, columns, pd.MultiIndex.from_arrays(named, names=["query", "key"]))
+
+    def picture(self) -> Content:
+        """What the head looks at, beside what it writes; the chosen row ringed."""
+        writing, (rows, columns) = self.writing, self.axes
+        names = {
+            "What it looks at: a": (writing.weights, "weight"),
+            "What it writes: ‖a v Wᴼ‖": (writing.norms, "length"),
+        }
+        return maps.content(
+            [
+                Map(
+                    name=name,
+                    values=np.where(writing.visible, matrix, MASKED),
+                    scale=from_zero(float(matrix.max())),
+                    unit=unit,
+                )
+                for name, (matrix, unit) in names.items()
+            ],
+            rows=rows,
+            columns=columns,
+            picked=(self.row, min(self.state.key, len(self.tokens[1].pieces)) - 1),
+            whole_row=True,
+            asks=ASKS,
+            read=writing.read,
+        )
+
+    def recipe(self) -> str:
+        """A script that leaves the lengths in `norms`, (query, key)."""
+        site = self.site("").removesuffix(".")
+        module = site if self.model.is_encoder_decoder else f"stack.{site}"
+        return script(norms, **of_model(self.model), site=site, module=module, head=self.head)
+
+
+class ContributionRow(ContributionPanel):
+    """The chosen row of the head."""
+
+    name = "contribution_row"
+    how_to_read = "Lengths as shares of their sum; vectors that point in opposite directions partly cancel."
+    shape = ""
+    locked = True
+    canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return f"The row of “{self.queries[self.row]}”"
+
+    @property
+    def visible(self) -> NDArray[np.intp]:
+        """The keys that the row may see."""
+        return np.flatnonzero(self.writing.visible[self.row])
+
+    @property
+    def bars(self) -> list[int]:
+        """The keys that are worth a bar, in the order of the text."""
+        larger = np.maximum(self.writing.weights[self.row], self.writing.shares[self.row])[self.visible]
+        return sorted(self.visible[np.argsort(-larger, kind="stable")[:SHOWN]].tolist())
+
+    def sentence(self) -> str:
+        """Which token the row looks at most, and which contributes most to it."""
+        return self.writing.sentence_of(self.row)
+
+    def table(self) -> pd.DataFrame:
+        """A row per key that may be seen."""
+        index = pd.Index([f"{key + 1} {self.keys[key]}" for key in self.visible.tolist()], name="key")
+        return self.writing.table(np.full_like(self.visible, self.row), self.visible, index)
+
+    def picture(self) -> Content:
+        """The chosen row: each weight beside the share that it makes of what is written."""
+        writing, row, bars = self.writing, self.row, self.bars
+        return pairs.content(
+            [self.keys[key] for key in bars],
+            ("looks at: weight a", "writes: share of the ‖a v Wᴼ‖"),
+            np.stack([writing.weights[row, bars], writing.shares[row, bars]]),
+            roles=("query", "result"),
+            rows="key token",
+        )
+
+
+def _caveat(model: ModelState, state: AttentionState) -> Note:
+    """What neither a weight nor a length says; always beside them."""
+    random = " These weights are random: what they show is how attention works, nothing about language."
+    return Note(CAVEAT + model.if_random(random), "plain")
+
+
+VIEW: View[AttentionState] = View(
+    title="Contribution",
+    shows=[Columns([[Contribution], [ContributionRow]], widths=(7, 3)), _caveat],
+    controls=("kind", "layer", "head"),
+    line="line_contribution",
+    reads_pass=True,
+)
