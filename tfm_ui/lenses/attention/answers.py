@@ -45,7 +45,7 @@ def without_division(model: ModelState, state: AttentionState) -> str:
     count, most = {}, 0
     for scaled in (True, False):
         panel = Steps(model, replace(state, scaled=scaled))
-        head, read = panel.steps, len(panel.tokens[0].pieces)
+        head, read = panel.steps, panel.read
         top = head.weights[:read].max(-1).values[head.visible[:read].sum(-1) > 1]
         count[scaled], most = int((top > NEARLY_ALL).sum()), len(top)
     if not most:
@@ -116,7 +116,7 @@ def rollout(model: ModelState, state: AttentionState) -> str:
 def looks_and_takes(model: ModelState, state: AttentionState) -> str:
     """How many rows have their largest weight and their largest contribution at two tokens."""
     row = ContributionRow(model, state)
-    rows, differing = formats.plural(len(row.writing.clear), "row"), len(row.writing.differing)
+    rows, differing = formats.plural(len(row.clear), "row"), len(row.differing)
     return (
         f"{row.sentence()} In {differing} of {rows} with a favourite, the token with the largest weight is "
         "not the one that contributes most. What reaches the output is the weight times the vector that it carries, so "
@@ -126,7 +126,7 @@ def looks_and_takes(model: ModelState, state: AttentionState) -> str:
 
 def a_sink(model: ModelState, state: AttentionState) -> str:
     """Whether a token is an attention sink here."""
-    if sink := Contribution(model, state).writing.sink():
+    if sink := Contribution(model, state).sink():
         return (
             f"{sink} The softmax must share out all of a row’s weight: a head that has nothing to say can put it on "
             "such a token."
@@ -142,7 +142,7 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
     stream = ChangeStream(model, state)
     if stream.same:
         return "A and B are the same, so nothing moves. Silence a head, or lock a cell and drag its weight."
-    both, end = stream.compared.both, stream.compared.effect.relative[:, -1]
+    both, end = stream.both, stream.effect.relative[:, -1]
     moved = [name for name, is_there, far in zip(stream.queries, both, end, strict=True) if is_there and far >= NOTHING]
     if not moved:
         return "At the end no token’s vector has moved."
@@ -161,7 +161,7 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
 def answers_lost(model: ModelState, state: AttentionState) -> str:
     """How many right answers the changes of B cost."""
     output = ChangeOutput(model, state)
-    a, b = output.compared.effect.right
+    a, b = output.effect.right
     if output.same:
         return "A and B are the same, so nothing is lost. Silence a head, or lock a cell and drag its weight."
     if not a or not b:
@@ -176,14 +176,14 @@ def answers_lost(model: ModelState, state: AttentionState) -> str:
 
 def right_in_b(model: ModelState, state: AttentionState) -> float:
     """How many answers of the task are right in B; 0 if nobody knows what is right."""
-    right = ChangeOutput(model, state).compared.effect.right[1]
+    right = ChangeOutput(model, state).effect.right[1]
     return right[0] if right else 0
 
 
 def tokens_moved(model: ModelState, state: AttentionState) -> float:
     """How many tokens' vectors differ between A and B at the end of the model."""
-    compared = ChangeStream(model, state).compared
-    return int((compared.both & (compared.effect.relative[:, -1] >= NOTHING)).sum())
+    stream = ChangeStream(model, state)
+    return int((stream.both & (stream.effect.relative[:, -1] >= NOTHING)).sum())
 
 
 def a_leak(model: ModelState, state: AttentionState) -> str:
@@ -220,7 +220,7 @@ def copied(model: ModelState, state: AttentionState) -> Copied | None:
     if not earlier:
         return None
     follows = text.ids[earlier[-1] + 1]
-    a, b = ChangeOutput(model, state).compared.effect.probabilities
+    a, b = ChangeOutput(model, state).effect.probabilities
     return Copied(
         last=token_labels.labels(text)[read - 1],
         place=earlier[-1] + 1,

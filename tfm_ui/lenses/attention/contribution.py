@@ -1,7 +1,6 @@
 """The view "contribution": what a head looks at beside what it writes: favourites, disagreement, attention sinks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -37,27 +36,65 @@ SHOWN = 12  # bars of one row
 SINK, TIMES_EVEN = 0.3, 2.0  # of the weight on average, and of an even share: from here on a key is called a sink
 
 
-@dataclass(frozen=True)
-class HeadWriting:
-    """What one head looks at, and what it writes, in words."""
+def norms(
+    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str, module: str, head: int
+) -> tuple[Tensor, Tensor]:
+    """The weights of this head, and the lengths of the contributions, (query, key) both."""
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording() as trace:
+        model(*inputs, mask=mask)
+    weights = trace[f"{site}.weights"][0, head]  # (query, key)
+    value = trace[f"{site}.value"][0, head]  # (key, head_dim)
+    attention = model.get_submodule(module)
+    assert isinstance(attention, MultiHeadAttention)
+    columns = slice(head * value.shape[-1], (head + 1) * value.shape[-1])  # of this head
+    output_weight = attention.output_projection.weight.detach()[:, columns].mT  # (head_dim, d_model)
+    norms = contribution_norms(weights, value, output_weight)  # (query, key)
+    return weights, norms
 
-    weights: NDArray[np.float32]
-    """float32 (query, key), a."""
 
-    norms: NDArray[np.float32]
-    """float32 (query, key), ||a v W_O||."""
+def contributions_add_up(attention: Inside, head: int) -> dict[str, bool]:
+    """The vectors a v W_O summed over the keys are the head's share; the shares of all heads and b_O are the output."""
+    outputs, output = attention.recorded["head_output"], attention.recorded["output"]
+    with torch.no_grad():
+        summed = attention.weights(head) @ (attention.value[head] @ attention.output_weight(head))
+        shares = torch.stack([each @ attention.output_weight(at) for at, each in enumerate(outputs)])
+        off_share = (summed - shares[head]).abs().max().item()
+        off_output = (shares.sum(0) + attention.module.output_projection.bias - output).abs().max().item()
+    return {
+        f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})": off_share
+        < 1e-4,
+        f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})": off_output
+        < 1e-4,
+    }
 
-    visible: NDArray[np.bool_]
-    """Boolean (query, key), False where masked."""
 
-    queries: Sequence[str]
-    """A label per row, padding included."""
+class ContributionPanel(AttentionPanel):
+    """A panel on what a head looks at and what it writes."""
 
-    keys: Sequence[str]
-    """A label per column, padding included."""
+    sources: Sequence[Source] = (contribution_norms, Inside.weights, Inside.output_weight, MultiHeadAttention.forward)
+    needs = and_scores(1)
 
-    read: int
-    """How many of the rows are tokens; the rest is padding."""
+    @cached_property
+    def weights(self) -> NDArray[np.float32]:
+        """(query, key), a."""
+        return self.inside.weights(self.head).numpy()
+
+    @cached_property
+    def norms(self) -> NDArray[np.float32]:
+        """(query, key), ||a v W_O||."""
+        value, output_weight = self.inside.value[self.head], self.inside.output_weight(self.head)
+        return contribution_norms(torch.from_numpy(self.weights), value, output_weight).numpy()
+
+    @cached_property
+    def visible(self) -> NDArray[np.bool_]:
+        """(query, key), False where masked."""
+        return self.inside.visible.numpy()
+
+    @property
+    def row(self) -> int:
+        """The chosen query, from 0."""
+        return min(self.state.query, self.read) - 1
 
     @cached_property
     def shares(self) -> NDArray[np.float32]:
@@ -153,74 +190,10 @@ class HeadWriting:
             f"{formats.percent(float(share))} of the lengths."
         )
 
-    def table(self, rows: NDArray[np.intp], columns: NDArray[np.intp], index: pd.Index) -> pd.DataFrame:
+    def numbers_at(self, rows: NDArray[np.intp], columns: NDArray[np.intp], index: pd.Index) -> pd.DataFrame:
         """A row for each of these pairs: weight, norm, and the norm's share of its row."""
         matrices = {"weight": self.weights, "norm": self.norms, "share of norms": self.shares}
         return pd.DataFrame({name: matrix[rows, columns] for name, matrix in matrices.items()}, index=index)
-
-
-def norms(
-    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, site: str, module: str, head: int
-) -> tuple[Tensor, Tensor]:
-    """The weights of this head, and the lengths of the contributions, (query, key) both."""
-    model = Transformer(config).eval()
-    with torch.no_grad(), recording() as trace:
-        model(*inputs, mask=mask)
-    weights = trace[f"{site}.weights"][0, head]  # (query, key)
-    value = trace[f"{site}.value"][0, head]  # (key, head_dim)
-    attention = model.get_submodule(module)
-    assert isinstance(attention, MultiHeadAttention)
-    columns = slice(head * value.shape[-1], (head + 1) * value.shape[-1])  # of this head
-    output_weight = attention.output_projection.weight.detach()[:, columns].mT  # (head_dim, d_model)
-    norms = contribution_norms(weights, value, output_weight)  # (query, key)
-    return weights, norms
-
-
-def contributions_add_up(attention: Inside, head: int) -> dict[str, bool]:
-    """The vectors a v W_O summed over the keys are the head's share; the shares of all heads and b_O are the output."""
-    outputs, output = attention.recorded["head_output"], attention.recorded["output"]
-    with torch.no_grad():
-        summed = attention.weights(head) @ (attention.value[head] @ attention.output_weight(head))
-        shares = torch.stack([each @ attention.output_weight(at) for at, each in enumerate(outputs)])
-        off_share = (summed - shares[head]).abs().max().item()
-        off_output = (shares.sum(0) + attention.module.output_projection.bias - output).abs().max().item()
-    return {
-        f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})": off_share
-        < 1e-4,
-        f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})": off_output
-        < 1e-4,
-    }
-
-
-class ContributionPanel(AttentionPanel):
-    """A panel on what a head looks at and what it writes."""
-
-    sources: Sequence[Source] = (
-        contribution_norms,
-        Inside.weights,
-        Inside.output_weight,
-        MultiHeadAttention.forward,
-    )
-    needs = and_scores(1)
-
-    @cached_property
-    def writing(self) -> HeadWriting:
-        """What the head looks at, and what it writes."""
-        weights = self.inside.weights(self.head)
-        norms = contribution_norms(weights, self.inside.value[self.head], self.inside.output_weight(self.head))
-        return HeadWriting(
-            weights=weights.numpy(),
-            norms=norms.numpy(),
-            visible=self.inside.visible.numpy(),
-            queries=self.queries,
-            keys=self.keys,
-            read=len(self.tokens[0].pieces),
-        )
-
-    @property
-    def row(self) -> int:
-        """The chosen query, from 0."""
-        return min(self.state.query, len(self.tokens[0].pieces)) - 1
 
 
 class Contribution(ContributionPanel):
@@ -232,12 +205,12 @@ class Contribution(ContributionPanel):
         "First map: where each query looks. Second map: how long the vector is that it gets from there. Click a cell "
         "to choose its row."
     )
-    sources = (*ContributionPanel.sources, HeadWriting.sink)
+    sources = (*ContributionPanel.sources, ContributionPanel.sink)
     canvas = MAPS
 
     def sentence(self) -> str:
         """Where looking and writing disagree most, and whether a key is a sink."""
-        return " ".join(filter(None, [self.writing.agreement(), self.writing.sink()]))
+        return " ".join(filter(None, [self.agreement(), self.sink()]))
 
     def laws(self) -> dict[str, bool]:
         """Whether the contributions add up to the head's output, tested on what the model recorded."""
@@ -245,25 +218,21 @@ class Contribution(ContributionPanel):
 
     def table(self) -> pd.DataFrame:
         """A row for each pair that may be."""
-        rows, columns = np.nonzero(self.writing.visible)
-        named = [
-            [f"{i + 1} {names[i]}" for i in at]
-            for names, at in ((self.queries, rows.tolist()), (self.keys, columns.tolist()))
-        ]
-        return self.writing.table(rows, columns, pd.MultiIndex.from_arrays(named, names=["query", "key"]))
+        rows, columns = np.nonzero(self.visible)
+        return self.numbers_at(rows, columns, self.pairs(rows, columns))
 
     def picture(self) -> Content:
         """What the head looks at, beside what it writes; the chosen row ringed."""
-        writing, (rows, columns) = self.writing, self.axes
+        rows, columns = self.axes
         names = {
-            "What it looks at: a": (writing.weights, "weight"),
-            "What it writes: ‖a v Wᴼ‖": (writing.norms, "length"),
+            "What it looks at: a": (self.weights, "weight"),
+            "What it writes: ‖a v Wᴼ‖": (self.norms, "length"),
         }
         return maps.content(
             [
                 Map(
                     name=name,
-                    values=np.where(writing.visible, matrix, MASKED),
+                    values=np.where(self.visible, matrix, MASKED),
                     scale=from_zero(float(matrix.max())),
                     unit=unit,
                 )
@@ -274,7 +243,7 @@ class Contribution(ContributionPanel):
             picked=(self.row, min(self.state.key, len(self.tokens[1].pieces)) - 1),
             whole_row=True,
             asks=ASKS,
-            read=writing.read,
+            read=self.read,
         )
 
     def recipe(self) -> str:
@@ -298,32 +267,33 @@ class ContributionRow(ContributionPanel):
         return f"The row of “{self.queries[self.row]}”"
 
     @property
-    def visible(self) -> NDArray[np.intp]:
+    def seen_keys(self) -> NDArray[np.intp]:
         """The keys that the row may see."""
-        return np.flatnonzero(self.writing.visible[self.row])
+        return np.flatnonzero(self.visible[self.row])
 
     @property
     def bars(self) -> list[int]:
         """The keys that are worth a bar, in the order of the text."""
-        larger = np.maximum(self.writing.weights[self.row], self.writing.shares[self.row])[self.visible]
-        return sorted(self.visible[np.argsort(-larger, kind="stable")[:SHOWN]].tolist())
+        larger = np.maximum(self.weights[self.row], self.shares[self.row])[self.seen_keys]
+        return sorted(self.seen_keys[np.argsort(-larger, kind="stable")[:SHOWN]].tolist())
 
     def sentence(self) -> str:
         """Which token the row looks at most, and which contributes most to it."""
-        return self.writing.sentence_of(self.row)
+        return self.sentence_of(self.row)
 
     def table(self) -> pd.DataFrame:
         """A row per key that may be seen."""
-        index = pd.Index([f"{key + 1} {self.keys[key]}" for key in self.visible.tolist()], name="key")
-        return self.writing.table(np.full_like(self.visible, self.row), self.visible, index)
+        rows = np.full_like(self.seen_keys, self.row)
+        index = self.pairs(rows, self.seen_keys).droplevel("query")
+        return self.numbers_at(rows, self.seen_keys, index)
 
     def picture(self) -> Content:
         """The chosen row: each weight beside the share that it makes of what is written."""
-        writing, row, bars = self.writing, self.row, self.bars
+        row, bars = self.row, self.bars
         return pairs.content(
             [self.keys[key] for key in bars],
             ("looks at: weight a", "writes: share of the ‖a v Wᴼ‖"),
-            np.stack([writing.weights[row, bars], writing.shares[row, bars]]),
+            np.stack([self.weights[row, bars], self.shares[row, bars]]),
             roles=("query", "result"),
             rows="key token",
         )

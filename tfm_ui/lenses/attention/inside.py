@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import (
@@ -26,6 +29,7 @@ from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Origin
 from tfm_ui.live.texts import tokens_of
+from tfm_ui.pictures.heat import numbered
 from tfm_ui.pictures.maps import Axis
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
@@ -169,6 +173,11 @@ class AttentionPanel(Panel):
         return tokens_of(self.model, self.kind)
 
     @cached_property
+    def read(self) -> int:
+        """How many of the queries are tokens; the rest is padding."""
+        return len(self.tokens[0].pieces)
+
+    @cached_property
     def queries(self) -> list[str]:
         """A label per row, padding included."""
         return token_labels.labels(self.tokens[0])
@@ -181,6 +190,22 @@ class AttentionPanel(Panel):
     @property
     def shape(self) -> str:
         return f"query × key = {len(self.queries)} × {len(self.keys)}"
+
+    @property
+    def row_names(self) -> list[str]:
+        """What the rows are called in tables, in which equal labels have different numbers."""
+        return numbered(self.queries)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What the columns are called in tables."""
+        return numbered(self.keys)
+
+    def pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> pd.MultiIndex:
+        """The index of a table of these pairs, a row for each."""
+        queries, keys = self.row_names, self.column_names
+        named = [[queries[row] for row in rows], [keys[column] for column in columns]]
+        return pd.MultiIndex.from_arrays(named, names=["query", "key"])
 
     @property
     def axes(self) -> tuple[Axis, Axis]:

@@ -108,11 +108,6 @@ class Arcs(AttentionPanel):
         return self.attention.visible
 
     @property
-    def read(self) -> int:
-        """How many of the queries are tokens; the rest is padding."""
-        return self.attention.read
-
-    @property
     def sources(self) -> Sequence[Source]:
         return SOURCES[self.how]
 
@@ -210,7 +205,7 @@ class Arcs(AttentionPanel):
     def table(self) -> pd.DataFrame:
         """Each map that is drawn; of several heads of a long text the lines, and what all others sum to."""
         name = "head" if self.how == "heads" else "weights"
-        queries, keys = ([f"{i + 1} {name}" for i, name in enumerate(names)] for names in (self.queries, self.keys))
+        queries, keys = self.row_names, self.column_names
         if len(keys) > ALL_UP_TO and len(self.chosen) > 1:
             return self._drawn(name, queries, keys)
         each = list(maps(self.attention, self.layer, self.how))

@@ -56,14 +56,14 @@ class ChangeWeights(ChangePanel):
         """The largest difference in the weights of this head."""
         if self.same:
             return "A and B are the same: silence a head, or lock a cell and drag its weight."
-        both = self.compared.there.all(0)
-        size = np.abs(np.where(both, self.compared.difference, 0))
+        both = self.there.all(0)
+        size = np.abs(np.where(both, self.difference, 0))
         if not size.size or size.max() < NOTHING:
             where = f"layer {self.state.layer}, head {self.state.head}"
             return f"{self._no_weight_differs(where)} {self.about_leak()}".strip()
-        most = places_of_largest(size, size=float(self.compared.weights.max()))
+        most = places_of_largest(size, size=float(self.weights.max()))
         query, key = divmod(most[0], size.shape[1])
-        a, b = formats.weights(*self.compared.weights[:, query, key].tolist())
+        a, b = formats.weights(*self.weights[:, query, key].tolist())
         moved = int((size.max(-1) >= NOTHING).sum())
         return (
             f"Largest difference{one_of_ties(len(most), 'pairs')}: “{self.queries[query]}” looks at “{self.keys[key]}” "
@@ -81,12 +81,12 @@ class ChangeWeights(ChangePanel):
 
     def about_leak(self) -> str:
         """Who sees whom though the mask forbids it; "" if nobody does."""
-        leak = self.compared.effect.leak
+        leak = self.effect.leak
         return leak.in_words(self.names) if leak else ""
 
     def laws(self) -> dict[str, bool]:
         """What holds of every attention, tested on B: edits may break it."""
-        weights, visible = self.compared.weights[1], self.compared.visible[1]
+        weights, visible = self.weights[1], self.visible[1]
         rows = np.flatnonzero(visible.any(-1))
         off = np.abs(weights[rows].sum(-1) - 1)
         sums = f"every row of {self.head_in_words} sums to 1 in B"
@@ -101,30 +101,27 @@ class ChangeWeights(ChangePanel):
 
     def crosses(self) -> list[tuple[int, int, int]]:
         """(side, row, column) of the weights that the mask forbids; those of B also in the difference."""
-        leaks = np.argwhere(~self.compared.visible & self.compared.there & (self.compared.weights > 0)).tolist()
+        leaks = np.argwhere(~self.visible & self.there & (self.weights > 0)).tolist()
         both = [(2, row, column) for side, row, column in leaks if side == 1]
         return [(side, row, column) for side, row, column in leaks] + both
 
     def table(self) -> pd.DataFrame:
         """A row for each pair that is there in A and in B, the largest difference first."""
-        difference = self.compared.difference
-        rows, columns = np.nonzero(self.compared.there.all(0))
+        difference = self.difference
+        rows, columns = np.nonzero(self.there.all(0))
         order = np.argsort(-np.abs(difference[rows, columns]), kind="stable")
         rows, columns = rows[order], columns[order]
-        queries, keys = _numbered(self.compared.queries, self.queries), _numbered(self.compared.keys, self.keys)
-        named = [[queries[row] for row in rows], [keys[column] for column in columns]]
-        index = pd.MultiIndex.from_arrays(named, names=["query", "key"])
-        return _beside_each_other(self.compared.weights[:, rows, columns], index)
+        return _beside_each_other(self.weights[:, rows, columns], self.pairs(rows, columns))
 
     def picture(self) -> Content:
         """The head in A, in B, and the difference; the locked cell's weight can be dragged."""
-        both, (rows, columns) = self.compared, self.axes
+        rows, columns = self.axes
         sides = [
             np.where(there, np.where(visible | (weights > 0), weights, MASKED), ABSENT)
-            for weights, visible, there in zip(both.weights, both.visible, both.there, strict=True)
+            for weights, visible, there in zip(self.weights, self.visible, self.there, strict=True)
         ]
-        weights = from_zero(float(both.weights.max()))
-        most = float(np.abs(both.difference[both.there.all(0)]).max(initial=0))
+        weights = from_zero(float(self.weights.max()))
+        most = float(np.abs(self.difference[self.there.all(0)]).max(initial=0))
         return maps.content(
             [
                 Map(name=self.title_of(0), values=sides[0], scale=weights, unit="weight"),
@@ -134,7 +131,7 @@ class ChangeWeights(ChangePanel):
             rows=rows,
             columns=columns,
             picked=self.locked_cell,
-            places=([i + 1 for i in both.queries], [i + 1 for i in both.keys]),
+            places=([i + 1 for i in self.rows], [i + 1 for i in self.columns]),
             asks=ASKS,
             crosses=self.crosses(),
             slider=self._slider(),
@@ -147,7 +144,7 @@ class ChangeWeights(ChangePanel):
         before, _, after = written(self.dragged).rpartition(f" {MARK:g}")
         query, key = (self.names.token(text, token) for text, token in zip(self.texts, self.cell, strict=True))
         label = f"Drag: {query} looks at {key} in B with"
-        value = round(float(self.compared.weights[1][self.locked_cell]), 4)
+        value = round(float(self.weights[1][self.locked_cell]), 4)
         return Slider(label, value, "attention_changes", f"{before} ", after)
 
     def tools(self) -> None:
@@ -173,7 +170,7 @@ class ChangeStream(ChangePanel):
 
     def sentence(self) -> str:
         """Where it moved most, for how far it had come."""
-        effect, both = self.compared.effect, self.compared.both
+        effect, both = self.effect, self.both
         moved = effect.relative * both[:, None]
         if self.same:
             return "The residual stream is the same in A and B."
@@ -194,13 +191,13 @@ class ChangeStream(ChangePanel):
 
     def table(self) -> pd.DataFrame:
         """A row per token, a column per place: ||x_B - x_A|| / ||x_A||."""
-        rows = pd.Index(_numbered(self.compared.queries, self.queries), name="token")
-        return pd.DataFrame(self.compared.effect.relative, index=rows, columns=self.compared.effect.places)
+        rows = pd.Index(self.row_names, name="token")
+        return pd.DataFrame(self.effect.relative, index=rows, columns=self.effect.places)
 
     def picture(self) -> Content:
         """How far each token's vector moved, after each part of the model."""
-        both, steps = self.compared, self.compared.effect.places
-        moved = np.where(both.both[:, None], both.effect.relative, ABSENT)
+        steps = self.effect.places
+        moved = np.where(self.both[:, None], self.effect.relative, ABSENT)
         return maps.content(
             [
                 Map(
@@ -212,7 +209,7 @@ class ChangeStream(ChangePanel):
             ],
             rows=Axis(self.queries, "token", "token"),
             columns=Axis(steps, "after layer", "after"),
-            places=([i + 1 for i in both.queries], list(range(len(steps)))),
+            places=([i + 1 for i in self.rows], list(range(len(steps)))),
             square=False,
         )
 
@@ -232,7 +229,7 @@ class ChangeOutput(ChangePanel):
     @cached_property
     def moved(self) -> NDArray[np.bool_]:
         """(vocab), the tokens whose probability differs between A and B by more than rounding."""
-        a, b = self.compared.effect.probabilities
+        a, b = self.effect.probabilities
         return np.asarray(np.abs(b - a) >= NOTHING)
 
     @property
@@ -247,7 +244,7 @@ class ChangeOutput(ChangePanel):
 
         The likeliest, if none moved. Only numbers that stand for a known word are words.
         """
-        a, b = self.compared.effect.probabilities
+        a, b = self.effect.probabilities
         typed = [change.piece for changes in self.changes for change in changes if isinstance(change, Replace)]
         texts = [encode(piece, self.model.tokens_by) for piece in typed]
         known = token_labels.pieces_of_ids([*texts, *known_texts(self.model)])
@@ -258,11 +255,11 @@ class ChangeOutput(ChangePanel):
             most = words[np.argsort(-a[words], kind="stable")][:SHOWN]
         most = most[np.argsort(-np.maximum(a, b)[most], kind="stable")]
         names = [f"“{token_labels.named(known[i][0])}”" for i in most.tolist()]
-        return names, self.compared.effect.probabilities[:, most]
+        return names, self.effect.probabilities[:, most]
 
     def sentence(self) -> str:
         """Which token's probability moved most, at the last token of the text."""
-        effect = self.compared.effect
+        effect = self.effect
         a, b = (self.names.token(final_text(self.model), last + 1) for last in effect.last)
         at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
         names, shares = self.likely
@@ -287,10 +284,6 @@ class ChangeOutput(ChangePanel):
         """The probabilities that moved most; the largest, if none moved."""
         names, shares = self.likely
         return pairs.content(names, ("A", "B"), shares, roles=("muted", "result"), rows="next token")
-
-
-def _numbered(tokens: Sequence[int], names: Sequence[str]) -> list[str]:
-    return [f"{token + 1} {name}" for token, name in zip(tokens, names, strict=True)]
 
 
 def _beside_each_other(sides: NDArray[np.float32], index: pd.Index) -> pd.DataFrame:

@@ -41,8 +41,8 @@ NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for r
 
 
 @dataclass(frozen=True)
-class PassWeights:
-    """The attention weights of one pass: who looks at whom."""
+class Side:
+    """What one pass left behind."""
 
     heads: Mapping[str, Heads]
     """Kind of attention -> its heads, as the model computed them."""
@@ -53,24 +53,6 @@ class PassWeights:
     positions: Positions
     """Where each token of the texts stands."""
 
-    def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
-        """(query, key), as the model went on with them; layer and head from 0."""
-        edits = [
-            replace(change, head=1).edit(self.positions)()  # of weights that are those of its head alone
-            for change in self.changes
-            if isinstance(change, Weight) and (change.kind, change.layer - 1, change.head - 1) == (kind, layer, head)
-        ]
-        weights = torch.from_numpy(self.heads[kind].exact(layer, head))
-        return np.asarray(in_turn(*edits)(weights[None, None])[0, 0].numpy())
-
-
-@dataclass(frozen=True)
-class Side:
-    """What one pass left behind."""
-
-    pass_weights: PassWeights
-    """Who looks at whom."""
-
     stream: Mapping[str, Tensor]
     """Site -> (seq, d_model), the residual stream, from its start on."""
 
@@ -80,10 +62,15 @@ class Side:
     right: tuple[int, int] | None
     """How many answers of the task are right, and how many are asked for; None if nobody knows them."""
 
-    @property
-    def positions(self) -> Positions:
-        """Where each token of the texts stands."""
-        return self.pass_weights.positions
+    def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
+        """(query, key), as the model went on with them; layer and head from 0."""
+        edits = [
+            replace(change, head=1).edit(self.positions)()  # of weights that are those of its head alone
+            for change in self.changes
+            if isinstance(change, Weight) and (change.kind, change.layer - 1, change.head - 1) == (kind, layer, head)
+        ]
+        weights = torch.from_numpy(self.heads[kind].exact(layer, head))
+        return np.asarray(in_turn(*edits)(weights[None, None])[0, 0].numpy())
 
     @property
     def end(self) -> Tensor:
@@ -125,8 +112,8 @@ class Leak:
 class Effect:
     """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B."""
 
-    pass_weights: PassWeights
-    """The weights of B's pass."""
+    side: Side
+    """B, without its residual stream."""
 
     places: list[str]
     """A column of the residual stream each: "start", then the layer and the sub-layer that it stands after."""
@@ -161,79 +148,23 @@ class Effect:
         return np.asarray(self.moved / np.maximum(self.length, 1e-30), np.float32)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One head of A beside the same head of B."""
-
-    effect: Effect
-    """What differs beside this head."""
-
-    queries: list[int]
-    """The tokens of the rows, from 0, as the text is written."""
-
-    keys: list[int]
-    """The tokens of the columns, likewise."""
-
-    weights: NDArray[np.float32]
-    """(2, query, key), of this head."""
-
-    visible: NDArray[np.bool_]
-    """(2, query, key), where the mask lets look."""
-
-    there: NDArray[np.bool_]
-    """(2, query, key), False where a token is dropped."""
-
-    @property
-    def difference(self) -> NDArray[np.float32]:
-        """(query, key), B - A."""
-        return np.asarray(self.weights[1] - self.weights[0])
-
-    @property
-    def both(self) -> NDArray[np.bool_]:
-        """(query), whether the token of the row is there in A and in B."""
-        return np.asarray(self.there.any(-1).all(0))
+@cached()
+def side_of(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
+    """The model with changes, as in a link; those that it does not allow are passed over."""
+    return rerun(model, kinds, possible(changes, model))
 
 
 @cached()
-def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
-    """The model with changes A beside the model with changes B.
-
-    Args:
-        model: the model, and the texts that it reads.
-        a: changes, as in a link; those that this model does not allow are passed over.
-        b: likewise.
-        kind: of attention, as changes call it: that of a single stack is the encoder's.
-        layer: from 0.
-        head: from 0.
+def effect_of(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
+    """The model with changes A beside the model with changes B. A is kept by itself: it stays while B is dragged.
 
     Raises:
         ValueError: if the model is `too_large`.
     """
     if reason := passes.too_large(model):
         raise ValueError(reason)
-    kinds = ("encoder",) if kind == "encoder" else ("decoder", "cross")
-    effect = _effect(model, a, b, kinds)
-    sides = _side(model, a, kinds).pass_weights, effect.pass_weights
-    queries, keys = ([side.positions[text] for side in sides] for text in texts_of(kind))
-    rows, columns = in_either(queries), in_either(keys)
-    aligned = [
-        by_token(side.weights(kind, layer, head), side.heads[kind].visible, q[rows], k[columns])
-        for side, q, k in zip(sides, queries, keys, strict=True)
-    ]
-    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
-    return Compared(effect, rows.tolist(), columns.tolist(), weights, visible, there)
-
-
-@cached()
-def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
-    return rerun(model, kinds, possible(changes, model))
-
-
-@cached()
-def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
-    """Run the model with B's changes and keep what differs from A, which is kept: it stays while B is dragged."""
     changes = [possible(text, model) for text in (a, b)]
-    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, changes[1])
+    side_a, side_b = side_of(model, a, kinds), rerun(model, kinds, changes[1])
     standing = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
     rows = in_either(standing)
     lengths = [distances(x, side_b.stream[site], *(at[rows] for at in standing)) for site, x in side_a.stream.items()]
@@ -241,7 +172,7 @@ def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect
     text = final_text(model)
     last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
     return Effect(
-        pass_weights=side_b.pass_weights,
+        side=replace(side_b, stream={}),
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
@@ -282,7 +213,7 @@ def rerun(
     heads = {kind: _heads(model, trace, kind, site) for kind, site in zip(kinds, sites, strict=True)}
     right = right_answers(model, logits[0]) if as_written else None  # of another text nobody knows them
     streams = {name: x[0] for name, x in stream.items()}
-    return Side(PassWeights(heads, changes, standing), streams, logits[0, last].clone(), right)
+    return Side(heads, changes, standing, streams, logits[0, last].clone(), right)
 
 
 def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str, site: str) -> Heads:
@@ -308,9 +239,10 @@ def _other_id(model: ModelState, token_id: int) -> int:
     return first + (token_id - first + 1) % (count - first)
 
 
-def in_either(standing: Sequence[Places]) -> Places:
+def in_either(standing: Sequence[Places]) -> list[int]:
     """The tokens that stand somewhere in A or in B, from 0."""
-    return np.flatnonzero((np.stack(standing) >= 0).any(0))
+    tokens: list[int] = np.flatnonzero((np.stack(standing) >= 0).any(0)).tolist()
+    return tokens
 
 
 def by_token(

@@ -1,9 +1,13 @@
 """What every panel of the view "change" shows: two sides, A and B, with their changes, a head and a locked cell."""
 
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tfm_core import encode
-from tfm_ui.lenses.attention.change.compared import Compared, compared
+from tfm_ui.lenses.attention.change.compared import Effect, Side, by_token, effect_of, in_either, side_of
 from tfm_ui.lenses.attention.changes import (
     Change,
     Weight,
@@ -67,20 +71,87 @@ class ChangePanel(AttentionPanel):
         """Whether A and B are one model."""
         return self.changes[0] == self.changes[1]
 
+    @property
+    def _stack(self) -> tuple[str, ...]:
+        """The attentions of the stack that is looked at."""
+        return ("encoder",) if self.kind == "encoder" else ("decoder", "cross")
+
     @cached_property
-    def compared(self) -> Compared:
-        """What was computed of both."""
-        return compared(self.model, self.state.pinned, self.state.changes, self.kind, self.layer, self.head)
+    def effect(self) -> Effect:
+        """What differs between A and B whatever head is looked at."""
+        return effect_of(self.model, self.state.pinned, self.state.changes, self._stack)
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """What the passes of A and of B left behind."""
+        return side_of(self.model, self.state.pinned, self._stack), self.effect.side
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The tokens of the rows, from 0, as the text is written."""
+        return in_either([side.positions[self.texts[0]] for side in self.sides])
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The tokens of the columns, likewise."""
+        return in_either([side.positions[self.texts[1]] for side in self.sides])
+
+    @cached_property
+    def _aligned(self) -> list[NDArray[Any]]:
+        (queries, keys), rows, columns = self.texts, self.rows, self.columns
+        sides = [
+            by_token(
+                side.weights(self.kind, self.layer, self.head),
+                side.heads[self.kind].visible,
+                side.positions[queries][rows],
+                side.positions[keys][columns],
+            )
+            for side in self.sides
+        ]
+        return [np.stack(pair) for pair in zip(*sides, strict=True)]
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """(2, query, key), of the head in A and in B."""
+        return self._aligned[0]
+
+    @property
+    def visible(self) -> NDArray[np.bool_]:
+        """(2, query, key), where the mask lets look."""
+        return self._aligned[1]
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """(2, query, key), False where a token is dropped."""
+        return self._aligned[2]
+
+    @property
+    def both(self) -> NDArray[np.bool_]:
+        """(query), whether the token of the row is there in A and in B."""
+        return np.asarray(self.there.any(-1).all(0))
+
+    @property
+    def difference(self) -> NDArray[np.float32]:
+        """(query, key), B - A."""
+        return np.asarray(self.weights[1] - self.weights[0])
 
     @property
     def queries(self) -> list[str]:
         """A label per row."""
-        return self._labels(self.texts[0], self.compared.queries)
+        return self._labels(self.texts[0], self.rows)
 
     @property
     def keys(self) -> list[str]:
         """A label per column."""
-        return self._labels(self.texts[1], self.compared.keys)
+        return self._labels(self.texts[1], self.columns)
+
+    @property
+    def row_names(self) -> list[str]:
+        return [f"{token + 1} {name}" for token, name in zip(self.rows, self.queries, strict=True)]
+
+    @property
+    def column_names(self) -> list[str]:
+        return [f"{token + 1} {name}" for token, name in zip(self.columns, self.keys, strict=True)]
 
     def _labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
@@ -98,10 +169,10 @@ class ChangePanel(AttentionPanel):
     def locked_cell(self) -> tuple[int, int] | None:
         """Row and column of the locked cell, from 0, if it is there in B."""
         query, key = (number - 1 for number in self.cell)
-        if query not in self.compared.queries or key not in self.compared.keys:
+        if query not in self.rows or key not in self.columns:
             return None
-        row, column = self.compared.queries.index(query), self.compared.keys.index(key)
-        return (row, column) if self.compared.there[1, row, column] else None
+        row, column = self.rows.index(query), self.columns.index(key)
+        return (row, column) if self.there[1, row, column] else None
 
     @property
     def dragged(self) -> list[Change]:

@@ -18,7 +18,7 @@ from tfm_ui.lenses.attention.steps.canvas import MATRICES_CANVAS
 from tfm_ui.lenses.attention.steps.derivation import Derivation, derivation
 from tfm_ui.lenses.attention.steps.formula import code, latex, lines_of
 from tfm_ui.lenses.attention.steps.head_steps import Cell, HeadSteps
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, SCENES, WHAT, Region, history, place, places, what
+from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Region, history, place, places, what
 from tfm_ui.live import head_recipe
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
@@ -137,9 +137,9 @@ class Steps(AttentionPanel):
 
     def numbers(self, name: str) -> NDArray[np.float32]:
         """The part of a matrix that is shown, float32 (row, column)."""
-        matrix, windows = MATRICES[name], self.windows
-        numbers = matrix.numbers(self.steps, self.at, windows["query"], windows["key"]).detach()
-        rows, columns = (slice(None) if axis in ("query", "key") else windows[axis] for axis in matrix.axes)
+        windows = self.windows
+        numbers = NUMBERS[name](self.steps, self.at, windows["query"], windows["key"]).detach()
+        rows, columns = (slice(None) if axis in ("query", "key") else windows[axis] for axis in MATRICES[name].axes)
         shown: NDArray[np.float32] = numbers[rows, columns].numpy()
         return shown
 

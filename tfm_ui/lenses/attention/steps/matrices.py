@@ -27,17 +27,35 @@ class Matrix:
     axes: tuple[str, str]
     """The names of the axes of its rows and columns."""
 
-    role: str
+    role: str = ""
     """Which role's colour its title has: query, key, value, result, or "" for none."""
-
-    numbers: Callable[[HeadSteps, Cell, slice, slice], Tensor]
-    """Gives its numbers for a head, a cell, a slice of the queries and one of the keys."""
-
-    fed_by: Callable[[HeadSteps, Cell, Region], Mapping[str, Region]] = lambda head, at, region: {}
-    """Gives, for a head, a cell and a region of this matrix, the regions of others that it was computed from."""
 
     weights: bool = False
     """Whether its numbers are weights, from 0 to 1, rather than signed numbers."""
+
+
+MATRICES: dict[str, Matrix] = {
+    "input": Matrix("X", ("query", "channel")),
+    "memory": Matrix("X′", ("key", "channel")),
+    "query weights": Matrix("W_Q", ("channel", "dim"), "query"),
+    "key weights": Matrix("W_K", ("channel", "dim"), "key"),
+    "value weights": Matrix("W_V", ("channel", "dim"), "value"),
+    "query": Matrix("Q", ("query", "dim"), "query"),
+    "key": Matrix("K", ("key", "dim"), "key"),
+    "value": Matrix("V", ("key", "dim"), "value"),
+    "key transposed": Matrix("Kᵀ", ("dim", "key"), "key"),
+    "scores": Matrix("S", ("query", "key")),
+    "bias": Matrix("B", ("query", "key")),
+    "scaled": Matrix("S′", ("query", "key")),
+    "mask": Matrix("M", ("query", "key")),
+    "masked": Matrix("S″", ("query", "key")),
+    "weights": Matrix("A", ("query", "key"), weights=True),
+    "weighted values": Matrix("a V", ("key", "dim"), "value"),
+    "head output": Matrix("H", ("query", "dim"), "result"),
+    "heads": Matrix("H₁ … Hₕ", ("query", "merged"), "result"),
+    "output weights": Matrix("W_O", ("merged", "channel"), "result"),
+    "output": Matrix("Y", ("query", "channel"), "result"),
+}
 
 
 def _parameters(name: str) -> Callable[[HeadSteps, Cell, slice, slice], Tensor]:
@@ -61,110 +79,58 @@ def _bias(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
     return torch.zeros(1, 1) if head.bias is None else head.bias[queries, keys]
 
 
-def _merged(head: HeadSteps, at: Cell, region: Region) -> Mapping[str, Region]:
-    row, column = region
-    if column is None:
-        return {"head output": (row, None)}
-    dim = column - head.number * head.head_dim
-    return {"head output": (row, dim)} if 0 <= dim < head.head_dim else {}
-
-
-MATRICES: dict[str, Matrix] = {
-    "input": Matrix("X", ("query", "channel"), "", lambda head, at, q, k: head.inside.input[q]),
-    "memory": Matrix("X′", ("key", "channel"), "", lambda head, at, q, k: head.inside.memory[k]),
-    "query weights": Matrix("W_Q", ("channel", "dim"), "query", _parameters("query_projection")),
-    "key weights": Matrix("W_K", ("channel", "dim"), "key", _parameters("key_projection")),
-    "value weights": Matrix("W_V", ("channel", "dim"), "value", _parameters("value_projection")),
-    "query": Matrix(
-        "Q",
-        ("query", "dim"),
-        "query",
-        lambda head, at, q, k: head.query[q],
-        lambda head, at, region: {"input": (region[0], None), "query weights": (None, region[1])},
-    ),
-    "key": Matrix(
-        "K",
-        ("key", "dim"),
-        "key",
-        lambda head, at, q, k: head.key[k],
-        lambda head, at, region: {"memory": (region[0], None), "key weights": (None, region[1])},
-    ),
-    "value": Matrix(
-        "V",
-        ("key", "dim"),
-        "value",
-        lambda head, at, q, k: head.value[k],
-        lambda head, at, region: {"memory": (region[0], None), "value weights": (None, region[1])},
-    ),
-    "key transposed": Matrix("Kᵀ", ("dim", "key"), "key", lambda head, at, q, k: head.key[k].mT),
-    "scores": Matrix(
-        "S",
-        ("query", "key"),
-        "",
-        lambda head, at, q, k: head.scores[q, k],
-        lambda head, at, region: {
-            "query": (region[0], None),
-            "key": (region[1], None),
-            "key transposed": (None, region[1]),
-        },
-    ),
-    "bias": Matrix("B", ("query", "key"), "", _bias),
-    "scaled": Matrix(
-        "S′",
-        ("query", "key"),
-        "",
-        lambda head, at, q, k: head.scaled_scores[q, k],
-        lambda head, at, region: {"scores": region, "bias": region},
-    ),
-    "mask": Matrix("M", ("query", "key"), "", _mask),
-    "masked": Matrix(
-        "S″",
-        ("query", "key"),
-        "",
-        lambda head, at, q, k: head.masked_scores[q, k],
-        lambda head, at, region: {"scaled": region, "mask": region},
-    ),
-    "weights": Matrix(
-        "A",
-        ("query", "key"),
-        "",
-        lambda head, at, q, k: head.weights[q, k],
-        lambda head, at, region: {"masked": (region[0], None)},
-        weights=True,
-    ),
-    "weighted values": Matrix(
-        "a V",
-        ("key", "dim"),
-        "value",
-        lambda head, at, q, k: head.weighted_values(at.query)[k],
-        lambda head, at, region: {"weights": (at.query, region[0]), "value": region},
-    ),
-    "head output": Matrix(
-        "H",
-        ("query", "dim"),
-        "result",
-        lambda head, at, q, k: head.output[q],
-        lambda head, at, region: {
-            "weights": (region[0], None),
-            "value": (None, region[1]),
-            **({"weighted values": (None, region[1])} if region[0] == at.query else {}),
-        },
-    ),
-    "heads": Matrix("H₁ … Hₕ", ("query", "merged"), "result", lambda head, at, q, k: head.merged(q), _merged),
-    "output weights": Matrix(
-        "W_O",
-        ("merged", "channel"),
-        "result",
-        lambda head, at, q, k: head.inside.module.output_projection.weight.detach().mT,
-    ),
-    "output": Matrix(
-        "Y",
-        ("query", "channel"),
-        "result",
-        lambda head, at, q, k: head.projected(q),
-        lambda head, at, region: {"heads": (region[0], None), "output weights": (None, region[1])},
-    ),
+# A matrix -> its numbers for a head, a cell, a slice of the queries and one of the keys.
+NUMBERS: dict[str, Callable[[HeadSteps, Cell, slice, slice], Tensor]] = {
+    "input": lambda head, at, q, k: head.inside.input[q],
+    "memory": lambda head, at, q, k: head.inside.memory[k],
+    "query weights": _parameters("query_projection"),
+    "key weights": _parameters("key_projection"),
+    "value weights": _parameters("value_projection"),
+    "query": lambda head, at, q, k: head.query[q],
+    "key": lambda head, at, q, k: head.key[k],
+    "value": lambda head, at, q, k: head.value[k],
+    "key transposed": lambda head, at, q, k: head.key[k].mT,
+    "scores": lambda head, at, q, k: head.scores[q, k],
+    "bias": _bias,
+    "scaled": lambda head, at, q, k: head.scaled_scores[q, k],
+    "mask": _mask,
+    "masked": lambda head, at, q, k: head.masked_scores[q, k],
+    "weights": lambda head, at, q, k: head.weights[q, k],
+    "weighted values": lambda head, at, q, k: head.weighted_values(at.query)[k],
+    "head output": lambda head, at, q, k: head.output[q],
+    "heads": lambda head, at, q, k: head.merged(q),
+    "output weights": lambda head, at, q, k: head.inside.module.output_projection.weight.detach().mT,
+    "output": lambda head, at, q, k: head.projected(q),
 }
+
+
+def fed_by(name: str, head: HeadSteps, at: Cell, region: Region) -> Mapping[str, Region]:
+    """Matrix -> the region of it that a region of this matrix was computed from."""
+    row, column = region
+    match name:
+        case "query":
+            return {"input": (row, None), "query weights": (None, column)}
+        case "key" | "value":
+            return {"memory": (row, None), f"{name} weights": (None, column)}
+        case "scores":
+            return {"query": (row, None), "key": (column, None), "key transposed": (None, column)}
+        case "scaled":
+            return {"scores": region, "bias": region}
+        case "masked":
+            return {"scaled": region, "mask": region}
+        case "weights":
+            return {"masked": (row, None)}
+        case "weighted values":
+            return {"weights": (at.query, row), "value": region}
+        case "head output":
+            of_query = {"weighted values": (None, column)} if row == at.query else {}
+            return {"weights": (row, None), "value": (None, column), **of_query}
+        case "heads":
+            dim = None if column is None else column - head.number * head.head_dim
+            return {"head output": (row, dim)} if dim is None or 0 <= dim < head.head_dim else {}
+        case "output":
+            return {"heads": (row, None), "output weights": (None, column)}
+    return {}
 
 
 def places(head: HeadSteps, at: Cell) -> dict[str, int]:
@@ -197,7 +163,7 @@ def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int
         steps += 1
         before: dict[str, Region] = {}
         for matrix, region in edge.items():
-            for source, fed in MATRICES[matrix].fed_by(head, at, region).items():
+            for source, fed in fed_by(matrix, head, at, region).items():
                 other = before.get(source)
                 before[source] = fed if other is None else _union(other, fed)
         edge = {source: region for source, region in before.items() if source not in fed_from}
