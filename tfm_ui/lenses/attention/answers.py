@@ -1,13 +1,13 @@
 """Answers to the questions of the Attention lens: computed from what is on screen, and true of any model."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from tfm_core import Tokens
 from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
-from tfm_ui.lenses.attention.change.compared import NOTHING
 from tfm_ui.lenses.attention.contribution import Contribution, ContributionRow
 from tfm_ui.lenses.attention.dictionary import NAMES, Dictionary, number
 from tfm_ui.lenses.attention.scale import Scale
@@ -60,12 +60,12 @@ def without_division(model: ModelState, state: AttentionState) -> str:
 
 def lines_of_a_share(model: ModelState, state: AttentionState) -> str:
     """How many of the lines carry the chosen share of each row."""
-    shown = Arcs(model, state)
-    needed, all_lines = counted_lines(shown, state.mass)
+    arcs = Arcs(model, state)
+    needed, all_lines = counted_lines(arcs, state.mass)
     if not all_lines:
         return "No line is drawn here: no token may look at another."
-    where = "heads" if shown.how == "heads" else "rows"
-    for_most, _ = counted_lines(shown, MOST)
+    where = "heads" if arcs.how == "heads" else "rows"
+    for_most, _ = counted_lines(arcs, MOST)
     more = f"; for {MOST}% it takes {formats.count(for_most)}, {formats.percent(for_most / all_lines)}"
     return (
         f"{formats.count(needed)} of {formats.count(all_lines)} lines, {formats.percent(needed / all_lines)}, carry "
@@ -85,30 +85,27 @@ def share_of_lines(model: ModelState, state: AttentionState) -> float:
     return 100 * needed / all_lines if all_lines else 0.0
 
 
-def counted_lines(shown: Arcs, mass: int) -> tuple[int, int]:
+def counted_lines(arcs: Arcs, mass: int) -> tuple[int, int]:
     """How many lines, the largest of each row first, reach `mass` percent of their row; and how many there are."""
-    weights = np.maximum(shown.lines.weights[:, : shown.read], 0).astype(np.float64)  # (map, query, kept), falling
-    rest = shown.lines.rest[:, : shown.read].astype(np.float64)
+    weights = np.maximum(arcs.lines.weights[:, : arcs.read], 0).astype(np.float64)  # (map, query, kept), falling
+    rest = arcs.lines.rest[:, : arcs.read].astype(np.float64)
     total = weights.sum(-1) + rest
     before = np.cumsum(weights, -1) - weights  # what the larger lines of the row have already
     needed = (weights > 0) & (before < mass / 100 * (1 - 1e-6) * total[..., None])
-    visible = int(shown.visible[: shown.read].sum()) * len(weights)
+    visible = int(arcs.visible[: arcs.read].sum()) * len(weights)
     return int(needed.sum()), max(visible, int((weights > 0).sum()))
 
 
 def rollout(model: ModelState, state: AttentionState) -> str:
     """The number of rows that rollout leads back to their own token, beside that of the layer's weights alone."""
-    shown = Arcs(model, replace(state, lines="rollout"))
-    if shown.how != "rollout":
+    rolled, alone = (Arcs(model, replace(state, lines=lines)) for lines in ("rollout", "mean"))
+    if rolled.how != "rollout":
         return "Cross-attention has no rollout: its rows and columns are two texts. The mean of the heads is shown."
-    alone = Arcs(model, replace(state, lines="mean"))
-    to_itself = {
-        name: int((each.lines.keys[0, : each.read, 0] == np.arange(each.read)).sum())
-        for name, each in (("rollout", shown), ("mean", alone))
-    }
+    rows = np.arange(rolled.read)
+    to_itself, to_itself_alone = (int((arcs.lines.keys[0, rows, 0] == rows).sum()) for arcs in (rolled, alone))
     return (
-        f"In the rollout {to_itself['rollout']} of {formats.plural(shown.read, 'row')}, the first included, have their "
-        f"strongest line back to their own token; in this layer’s mean of the heads {to_itself['mean']}. The half I of "
+        f"In the rollout {to_itself} of {formats.plural(len(rows), 'row')}, the first included, have their strongest "
+        f"line back to their own token; in this layer’s mean of the heads {to_itself_alone}. The half I of "
         "A = (W + I) / 2 does that: it stands for the residual, which hands each token on to itself in every layer."
     )
 
@@ -142,20 +139,19 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
     stream = ChangeStream(model, state)
     if stream.same:
         return "A and B are the same, so nothing moves. Silence a head, or lock a cell and drag its weight."
-    both, end = stream.both, stream.effect.relative[:, -1]
-    moved = [name for name, is_there, far in zip(stream.queries, both, end, strict=True) if is_there and far >= NOTHING]
+    moved = int(stream.moved.sum())
     if not moved:
         return "At the end no token’s vector has moved."
-    first = int(np.flatnonzero(both & (end >= NOTHING))[0])
-    still = int(both[:first].sum())
-    later = "Later tokens look at it in the layers above, where its vector has changed. " if len(moved) > 1 else ""
+    first = int(stream.moved.argmax())
+    still = int(stream.both[:first].sum())
+    later = "Later tokens look at it in the layers above, where its vector has changed. " if moved > 1 else ""
     why = (
-        f"{later}The {formats.plural(still, 'token')} before “{moved[0]}” did not move: the mask lets no token see a "
-        "later one."
+        f"{later}The {formats.plural(still, 'token')} before “{stream.queries[first]}” did not move: the mask lets no "
+        "token see a later one."
         if still and model.looks_back_only
         else "Every layer passes a change on to all tokens that may look at the changed one."
     )
-    return f"At the end {len(moved)} of {formats.plural(int(both.sum()), 'token')} have moved. {why}"
+    return f"At the end {moved} of {formats.plural(int(stream.both.sum()), 'token')} have moved. {why}"
 
 
 def answers_lost(model: ModelState, state: AttentionState) -> str:
@@ -182,8 +178,7 @@ def right_in_b(model: ModelState, state: AttentionState) -> float:
 
 def tokens_moved(model: ModelState, state: AttentionState) -> float:
     """How many tokens' vectors differ between A and B at the end of the model."""
-    stream = ChangeStream(model, state)
-    return int((stream.both & (stream.effect.relative[:, -1] >= NOTHING)).sum())
+    return int(ChangeStream(model, state).moved.sum())
 
 
 def a_leak(model: ModelState, state: AttentionState) -> str:
@@ -193,67 +188,49 @@ def a_leak(model: ModelState, state: AttentionState) -> str:
     return "Nothing leaks now: no weight of B stands where the mask forbids it. A weight of exactly 0 carries nothing."
 
 
-@dataclass(frozen=True)
-class Copied:
-    """The token that would be a copy.
+def last_text(model: ModelState) -> Tokens:
+    """The text that the model goes on with."""
+    return model.target_tokens if model.is_encoder_decoder else model.source_tokens
 
-    Attributes:
-        last: the last token of the text, as pictures call it.
-        place: where that token stood before, from 1.
-        piece: the token that came after it there.
-        shares: its probability at the end of the text, in A and in B.
-        is_likeliest: whether it is the likeliest there, in A and in B.
+
+def copied_place(model: ModelState) -> int | None:
+    """Where the token stands, from 0, that would be a copy: after the last token's latest earlier place.
+
+    None if the last token stands in the text for the first time.
     """
-
-    last: str
-    place: int
-    piece: str
-    shares: tuple[float, float]
-    is_likeliest: tuple[bool, bool]
-
-
-def copied(model: ModelState, state: AttentionState) -> Copied | None:
-    """What came after the last token's latest earlier place; None if it stands in the text for the first time."""
-    text = model.target_tokens if model.is_encoder_decoder else model.source_tokens
-    read = len(text.pieces)
-    earlier = [at for at in range(read - 1) if text.ids[at] == text.ids[read - 1]]
-    if not earlier:
-        return None
-    follows = text.ids[earlier[-1] + 1]
-    a, b = ChangeOutput(model, state).effect.probabilities
-    return Copied(
-        last=token_labels.labels(text)[read - 1],
-        place=earlier[-1] + 1,
-        piece=token_labels.named(text.pieces[earlier[-1] + 1]),
-        shares=(float(a[follows]), float(b[follows])),
-        is_likeliest=(int(a.argmax()) == follows, int(b.argmax()) == follows),
-    )
+    text = last_text(model)
+    last = len(text.pieces) - 1
+    return max((at + 1 for at in range(last) if text.ids[at] == text.ids[last]), default=None)
 
 
 def what_is_copied(model: ModelState, state: AttentionState) -> str:
     """The probability of the copied token in A and in B, and what that says."""
-    output = ChangeOutput(model, state)
+    output, place = ChangeOutput(model, state), copied_place(model)
     if output.same:
         return "A and B are the same, so nothing changes. Silence a head, or lock a cell and drag its weight."
-    copy = copied(model, state)
-    if copy is None:
+    if place is None:
         return f"The last token stands here for the first time, so there is nothing to copy. {output.sentence()}"
-    a, b = formats.percents(*copy.shares)
+    text = last_text(model)
+    last, piece = token_labels.labels(text)[len(text.pieces) - 1], token_labels.named(text.pieces[place])
+    in_a, in_b = output.effect.probabilities[:, text.ids[place]].tolist()
+    a, b = formats.percents(in_a, in_b)
     shares = (
-        f"“{copy.last}” stood before at place {copy.place}, and “{copy.piece}” came after it. As what comes next, "
-        f"“{copy.piece}” has {a} in A and {b} in B."
+        f"“{last}” stood before at place {place}, and “{piece}” came after it. As what comes next, “{piece}” has {a} "
+        f"in A and {b} in B."
     )
-    if not copy.is_likeliest[0]:
+    if output.effect.probabilities[0].argmax() != text.ids[place]:
         return f"{shares} In A it is not the likeliest token, so the model does not copy here, whatever is changed."
-    if copy.shares[1] < LOST * copy.shares[0]:
+    if in_b < LOST * in_a:
         return f"{shares} A copies, and what was changed is what the copy depends on."
     return f"{shares} A copies, and most of that is left in B: other heads do it too, or those that are left suffice."
 
 
 def percent_in_b(model: ModelState, state: AttentionState) -> float:
     """The probability of the copied token in B, in percent; 0 if there is none."""
-    copy = copied(model, state)
-    return formats.points(copy.shares[1]) if copy else 0.0
+    place = copied_place(model)
+    if place is None:
+        return 0.0
+    return formats.points(float(ChangeOutput(model, state).effect.probabilities[1, last_text(model).ids[place]]))
 
 
 def vanishing_gradient(model: ModelState, state: AttentionState) -> str:

@@ -35,33 +35,24 @@ class Lines:
     error: float
 
 
-def maps(attention: Attention, layer: int, how: str, first: int = 0) -> Iterator[NDArray[np.float32]]:
+def maps(attention: Attention, layer: int, how: str) -> Iterator[NDArray[np.float32]]:
     """The maps, one at a time, float32 (query, key): 16 heads of 1,024 tokens are 67 MB together.
 
     Args:
         attention: what they are made of.
-        layer: from 0.
+        layer: from 0; the rollout goes from the first layer to this.
         how: "heads", "mean", "max" or "rollout".
-        first: which of the heads to begin with, from 0.
     """
+
+    def heads_of(layer: int) -> torch.Tensor:
+        return torch.from_numpy(np.stack(list(maps(attention, layer, "heads"))))
+
     if how == "heads":
-        return (attention.exact(layer, head) for head in range(first, attention.heads))
-    return iter([aggregate(attention, layer, how)])
-
-
-def heads_of(attention: Attention, layer: int) -> torch.Tensor:
-    """All weights of one layer, (head, query, key)."""
-    return torch.from_numpy(np.stack(list(maps(attention, layer, "heads"))))
-
-
-def aggregate(attention: Attention, layer: int, how: str) -> NDArray[np.float32]:
-    """The mean, the max or the rollout, float32 (query, key); the rollout from the first layer to this, from 0."""
-    if how == "rollout":
-        weights = attention_rollout(heads_of(attention, before) for before in range(layer + 1))
+        yield from (attention.exact(layer, head) for head in range(attention.heads))
+    elif how == "rollout":
+        yield attention_rollout(heads_of(before) for before in range(layer + 1)).numpy()
     else:
-        weights = {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(attention, layer))
-    array: NDArray[np.float32] = weights.numpy()
-    return array
+        yield {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(layer)).numpy()
 
 
 def sums_to_one(how: str) -> bool:

@@ -168,25 +168,28 @@ class ChangeStream(ChangePanel):
     shape = ""
     canvas = MAPS
 
+    @property
+    def moved(self) -> NDArray[np.bool_]:
+        """(query), whether the token's vector differs between A and B at the end of the model."""
+        return np.asarray(self.both & (self.effect.relative[:, -1] >= NOTHING))
+
     def sentence(self) -> str:
         """Where it moved most, for how far it had come."""
-        effect, both = self.effect, self.both
-        moved = effect.relative * both[:, None]
+        effect = self.effect
+        moved = effect.relative * self.both[:, None]
         if self.same:
             return "The residual stream is the same in A and B."
         if not moved.size or moved.max() < NOTHING:
             return "No vector of this stream moved."
-        most = places_of_largest(
-            moved, size=max(1.0, float(moved.max()))
-        )  # a share of the vector that it is a difference of
+        # Each is a share of the vector that it is a difference of.
+        most = places_of_largest(moved, size=max(1.0, float(moved.max())))
         row, place = divmod(most[0], moved.shape[1])
-        reached = both & (moved[:, -1] >= NOTHING)
         largest = float(moved[row, place])
         share = f"{largest:.2f}" if largest >= 0.01 else formats.tiny(largest)
         return (
             f"Largest{one_of_ties(len(most), 'moves')}: {_place(effect.places[place])}, “{self.queries[row]}” moved "
-            f"by {share} of its length in A. In the end {reached.sum()} of "
-            f"{formats.plural(int(both.sum()), 'vector')} moved."
+            f"by {share} of its length in A. In the end {self.moved.sum()} of "
+            f"{formats.plural(int(self.both.sum()), 'vector')} moved."
         )
 
     def table(self) -> pd.DataFrame:

@@ -1,14 +1,12 @@
 """The derivation of any cell of any step: its equation with the real numbers put in.
 
-It is made of lines of text, and of sums of products with a name for each term. Sums are taken in float64 over the
-recorded float32 tensors; at the end of a line stands the tensor's own number.
+Sums are taken in float64 over the recorded float32 tensors; at the end of a line stands the tensor's own number.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -22,67 +20,18 @@ Span = tuple[str, str]  # a piece of a line, and the role whose colour it has ("
 
 @dataclass(frozen=True)
 class Derivation:
-    """The history of one number.
-
-    Attributes:
-        title: which number it is.
-        value: the number.
-        lines: equations; the last one ends in the number.
-        terms: what was summed: term -> its factors and their product; often empty.
-    """
+    """The history of one number."""
 
     title: str
-    value: float
+    """Which number it is."""
+
     lines: list[list[Span]]
-    terms: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Equations; the last one ends in the number."""
 
     @property
     def text(self) -> str:
         """The lines as plain text."""
         return "\n".join("".join(text for text, _ in line) for line in self.lines)
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A sum of products.
-
-    Attributes:
-        left, right: (term), the two factors of each product.
-        names: a name for each term.
-        roles: whose colours the left and the right factors have, such as "query" and "key"; "" for none.
-    """
-
-    left: Tensor
-    right: Tensor
-    names: Sequence[str]
-    roles: tuple[str, str]
-
-    @property
-    def products(self) -> Tensor:
-        """float64, (term)."""
-        return self.left.double() * self.right.double()
-
-    def spans(self) -> list[Span]:
-        """a × b + c × d + …: of many terms only the largest, in the order of the terms, and the total of the others."""
-        products = self.products
-        many = len(products) > SHOWN
-        kept = sorted(products.abs().argsort(descending=True)[: SHOWN - 1].tolist()) if many else range(len(products))
-        spans: list[Span] = []
-        for i in kept:
-            spans += [(" + " if spans else "", "")]
-            spans += [(factor(self.left[i].item()), self.roles[0]), (" × ", "")]
-            spans += [(factor(self.right[i].item()), self.roles[1])]
-        if many:
-            rest = products.sum() - products[list(kept)].sum()
-            spans += [(f" + … {len(products) - len(kept)} smaller ones, together {formats.number(rest.item())}", "")]
-        return spans
-
-    def table(self) -> pd.DataFrame:
-        """A row per term: its two factors and their product."""
-        first, second = (role or "weight" for role in self.roles)
-        second = f"{second}'" if first == second else second
-        columns = {first: self.left.tolist(), second: self.right.tolist(), "product": self.products.tolist()}
-        return pd.DataFrame(columns, index=pd.Index(self.names, name="term"))
 
 
 def factor(number: float) -> str:
@@ -91,22 +40,38 @@ def factor(number: float) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def summed(title: str, name: list[Span], parts: Sum, value: float, more: Sequence[Span] = ()) -> Derivation:
-    """The derivation of a sum of products: "name = the sum [+ more] = value".
+def largest(terms: Tensor) -> list[int]:
+    """The terms of a sum that are written out, in their order: of many only the largest."""
+    count = SHOWN - 1 if len(terms) > SHOWN else len(terms)
+    return sorted(terms.abs().argsort(descending=True, stable=True)[:count].tolist())
+
+
+def others(terms: Tensor, kept: list[int], number: Callable[[float], str]) -> list[Span]:
+    """The total of the terms that are not written out; nothing if all are."""
+    left = len(terms) - len(kept)
+    rest = terms.sum() - terms[kept].sum()
+    return [(f" + … {left} smaller ones, together {number(rest.item())}", "")] if left else []
+
+
+def products(left: Tensor, right: Tensor, roles: tuple[str, str]) -> list[Span]:
+    """A sum of products: a × b + c × d + …
 
     Args:
-        title: which number it is.
-        name: what stands before the first equals sign.
-        parts: the sum.
-        value: the number, as the model computed it.
-        more: what is added after the sum, such as a bias.
+        left: (term), the first factor of each product.
+        right: (term), the second one.
+        roles: whose colours the left and the right factors have, such as "query" and "key"; "" for none.
     """
-    line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (formats.number(value), "")]
-    return Derivation(title, value, [line], parts.table())
+    terms = left.double() * right.double()
+    kept, spans = largest(terms), list[Span]()
+    for i in kept:
+        spans += [(" + " if spans else "", "")]
+        spans += [(factor(left[i].item()), roles[0]), (" × ", ""), (factor(right[i].item()), roles[1])]
+    return spans + others(terms, kept, formats.number)
 
 
-def _channels(count: int) -> list[str]:
-    return [f"channel {i + 1}" for i in range(count)]
+def equation(name: Span, parts: Sequence[Span], value: float) -> list[Span]:
+    """A line: "name = parts = value"."""
+    return [name, (" = ", ""), *parts, (" = ", ""), (formats.number(value), "")]
 
 
 def _input(head: HeadSteps, at: Cell) -> Derivation:
@@ -114,27 +79,17 @@ def _input(head: HeadSteps, at: Cell) -> Derivation:
     row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
     title = f"Input of “{name}”, channel {at.channel + 1}"
     before = row[at.channel].item()
-    origin = _origin(head, at)
-    if inside.norm is None:
-        return Derivation(title, value, [[(origin + formats.number(before), "")]])
-    mean, variance = row.mean().item(), row.var(unbiased=False).item()
-    gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
-    root = math.sqrt(variance + inside.norm.eps)
-    lines = [
-        [(origin + formats.number(before), "")],
-        [
-            (
-                f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
-                "the norm subtracts the mean, divides by the deviation, and applies its gain and shift",
-                "",
-            )
-        ],
-        [
-            (f"({formats.number(before)} − {factor(mean)}) / {formats.number(root)}", ""),
-            (f" × {factor(gain)} + {factor(shift)} = {formats.number(value)}", ""),
-        ],
-    ]
-    return Derivation(title, value, lines)
+    lines = [[(_origin(head, at) + formats.number(before), "")]]
+    if inside.norm is not None:
+        mean, root = row.mean().item(), math.sqrt(row.var(unbiased=False).item() + inside.norm.eps)
+        gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
+        norm = (
+            f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
+            "the norm subtracts the mean, divides by the deviation, and applies its gain and shift"
+        )
+        normed = f"({formats.number(before)} − {factor(mean)}) / {formats.number(root)}"
+        lines += [[(norm, "")], [(normed, ""), (f" × {factor(gain)} + {factor(shift)} = {formats.number(value)}", "")]]
+    return Derivation(title, lines)
 
 
 def _origin(head: HeadSteps, at: Cell) -> str:
@@ -161,41 +116,36 @@ def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
         module = inside.module.get_submodule(f"{role}_projection")
         assert isinstance(module, nn.Linear)
 
-        def product(dim: int) -> Derivation:
+        def product(dim: int) -> list[Span]:
             row = head.number * head.head_dim + dim
-            parts = Sum(read, module.weight[row].detach(), _channels(len(read)), ("", "weight"))
+            parts = products(read, module.weight[row].detach(), ("", "weight"))
             bias = (f" + {factor(module.bias[row].item())}", "")
-            name = [(f"{role}(“{label}”) {dim + 1}", role)]
-            return summed(
-                f"{role.capitalize()} of “{label}”, dimension {dim + 1}", name, parts, plain[dim].item(), [bias]
-            )
+            return equation((f"{role}(“{label}”) {dim + 1}", role), [*parts, bias], plain[dim].item())
 
-        unturned = product(at.dim)
+        title, lines = f"{role.capitalize()} of “{label}”, dimension {at.dim + 1}", [product(at.dim)]
         turned = inside.recorded.get(f"rotated_{role}")
-        if turned is None:
-            return unturned
-        half = head.head_dim // 2
-        pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
-        angle = token * 10000.0 ** (-(at.dim % half) / half)
-        value = turned[head.number, token, at.dim].item()
-        line = [
-            (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
-            (f"{factor(plain[at.dim].item())} × ", ""),
-            (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
-            (f" = {formats.number(value)}", role),
-        ]
-        lines = [*unturned.lines, *product(pair).lines, line]
-        return Derivation(unturned.title, value, lines, unturned.terms)
+        if turned is not None:
+            half = head.head_dim // 2
+            pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
+            angle = token * 10000.0 ** (-(at.dim % half) / half)
+            value = turned[head.number, token, at.dim].item()
+            line = [
+                (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
+                (f"{factor(plain[at.dim].item())} × ", ""),
+                (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
+                (f" = {formats.number(value)}", role),
+            ]
+            lines += [product(pair), line]
+        return Derivation(title, lines)
 
     return derive
 
 
 def _score(head: HeadSteps, at: Cell) -> Derivation:
-    pair = head.queries[at.query], head.keys[at.key]
-    names = [f"dimension {i + 1}" for i in range(head.head_dim)]
-    parts = Sum(head.query[at.query], head.key[at.key], names, ("query", "key"))
-    name = [(f"score({pair[0]}, {pair[1]})", "")]
-    return summed(f"Score of “{pair[0]}” and “{pair[1]}”", name, parts, head.scores[at.query, at.key].item())
+    query, key = head.queries[at.query], head.keys[at.key]
+    parts = products(head.query[at.query], head.key[at.key], ("query", "key"))
+    line = equation((f"score({query}, {key})", ""), parts, head.scores[at.query, at.key].item())
+    return Derivation(f"Score of “{query}” and “{key}”", [line])
 
 
 def _scaled(head: HeadSteps, at: Cell) -> Derivation:
@@ -207,18 +157,17 @@ def _scaled(head: HeadSteps, at: Cell) -> Derivation:
     if head.temperature != 1:
         line = [("(", ""), *line, (f") / {head.temperature:g}", "")]
     why = "" if head.scaled else "the division by √dₖ is off: "
-    said = f", the bias of {head.positional} added" if head.bias is not None else ""
-    title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{said}"
-    return Derivation(title, value, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
+    added = f", the bias of {head.positional} added" if head.bias is not None else ""
+    title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{added}"
+    return Derivation(title, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
 
 
 def _masked(head: HeadSteps, at: Cell) -> Derivation:
-    value = head.masked_scores[at.query, at.key].item()
-    pair = f"“{head.queries[at.query]}” and “{head.keys[at.key]}”"
+    score = formats.number(head.masked_scores[at.query, at.key].item())
     sees = bool(head.visible[at.query, at.key])
-    stays, becomes = "may see this key: the score stays ", "may not see this key: the score becomes "
-    why = f"this query {stays if sees else becomes}"
-    return Derivation(f"Masked score of {pair}", value, [[(why + formats.number(value), "")]])
+    why = "may see this key: the score stays" if sees else "may not see this key: the score becomes"
+    title = f"Masked score of “{head.queries[at.query]}” and “{head.keys[at.key]}”"
+    return Derivation(title, [[(f"this query {why} {score}", "")]])
 
 
 def _weight(head: HeadSteps, at: Cell) -> Derivation:
@@ -226,37 +175,23 @@ def _weight(head: HeadSteps, at: Cell) -> Derivation:
     title = f"Weight of “{head.keys[at.key]}” for “{head.queries[at.query]}”"
     visible = head.visible[at.query].nonzero()[:, 0].tolist()
     if not visible:
-        return Derivation(title, value, [[("this query may see nothing: all its weights are 0", "")]])
+        return Derivation(title, [[("this query may see nothing: all its weights are 0", "")]])
     highest = row.max()
-    powers = (row - highest).exp()
-    many = len(visible) > SHOWN
-    kept = sorted(sorted(visible, key=lambda k: -powers[k].item())[: SHOWN - 1]) if many else visible
-    below: list[Span] = []
-    for k in kept:
-        below += [(" + " if below else "", ""), (formats.share(powers[k].item()), ""), (f" {head.keys[k]}", "key")]
-    if many:
-        rest = powers.sum() - powers[kept].sum()
-        below += [(f" + … {len(visible) - len(kept)} smaller ones, together {formats.share(rest.item())}", "")]
+    power, powers = formats.share((row[at.key] - highest).exp().item()), (row[visible] - highest).exp()
+    kept, below = largest(powers), list[Span]()
+    for i in kept:
+        below += [(" + " if below else "", ""), (formats.share(powers[i].item()), "")]
+        below += [(f" {head.keys[visible[i]]}", "key")]
+    below += others(powers, kept, formats.share)
     top, total = formats.number(highest.item()), formats.share(powers.sum().item())
-    score = formats.number(row[at.key].item())
+    same = f"The same for every key; the sum is below. (Subtracting the largest score, {top}, changes no weight.)"
     lines: list[list[Span]] = [
-        [(f"exp({score} − {factor(highest.item())}) = {formats.share(powers[at.key].item())}", "")],
-        [
-            (
-                f"The same for every key; the sum is below. (Subtracting the largest score, {top}, changes no weight.)",
-                "",
-            )
-        ],
+        [(f"exp({formats.number(row[at.key].item())} − {factor(highest.item())}) = {power}", "")],
+        [(same, "")],
         [*below, (f" = {total}", "")],
-        [(f"{formats.share(powers[at.key].item())} / {total} = {formats.share(value)}", "")],
+        [(f"{power} / {total} = {formats.share(value)}", "")],
     ]
-    columns = {
-        "score": row[visible].tolist(),
-        "exp": powers[visible].tolist(),
-        "weight": head.weights[at.query, visible].tolist(),
-    }
-    names = pd.Index([f"{k + 1} {head.keys[k]}" for k in visible], name="key")
-    return Derivation(title, value, lines, pd.DataFrame(columns, index=names))
+    return Derivation(title, lines)
 
 
 def _weighted(head: HeadSteps, at: Cell) -> Derivation:
@@ -264,18 +199,17 @@ def _weighted(head: HeadSteps, at: Cell) -> Derivation:
     value = head.weighted_values(at.query)[at.key, at.dim].item()
     line = [(formats.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {formats.number(value)}", "")]
     title = f"What “{head.keys[at.key]}” gives to “{head.queries[at.query]}”, dimension {at.dim + 1}"
-    return Derivation(title, value, [line])
+    return Derivation(title, [line])
 
 
 def _gathered(head: HeadSteps, at: Cell) -> Derivation:
     label, visible = head.queries[at.query], head.visible[at.query].nonzero()[:, 0]
-    names = [f"{k + 1} {head.keys[k]}" for k in visible.tolist()]
     title = f"Head output of “{label}”, dimension {at.dim + 1}"
-    if not names:
-        return Derivation(title, 0.0, [[("this query may see nothing, and so gathers nothing: 0.000", "")]])
-    parts = Sum(head.weights[at.query, visible], head.value[visible, at.dim], names, ("weight", "value"))
-    name = [(f"output({label}) {at.dim + 1}", "result")]
-    return summed(title, name, parts, head.output[at.query, at.dim].item())
+    if not len(visible):
+        return Derivation(title, [[("this query may see nothing, and so gathers nothing: 0.000", "")]])
+    parts = products(head.weights[at.query, visible], head.value[visible, at.dim], ("weight", "value"))
+    line = equation((f"output({label}) {at.dim + 1}", "result"), parts, head.output[at.query, at.dim].item())
+    return Derivation(title, [line])
 
 
 def _merged(head: HeadSteps, at: Cell) -> Derivation:
@@ -283,18 +217,16 @@ def _merged(head: HeadSteps, at: Cell) -> Derivation:
     value = head.merged(slice(at.query, at.query + 1))[0, column].item()
     line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
     title = f"All heads of “{head.queries[at.query]}”, column {column + 1}"
-    return Derivation(title, value, [[(line + formats.number(value), "")]])
+    return Derivation(title, [[(line + formats.number(value), "")]])
 
 
 def _output(head: HeadSteps, at: Cell) -> Derivation:
     row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
-    merged, value = head.merged(row)[0], head.projected(row)[0, at.channel].item()
-    label = head.queries[at.query]
-    names = [f"head {i // head.head_dim + 1}, dimension {i % head.head_dim + 1}" for i in range(len(merged))]
-    parts = Sum(merged, module.weight[at.channel].detach(), names, ("result", "weight"))
+    label, value = head.queries[at.query], head.projected(row)[0, at.channel].item()
+    parts = products(head.merged(row)[0], module.weight[at.channel].detach(), ("result", "weight"))
     bias = (f" + {factor(module.bias[at.channel].item())}", "")
-    name = [(f"attention({label}) {at.channel + 1}", "result")]
-    return summed(f"Output of “{label}”, channel {at.channel + 1}", name, parts, value, [bias])
+    line = equation((f"attention({label}) {at.channel + 1}", "result"), [*parts, bias], value)
+    return Derivation(f"Output of “{label}”, channel {at.channel + 1}", [line])
 
 
 DERIVATIONS: dict[str, Callable[[HeadSteps, Cell], Derivation]] = {
