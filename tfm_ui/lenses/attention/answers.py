@@ -306,6 +306,6 @@ def near_a_look_up(model: ModelState, state: AttentionState) -> str:
     shown = Dictionary(model, state)
     return (
         f"A hard look-up would answer {number(shown.hard)}, by {shown.hard_text}. At temperature "
-        f"{shown.temperature:g} the answer is {number(shown.answer)}, {number(abs(shown.answer - shown.hard))} away. "
+        f"{state.temperature:g} the answer is {number(shown.answer)}, {number(abs(shown.answer - shown.hard))} away. "
         "The lower the temperature, the further apart are the scores, and the more weight the best key gets."
     )

@@ -67,9 +67,20 @@ class Change(ABC):
         """Its further fields; an argument that is left out is 0."""
         return [int(argument or 0) for argument in arguments]
 
-    def written(self, place: str, arguments: str) -> str:
+    @property
+    def place(self) -> str:
+        """Where it is made: its first field."""
+        place: str = next(iter(vars(self).values()))
+        return place
+
+    def __str__(self) -> str:
         """The change's text in a link."""
-        return f"{self.verb} {'' if place == self.usual else f'{place} '}{arguments}"
+        return f"{self.verb} {'' if self.place == self.usual else f'{self.place} '}{self.written()}"
+
+    def written(self) -> str:
+        """Its further fields, as they stand in a link."""
+        _, *arguments = vars(self).values()
+        return " ".join(map(str, arguments))
 
     @abstractmethod
     def in_words(self, names: Names) -> str:
@@ -78,10 +89,6 @@ class Change(ABC):
     @abstractmethod
     def tokens(self) -> list[tuple[str, int]]:
         """The tokens that it names, each with its text."""
-
-    @abstractmethod
-    def stack_text(self) -> str:
-        """The text that the changed stack of layers reads, "source" or "target"."""
 
     def undoes(self, earlier: "Change") -> bool:
         """Whether nothing is left of an earlier change once this one is made."""
@@ -99,9 +106,6 @@ class OfAttention(Change):
     first_head: ClassVar[int] = 1
     site: ClassVar[str]  # the recording's name of what is edited, without its place in the model
 
-    def stack_text(self) -> str:
-        return texts_of(self.kind)[0]
-
     @abstractmethod
     def edit(self, positions: Positions) -> Call:
         """What it does to the tensor at `site`."""
@@ -114,8 +118,9 @@ class OfText(Change):
     text: str
     places, usual = "target", "source"
 
-    def stack_text(self) -> str:
-        return self.text
+    def tokens(self) -> list[tuple[str, int]]:
+        """All numbers that it has: each is a token's."""
+        return [(self.text, token) for token in vars(self).values() if isinstance(token, int)]
 
 
 @dataclass(frozen=True)
@@ -124,8 +129,8 @@ class Silence(OfAttention):
 
     verb, arguments, site = "silence", rf"{NUMBER}\.{NUMBER}", "head_output"
 
-    def __str__(self) -> str:
-        return self.written(self.kind, f"{self.layer}.{self.head}")
+    def written(self) -> str:
+        return f"{self.layer}.{self.head}"
 
     def in_words(self, names: Names) -> str:
         return f"Silence {names.head(self.kind, self.layer, self.head)}"
@@ -145,8 +150,8 @@ class Zero(OfAttention):
     verb, arguments, site = "zero", rf"{NUMBER}(?:\.{NUMBER})? {NUMBER}", "value"
     first_head = 0
 
-    def __str__(self) -> str:
-        return self.written(self.kind, f"{self.layer}{f'.{self.head}' if self.head else ''} {self.token}")
+    def written(self) -> str:
+        return f"{self.layer}{f'.{self.head}' if self.head else ''} {self.token}"
 
     def in_words(self, names: Names) -> str:
         token, head = names.token(*self.tokens()[0]), names.head(self.kind, self.layer, self.head or None)
@@ -176,9 +181,9 @@ class Weight(OfAttention):
         *cell, weight, raw = arguments
         return [*map(int, cell), min(1.0, round(float(weight), 3)), not raw]
 
-    def __str__(self) -> str:
-        cell, rest = f"{self.layer}.{self.head} {self.query}>{self.key}", "" if self.rescaled else " raw"
-        return self.written(self.kind, f"{cell} {self.weight:g}{rest}")
+    def written(self) -> str:
+        rest = "" if self.rescaled else " raw"
+        return f"{self.layer}.{self.head} {self.query}>{self.key} {self.weight:g}{rest}"
 
     def in_words(self, names: Names) -> str:
         query, key = (names.token(*token) for token in self.tokens())
@@ -203,14 +208,8 @@ class Drop(OfText):
     token: int
     verb, arguments = "drop", NUMBER
 
-    def __str__(self) -> str:
-        return self.written(self.text, f"{self.token}")
-
     def in_words(self, names: Names) -> str:
         return f"Drop {names.token(self.text, self.token)}"
-
-    def tokens(self) -> list[tuple[str, int]]:
-        return [(self.text, self.token)]
 
 
 @dataclass(frozen=True)
@@ -221,14 +220,8 @@ class Swap(OfText):
     second: int
     verb, arguments = "swap", f"{NUMBER} {NUMBER}"
 
-    def __str__(self) -> str:
-        return self.written(self.text, f"{self.first} {self.second}")
-
     def in_words(self, names: Names) -> str:
         return f"Swap {names.token(self.text, self.first)} and {names.token(self.text, self.second)}"
-
-    def tokens(self) -> list[tuple[str, int]]:
-        return [(self.text, self.first), (self.text, self.second)]
 
 
 @dataclass(frozen=True)
@@ -244,14 +237,8 @@ class Replace(OfText):
         token, piece = arguments
         return [int(token), piece]
 
-    def __str__(self) -> str:
-        return self.written(self.text, f"{self.token} {self.piece}")
-
     def in_words(self, names: Names) -> str:
         return f"Read “{named(self.piece)}” for {names.token(self.text, self.token)}"
-
-    def tokens(self) -> list[tuple[str, int]]:
-        return [(self.text, self.token)]
 
     def undoes(self, earlier: Change) -> bool:
         return isinstance(earlier, Replace) and earlier.tokens() == self.tokens()
@@ -307,62 +294,53 @@ class Changes:
         return written(taken), reason
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What a model leaves to be changed: numbers of layers, of heads, of tokens; of the target 0 if there is none."""
-
-    layers: int
-    heads: int
-    source: int
-    target: int
-
-
-def sizes(model: ModelState) -> Sizes:
-    """What this model leaves to be changed."""
-    target = len(model.target_tokens.pieces) if model.is_encoder_decoder else 0
-    return Sizes(model.num_layers, model.num_heads, len(model.source_tokens.pieces), target)
+def how_many(model: ModelState, text: str) -> int:
+    """How many tokens of a text there are to be changed; of a target text 0 if the model reads none."""
+    if text == "target":
+        return len(model.target_tokens.pieces) if model.is_encoder_decoder else 0
+    return len(model.source_tokens.pieces)
 
 
 def possible(text: str, model: ModelState) -> list[Change]:
     """The changes in a text that this model allows."""
-    return sort_out(parse(text)[0], sizes(model))[0]
+    return sort_out(parse(text)[0], model)[0]
 
 
-def sort_out(changes: Iterable[Change], sizes: Sizes) -> tuple[list[Change], dict[Change, str]]:
+def sort_out(changes: Iterable[Change], model: ModelState) -> tuple[list[Change], dict[Change, str]]:
     """The changes that can be made to a model, and why each of the others cannot."""
     changes = list(changes)
     reasons: dict[Change, str] = {}
     dropped: dict[str, set[int]] = {"source": set(), "target": set()}
     for change in changes:  # what is dropped first: nothing else can be done to it
         if isinstance(change, Drop):
-            last = len(dropped[change.text]) + 1 == getattr(sizes, change.text)
-            if reason := _problem(change, sizes) or last * "one token must be left":
+            last = len(dropped[change.text]) + 1 == how_many(model, change.text)
+            if reason := _problem(change, model) or last * "one token must be left":
                 reasons[change] = reason
             else:
                 dropped[change.text].add(change.token)
     for change in changes:
         if not isinstance(change, Drop):
             on_dropped = any(token in dropped[text] for text, token in change.tokens())
-            if reason := _problem(change, sizes) or on_dropped * "its token is dropped":
+            if reason := _problem(change, model) or on_dropped * "its token is dropped":
                 reasons[change] = reason
     return [change for change in changes if change not in reasons], reasons
 
 
-def _problem(change: Change, sizes: Sizes) -> str:
+def _problem(change: Change, model: ModelState) -> str:
     """Why a change cannot be made, whatever the others are; "" if it can."""
-    if change.stack_text() == "target" and not sizes.target:
+    if change.place != change.usual and not model.is_encoder_decoder:
         return "only an encoder-decoder has that"
     if isinstance(change, OfAttention):
-        if not 1 <= change.layer <= sizes.layers:
-            return f"layers go from 1 to {sizes.layers}"
-        if not change.first_head <= change.head <= sizes.heads:
-            return f"heads go from 1 to {sizes.heads}"
+        if not 1 <= change.layer <= model.num_layers:
+            return f"layers go from 1 to {model.num_layers}"
+        if not change.first_head <= change.head <= model.num_heads:
+            return f"heads go from 1 to {model.num_heads}"
     if isinstance(change, Swap) and change.first == change.second:
         return "a token is swapped with another one"
     for text, token in change.tokens():
         if not token:
             return "tokens count from 1"
-        if token > getattr(sizes, text):
+        if token > how_many(model, text):
             return f"the {'text' if text == 'source' else 'target text'} has fewer tokens"
     return ""
 
@@ -422,18 +400,12 @@ def positions(changes: Sequence[Change], model: ModelState) -> dict[str, Places]
     return standing
 
 
-def edits_of(changes: Iterable[Change], model: ModelState, standing: Positions) -> dict[str, list[Call]]:
-    """What these changes do in a pass of the model: name in a recording -> the calls that make its edits.
-
-    Args:
-        changes: those that the model allows.
-        model: the model.
-        standing: text -> where each of its tokens stands.
-    """
+def edits_of(changes: Sequence[Change], model: ModelState) -> dict[str, list[Call]]:
+    """What changes that the model allows do in a pass of it: name in a recording -> the calls that make its edits."""
     calls: dict[str, list[Call]] = {}
     for change in changes:
         if isinstance(change, OfAttention):
             place = places.place(model, places.kind_of(model, change.kind))
             name = place.format(layer=change.layer - 1, what=change.site)
-            calls.setdefault(name, []).append(change.edit(standing))
+            calls.setdefault(name, []).append(change.edit(positions(changes, model)))
     return calls

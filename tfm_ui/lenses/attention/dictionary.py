@@ -175,11 +175,6 @@ class Dictionary(Panel):
         """What is asked: two numbers."""
         return vectors(self.state.ask)[0]
 
-    @property
-    def temperature(self) -> float:
-        """What the scores are divided by, beside the root of 2."""
-        return self.state.temperature
-
     @cached_property
     def _entries(self) -> NDArray[np.float64]:
         return np.array(vectors(self.state.entries), np.float64)
@@ -197,7 +192,7 @@ class Dictionary(Panel):
     @property
     def _arguments(self) -> dict[str, Any]:
         keys, values = self.keys.tolist(), self.values.tolist()
-        return {"point": list(self.query), "keys": keys, "values": values, "temperature": self.temperature}
+        return {"point": list(self.query), "keys": keys, "values": values, "temperature": self.state.temperature}
 
     @cached_property
     def _answered(self) -> tuple[Tensor, Tensor]:
@@ -225,7 +220,7 @@ class Dictionary(Panel):
     @cached_property
     def scores(self) -> NDArray[np.float64]:
         """q.k / (sqrt(2) temperature), float64 (key)."""
-        return self._scores(1 / (math.sqrt(2) * self.temperature))
+        return self._scores(1 / (math.sqrt(2) * self.state.temperature))
 
     @property
     def best(self) -> list[int]:
@@ -259,7 +254,7 @@ class Dictionary(Panel):
         why = f" Key {NAMES[nearest]} lies nearer, but a dot product asks for direction and length." if closer else ""
         return (
             f"{keys} {names} {fit} the query best (q·k = {self.products.max():.2f}).{why} "
-            f"At temperature {self.temperature:g}, {names} {get} {share} of the weight, and the answer is "
+            f"At temperature {self.state.temperature:g}, {names} {get} {share} of the weight, and the answer is "
             f"{number(self.answer)}; a hard look-up would answer {number(self.hard)}, {number(apart)} away."
         )
 
@@ -289,7 +284,7 @@ class Dictionary(Panel):
             "keys": self.keys.tolist(),
             "values": self.values.tolist(),
             "asked": list(self.query),
-            "temperature": self.temperature,
+            "temperature": self.state.temperature,
             "answerText": number(self.answer),
             "hardText": self.hard_text,
             "plane": PLANE,

@@ -12,7 +12,7 @@ from tfm_ui.lenses.attention.change import buttons
 from tfm_ui.lenses.attention.change.compared import NOTHING, by_token, distances, final_text, rerun
 from tfm_ui.lenses.attention.change.panel import MARK, ChangePanel
 from tfm_ui.lenses.attention.change.recipe import script_of
-from tfm_ui.lenses.attention.changes import Replace, Silence, edits_of, positions, written
+from tfm_ui.lenses.attention.changes import Replace, Silence, edits_of, written
 from tfm_ui.lenses.attention.inside import ASKS
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.known_words import known_texts
@@ -48,8 +48,8 @@ class ChangeWeights(ChangePanel):
 
     @property
     def sources(self) -> Sequence[Source]:
-        made = edits_of(self.changes[1], self.model, positions(self.changes[1], self.model))
-        called = dict.fromkeys(call.func for calls in made.values() for call in calls)
+        made = edits_of(self.changes[1], self.model).values()
+        called = dict.fromkeys(call.func for calls in made for call in calls)
         return [*called, edits_of, rerun, by_token]
 
     def sentence(self) -> str:
@@ -263,7 +263,8 @@ class ChangeOutput(ChangePanel):
     def sentence(self) -> str:
         """Which token's probability moved most, at the last token of the text."""
         effect = self.effect
-        a, b = (self.names.token(final_text(self.model), last + 1) for last in effect.last)
+        text = final_text(self.model)
+        a, b = (self.names.token(text, int(side.positions[text].argmax()) + 1) for side in self.sides)
         at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
         names, shares = self.likely
         if not self.moved.any():

@@ -26,7 +26,6 @@ from tfm_ui.lenses.attention.changes import (
     positions,
     possible,
     replacements,
-    sizes,
 )
 from tfm_ui.live import origins, passes, places
 from tfm_ui.live.cache import cached
@@ -127,9 +126,6 @@ class Effect:
     probabilities: NDArray[np.float32]
     """(2, vocab), at the last token."""
 
-    last: tuple[int, int]
-    """The last token of the text that the model goes on with, from 0, in A and in B."""
-
     leak: Leak | None
     """The first one of B."""
 
@@ -163,22 +159,18 @@ def effect_of(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effe
     """
     if reason := passes.too_large(model):
         raise ValueError(reason)
-    changes = [possible(text, model) for text in (a, b)]
-    side_a, side_b = side_of(model, a, kinds), rerun(model, kinds, changes[1])
+    side_a, side_b = side_of(model, a, kinds), rerun(model, kinds, possible(b, model))
     standing = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
     rows = in_either(standing)
     lengths = [distances(x, side_b.stream[site], *(at[rows] for at in standing)) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
-    text = final_text(model)
-    last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
     return Effect(
         side=replace(side_b, stream={}),
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
         probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
-        last=(last_a, last_b),
-        leak=_leak(model, kinds, changes[1], side_b),
+        leak=_leak(model, kinds, side_b),
         right=(side_a.right, side_b.right),
     )
 
@@ -206,7 +198,7 @@ def rerun(
     layers = sites[0].split("{layer}")[0]
     stream_sites = [f"{layers}0.self_attention.residual_before", f"{layers}*.residual_after"]
     head_sites = [name for site in sites for name in (*origins.sites(site), _mask(site))]
-    edits = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model, standing).items()}
+    edits = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model).items()}
     with torch.no_grad(), recording(stream_sites, edits) as stream, recording(head_sites) as trace:
         logits = passes.forward(model, ids["source"], ids["target"])
     last = int(standing[final_text(model)].max())
@@ -261,9 +253,9 @@ def distances(a: Tensor, b: Tensor, in_a: Places, in_b: Places) -> tuple[NDArray
     return ((new - old).norm(dim=-1) * both).numpy(), (old.norm(dim=-1) * both).numpy()
 
 
-def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], side: Side) -> Leak | None:
+def _leak(model: ModelState, kinds: Sequence[str], side: Side) -> Leak | None:
     """The first weight that lets a token see a later one, and what comes of it: the later one is exchanged."""
-    leaks = [change for change in changes if isinstance(change, Weight) and _sees_a_later_one(model, change, side)]
+    leaks = [change for change in side.changes if isinstance(change, Weight) and _sees_a_later_one(model, change, side)]
     if not leaks:
         return None
     change, more = leaks[0], len(leaks) - 1
@@ -271,7 +263,7 @@ def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], si
     if texts_of(kinds[0])[0] != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
     query = side.positions[text][change.query - 1]
-    after = rerun(model, kinds, changes, other=(text, change.key - 1)).end[query]
+    after = rerun(model, kinds, side.changes, other=(text, change.key - 1)).end[query]
     return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
 
 

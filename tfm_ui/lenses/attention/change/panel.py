@@ -15,7 +15,6 @@ from tfm_ui.lenses.attention.changes import (
     parse,
     possible,
     replacements,
-    sizes,
     sort_out,
     with_change,
 )
@@ -189,7 +188,7 @@ class ChangePanel(AttentionPanel):
     def aside(self) -> str:
         """Which of the changes that were asked for this model does not allow, and why."""
         texts = [self.state.pinned] if self.is_example else [self.state.changes, self.state.pinned]
-        reasons = {c: why for text in texts for c, why in sort_out(parse(text)[0], sizes(self.model))[1].items()}
+        reasons = {c: why for text in texts for c, why in sort_out(parse(text)[0], self.model)[1].items()}
         sentences = []
         for why in dict.fromkeys(reasons.values()):
             those = [f"“{change}”" for change, reason in reasons.items() if reason == why]

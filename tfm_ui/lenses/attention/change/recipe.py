@@ -16,7 +16,6 @@ from tfm_ui.lenses.attention.changes import (
     drops,
     edits_of,
     in_order,
-    positions,
     replacements,
     swaps,
 )
@@ -74,7 +73,7 @@ def script_of(model: ModelState, changes: Sequence[Change], site: str, head: int
     """
     header = of_model(model)
     texts = ["source", "target"][: 1 + model.is_encoder_decoder]
-    made = edits_of(changes, model, positions(changes, model))
+    made = edits_of(changes, model)
     arguments = {
         "edits": Code(_literal(made), *(call.func for calls in made.values() for call in calls)),
         "site": site,

@@ -1,13 +1,17 @@
 """The view "arcs": who looks at whom, as lines: some heads' weights, or an aggregate of them.
 
-For a long text not all weights travel: only the largest of each row, and what the others sum to.
+For a long text not all weights travel: only the largest of each row, and what the others sum to. All that is done with
+the lines is done in the browser.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -22,18 +26,24 @@ from tfm_core import (
     recording,
 )
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
-from tfm_ui.lenses.attention.arcs.canvas import ARCS
-from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, Lines, lines, maps, sums_to_one
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import head_recipe, passes
 from tfm_ui.live.attention import Attention
+from tfm_ui.live.cache import cached
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.heat import Heat, Side, Values, numbered
+from tfm_ui.pictures.map_scale import Scale, from_zero
 from tfm_ui.pictures.panel import Source
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, head_sentences
 
+ALL_UP_TO = 96  # with up to this many keys, all weights are sent to the browser
+MASKED = -1.0
+LARGEST = 32  # with more keys, only the largest of each row are sent, this many
 FORMULAS = {
     "heads": "softmax(scores) of one head",
     "mean": "(1/H) Σₕ wₕ, the mean over the heads of this layer",
@@ -46,6 +56,80 @@ SOURCES: dict[str, Sequence[Source]] = {
     "max": (max_over_heads,),
     "rollout": (attention_rollout, mean_over_heads),
 }
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The weights to be drawn, of each map the largest of each row, falling.
+
+    Attributes:
+        keys: uint16 (map, query, kept), where they stand.
+        weights: float32 (map, query, kept); MASKED where the query may not look.
+        rest: float32 (map, query), what the weights that are not among them sum to.
+        error: how far a row's sum is from what it must be, at most; 0 where no law binds it.
+    """
+
+    keys: NDArray[np.uint16]
+    weights: NDArray[np.float32]
+    rest: NDArray[np.float32]
+    error: float
+
+
+def maps(attention: Attention, layer: int, how: str) -> Iterator[NDArray[np.float32]]:
+    """The maps, one at a time, float32 (query, key): 16 heads of 1,024 tokens are 67 MB together.
+
+    Args:
+        attention: what they are made of.
+        layer: from 0; the rollout goes from the first layer to this.
+        how: "heads", "mean", "max" or "rollout".
+    """
+
+    def heads_of(layer: int) -> torch.Tensor:
+        return torch.from_numpy(np.stack(list(maps(attention, layer, "heads"))))
+
+    if how == "heads":
+        yield from (attention.exact(layer, head) for head in range(attention.heads))
+    elif how == "rollout":
+        yield attention_rollout(heads_of(before) for before in range(layer + 1)).numpy()
+    else:
+        yield {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(layer)).numpy()
+
+
+def sums_to_one(how: str) -> bool:
+    """Whether the rows that may see something must sum to 1."""
+    return how != "max"
+
+
+def lines_of(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], how: str) -> Lines:
+    """What is drawn of these maps; visible, boolean (query, key): where the mask lets look."""
+    count = visible.shape[-1] if visible.shape[-1] <= ALL_UP_TO else LARGEST
+    # A rollout's row that may see nothing keeps itself.
+    due = np.ones(len(visible)) if how == "rollout" else visible.any(-1)
+    keys, weights, rests, error = [], [], [], 0.0
+    for whole in maps:
+        sums = whole.sum(-1, dtype=np.float64)
+        error = max(error, float(np.abs(sums - due).max()) if sums_to_one(how) else 0.0)
+        marked = np.where(visible | (whole > 0), whole, np.float32(MASKED))
+        values, at = (tensor.numpy() for tensor in torch.from_numpy(marked).topk(count))
+        rest = sums - np.maximum(values, 0).sum(-1, dtype=np.float64)
+        keys.append(at.astype(np.uint16))
+        weights.append(values)
+        rests.append(np.maximum(rest, 0).astype(np.float32) * (count < visible.shape[-1]))
+    return Lines(np.stack(keys), np.stack(weights), np.stack(rests), error)
+
+
+@cached()
+def lines(model: ModelState, kind: str, layer: int, how: str) -> Lines:
+    """The weights to be drawn of one layer of a model.
+
+    Args:
+        model: the model, and the texts that it reads.
+        kind: as in `Pass.attention`.
+        layer: from 0.
+        how: "heads", "mean", "max" or "rollout".
+    """
+    attention = passes.run(model).attention[kind]
+    return lines_of(maps(attention, layer, how), attention.visible, how)
 
 
 def all_weights(config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None) -> Trace:
@@ -75,6 +159,76 @@ def rollout(
     trace = all_weights(config, inputs, mask)
     weights = attention_rollout(trace[site][0] for site in sites)  # (query, key)
     return weights
+
+
+def arcs_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
+    """The same weights as a heatmap per head, or of the aggregate.
+
+    For a long text they are in the order of their size, so that a file does not consist of gaps.
+    """
+    rest, weights, keys = unpacked(header, numbers)
+    names = numbered(header["keys"])
+    rows = Side(labels=numbered(header["queries"]), title="query", noun="query", role="query")
+    top = from_zero(float(weights.max()))
+    titles = [f"head {name}" if header["heads"] else name for name in header["maps"]]
+    if header["kept"] == len(names):
+        cells = np.empty_like(weights)
+        np.put_along_axis(cells, keys, weights, 2)
+        columns = Side(labels=names, title="key", noun="key", role="key")
+        told = "Every weight, whatever share of a row is drawn as lines."
+        drawn = [_heat(title, part, rows, columns, top) for title, part in zip(titles, cells, strict=True)]
+        return heatmaps.figure(drawn, told=told)
+    columns = Side(labels=[f"{i}." for i in range(1, header["kept"] + 1)], title="weights, falling", noun="weight")
+    others = f"the other {len(names) - header['kept']} keys together %{{customdata[1]:.4~g}}"
+    heats = [
+        replace(
+            _heat(title, part, rows, columns, top),
+            square=False,
+            more=(f"to key %{{customdata[0]}}; {others}", np.stack([at + 1, left[:, None].repeat(len(at[0]), 1)], -1)),
+        )
+        for title, part, at, left in zip(titles, weights, keys.astype(np.float32), rest, strict=True)
+    ]
+    told = f"Of each row the {header['kept']} largest weights; a hover tells whose it is, and what all others get."
+    return heatmaps.figure(heats, told=told)
+
+
+def unpacked(header: Header, numbers: NDArray[Any]) -> tuple[Values, Values, NDArray[np.intp]]:
+    """What is left of each row, float32 (map, query); the weights, (map, query, kept); and their keys."""
+    maps, queries, kept = len(header["maps"]), len(header["queries"]), header["kept"]
+    data, rows = numbers.tobytes(), maps * queries
+    rest = np.frombuffer(data, np.float32, rows).reshape(maps, queries)
+    weights = np.frombuffer(data, np.float32, rows * kept, 4 * rows).reshape(maps, queries, kept)
+    keys = np.frombuffer(data, np.uint16, rows * kept, 4 * rows * (1 + kept)).reshape(maps, queries, kept)
+    return rest, weights, keys.astype(np.intp)
+
+
+def _heat(title: str, weights: Values, rows: Side, columns: Side, top: Scale) -> Heat:
+    values = np.where(weights == MASKED, np.float32(np.nan), weights)
+    return Heat(name=title, values=values, rows=rows, columns=columns, scale=top, unit="weight")
+
+
+ARCS = Canvas(
+    "lenses/attention/arcs",
+    """
+<div class="arcs" data-picture>
+  <div class="tools">
+    <span class="chips" role="group" aria-label="Heads shown"></span>
+    <label class="mass">Draw of each row <input type="range" min="5" max="100" step="1"> <b></b></label>
+    <span class="hide" role="group" aria-label="Not drawn">
+      <button data-hide="padding">hide padding</button> <button data-hide="first">hide first token</button>
+      <button class="clear" hidden>clear selection</button>
+    </span>
+    <span class="window"><span></span>
+      <button data-by="-1" aria-label="Tokens before">↑</button><button data-by="1" aria-label="Tokens after">↓</button>
+    </span>
+  </div>
+  <canvas tabindex="0" role="application"></canvas>
+  <p class="say" aria-live="polite"></p>
+  <div class="foot"></div>
+</div>
+""",
+    arcs_figure,
+)
 
 
 class Arcs(AttentionPanel):
