@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from tfm_ui.lenses.attention.change.results import changed
+from tfm_ui.lenses.attention.dictionary.numbers import look_up
 
 from tfm_core import Transformer, causal_mask, recording
 from tfm_core.training.examples import held_out
 from tfm_ui.lenses.attention import answers, answers_experiments
-from tfm_ui.lenses.attention.change.results import changed
-from tfm_ui.lenses.attention.dictionary.numbers import look_up
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState

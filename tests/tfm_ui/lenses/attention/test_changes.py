@@ -5,7 +5,6 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tfm_ui.lenses.attention.change.changes import Changes, Sizes, order, parse, sort_out, with_change, written
 from tfm_ui.lenses.attention.change.kinds import Drop, OfAttention, Replace, Silence, Swap, Weight, Zero
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.derive_cells import derivation
-from tfm_ui.lenses.attention.steps.numbers import head_steps
+from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.lenses.attention.steps.derivation import derivation
+from tfm_ui.lenses.attention.steps.head_steps import Cell
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -133,7 +133,7 @@ def turned(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches):
     state = AttentionState(layer=2, head=model.num_heads, kind="cross", **switches)
-    shown, again = head_steps(model, state), Recomputed(model, 1, model.num_heads - 1, switches)
+    shown, again = Steps(model, state).steps, Recomputed(model, 1, model.num_heads - 1, switches)
     places = np.random.default_rng(3)
     for step in STEPS:
         for _ in range(6):
@@ -150,50 +150,55 @@ def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches)
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
-    shown = head_steps(model, AttentionState(kind="cross"))
+    shown = Steps(model, AttentionState(kind="cross")).steps
     cell = Cell(query=min(5, len(shown.queries) - 1), key=1, dim=1, channel=3)
-    for step in ("query", "key", "value", "scores", "head output", "output"):
-        derived = derivation(shown, step, cell)
-        line = "".join(text for text, _ in derived.lines[0])
-        total = derived.terms["product"].sum()
+    visible, inside = shown.visible[cell.query], shown.inside
+    row = shown.number * shown.head_dim + cell.dim
+    sums = {
+        "query": (inside.input[cell.query], row),
+        "key": (inside.memory[cell.key], row),
+        "value": (inside.memory[cell.key], row),
+        "scores": (shown.query[cell.query], shown.key[cell.key]),
+        "head output": (shown.weights[cell.query, visible], shown.value[visible, cell.dim]),
+        "output": (shown.merged(slice(cell.query, cell.query + 1))[0], cell.channel),
+    }
+    for step, (left, right) in sums.items():
+        bias = 0.0
         if step not in ("scores", "head output"):
-            module = shown.inside.module.get_submodule(f"{step}_projection")
-            row = cell.channel if step == "output" else shown.number * shown.head_dim + cell.dim
-            total += module.bias[row].item()
-        last = re.findall(NUMBER, line)[-1]
-        assert abs(read(last) - total) <= unit(last)
-        printed = re.findall(NUMBER, line)
-        terms = derived.terms.iloc[:, :2].to_numpy()
-        if len(terms) <= 8:
-            for factor in terms.ravel():
+            module = inside.module.get_submodule(f"{step}_projection")
+            right, bias = module.weight[right].detach(), module.bias[right].item()
+        printed = re.findall(NUMBER, "".join(text for text, _ in derivation(shown, step, cell).lines[0]))
+        total = (left.double() * right.double()).sum().item() + bias
+        assert abs(read(printed[-1]) - total) <= unit(printed[-1])
+        if len(left) <= 8:
+            for factor in (*left.tolist(), *right.tolist()):
                 assert formats.number(factor) in printed
 
 
 def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
-    shown = head_steps(ModelState(), AttentionState())
+    shown = Steps(ModelState(), AttentionState()).steps
     derived = derivation(shown, "weights", Cell(query=5, key=2, dim=0, channel=0))
     numbers = [read(n) for n in re.findall(NUMBER, "".join(text for text, _ in derived.lines[2]))]
     assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=4e-4)
     assert [text.strip() for text, role in derived.lines[2] if role == "key"] == shown.keys[:6]
-    weights = derived.terms["weight"]
-    assert weights.sum() == pytest.approx(1, abs=1e-6)
-    assert list(weights.index) == [f"{i + 1} {key}" for i, key in enumerate(shown.keys[:6])]
+    assert shown.weights[5].sum().item() == pytest.approx(1, abs=1e-6)
+    assert derived.text.endswith(f" = {formats.share(shown.weights[5, 2].item())}")
 
 
 def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
     cell = Cell(query=2, key=0, dim=0, channel=4)
-    first = derivation(head_steps(ModelState(), AttentionState(layer=1)), "input", cell).text
+    first = derivation(Steps(ModelState(), AttentionState(layer=1)).steps, "input", cell).text
     assert "embedding × √d_model + position 3 =" in first
     a, b, total = [read(n) for n in re.findall(NUMBER, first)[:3]]
     assert total == pytest.approx(a + b, abs=0.0011)
-    second = derivation(head_steps(ModelState(), AttentionState(layer=2)), "input", cell).text
+    second = derivation(Steps(ModelState(), AttentionState(layer=2)).steps, "input", cell).text
     assert "as the layers before left it" in second
-    none = derivation(head_steps(ModelState(positional="none"), AttentionState()), "input", cell).text
+    none = derivation(Steps(ModelState(positional="none"), AttentionState()).steps, "input", cell).text
     assert "embedding of “sat” × √d_model" in none
 
 
 def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
-    shown = head_steps(ModelState(), AttentionState())
+    shown = Steps(ModelState(), AttentionState()).steps
     blind = shown.inside.visible.clone()
     blind[3] = False
     hot = replace(shown, inside=replace(shown.inside, visible=blind), temperature=2.0)

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from tfm_ui.lenses.attention.arcs.numbers import arcs
 from tfm_ui.lenses.attention.change.results import changed
 from tfm_ui.lenses.attention.contribution.numbers import contribution
 from tfm_ui.lenses.attention.dictionary.numbers import look_up
-from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling
-from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps.numbers import head_steps
+
+from tfm_ui.lenses.attention.questions import QUESTIONS
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
 
 

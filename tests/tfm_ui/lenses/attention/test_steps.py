@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivation import Cell
+from tfm_ui.lenses.attention.steps import WINDOW, Steps, window
 from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, history
-from tfm_ui.lenses.attention.steps.numbers import WINDOW, head_steps, steps, window
-from tfm_ui.lenses.attention.steps.scenes import SCENES, WHAT, what
+from tfm_ui.lenses.attention.steps.head_steps import Cell
+from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, history, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -66,7 +65,7 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
     model = ModelState(architecture=architecture, positional=positional)
     lens = AttentionState(kind="cross", whole=False, step=step, query=3)
     _, m = shown(lens, model)
-    head = head_steps(model, lens)
+    head = Steps(model, lens).steps
     bias = m.get("bias", 0)
     plain = {name: getattr(head.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
     turns = positional == "rope" and architecture == "encoder"
@@ -90,7 +89,7 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
-    head = head_steps(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    head = Steps(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature)).steps
     said = what("scaled", head)
     made = head.scores / math.sqrt(8) if "divided by √dₖ." in said else head.scores
     made = made + head.bias if "The bias of alibi is added." in said else made
@@ -102,7 +101,7 @@ def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, po
 
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
-    head = head_steps(MODEL, AttentionState())
+    head = Steps(MODEL, AttentionState()).steps
     for step, scene in SCENES.items():
         assert scene[-1] == step
         line = code(lines_of(head, step))
@@ -129,13 +128,13 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     ],
 )
 def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected):
-    lines = code(lines_of(head_steps(ModelState(**model), AttentionState(**lens)), step)).splitlines()
+    lines = code(lines_of(Steps(ModelState(**model), AttentionState(**lens)).steps, step)).splitlines()
     assert len(lines) == len(expected)
     assert all(piece in line for piece, line in zip(expected, lines, strict=True))
 
 
 def test_what_fed_a_weight_goes_back_to_the_two_vectors():
-    head, at = head_steps(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
+    head, at = Steps(MODEL, AttentionState()).steps, Cell(query=5, key=1, dim=0, channel=0)
     regions = {name: region for name, (region, _) in history("weights", head, at).items()}
     assert regions["masked"] == regions["scaled"] == regions["scores"] == (5, None)
     assert regions["query"] == (5, None)
@@ -151,7 +150,7 @@ def test_what_fed_a_weight_goes_back_to_the_two_vectors():
 def test_what_does_not_feed_a_cell_does_not_change_it(step):
     """The regions are right: noise everywhere else leaves the cell as it is, noise within moves it."""
     state = AttentionState(layer=2, head=2)
-    head, at = head_steps(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
+    head, at = Steps(MODEL, state).steps, Cell(query=6, key=3, dim=4, channel=9)
     rows, columns = MATRICES[step].axes
     places = {"query": 6, "key": 3, "dim": 4, "channel": 9, "merged": 12}
     fed = {name: region for name, (region, _) in history(step, head, at).items()}
@@ -171,7 +170,7 @@ def test_what_does_not_feed_a_cell_does_not_change_it(step):
             other = replace(head, inside=changed, temperature=1.0000001)  # so that nothing is taken from the record
             base = replace(head, temperature=1.0000001)
             numbers = [
-                MATRICES[step].numbers(o, at, slice(None), slice(None))[places[rows], places[columns]].item()
+                NUMBERS[step](o, at, slice(None), slice(None))[places[rows], places[columns]].item()
                 for o in (base, other)
             ]
             if not within and step != "output":  # an output's heads are all fed; other heads are not moved here
@@ -199,9 +198,9 @@ def test_a_long_text_shows_a_window_and_says_so():
     start = header["starts"]["query"]
     row, column = header["lit"]["weights"][0][0]
     assert (start + row, header["starts"]["key"] + column) == (499, 11)
-    head = head_steps(model, state)
+    head = Steps(model, state).steps
     np.testing.assert_array_equal(matrices["weights"][row, column], head.weights[499, 11])
-    assert f"queries {start + 1}–{start + WINDOW} of 1024" in steps(model, state).note
+    assert f"queries {start + 1}–{start + WINDOW} of 1024" in Steps(model, state).note
 
 
 @pytest.mark.parametrize("text", ["hi", "a a a a", "🦊 שלום <script>"])
@@ -212,7 +211,7 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
             state = AttentionState(step=step, whole=whole)
             header, matrices = shown(state, model)
             assert all(not np.isnan(numbers).any() for numbers in matrices.values())
-            assert steps(model, state).sentence()
+            assert Steps(model, state).sentence()
             assert header["lines"]
 
 
@@ -230,7 +229,7 @@ def test_the_formula_lights_what_the_step_computes():
 
 def test_the_table_holds_each_matrix_that_is_drawn():
     for whole in (True, False):
-        shown = steps(ModelState(), AttentionState(whole=whole))
+        shown = Steps(ModelState(), AttentionState(whole=whole))
         table = shown.table()
         drawn = [name for name in shown.scene if name in MATRICES]
         assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
@@ -242,6 +241,6 @@ def test_the_table_holds_each_matrix_that_is_drawn():
 def test_the_locked_cell_is_a_token_unless_somebody_has_chosen_padding():
     model = ModelState(text="cat")
     assert len(model.source_tokens.ids) > 1
-    assert steps(model, AttentionState()).at == Cell(query=0, key=0, dim=0, channel=0)
-    chosen = steps(model, AttentionState(query=2, key=1)).at
+    assert Steps(model, AttentionState()).at == Cell(query=0, key=0, dim=0, channel=0)
+    chosen = Steps(model, AttentionState(query=2, key=1)).at
     assert (chosen.query, chosen.key) == (1, 0)

@@ -7,6 +7,7 @@ One pass of each side serves all layers and heads, and of an encoder-decoder bot
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -237,13 +238,10 @@ def in_either(standing: Sequence[Places]) -> list[int]:
     return tokens
 
 
-def by_token(
-    weights: NDArray[np.float32], visible: NDArray[np.bool_], queries: Places, keys: Places
-) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Weights, visibility, and whether both tokens are there, (query, key) in the order of the written text."""
+def by_token(matrix: NDArray[Any], queries: Places, keys: Places) -> NDArray[Any]:
+    """A matrix, (query, key), in the order of the written text; 0 where a token is dropped."""
     there = (queries >= 0)[:, None] & (keys >= 0)
-    pick = np.ix_(queries, keys)
-    return np.where(there, weights[pick], np.float32(0)), visible[pick] & there, there
+    return np.where(there, matrix[np.ix_(queries, keys)], matrix.dtype.type(0))
 
 
 def distances(a: Tensor, b: Tensor, in_a: Places, in_b: Places) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -1,5 +1,6 @@
 """What every panel of the view "change" shows: two sides, A and B, with their changes, a head and a locked cell."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from tfm_core import encode
 from tfm_ui.lenses.attention.change.compared import Effect, Side, by_token, effect_of, in_either, side_of
 from tfm_ui.lenses.attention.changes import (
     Change,
+    Places,
     Weight,
     fits,
     parse,
@@ -96,38 +98,33 @@ class ChangePanel(AttentionPanel):
         return in_either([side.positions[self.texts[1]] for side in self.sides])
 
     @cached_property
-    def _aligned(self) -> list[NDArray[Any]]:
+    def _standing(self) -> list[tuple[Places, Places]]:
+        """Where the tokens of the rows and of the columns stand, in A and in B."""
         (queries, keys), rows, columns = self.texts, self.rows, self.columns
-        sides = [
-            by_token(
-                side.weights(self.kind, self.layer, self.head),
-                side.heads[self.kind].visible,
-                side.positions[queries][rows],
-                side.positions[keys][columns],
-            )
-            for side in self.sides
-        ]
-        return [np.stack(pair) for pair in zip(*sides, strict=True)]
+        return [(side.positions[queries][rows], side.positions[keys][columns]) for side in self.sides]
 
-    @property
-    def weights(self) -> NDArray[np.float32]:
-        """(2, query, key), of the head in A and in B."""
-        return self._aligned[0]
-
-    @property
-    def visible(self) -> NDArray[np.bool_]:
-        """(2, query, key), where the mask lets look."""
-        return self._aligned[1]
-
-    @property
+    @cached_property
     def there(self) -> NDArray[np.bool_]:
         """(2, query, key), False where a token is dropped."""
-        return self._aligned[2]
+        return np.stack([(queries >= 0)[:, None] & (keys >= 0) for queries, keys in self._standing])
 
     @property
     def both(self) -> NDArray[np.bool_]:
         """(query), whether the token of the row is there in A and in B."""
         return np.asarray(self.there.any(-1).all(0))
+
+    def _by_token(self, of_sides: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        return np.stack([by_token(matrix, *at) for matrix, at in zip(of_sides, self._standing, strict=True)])
+
+    @cached_property
+    def weights(self) -> NDArray[np.float32]:
+        """(2, query, key), of the head in A and in B."""
+        return self._by_token(side.weights(self.kind, self.layer, self.head) for side in self.sides)
+
+    @cached_property
+    def visible(self) -> NDArray[np.bool_]:
+        """(2, query, key), where the mask lets look."""
+        return self._by_token(side.heads[self.kind].visible for side in self.sides)
 
     @property
     def difference(self) -> NDArray[np.float32]:
