@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.lenses.attention.steps.derivation import derivation
-from tfm_ui.lenses.attention.steps.head_steps import Cell
+from tfm_ui.lenses.attention.steps.matrices import Cell
 from tfm_ui.state.model_state import ModelState
 
 ONE_STEP = "/attention?attention_whole=false&attention_step="

@@ -14,7 +14,7 @@ from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.lenses.attention.steps.derivation import derivation
-from tfm_ui.lenses.attention.steps.head_steps import Cell
+from tfm_ui.lenses.attention.steps.matrices import Cell
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 

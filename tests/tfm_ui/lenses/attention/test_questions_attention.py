@@ -9,7 +9,7 @@ import torch
 
 from tfm_core import Transformer, causal_mask, recording
 from tfm_core.training.examples import held_out
-from tfm_ui.lenses.attention import answers
+from tfm_ui.lenses.attention import questions
 from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeWeights
 from tfm_ui.lenses.attention.contribution import Contribution
@@ -72,7 +72,7 @@ def test_the_lines_of_a_share_are_counted_row_by_row(other):
         needed += int(np.searchsorted(np.cumsum(row.astype(float)), 0.5 * row.sum() * (1 - 1e-6)) + 1)
     count = sum(map(len, rows))
     assert said.startswith(f"{formats.count(needed)} of {formats.count(count)} lines")
-    assert answers.share_of_lines(model, state) == pytest.approx(100 * needed / count)
+    assert questions.share_of_lines(model, state) == pytest.approx(100 * needed / count)
 
 
 @BOTH
@@ -104,7 +104,7 @@ def test_a_sink_is_named_only_where_there_is_one():
 def test_the_tokens_that_moved_are_counted(other):
     model, state, said = asked("One weight", other)
     a, b = ChangeOutput(model, state).effect.probabilities
-    moved = answers.tokens_moved(model, state)
+    moved = questions.tokens_moved(model, state)
     count = len(model.source_tokens.ids)
     assert said.startswith(f"At the end {moved} of {count} tokens have moved")
     assert moved == count - state.query + 1  # the changed row and all rows after it
@@ -129,7 +129,7 @@ def test_the_width_at_which_the_gradient_vanishes_is_drawn_again(keys):
         weights = scores.softmax(-1)
         medians[width] = (weights * (1 - weights)).max(-1).values.median().item()
     below = [width for width, median in medians.items() if median < 0.025]
-    first = answers.first_width(model, state)
+    first = questions.first_width(model, state)
     assert first in {below[0] // 2, below[0], below[0] * 2}  # other draws: within a step of the widths
     assert said.startswith(f"From dₖ = {first} on")
 
@@ -187,7 +187,7 @@ def test_silencing_the_induction_head_loses_the_answers_that_hang_on_it():
     total = int(is_asked.sum())
     assert said.startswith(f"In A {right[0]} of {total} answers are right, in B {right[1]} of {total}.")
     assert right[0] == total > 5 * right[1]
-    assert answers.right_in_b(model, state) == right[1]
+    assert questions.right_in_b(model, state) == right[1]
 
 
 def test_of_random_weights_and_of_other_texts_nobody_knows_what_is_lost():
@@ -195,7 +195,7 @@ def test_of_random_weights_and_of_other_texts_nobody_knows_what_is_lost():
     assert said.startswith("What is right is known of examples")
     _, _, replaced = asked("Silence what was learned", {}, changes="replace 3 a")
     assert replaced.startswith("What is right is known of examples")
-    assert answers.right_in_b(ModelState(), state) == 0
+    assert questions.right_in_b(ModelState(), state) == 0
     _, _, same = asked("Silence what was learned", {}, changes="")
     assert same.startswith("A and B are the same")
 

@@ -14,8 +14,7 @@ from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps import WINDOW, Steps, window
 from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
-from tfm_ui.lenses.attention.steps.head_steps import Cell
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, history, what
+from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Cell, history, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 
@@ -216,14 +215,15 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
 
 
 def test_the_formula_lights_what_the_step_computes():
-    def whole(*args, **more) -> str:
-        return " ".join(latex(*args, **more))
+    def whole(step: str, mode: str, positional: str = "sinusoidal", **switches) -> str:
+        head = Steps(ModelState(positional=positional), AttentionState(**switches)).steps
+        return " ".join(latex(head, step, mode))
 
     lit = {step: whole(step, "light").count(r"\boldsymbol") for step in STEPS}
     assert min(lit.values()) >= 1
     assert r"\boldsymbol{\mathrm{softmax}}" in whole("weights", "light")
     assert "sqrt" not in whole("scaled", "dark", scaled=False)
-    assert "+B" in whole("scaled", "dark", bias=True)
+    assert "+B" in whole("scaled", "dark", positional="alibi")
     assert "/0.5" in whole("scaled", "dark", temperature=0.5)
 
 

@@ -1,6 +1,7 @@
 """The view "steps": one head, from its input to its output, number by number.
 
-It shows the matrices of one step or of all, what feeds a cell, and the cell's number in words.
+It shows the matrices of one step or of all, what feeds a cell, and the cell's number in words. The cell in focus and
+what it was computed from are lit; a click in the picture sets the link's parameters of the cell.
 """
 
 from collections.abc import Sequence
@@ -9,22 +10,35 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.canvas import MATRICES_CANVAS
 from tfm_ui.lenses.attention.steps.derivation import Derivation, derivation
 from tfm_ui.lenses.attention.steps.formula import code, latex, lines_of
-from tfm_ui.lenses.attention.steps.head_steps import Cell, HeadSteps
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Region, history, place, places, what
+from tfm_ui.lenses.attention.steps.matrices import (
+    MATRICES,
+    NUMBERS,
+    SCENES,
+    WHAT,
+    Cell,
+    HeadSteps,
+    Region,
+    history,
+    places,
+    what,
+)
 from tfm_ui.live import head_recipe
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
-from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.map_scale import around_zero, from_zero
 from tfm_ui.pictures.panel import Source
 from tfm_ui.text import formats, head_sentences
 
@@ -37,6 +51,70 @@ PLURALS = {
     "channel": "channels",
     "merged": "columns of all heads",
 }
+NOUNS = {"dim": "dimension", "channel": "channel", "merged": "dimension of all heads"}
+
+
+def matrices_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
+    """A heatmap per matrix, in the order in which they are computed."""
+    starts, heats, counts = header["starts"], [], dict[str, int]()
+    for name, told in header["matrices"].items():
+        cells = numbers[told["begin"] : told["begin"] + told["rows"] * told["columns"]]
+        values = cells.reshape(told["rows"], told["columns"])
+        shape = dict(zip(told["axes"], values.shape, strict=True))
+        rows, columns = (_side(axis, header, starts[axis], count) for axis, count in shape.items())
+        counts |= shape
+        heats.append(
+            Heat(
+                name=f"{told['symbol']} {name}",
+                values=np.where(np.isneginf(values), np.float32(np.nan), values),
+                rows=rows,
+                columns=columns,
+                scale=from_zero(told["top"]) if told["weights"] else around_zero(told["top"]),
+                gaps=["−∞ (masked)"],
+                square=set(told["axes"]) == {"query", "key"},
+            )
+        )
+    window = [
+        f"{NOUNS.get(axis, axis)} {starts[axis] + 1}–{starts[axis] + count} of {header['ends'][axis]}"
+        for axis, count in counts.items()
+        if count < header["ends"][axis]
+    ]
+    return heatmaps.figure(heats, told=f"Shown: {', '.join(window)}." if window else "", named=not header["whole"])
+
+
+def _side(axis: str, header: Header, start: int, count: int) -> Side:
+    if axis in NOUNS:
+        return Side(labels=[str(start + i) for i in range(1, count + 1)], title=NOUNS[axis], noun=NOUNS[axis])
+    names = header["queries"] if axis == "query" else header["keys"]
+    return Side(labels=numbered(names[:count], start + 1), title=axis, noun=axis, role=axis)
+
+
+MATRICES_CANVAS = Canvas(
+    "lenses/attention/matrices",
+    """
+<div class="matrices" data-picture>
+  <div class="bar">
+    <span class="walk">
+      <button class="back" aria-label="Step back">‹</button>
+      <span class="chips" role="tablist" aria-label="Steps"></span>
+      <button class="next" aria-label="Step on">›</button>
+    </span>
+    <span class="modes"><button class="play"></button><button class="all"></button></span>
+    <label class="warmth">temperature <input type="range" min="-13" max="10" step="1"> <output></output></label>
+  </div>
+  <div class="body">
+    <div class="scene"></div>
+    <div class="derived" aria-live="polite">
+      <h4></h4>
+      <div class="lines"></div>
+      <pre><code></code></pre>
+    </div>
+  </div>
+  <div class="tip" hidden></div>
+</div>
+""",
+    matrices_figure,
+)
 
 
 class Steps(AttentionPanel):
@@ -53,23 +131,18 @@ class Steps(AttentionPanel):
 
     @property
     def shape(self) -> str:
-        return f"step {STEPS.index(self.step) + 1} of {len(STEPS)}: {self.step}"
+        return f"step {STEPS.index(self.state.step) + 1} of {len(STEPS)}: {self.state.step}"
 
     @property
     def how_to_read(self) -> str:
         return (
-            f"{what(self.step, self.steps)} Click a cell to outline all that it was computed from. "
+            f"{what(self.state.step, self.steps)} Click a cell to outline all that it was computed from. "
             "Numbers are computed in full and rounded on screen."
         )
 
     @property
     def sources(self) -> Sequence[Source]:
-        return [*dict.fromkeys(function for function, _ in lines_of(self.steps, self.step)), derivation]
-
-    @property
-    def step(self) -> str:
-        """The matrix in focus, one of STEPS."""
-        return self.state.step
+        return [*dict.fromkeys(function for function, _ in lines_of(self.steps, self.state.step)), derivation]
 
     @cached_property
     def steps(self) -> HeadSteps:
@@ -101,7 +174,7 @@ class Steps(AttentionPanel):
     @cached_property
     def derived(self) -> Derivation:
         """How the number of the cell in focus came about."""
-        return derivation(self.steps, self.step, self.at)
+        return derivation(self.steps, self.state.step, self.at)
 
     @cached_property
     def windows(self) -> dict[str, slice]:
@@ -121,7 +194,7 @@ class Steps(AttentionPanel):
     @property
     def scene(self) -> tuple[str, ...]:
         """The matrices and the signs between them, from left to right."""
-        names = STEPS if self.state.whole else SCENES[self.step]
+        names = STEPS if self.state.whole else SCENES[self.state.step]
         if self.steps.bias is None:
             names = tuple(name for name in names if name != "bias")
         if not self.steps.crosses:
@@ -143,12 +216,6 @@ class Steps(AttentionPanel):
         shown: NDArray[np.float32] = numbers[rows, columns].numpy()
         return shown
 
-    @property
-    def visible(self) -> NDArray[np.bool_]:
-        """Boolean (query, key), for the tokens that are shown: whether the query may see the key."""
-        shown: NDArray[np.bool_] = self.steps.visible[self.windows["query"], self.windows["key"]].numpy()
-        return shown
-
     def shape_of(self, name: str) -> str:
         """A matrix's shape in symbols and numbers, such as "T × dₖ = 10 × 8"."""
         axes, keys = MATRICES[name].axes, "S" if self.steps.crosses else "T"
@@ -160,18 +227,15 @@ class Steps(AttentionPanel):
 
         Rows and columns count from the first one that is shown.
         """
-        regions_of: dict[str, list[tuple[Region, int]]] = {self.step: [(place(self.step, self.steps, self.at), 0)]}
-        for name, (region, steps) in history(self.step, self.steps, self.at).items():
-            shown = "input" if name == "memory" and not self.steps.crosses else name
-            regions_of.setdefault(shown, []).append((region, steps))
-        return {name: [(self._shown(name, r), steps) for r, steps in regions] for name, regions in regions_of.items()}
-
-    def _shown(self, name: str, region: Region) -> Region:
-        row, column = (
-            None if at is None else at - self.windows[axis].start
-            for at, axis in zip(region, MATRICES[name].axes, strict=True)
-        )
-        return row, column
+        regions_of: dict[str, list[tuple[Region, int]]] = {}
+        for name, (region, steps) in history(self.state.step, self.steps, self.at).items():
+            drawn = "input" if name == "memory" and not self.steps.crosses else name
+            row, column = (
+                None if at is None else at - self.windows[axis].start
+                for at, axis in zip(region, MATRICES[drawn].axes, strict=True)
+            )
+            regions_of.setdefault(drawn, []).append(((row, column), steps))
+        return regions_of
 
     def sentence(self) -> str:
         """What the weight of this cell's query and key means, and which part of the matrices is shown."""
@@ -216,7 +280,6 @@ class Steps(AttentionPanel):
         return " ".join(said)
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of this head, tested on its own numbers."""
         sums = self.steps.weights.sum(-1) - self.steps.visible.any(-1).float()
         error = float(sums.abs().max())
         return {f"every row of weights sums to 1 (largest error {formats.tiny(error)})": error < 1e-5}
@@ -249,14 +312,15 @@ class Steps(AttentionPanel):
             if name in MATRICES and name not in matrices:
                 numbers = self.numbers(name)
                 if MATRICES[name].weights:  # zeros by the mask are no weights
-                    numbers = np.where(self.visible, numbers, -np.inf)
+                    visible = self.steps.visible[self.windows["query"], self.windows["key"]]
+                    numbers = np.where(visible.numpy(), numbers, -np.inf)
                 arrays.append(np.ascontiguousarray(numbers, np.float32).ravel())
                 matrices[name] = self._header_of(name, numbers, begin)
                 begin += numbers.size
         header: dict[str, Any] = {
             "prefix": PREFIX,
             "steps": STEPS,
-            "step": self.step,
+            "step": self.state.step,
             "whole": self.state.whole,
             "scene": self.scene,
             "matrices": matrices,
@@ -269,7 +333,7 @@ class Steps(AttentionPanel):
             "temperature": self.state.temperature,
             "title": self.derived.title,
             "lines": self.derived.lines,
-            "code": code(lines_of(self.steps, self.step)),
+            "code": code(lines_of(self.steps, self.state.step)),
             "about": self.about_cell(),
         }
         return header, np.concatenate(arrays)
@@ -297,10 +361,8 @@ class Steps(AttentionPanel):
         if name == "bias":
             return f"Added to the scores by {self.steps.positional}."
         if name.endswith("weights"):
-            parameters = f"The model’s parameters of {name.removesuffix(' weights')}_projection"
-            return (
-                f"{parameters}, {self.model.if_random('drawn at random from the seed', 'as training has left them')}."
-            )
+            origin = self.model.if_random("drawn at random from the seed", "as training has left them")
+            return f"The model’s parameters of {name.removesuffix(' weights')}_projection, {origin}."
         operands = {
             "key transposed": "The keys, one in each column.",
             "memory": "The encoder’s output: a vector per token of the text.",
@@ -309,10 +371,8 @@ class Steps(AttentionPanel):
 
     def tools(self) -> None:
         """Draw attention as formulas; the parts that the step computes are lit."""
-        head = self.steps
         with st.container(horizontal=True, horizontal_alignment="center", key="formulas"):
-            bias = head.bias is not None
-            for formula in latex(self.step, mode(), scaled=head.scaled, bias=bias, temperature=head.temperature):
+            for formula in latex(self.steps, self.state.step, mode()):
                 st.latex(formula, width="content")
 
     def recipe(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from tfm_ui.lenses.attention.steps.head_steps import Cell, HeadSteps
+from tfm_ui.lenses.attention.steps.matrices import Cell, HeadSteps
 from tfm_ui.text import formats
 
 SHOWN = 8  # terms of a sum that are written out; if there are more, the largest are, with the total of the others

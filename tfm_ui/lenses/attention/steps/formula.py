@@ -17,7 +17,7 @@ from tfm_core import (
 )
 from tfm_core.model.scaled_dot_product import _scaled
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.steps.head_steps import HeadSteps
+from tfm_ui.lenses.attention.steps.matrices import HeadSteps
 from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
@@ -60,16 +60,8 @@ def lines_of(head: HeadSteps, step: str) -> list[Line]:
 VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
 
 
-def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, temperature: float = 1.0) -> list[str]:
-    """The formulas, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit.
-
-    Args:
-        step: one of STEPS.
-        mode: whose colours they have.
-        scaled: whether the scores are divided by the root of d_k.
-        bias: whether the positional scheme adds a bias to the scores.
-        temperature: what the scores are divided by after that.
-    """
+def latex(head: HeadSteps, step: str, mode: Mode) -> list[str]:
+    """The formulas, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit."""
 
     def part(text: str, *steps: str, role: str = "") -> str:
         if step not in steps:
@@ -78,20 +70,21 @@ def latex(step: str, mode: Mode, *, scaled: bool = True, bias: bool = False, tem
 
     score = part("Q", "query", "scores", role="query") + part(r"K^{\top}", "key", "scores", role="key")
     root = part(r"\sqrt{d_k}", "scaled")
-    inner = rf"\dfrac{{{score}}}{{{root}}}" if scaled else score
-    if bias:
+    inner = rf"\dfrac{{{score}}}{{{root}}}" if head.scaled else score
+    if head.bias is not None:
         inner += part("+B", "scaled")
-    if temperature != 1:
-        inner = r"\left(" + inner + r"\right)" + part(f"/{temperature:g}", "scaled")
+    if head.temperature != 1:
+        inner = r"\left(" + inner + r"\right)" + part(f"/{head.temperature:g}", "scaled")
     weights = part(r"\mathrm{softmax}", "weights") + r"\left(" + inner + part("+M", "masked") + r"\right)"
-    head = part("H", "head output", "heads", role="result") + "=" + weights + r"\," + part("V", *VALUE, role="value")
+    gathered = part("H", "head output", "heads", role="result") + "=" + weights
+    gathered += r"\," + part("V", *VALUE, role="value")
     output = part("Y", "output", role="result") + "=" + part(r"[H_1 \dots H_h]", "heads", "output", role="result")
     output += part(r"\,W_O", "output", role="result")
     read = [
         part(letter, name, role=name) + "=" + part("X", "input", name) + part(rf"\,W_{letter}", name, role=name)
         for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))
     ]
-    return [*read, head, output]
+    return [*read, gathered, output]
 
 
 def code(lines: Sequence[Line]) -> str:
