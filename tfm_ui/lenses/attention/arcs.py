@@ -95,11 +95,6 @@ def maps(attention: Attention, layer: int, how: str) -> Iterator[NDArray[np.floa
         yield {"mean": mean_over_heads, "max": max_over_heads}[how](heads_of(layer)).numpy()
 
 
-def sums_to_one(how: str) -> bool:
-    """Whether the rows that may see something must sum to 1."""
-    return how != "max"
-
-
 def lines_of(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], how: str) -> Lines:
     """What is drawn of these maps; visible, boolean (query, key): where the mask lets look."""
     count = visible.shape[-1] if visible.shape[-1] <= ALL_UP_TO else LARGEST
@@ -108,7 +103,7 @@ def lines_of(maps: Iterable[NDArray[np.float32]], visible: NDArray[np.bool_], ho
     keys, weights, rests, error = [], [], [], 0.0
     for whole in maps:
         sums = whole.sum(-1, dtype=np.float64)
-        error = max(error, float(np.abs(sums - due).max()) if sums_to_one(how) else 0.0)
+        error = max(error, float(np.abs(sums - due).max()) if how != "max" else 0.0)
         marked = np.where(visible | (whole > 0), whole, np.float32(MASKED))
         values, at = (tensor.numpy() for tensor in torch.from_numpy(marked).topk(count))
         rest = sums - np.maximum(values, 0).sum(-1, dtype=np.float64)
@@ -344,7 +339,7 @@ class Arcs(AttentionPanel):
         return f"Strongest of {len(chosen)} heads{where}: {strongest}. They favour the same key in {rows}."
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of what is drawn, tested on its own numbers."""
+        """What must hold of what is drawn: of all but the largest weights, rows sum to 1."""
         lines = self.lines
         visible = self.visible[np.arange(len(self.queries))[:, None], lines.keys]  # (map, query, kept)
         if self.how == "rollout":  # padding, which nobody may see, and rows that see nothing keep themselves
@@ -352,14 +347,14 @@ class Arcs(AttentionPanel):
         laws = {}
         if not visible.all():
             laws["masked weights are exactly 0"] = bool((lines.weights[~visible] <= 0).all())
-        if sums_to_one(self.how):
+        if self.how != "max":
             laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": lines.error < 1e-5, **laws}
         return laws
 
     def table(self) -> pd.DataFrame:
         """Each map that is drawn; of several heads of a long text the lines, and what all others sum to."""
         name = "head" if self.how == "heads" else "weights"
-        queries, keys = self.row_names, self.column_names
+        queries, keys = self.numbered
         if len(keys) > ALL_UP_TO and len(self.chosen) > 1:
             return self._drawn(name, queries, keys)
         each = list(maps(self.attention, self.layer, self.how))

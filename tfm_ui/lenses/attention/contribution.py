@@ -53,22 +53,6 @@ def norms(
     return weights, norms
 
 
-def contributions_add_up(attention: Inside, head: int) -> dict[str, bool]:
-    """The vectors a v W_O summed over the keys are the head's share; the shares of all heads and b_O are the output."""
-    outputs, output = attention.recorded["head_output"], attention.recorded["output"]
-    with torch.no_grad():
-        summed = attention.weights(head) @ (attention.value[head] @ attention.output_weight(head))
-        shares = torch.stack([each @ attention.output_weight(at) for at, each in enumerate(outputs)])
-        off_share = (summed - shares[head]).abs().max().item()
-        off_output = (shares.sum(0) + attention.module.output_projection.bias - output).abs().max().item()
-    return {
-        f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})": off_share
-        < 1e-4,
-        f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})": off_output
-        < 1e-4,
-    }
-
-
 class ContributionPanel(AttentionPanel):
     """A panel on what a head looks at and what it writes."""
 
@@ -190,10 +174,11 @@ class ContributionPanel(AttentionPanel):
             f"{formats.percent(float(share))} of the lengths."
         )
 
-    def numbers_at(self, rows: NDArray[np.intp], columns: NDArray[np.intp], index: pd.Index) -> pd.DataFrame:
+    def numbers_at(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> pd.DataFrame:
         """A row for each of these pairs: weight, norm, and the norm's share of its row."""
         matrices = {"weight": self.weights, "norm": self.norms, "share of norms": self.shares}
-        return pd.DataFrame({name: matrix[rows, columns] for name, matrix in matrices.items()}, index=index)
+        numbers = {name: matrix[rows, columns] for name, matrix in matrices.items()}
+        return pd.DataFrame(numbers, index=self.pairs(rows, columns))
 
 
 class Contribution(ContributionPanel):
@@ -213,13 +198,21 @@ class Contribution(ContributionPanel):
         return " ".join(filter(None, [self.agreement(), self.sink()]))
 
     def laws(self) -> dict[str, bool]:
-        """Whether the contributions add up to the head's output, tested on what the model recorded."""
-        return contributions_add_up(self.inside, self.head)
+        """The vectors a v W_O sum over the keys to the head's share; the shares of all heads and b_O, to the output."""
+        inside, head, outputs = self.inside, self.head, self.inside.recorded["head_output"]
+        with torch.no_grad():
+            summed = inside.weights(head) @ (inside.value[head] @ inside.output_weight(head))
+            shares = torch.stack([output @ inside.output_weight(at) for at, output in enumerate(outputs)])
+            whole = shares.sum(0) + inside.module.output_projection.bias
+            off_share = (summed - shares[head]).abs().max().item()
+            off_output = (whole - inside.recorded["output"]).abs().max().item()
+        share = f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})"
+        output = f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})"
+        return {share: off_share < 1e-4, output: off_output < 1e-4}
 
     def table(self) -> pd.DataFrame:
         """A row for each pair that may be."""
-        rows, columns = np.nonzero(self.visible)
-        return self.numbers_at(rows, columns, self.pairs(rows, columns))
+        return self.numbers_at(*np.nonzero(self.visible))
 
     def picture(self) -> Content:
         """What the head looks at, beside what it writes; the chosen row ringed."""
@@ -283,9 +276,7 @@ class ContributionRow(ContributionPanel):
 
     def table(self) -> pd.DataFrame:
         """A row per key that may be seen."""
-        rows = np.full_like(self.seen_keys, self.row)
-        index = self.pairs(rows, self.seen_keys).droplevel("query")
-        return self.numbers_at(rows, self.seen_keys, index)
+        return self.numbers_at(np.full_like(self.seen_keys, self.row), self.seen_keys).droplevel("query")
 
     def picture(self) -> Content:
         """The chosen row: each weight beside the share that it makes of what is written."""

@@ -259,7 +259,6 @@ class Dictionary(Panel):
         )
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of any question."""
         low, high = self.values.min(), self.values.max()
         slack = 1e-9 * max(abs(low), abs(high), 1)
         return {

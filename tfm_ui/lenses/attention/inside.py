@@ -192,18 +192,13 @@ class AttentionPanel(Panel):
         return f"query × key = {len(self.queries)} × {len(self.keys)}"
 
     @property
-    def row_names(self) -> list[str]:
-        """What the rows are called in tables, in which equal labels have different numbers."""
-        return numbered(self.queries)
-
-    @property
-    def column_names(self) -> list[str]:
-        """What the columns are called in tables."""
-        return numbered(self.keys)
+    def numbered(self) -> tuple[list[str], list[str]]:
+        """What rows and columns are called in tables: equal labels have different numbers."""
+        return numbered(self.queries), numbered(self.keys)
 
     def pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> pd.MultiIndex:
         """The index of a table of these pairs, a row for each."""
-        queries, keys = self.row_names, self.column_names
+        queries, keys = self.numbered
         named = [[queries[row] for row in rows], [keys[column] for column in columns]]
         return pd.MultiIndex.from_arrays(named, names=["query", "key"])
 

@@ -164,7 +164,7 @@ def after_a_change(model: ModelState, state: AttentionState) -> str:
 def answers_lost(model: ModelState, state: AttentionState) -> str:
     """How many right answers the changes of B cost."""
     output = ChangeOutput(model, state)
-    a, b = output.effect.right
+    a, b = (side.right for side in output.effect.sides)
     if output.same:
         return "A and B are the same, so nothing is lost. Silence a head, or lock a cell and drag its weight."
     if not a or not b:
@@ -179,7 +179,7 @@ def answers_lost(model: ModelState, state: AttentionState) -> str:
 
 def right_in_b(model: ModelState, state: AttentionState) -> float:
     """How many answers of the task are right in B; 0 if nobody knows what is right."""
-    right = ChangeOutput(model, state).effect.right[1]
+    right = ChangeOutput(model, state).effect.sides[1].right
     return right[0] if right else 0
 
 
@@ -269,11 +269,11 @@ def own_scores(model: ModelState, state: AttentionState) -> str:
     effect = Scale(model, state)
     if not effect.variances:
         return effect.about_model
-    ratios = [variance / effect.head_dim for variance in effect.variances]
+    ratios = [variance / model.config.head_dim for variance in effect.variances]
     low, high = formats.weight(min(ratios)), formats.weight(max(ratios))
     span = f"{low} times" if low == high else f"{low} to {high} times"
     return (
-        f"Random vectors would have a variance of dₖ = {effect.head_dim}. In layer {effect.layer + 1} the heads have "
+        f"Random vectors would have a variance of dₖ = {model.config.head_dim}. In layer {effect.layer + 1} the heads have "
         f"{span} that. The law needs independent numbers of variance "
         "1; a model’s queries and keys are both computed from the same tokens, and their size depends on the weights."
     )

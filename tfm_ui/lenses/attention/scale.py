@@ -101,18 +101,13 @@ class Scale(AttentionPanel):
         return f"{self.state.draws} draws × {self.state.draw_keys} keys"
 
     @property
-    def head_dim(self) -> int:
-        """The model's d_k, at which the experiment is made too."""
-        return self.model.config.head_dim
-
-    @property
     def _arguments(self) -> dict[str, Any]:
-        widths, state = tuple(sorted({*WIDTHS, self.head_dim})), self.state
+        widths, state = tuple(sorted({*WIDTHS, self.model.config.head_dim})), self.state
         return {"widths": widths, "draws": state.draws, "keys": state.draw_keys, "seed": state.draw_seed}
 
     @cached_property
     def measured(self) -> ScaleExperiment:
-        """The experiment."""
+        """The experiment, made at the model's d_k too."""
         return kept_measure(**self._arguments)
 
     @cached_property
@@ -139,15 +134,15 @@ class Scale(AttentionPanel):
         """How the model's own scores spread."""
         if not self.variances:
             return "Your model sees one pair of tokens alone, and one score has no spread."
+        head_dim = self.model.config.head_dim
         before = [math.sqrt(variance) for variance in self.variances]
-        after = [spread / math.sqrt(self.head_dim) for spread in before]
+        after = [spread / math.sqrt(head_dim) for spread in before]
         return (
-            f"In layer {self.layer + 1} of your model, dₖ = {self.head_dim}, q·k has a standard deviation of "
+            f"In layer {self.layer + 1} of your model, dₖ = {head_dim}, q·k has a standard deviation of "
             f"{_span(before)}, after the division {_span(after)}: a model need not follow the law."
         )
 
     def laws(self) -> dict[str, bool]:
-        """What must hold of any draws."""
         measured, most = self.measured, math.log(self.measured.keys)
         same = all(
             by_name["scaled"][0] == by_name["unscaled"][0]
@@ -176,9 +171,9 @@ class Scale(AttentionPanel):
         """Three charts over d_k."""
         measured, widths = self.measured, self.measured.widths
         scores = {"unscaled": measured.variance, "scaled": measured.variance / measured.variance.new_tensor(widths)}
-        at_model = [self.head_dim] * len(self.variances)
-        heads = [Line("your heads", at_model, self.variances, "ink", "dots")] if self.variances else []
-        marks = {f"your model: dₖ = {self.head_dim}": self.head_dim}
+        head_dim, dots = self.model.config.head_dim, self.variances
+        heads = [Line("your heads", [head_dim] * len(dots), dots, "ink", "dots")] if dots else []
+        marks = {f"your model: dₖ = {head_dim}": head_dim}
 
         def over_width(what: str, drawn: Sequence[Line], *, wide: bool = False) -> Chart:
             """`wide` numbers go by powers of 2, others from 0."""

@@ -105,7 +105,7 @@ def test_the_last_token_may_be_dropped_and_the_one_before_goes_on():
     both = beside("drop 10")
     _, probabilities = by_hand(transformer(MODEL.config), WORDS[:-1])
     np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
-    assert [side.positions["source"].argmax() for side in both.sides] == [9, 8]
+    assert [side.positions["source"].argmax() for side in both.effect.sides] == [9, 8]
     assert ChangeOutput(MODEL, both.state).sentence().startswith("At “tired” in A, “was” in B")
 
 

@@ -62,7 +62,7 @@ def test_a_single_pair_has_no_spread_and_that_is_said():
 def test_what_is_drawn_is_what_was_measured():
     model = ModelState(d_model=96)
     effect = Scale(model, FEW)
-    assert effect.head_dim == 24
+    assert model.config.head_dim == 24
     assert 24 in effect.measured.widths
     header, _ = Scale.content(model, FEW)
     drawn = {(heading.split()[0], name): points for (heading, name), points in by_heading(header).items()}

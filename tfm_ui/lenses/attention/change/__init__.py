@@ -291,7 +291,7 @@ class ChangeStream(ChangePanel):
 
     def table(self) -> pd.DataFrame:
         """A row per token, a column per place: ||x_B - x_A|| / ||x_A||."""
-        rows = pd.Index(self.row_names, name="token")
+        rows = pd.Index(self.numbered[0], name="token")
         return pd.DataFrame(self.effect.relative, index=rows, columns=self.effect.places)
 
     def picture(self) -> Content:
@@ -361,7 +361,7 @@ class ChangeOutput(ChangePanel):
         """Which token's probability moved most, at the last token of the text."""
         effect = self.effect
         text = final_text(self.model)
-        a, b = (self.names.token(text, int(side.positions[text].argmax()) + 1) for side in self.sides)
+        a, b = (self.names.token(text, int(side.positions[text].argmax()) + 1) for side in self.effect.sides)
         at = f"At {a}" if a == b else f"At {a} in A, {b} in B"
         names, shares = self.likely
         if not self.moved.any():

@@ -112,10 +112,9 @@ def _replace(now: Sequence[Change], text: str, token: int) -> None:
         change = Replace(text, token, typed[0][:LONGEST])
         new = with_change(now, change)
         # Where the link has no room, reading it leaves out the last change and says so: an earlier replacement stays.
-        write_to_link(new if fits(new) else [*now, change])
+        write_to_link(changes=new if fits(new) else [*now, change])
 
 
-def write_to_link(changes: Sequence[Change] | None = None, pinned: Sequence[Change] | None = None) -> None:
-    """Put changes into the link: of B, or of A."""
-    values = {"changes": changes, "pinned": pinned}
-    controls.change(PREFIX, **{name: written(those) for name, those in values.items() if those is not None})
+def write_to_link(**fields: Sequence[Change]) -> None:
+    """Put changes into the link: those of B are called `changes` there, those of A `pinned`."""
+    controls.change(PREFIX, **{name: written(changes) for name, changes in fields.items()})

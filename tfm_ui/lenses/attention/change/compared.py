@@ -7,6 +7,7 @@ One pass of each side serves all layers and heads, and of an encoder-decoder bot
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,10 @@ class Leak:
 
 @dataclass(frozen=True)
 class Effect:
-    """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B."""
+    """What differs between A and B whatever head is looked at. Pairs are of A, then of B."""
 
-    side: Side
-    """B, without its residual stream."""
+    sides: tuple[Side, Side]
+    """Both, without their residual streams."""
 
     places: list[str]
     """A column of the residual stream each: "start", then the layer and the sub-layer that it stands after."""
@@ -124,19 +125,18 @@ class Effect:
     length: NDArray[np.float32]
     """(query, place), ||x_A||."""
 
-    probabilities: NDArray[np.float32]
-    """(2, vocab), at the last token."""
-
     leak: Leak | None
     """The first one of B."""
 
-    right: tuple[tuple[int, int] | None, tuple[int, int] | None]
-    """How many answers of the task are right in A and in B, see `Side`."""
+    @cached_property
+    def probabilities(self) -> NDArray[np.float32]:
+        """(2, vocab), at the last token."""
+        return np.stack([side.logits.softmax(-1).numpy() for side in self.sides])
 
     @property
     def right_in_words(self) -> str:
         """How many answers of the task are right, where that is known, as the end of a sentence; "" elsewhere."""
-        a, b = self.right
+        a, b = (side.right for side in self.sides)
         return f" Right: {in_words(a)} in A, {in_words(b)} in B." if a and b else ""
 
     @property
@@ -146,7 +146,7 @@ class Effect:
 
 
 @cached()
-def side_of(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
+def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
     """The model with changes, as in a link; those that it does not allow are passed over."""
     return rerun(model, kinds, possible(changes, model))
 
@@ -160,19 +160,17 @@ def effect_of(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effe
     """
     if reason := passes.too_large(model):
         raise ValueError(reason)
-    side_a, side_b = side_of(model, a, kinds), rerun(model, kinds, possible(b, model))
+    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, possible(b, model))
     standing = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
     rows = in_either(standing)
     lengths = [distances(x, side_b.stream[site], *(at[rows] for at in standing)) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
     return Effect(
-        side=replace(side_b, stream={}),
+        sides=(replace(side_a, stream={}), replace(side_b, stream={})),
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
-        probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
         leak=_leak(model, kinds, side_b),
-        right=(side_a.right, side_b.right),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import encode
-from tfm_ui.lenses.attention.change.compared import Effect, Side, by_token, effect_of, in_either, side_of
+from tfm_ui.lenses.attention.change.compared import Effect, by_token, effect_of, in_either
 from tfm_ui.lenses.attention.changes import (
     Change,
     Places,
@@ -72,36 +72,27 @@ class ChangePanel(AttentionPanel):
         """Whether A and B are one model."""
         return self.changes[0] == self.changes[1]
 
-    @property
-    def _stack(self) -> tuple[str, ...]:
-        """The attentions of the stack that is looked at."""
-        return ("encoder",) if self.kind == "encoder" else ("decoder", "cross")
-
     @cached_property
     def effect(self) -> Effect:
         """What differs between A and B whatever head is looked at."""
-        return effect_of(self.model, self.state.pinned, self.state.changes, self._stack)
-
-    @cached_property
-    def sides(self) -> tuple[Side, Side]:
-        """What the passes of A and of B left behind."""
-        return side_of(self.model, self.state.pinned, self._stack), self.effect.side
+        stack = ("encoder",) if self.kind == "encoder" else ("decoder", "cross")
+        return effect_of(self.model, self.state.pinned, self.state.changes, stack)
 
     @cached_property
     def rows(self) -> list[int]:
         """The tokens of the rows, from 0, as the text is written."""
-        return in_either([side.positions[self.texts[0]] for side in self.sides])
+        return in_either([side.positions[self.texts[0]] for side in self.effect.sides])
 
     @cached_property
     def columns(self) -> list[int]:
         """The tokens of the columns, likewise."""
-        return in_either([side.positions[self.texts[1]] for side in self.sides])
+        return in_either([side.positions[self.texts[1]] for side in self.effect.sides])
 
     @cached_property
     def _standing(self) -> list[tuple[Places, Places]]:
         """Where the tokens of the rows and of the columns stand, in A and in B."""
         (queries, keys), rows, columns = self.texts, self.rows, self.columns
-        return [(side.positions[queries][rows], side.positions[keys][columns]) for side in self.sides]
+        return [(side.positions[queries][rows], side.positions[keys][columns]) for side in self.effect.sides]
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
@@ -119,12 +110,12 @@ class ChangePanel(AttentionPanel):
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """(2, query, key), of the head in A and in B."""
-        return self._by_token(side.weights(self.kind, self.layer, self.head) for side in self.sides)
+        return self._by_token(side.weights(self.kind, self.layer, self.head) for side in self.effect.sides)
 
     @cached_property
     def visible(self) -> NDArray[np.bool_]:
         """(2, query, key), where the mask lets look."""
-        return self._by_token(side.heads[self.kind].visible for side in self.sides)
+        return self._by_token(side.heads[self.kind].visible for side in self.effect.sides)
 
     @property
     def difference(self) -> NDArray[np.float32]:
@@ -142,12 +133,9 @@ class ChangePanel(AttentionPanel):
         return self._labels(self.texts[1], self.columns)
 
     @property
-    def row_names(self) -> list[str]:
-        return [f"{token + 1} {name}" for token, name in zip(self.rows, self.queries, strict=True)]
-
-    @property
-    def column_names(self) -> list[str]:
-        return [f"{token + 1} {name}" for token, name in zip(self.columns, self.keys, strict=True)]
+    def numbered(self) -> tuple[list[str], list[str]]:
+        rows, columns = zip(self.rows, self.queries, strict=True), zip(self.columns, self.keys, strict=True)
+        return [f"{token + 1} {name}" for token, name in rows], [f"{token + 1} {name}" for token, name in columns]
 
     def _labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
