@@ -92,6 +92,12 @@ class Inside:
         """(query, key), as the model computed them."""
         return attention_weights(mask_scores(self.origin.scores(head), self.visible), self.visible)
 
+    def projection(self, role: str) -> nn.Linear:
+        """The projection to the "query", "key" or "value"."""
+        module = self.module.get_submodule(f"{role}_projection")
+        assert isinstance(module, nn.Linear)
+        return module
+
     def output_weight(self, head: int) -> Tensor:
         """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""
         weight = self.module.output_projection.weight.detach()

@@ -273,9 +273,9 @@ def own_scores(model: ModelState, state: AttentionState) -> str:
     low, high = formats.weight(min(ratios)), formats.weight(max(ratios))
     span = f"{low} times" if low == high else f"{low} to {high} times"
     return (
-        f"Random vectors would have a variance of dₖ = {model.config.head_dim}. In layer {effect.layer + 1} the heads have "
-        f"{span} that. The law needs independent numbers of variance "
-        "1; a model’s queries and keys are both computed from the same tokens, and their size depends on the weights."
+        f"Random vectors would have a variance of dₖ = {model.config.head_dim}. In layer {effect.layer + 1} the heads "
+        f"have {span} that. The law needs independent numbers of variance 1; a model’s queries and keys are both "
+        "computed from the same tokens, and their size depends on the weights."
     )
 
 

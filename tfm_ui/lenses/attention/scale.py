@@ -12,7 +12,7 @@ from torch import Tensor
 from tfm_core import ScaleExperiment, attention_scores, attention_weights, scale_experiment
 from tfm_core.study import experiments
 from tfm_core.study.analysis import entropy
-from tfm_ui.lenses.attention.inside import AttentionPanel, Inside, inside
+from tfm_ui.lenses.attention.inside import AttentionPanel, inside
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import LITTLE
@@ -42,15 +42,13 @@ def measure(*, widths: Sequence[int], draws: int, keys: int, seed: int) -> Scale
 kept_measure = cached(heavy=never, apart=32)(measure)
 
 
-def score_variances(attention: Inside, read: int) -> list[float]:
-    """Variance of q.k in each head, over all pairs that may look at each other; [] if there are not two of them.
+@cached()
+def score_variances(model: ModelState, kind: str, layer: int) -> list[float]:
+    """Variance of q.k in each head of a layer, from 0; [] if there are not two pairs that may look at each other.
 
-    Before the division, and without what a positional scheme adds to the scores.
-
-    Args:
-        attention: the attention.
-        read: how many of its queries are tokens; the rest is padding.
+    Of all these pairs, without padding; before the division, and without what a positional scheme adds to the scores.
     """
+    attention, read = inside(model, kind, layer), len(tokens_of(model, kind)[0].pieces)
     visible = attention.visible[:read]
     if visible.sum() < 2:
         return []
@@ -60,13 +58,6 @@ def score_variances(attention: Inside, read: int) -> list[float]:
         products = attention_scores(attention.query[part, :read], attention.key[part], scale=1.0)[0]
         variances.append(torch.var(products[visible].double(), correction=0).item())
     return variances
-
-
-@cached()
-def variances_of(model: ModelState, kind: str, layer: int) -> list[float]:
-    """The same of a layer, from 0, of the model."""
-    queries, _ = tokens_of(model, kind)
-    return score_variances(inside(model, kind, layer), len(queries.pieces))
 
 
 def _needs(model: ModelState, state: AttentionState) -> int:
@@ -113,7 +104,7 @@ class Scale(AttentionPanel):
     @cached_property
     def variances(self) -> list[float]:
         """Variance of q.k in each head of the layer; empty where there are not two pairs to vary."""
-        return variances_of(self.model, self.kind, self.layer)
+        return score_variances(self.model, self.kind, self.layer)
 
     def sentence(self) -> str:
         """What was measured at the widest, and in the model."""

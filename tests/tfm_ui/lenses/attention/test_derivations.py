@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps import Steps
-from tfm_ui.lenses.attention.steps.derivation import derivation
+from tfm_ui.lenses.attention.steps.derivation import Derivation, derivation
 from tfm_ui.lenses.attention.steps.matrices import Cell
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -49,6 +49,10 @@ def read(text: str) -> float:
         return -math.inf
     digits, _, power = text.replace("−", "-").partition("×10")
     return float(digits) * 10.0 ** (int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))) if power else 0)
+
+
+def text_of(derived: Derivation) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in derived.lines)
 
 
 NUMBER = r"−?\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|−?\d×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−∞"
@@ -140,12 +144,12 @@ def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches)
             sizes = len(shown.queries), len(shown.keys), shown.head_dim, model.d_model
             cell = Cell(*(int(places.integers(size)) for size in sizes))
             derived = derivation(shown, step, cell)
-            last = re.findall(NUMBER, derived.text)[-1]
+            last = re.findall(NUMBER, text_of(derived))[-1]
             expected = again.at(step, cell)
             if math.isinf(expected):
                 assert last == "−∞"
             else:
-                assert abs(read(last) - expected) <= unit(last), f"{step} {cell}: {derived.text}"
+                assert abs(read(last) - expected) <= unit(last), f"{step} {cell}: {text_of(derived)}"
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -167,7 +171,7 @@ def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
         if step not in ("scores", "head output"):
             module = inside.module.get_submodule(f"{step}_projection")
             right, bias = module.weight[right].detach(), module.bias[right].item()
-        printed = re.findall(NUMBER, "".join(text for text, _ in derivation(shown, step, cell).lines[0]))
+        printed = re.findall(NUMBER, text_of(derivation(shown, step, cell)).splitlines()[0])
         total = (left.double() * right.double()).sum().item() + bias
         assert abs(read(printed[-1]) - total) <= unit(printed[-1])
         if len(left) <= 8:
@@ -178,22 +182,22 @@ def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
 def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
     shown = Steps(ModelState(), AttentionState()).steps
     derived = derivation(shown, "weights", Cell(query=5, key=2, dim=0, channel=0))
-    numbers = [read(n) for n in re.findall(NUMBER, "".join(text for text, _ in derived.lines[2]))]
+    numbers = [read(n) for n in re.findall(NUMBER, text_of(derived).splitlines()[2])]
     assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=4e-4)
     assert [text.strip() for text, role in derived.lines[2] if role == "key"] == shown.keys[:6]
     assert shown.weights[5].sum().item() == pytest.approx(1, abs=1e-6)
-    assert derived.text.endswith(f" = {formats.share(shown.weights[5, 2].item())}")
+    assert text_of(derived).endswith(f" = {formats.share(shown.weights[5, 2].item())}")
 
 
 def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
     cell = Cell(query=2, key=0, dim=0, channel=4)
-    first = derivation(Steps(ModelState(), AttentionState(layer=1)).steps, "input", cell).text
+    first = text_of(derivation(Steps(ModelState(), AttentionState(layer=1)).steps, "input", cell))
     assert "embedding × √d_model + position 3 =" in first
     a, b, total = [read(n) for n in re.findall(NUMBER, first)[:3]]
     assert total == pytest.approx(a + b, abs=0.0011)
-    second = derivation(Steps(ModelState(), AttentionState(layer=2)).steps, "input", cell).text
+    second = text_of(derivation(Steps(ModelState(), AttentionState(layer=2)).steps, "input", cell))
     assert "as the layers before left it" in second
-    none = derivation(Steps(ModelState(positional="none"), AttentionState()).steps, "input", cell).text
+    none = text_of(derivation(Steps(ModelState(positional="none"), AttentionState()).steps, "input", cell))
     assert "embedding of “sat” × √d_model" in none
 
 
@@ -203,8 +207,8 @@ def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
     blind[3] = False
     hot = replace(shown, inside=replace(shown.inside, visible=blind), temperature=2.0)
     for step in STEPS:
-        assert "nan" not in derivation(hot, step, Cell(query=3, key=1, dim=0, channel=0)).text
-    assert "may see nothing" in derivation(hot, "weights", Cell(3, 1, 0, 0)).text
+        assert "nan" not in text_of(derivation(hot, step, Cell(query=3, key=1, dim=0, channel=0)))
+    assert "may see nothing" in text_of(derivation(hot, "weights", Cell(3, 1, 0, 0)))
     assert hot.weights[3].sum() == 0
 
 

@@ -10,7 +10,6 @@ import torch
 
 from tests.tfm_ui.pictures.charts import by_heading, marks
 from tfm_core import recording, scale_experiment
-from tfm_ui.lenses.attention.inside import inside
 from tfm_ui.lenses.attention.scale import Scale, score_variances
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
@@ -37,7 +36,7 @@ def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(mode
     query, key = (trace[at.format(what=turned + what)][0].double() for what in ("query", "key"))
     weights = trace[at.format(what="weights")][0]
     read = len((model.target_tokens if kind != "self" else model.source_tokens).pieces)
-    variances = score_variances(inside(model, kind, layer), read)
+    variances = score_variances(model, kind, layer)
     assert len(variances) == model.num_heads
     for head, variance in enumerate(variances):
         products = [
@@ -129,6 +128,5 @@ def test_the_recipe_gives_the_numbers_of_the_table():
 
 def test_rows_of_padding_are_not_counted():
     model = ModelState(text="a b c", seq_len=9, causal=False)
-    assert score_variances(inside(model, "self", 0), 3) == pytest.approx(
-        score_variances(inside(ModelState(text="a b c", seq_len=3, causal=False), "self", 0), 3), rel=1e-4
-    )
+    short = ModelState(text="a b c", seq_len=3, causal=False)
+    assert score_variances(model, "self", 0) == pytest.approx(score_variances(short, "self", 0), rel=1e-4)

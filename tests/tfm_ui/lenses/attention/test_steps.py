@@ -13,7 +13,7 @@ from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
 from tfm_ui.lenses.attention.steps import WINDOW, Steps, window
-from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
+from tfm_ui.lenses.attention.steps.derivation import LINES, code, latex, lines_of
 from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Cell, history, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState

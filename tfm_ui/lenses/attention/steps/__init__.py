@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivation import Derivation, derivation
-from tfm_ui.lenses.attention.steps.formula import code, latex, lines_of
+from tfm_ui.lenses.attention.steps.derivation import Derivation, code, derivation, latex, lines_of
 from tfm_ui.lenses.attention.steps.matrices import (
     MATRICES,
     NUMBERS,

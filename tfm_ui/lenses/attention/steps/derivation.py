@@ -1,17 +1,33 @@
-"""The derivation of any cell of any step: its equation with the real numbers put in.
+"""How numbers of a head come about: equations with the real numbers put in, the formula, and the lines of code.
 
 Sums are taken in float64 over the recorded float32 tensors; at the end of a line stands the tensor's own number.
 """
 
+import ast
+import inspect
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from tfm_core import (
+    MultiHeadAttention,
+    TransformerLayer,
+    apply_rotary,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+)
+from tfm_core.model import scaled_dot_product
+from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.steps.matrices import Cell, HeadSteps
-from tfm_ui.text import formats
+from tfm_ui.text import colours, formats
+from tfm_ui.text.colours import Mode
 
 SHOWN = 8  # terms of a sum that are written out; if there are more, the largest are, with the total of the others
 
@@ -27,11 +43,6 @@ class Derivation:
 
     lines: list[list[Span]]
     """Equations; the last one ends in the number."""
-
-    @property
-    def text(self) -> str:
-        """The lines as plain text."""
-        return "\n".join("".join(text for text, _ in line) for line in self.lines)
 
 
 def factor(number: float) -> str:
@@ -113,8 +124,7 @@ def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
         label = (head.queries if role == "query" else head.keys)[token]
         read = (inside.input if role == "query" else inside.memory)[token]
         plain = inside.recorded[role][head.number, token]
-        module = inside.module.get_submodule(f"{role}_projection")
-        assert isinstance(module, nn.Linear)
+        module = inside.projection(role)
 
         def product(dim: int) -> list[Span]:
             row = head.number * head.head_dim + dim
@@ -255,3 +265,86 @@ def derivation(head: HeadSteps, step: str, at: Cell) -> Derivation:
     """
     with torch.no_grad():
         return DERIVATIONS[step](head, at)
+
+
+Line = tuple[Callable[..., Any], str]  # a function, and a piece of one of its lines
+
+# step -> the line that computes it, in every model.
+LINES: dict[str, Line] = {
+    "input": (TransformerLayer._add, "norm(x)))"),
+    "query": (MultiHeadAttention.forward, "self.query_projection("),
+    "key": (MultiHeadAttention.forward, "self.key_projection("),
+    "value": (MultiHeadAttention.forward, "self.value_projection("),
+    "scores": (vars(HeadSteps)["scores"].func, "scale=1.0"),  # not yet scaled
+    "scaled": (scaled_dot_product._scaled, "math.sqrt"),
+    "masked": (mask_scores, "masked_fill"),
+    "weights": (attention_weights, ".softmax("),
+    "weighted values": (HeadSteps.weighted_values, "* self.value"),  # in the model one product with the sum
+    "head output": (MultiHeadAttention._attend, "@ v"),
+    "heads": (MultiHeadAttention.forward, ".flatten(2)"),
+    "output": (MultiHeadAttention.forward, "self.output_projection(merged)"),
+}
+
+
+def lines_of(head: HeadSteps, step: str) -> list[Line]:
+    """The lines that computed this step of this head, whatever its model is made of."""
+    recorded, lines = head.inside.recorded, [LINES[step]]
+    if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
+        added: list[Line] = [(Stack.place, 'self.tap("position"')] if "position" in recorded else []
+        first: list[Line] = [(Stack.embed, "self.embedding("), *added]
+        lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
+    if f"rotated_{step}" in recorded:
+        lines.append((MultiHeadAttention._place, "positional.rotate("))
+        lines.append((apply_rotary, "first * cos"))
+    if step == "scaled" and head.bias is not None:
+        lines.append((attention_scores, "scores + bias"))
+    if step == "scaled" and head.temperature != 1:
+        lines.append((HeadSteps._scaled, "/ self.temperature"))
+    return lines
+
+
+VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
+
+
+def latex(head: HeadSteps, step: str, mode: Mode) -> list[str]:
+    """The formulas, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit."""
+
+    def part(text: str, *steps: str, role: str = "") -> str:
+        if step not in steps:
+            return rf"\textcolor{{{colours.MUTED[mode]}}}{{{text}}}"
+        return rf"\textcolor{{{colours.ROLE[mode][role] if role else colours.INK[mode]}}}{{\boldsymbol{{{text}}}}}"
+
+    score = part("Q", "query", "scores", role="query") + part(r"K^{\top}", "key", "scores", role="key")
+    root = part(r"\sqrt{d_k}", "scaled")
+    inner = rf"\dfrac{{{score}}}{{{root}}}" if head.scaled else score
+    if head.bias is not None:
+        inner += part("+B", "scaled")
+    if head.temperature != 1:
+        inner = r"\left(" + inner + r"\right)" + part(f"/{head.temperature:g}", "scaled")
+    weights = part(r"\mathrm{softmax}", "weights") + r"\left(" + inner + part("+M", "masked") + r"\right)"
+    gathered = part("H", "head output", "heads", role="result") + "=" + weights
+    gathered += r"\," + part("V", *VALUE, role="value")
+    output = part("Y", "output", role="result") + "=" + part(r"[H_1 \dots H_h]", "heads", "output", role="result")
+    output += part(r"\,W_O", "output", role="result")
+    read = [
+        part(letter, name, role=name) + "=" + part("X", "input", name) + part(rf"\,W_{letter}", name, role=name)
+        for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))
+    ]
+    return [*read, gathered, output]
+
+
+def code(lines: Sequence[Line]) -> str:
+    """These lines, cut out of the source as it runs."""
+    return "\n".join(_statement(function, piece) for function, piece in lines)
+
+
+@cache  # it is asked for with every picture
+def _statement(function: Callable[..., Any], piece: str) -> str:
+    """The shortest statement of a function that holds this piece."""
+    source = textwrap.dedent(inspect.getsource(function))
+    statements = [
+        text
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and (text := ast.get_source_segment(source, node)) and piece in text
+    ]
+    return textwrap.dedent(min(statements, key=len))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tfm_core import attention_scores, attention_weights, mask_scores
 from tfm_ui.lenses.attention.inside import Inside
@@ -131,6 +131,16 @@ class HeadSteps:
         """(key, head_dim): each key's value times its weight, for one query, counted from 0."""
         return self.weights[query, :, None] * self.value
 
+    def parameters(self, role: str) -> Tensor:
+        """(d_model, head_dim): the columns of a projection that make this head's queries, keys or values."""
+        weight = self.inside.projection(role).weight.detach()
+        return weight.mT[:, self.number * self.head_dim : (self.number + 1) * self.head_dim]
+
+    def mask(self, queries: slice, keys: slice) -> Tensor:
+        """(query, key): the mask as it is added to the scores, 0 or -inf."""
+        visible = self.visible[queries, keys]
+        return torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
+
     def merged(self, rows: slice) -> Tensor:
         """(rows, d_model): all heads side by side, for these queries."""
         outputs = self.inside.recorded["head_output"][:, rows]
@@ -196,42 +206,21 @@ MATRICES: dict[str, Matrix] = {
 }
 
 
-def _parameters(name: str) -> Callable[[HeadSteps, Cell, slice, slice], Tensor]:
-    """How to get (d_model, d_k), the columns of a projection that make this head's vectors."""
-
-    def numbers(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
-        module = head.inside.module.get_submodule(name)
-        assert isinstance(module, nn.Linear)
-        return module.weight.detach().mT[:, head.number * head.head_dim : (head.number + 1) * head.head_dim]
-
-    return numbers
-
-
-def _mask(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
-    """(query, key): the mask as it is added to the scores, 0 or -inf."""
-    visible = head.visible[queries, keys]
-    return torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
-
-
-def _bias(head: HeadSteps, at: Cell, queries: slice, keys: slice) -> Tensor:
-    return torch.zeros(1, 1) if head.bias is None else head.bias[queries, keys]
-
-
 # A matrix -> its numbers for a head, a cell, a slice of the queries and one of the keys.
 NUMBERS: dict[str, Callable[[HeadSteps, Cell, slice, slice], Tensor]] = {
     "input": lambda head, at, q, k: head.inside.input[q],
     "memory": lambda head, at, q, k: head.inside.memory[k],
-    "query weights": _parameters("query_projection"),
-    "key weights": _parameters("key_projection"),
-    "value weights": _parameters("value_projection"),
+    "query weights": lambda head, at, q, k: head.parameters("query"),
+    "key weights": lambda head, at, q, k: head.parameters("key"),
+    "value weights": lambda head, at, q, k: head.parameters("value"),
     "query": lambda head, at, q, k: head.query[q],
     "key": lambda head, at, q, k: head.key[k],
     "value": lambda head, at, q, k: head.value[k],
     "key transposed": lambda head, at, q, k: head.key[k].mT,
     "scores": lambda head, at, q, k: head.scores[q, k],
-    "bias": _bias,
+    "bias": lambda head, at, q, k: torch.zeros(1, 1) if head.bias is None else head.bias[q, k],
     "scaled": lambda head, at, q, k: head.scaled_scores[q, k],
-    "mask": _mask,
+    "mask": lambda head, at, q, k: head.mask(q, k),
     "masked": lambda head, at, q, k: head.masked_scores[q, k],
     "weights": lambda head, at, q, k: head.weights[q, k],
     "weighted values": lambda head, at, q, k: head.weighted_values(at.query)[k],
@@ -277,12 +266,6 @@ def places(head: HeadSteps, at: Cell) -> dict[str, int]:
     return {"query": at.query, "key": at.key, "dim": at.dim, "channel": at.channel, "merged": merged}
 
 
-def place(name: str, head: HeadSteps, at: Cell) -> tuple[int, int]:
-    """The row and column, from 0, at which a matrix holds this cell."""
-    row, column = MATRICES[name].axes
-    return places(head, at)[row], places(head, at)[column]
-
-
 def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int]]:
     """The cell itself and what it was computed from, back to the input.
 
@@ -294,7 +277,8 @@ def history(name: str, head: HeadSteps, at: Cell) -> dict[str, tuple[Region, int
     Returns:
         Matrix -> the region of it that fed the cell, and how many steps before.
     """
-    edge: dict[str, Region] = {name: place(name, head, at)}
+    row, column = (places(head, at)[axis] for axis in MATRICES[name].axes)
+    edge: dict[str, Region] = {name: (row, column)}
     fed_from, steps = {name: (edge[name], 0)}, 0
     while edge:
         steps += 1
