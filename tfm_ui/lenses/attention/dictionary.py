@@ -208,19 +208,16 @@ class Dictionary(Panel):
         """softmax of the scores, float64 (key)."""
         return self._answered[1][0].numpy()
 
-    def _scores(self, scale: float) -> NDArray[np.float64]:
-        query = torch.tensor([self.query], dtype=torch.float64)
-        return attention_scores(query, torch.from_numpy(self.keys), scale=scale)[0].numpy()
-
     @cached_property
     def products(self) -> NDArray[np.float64]:
         """q.k, float64 (key)."""
-        return self._scores(1.0)
+        query = torch.tensor([self.query], dtype=torch.float64)
+        return attention_scores(query, torch.from_numpy(self.keys), scale=1.0)[0].numpy()
 
-    @cached_property
+    @property
     def scores(self) -> NDArray[np.float64]:
         """q.k / (sqrt(2) temperature), float64 (key)."""
-        return self._scores(1 / (math.sqrt(2) * self.state.temperature))
+        return self.products / (math.sqrt(2) * self.state.temperature)
 
     @property
     def best(self) -> list[int]:

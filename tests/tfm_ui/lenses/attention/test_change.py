@@ -8,7 +8,6 @@ import torch
 
 from tfm_core import causal_mask, encode, recording
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
-from tfm_ui.lenses.attention.changes import order, parse
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.live.known_words import known_texts
@@ -198,30 +197,6 @@ def test_a_difference_is_never_said_to_be_between_equal_numbers():
         after, before = said.partition(" with ")[2].partition(". ")[0].split(" instead of ")
         assert after != before
     assert a != b
-
-
-@pytest.mark.parametrize(
-    ("model", "changes"),
-    [
-        (MODEL, ""),
-        (MODEL, "silence 1.2; zero 1.3 4; zero 1 5; weight 1.1 6>2 0.9; weight 1.1 3>8 0.25 raw"),
-        (MODEL, "swap 2 6; drop 4; swap 2 9; weight 2.1 6>2 0.5; replace 5 dog"),
-        (
-            ModelState(architecture="encoder-decoder"),
-            "drop 1; replace target 4 munter; swap target 1 3; drop target 2; weight cross 2.1 1>4 0.7; "
-            "silence decoder 1.1; zero 1 3",
-        ),
-    ],
-    ids=["none", "edits", "texts", "two texts"],
-)
-def test_the_recipe_gives_the_weights_of_b(model, changes):
-    shown = ChangeWeights(model, AttentionState(kind="cross", layer=2, changes=changes))
-    scope: dict = {}
-    exec(shown.recipe(), scope)
-    texts = shown.texts
-    rows, columns = (order(parse(changes)[0], text, len(shown.names.tokens[text])) for text in texts)
-    theirs = scope["weights"][: len(rows), : len(columns)]
-    np.testing.assert_allclose(shown.weights[1][np.ix_(rows, columns)], theirs, atol=1e-6)
 
 
 # words and tables

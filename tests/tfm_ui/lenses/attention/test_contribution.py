@@ -137,13 +137,11 @@ def test_whatever_the_head_something_is_said_and_shares_add_up(seed, rows, keys)
 
 
 @pytest.mark.parametrize("model", [MODEL, ModelState(architecture="encoder-decoder", target="u v w")])
-def test_the_recipe_gives_the_numbers_of_the_picture(model):
+def test_the_pictures_bytes_are_the_weights_and_the_lengths(model):
     state = AttentionState(kind="cross", layer=2, head=3)
-    scope: dict = {}
     shown = Contribution(model, state)
-    exec(shown.recipe(), scope)
-    header, numbers = decode(made("contribution", query_of(((model, ""), (state, "attention_")))))
-    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, len(header["rows"]["names"]), -1)
-    np.testing.assert_allclose(np.nan_to_num(weights), scope["weights"], atol=1e-6)
-    np.testing.assert_allclose(np.nan_to_num(norms), scope["norms"], atol=1e-6)
+    _, numbers = decode(made("contribution", query_of(((model, ""), (state, "attention_")))))
+    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, *shown.weights.shape)
+    np.testing.assert_allclose(np.nan_to_num(weights), shown.weights, atol=1e-6)
+    np.testing.assert_allclose(np.nan_to_num(norms), shown.norms, atol=1e-6)
     assert (np.isnan(weights) == ~shown.visible).all()

@@ -21,7 +21,8 @@ TEXTS = [
 MODELS = [
     *(ModelState(text=text, seq_len=9) for text in TEXTS),
     ModelState(seq_len=12, num_layers=3, positional="t5"),
-    ModelState(num_heads=8, seed=3, positional="rope"),
+    ModelState(num_heads=8, seed=5, positional="rope"),
+    ModelState(architecture="encoder-decoder", target="u v w x"),
     ModelState(text=TEXTS[0], target=TEXTS[1], seq_len=9, architecture="encoder-decoder"),
     ModelState(text=TEXTS[2], target=TEXTS[0], seq_len=9, architecture="encoder-decoder"),
 ]
@@ -68,6 +69,11 @@ def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
         "replace 1 source.batch; zero 1 3; replace target 2 target.batch; silence cross 1.1",
         "replace 2 Transformer(; drop 1; weight 1.2 3>2 0.5; drop target 2; silence decoder 1.3",
         "weight 1.2 3>2 0.5; weight 1.2 4>2 0.25 raw; zero 2.1 1; silence decoder 1.3",
+        "",
+        "silence 1.2; zero 1.3 4; zero 1 5; weight 1.1 6>2 0.9; weight 1.1 3>8 0.25 raw",
+        "swap 2 6; drop 4; swap 2 9; weight 2.1 6>2 0.5; replace 5 dog",
+        "drop 1; replace target 4 munter; swap target 1 3; drop target 2; weight cross 2.1 1>4 0.7; "
+        "silence decoder 1.1; zero 1 3",
     ],
 )
 @pytest.mark.parametrize(("model", "kind"), KINDS)

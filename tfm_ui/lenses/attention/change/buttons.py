@@ -7,21 +7,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from tfm_ui.lenses.attention import changes
 from tfm_ui.lenses.attention.change.panel import ChangePanel
-from tfm_ui.lenses.attention.changes import (
-    LONGEST,
-    Change,
-    Drop,
-    Replace,
-    Silence,
-    Swap,
-    Zero,
-    fits,
-    parse,
-    possible,
-    with_change,
-    written,
-)
 from tfm_ui.lenses.attention.state import PREFIX
 from tfm_ui.page import controls
 from tfm_ui.text.markdown import escape_markdown
@@ -38,12 +25,12 @@ def draw_done(panel: ChangePanel) -> None:
         st.html(f'<p class="note">{escape(f"{panel.aside} {panel.full}")}</p>')
 
 
-def offered(panel: ChangePanel) -> list[tuple[str, Change, str, bool]]:
+def offered(panel: ChangePanel) -> list[tuple[str, changes.Change, str, bool]]:
     """The changes that have a button: the button's name, the change, the label, and whether it means something here."""
     (query, key), (of_queries, of_keys) = panel.cell, panel.texts
     layer, head = panel.state.layer, panel.state.head
-    silence, zero = Silence(panel.kind, layer, head), Zero(panel.kind, layer, 0, key)
-    drop, swap = Drop(of_keys, key), Swap(of_queries, query, key)
+    silence, zero = changes.Silence(panel.kind, layer, head), changes.Zero(panel.kind, layer, 0, key)
+    drop, swap = changes.Drop(of_keys, key), changes.Swap(of_queries, query, key)
     two_tokens, cell_is_there = of_queries == of_keys and query != key, panel.locked_cell is not None
     swap_label = swap.in_words(panel.names) if two_tokens else "Swap two tokens"
     return [
@@ -56,12 +43,12 @@ def offered(panel: ChangePanel) -> list[tuple[str, Change, str, bool]]:
 
 def draw_acts(panel: ChangePanel, where: DeltaGenerator) -> None:
     """A button for each change that can be made at the locked head and cell, of which B has not yet all."""
-    now = parse(panel.state.changes)[0]
+    now = changes.parse(panel.state.changes)[0]
     with where:
         for name, change, label, means_something in offered(panel):
-            new = with_change(now, change)
-            allowed = means_something and change not in now and change in possible(written(new), panel.model)
-            full = allowed and not fits(new)
+            new = changes.with_change(now, change)
+            allowed = means_something and change not in now and change in changes.sort_out(new, panel.model)[0]
+            full = allowed and not changes.fits(new)
             options: dict[str, Any] = {"disabled": full or not allowed, "help": FULL if full else None}
             options |= {"on_click": write_to_link, "kwargs": {"changes": new}}
             st.button(escape_markdown(label), key=f"_change_{name}", **options)
@@ -74,13 +61,13 @@ def draw_replacing(panel: ChangePanel, where: DeltaGenerator) -> None:
         f"Another word for {escape_markdown(panel.names.token(of_keys, key))}",
         key=WORD,
         on_change=_replace,
-        args=(parse(panel.state.changes)[0], of_keys, key),
+        args=(changes.parse(panel.state.changes)[0], of_keys, key),
     )
 
 
 def _done(panel: ChangePanel) -> None:
     """What has been done to B, each with a cross that takes it back, and what A is."""
-    a, b = (parse(text)[0] for text in (panel.state.pinned, panel.state.changes))
+    a, b = (changes.parse(text)[0] for text in (panel.state.pinned, panel.state.changes))
     allowed = panel.changes[1]
     if panel.is_example:  # nobody asked for what this model cannot do
         b = allowed
@@ -104,17 +91,17 @@ def _done(panel: ChangePanel) -> None:
         st.caption(f"**A**: {escape_markdown(made)}", width="content")
 
 
-def _replace(now: Sequence[Change], text: str, token: int) -> None:
+def _replace(now: Sequence[changes.Change], text: str, token: int) -> None:
     """Put what was typed in the place of a token; if there are several words, the first one."""
     typed = st.session_state[WORD].replace(";", " ").split()
     st.session_state[WORD] = ""
     if typed:
-        change = Replace(text, token, typed[0][:LONGEST])
-        new = with_change(now, change)
+        change = changes.Replace(text, token, typed[0][: changes.LONGEST])
+        new = changes.with_change(now, change)
         # Where the link has no room, reading it leaves out the last change and says so: an earlier replacement stays.
-        write_to_link(changes=new if fits(new) else [*now, change])
+        write_to_link(changes=new if changes.fits(new) else [*now, change])
 
 
-def write_to_link(**fields: Sequence[Change]) -> None:
+def write_to_link(**fields: Sequence[changes.Change]) -> None:
     """Put changes into the link: those of B are called `changes` there, those of A `pinned`."""
-    controls.change(PREFIX, **{name: written(changes) for name, changes in fields.items()})
+    controls.change(PREFIX, **{name: changes.written(those) for name, those in fields.items()})

@@ -152,11 +152,10 @@ class ChangePanel(AttentionPanel):
     @property
     def locked_cell(self) -> tuple[int, int] | None:
         """Row and column of the locked cell, from 0, if it is there in B."""
-        query, key = (number - 1 for number in self.cell)
-        if query not in self.rows or key not in self.columns:
+        places = [(text, number - 1) for text, number in zip(self.texts, self.cell, strict=True)]
+        if any(self.effect.sides[1].positions[text][token] < 0 for text, token in places):
             return None
-        row, column = self.rows.index(query), self.columns.index(key)
-        return (row, column) if self.there[1, row, column] else None
+        return self.rows.index(places[0][1]), self.columns.index(places[1][1])
 
     @property
     def dragged(self) -> list[Change]:
