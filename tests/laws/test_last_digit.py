@@ -13,9 +13,10 @@ import torch
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
 from tfm_core.study.interventions import in_turn
-from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.change.changes import edits, parse
-from tfm_ui.lenses.attention.change.compared import compared
+from tfm_ui.lenses.attention.change import ChangeWeights
+from tfm_ui.lenses.attention.changes import edits_of, parse
+from tfm_ui.lenses.attention.inside import inside as inside_of
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, obeyed, reads
 from tfm_ui.lenses.masks.padding import beside, empty_rows
@@ -86,7 +87,7 @@ def test_what_an_attention_read_and_wrote(model):
     trace = recorded_of(model)
     for kind in places.PLACES[model.is_encoder_decoder]:
         for layer in (0, model.num_layers - 1):
-            at, inside = places.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
+            at, inside = places.place(model, kind).replace("{layer}", str(layer)), inside_of(model, kind, layer)
             start = at.partition("layers.")[0]
             of_attention = {name: site for name in inside.recorded if (site := at.format(what=name)) in trace}
             assert inside.recorded.keys() - of_attention.keys() <= {"embedding", "position"}
@@ -148,16 +149,17 @@ def test_the_weights_of_a_changed_model(model):
         changes, problems = parse(CHANGES[kind])
         assert not problems
 
-        standing = {"source": np.arange(model.length), "target": np.arange(model.length)}
-        made = {name: in_turn(*(call() for call in calls)) for name, calls in edits(changes, model, standing).items()}
+        made = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model).items()}
         traces = [recorded_of(model), recorded_of(model, made)]
         site = places.place(model, places.kind_of(model, kind))
         for layer, head in every_head(model):
-            both = compared(model, "", CHANGES[kind], kind, layer, head)
-            rows, columns = np.ix_(both.queries, both.keys)
+            state = AttentionState(kind=kind, layer=layer + 1, head=head + 1, changes=CHANGES[kind])
+            both = ChangeWeights(model, state)
+            rows, columns = np.ix_(both.rows, both.columns)
             for weights, trace in zip(both.weights, traces, strict=True):
                 same(weights, trace[site.format(layer=layer, what="weights")][0, head].numpy()[rows, columns])
-            ends = [trace["logits"][0, last].softmax(-1) for trace, last in zip(traces, both.effect.last, strict=True)]
+            last = len((model.target_tokens if model.is_encoder_decoder else model.source_tokens).pieces) - 1
+            ends = [trace["logits"][0, last].softmax(-1) for trace in traces]
             same(both.effect.probabilities, torch.stack(ends))
         assert both.effect.moved.any()
 

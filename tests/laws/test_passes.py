@@ -10,7 +10,7 @@ from tests.laws import generate_lens_fields, model_lens_fields, profiling_lens_f
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.contribution.numbers import contribution
+from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import HeadsState
@@ -194,7 +194,7 @@ def ask(page: type[LensState], model: ModelState, state, until: Callable[[], obj
     if page is MasksState:
         assert Conventions(model, state).verified
     if page is AttentionState:
-        contribution(model, state)[0].laws()
+        Contribution(model, state).laws()
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():

@@ -9,7 +9,8 @@ from tfm_core import LAB_GPT, Transformer, lab_prompt, lab_tokenizer, recording
 from tfm_core.language.head_scores import head_scores
 from tfm_core.study.interventions import silence_head
 from tfm_ui.lenses import lens
-from tfm_ui.lenses.attention.change import copying
+from tfm_ui.lenses.attention import questions as attention_questions
+from tfm_ui.lenses.attention.change import ChangeOutput
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads import prose as heads_prose
 from tfm_ui.lenses.heads.numbers import all_heads
@@ -133,22 +134,23 @@ def test_the_copied_token_in_a_and_b_is_what_the_silenced_model_says():
         earlier = edits.get(site, lambda x: x)
         edits[site] = lambda x, earlier=earlier, head=head: silence_head(head - 1)(earlier(x))
     a, b = (logits_of(NAMES, edits=each)[-1].softmax(-1) for each in ({}, edits))
-    copy = copying.copied(model, state)
-    assert (copy.place, copy.piece) == (at + 1, named(tokens.pieces[at + 1]))
-    assert copy.shares == pytest.approx((float(a[follows]), float(b[follows])), abs=1e-5)
-    assert copy.is_said == (int(a.argmax()) == follows, int(b.argmax()) == follows)
+    assert attention_questions.copied_place(model) == at + 1
+    shown = ChangeOutput(model, state).effect.probabilities
+    assert shown[:, follows].tolist() == pytest.approx((float(a[follows]), float(b[follows])), abs=1e-5)
+    assert (shown.argmax(-1) == follows).tolist() == [int(a.argmax()) == follows, int(b.argmax()) == follows]
     said = asked.answer(model, state)
-    assert ("does not copy here" in said) is not copy.is_said[0]
+    assert f"stood before at place {at + 1}, and “{named(tokens.pieces[at + 1])}” came after it" in said
+    assert ("does not copy here" in said) is not (int(a.argmax()) == follows)
     assert asked.predict.measured(model, state) == pytest.approx(100 * float(b[follows]), abs=0.06)
 
 
 def test_a_text_without_an_earlier_place_has_no_copy_and_no_changes_are_said_to_be_none():
     model = ModelState(weights="lab-gpt", text="The ship")
     state = AttentionState(view="change", changes="silence 1.1")
-    assert "nothing to copy" in copying.what_is_copied(model, state)
-    assert copying.percent_in_b(model, state) == 0
+    assert "nothing to copy" in attention_questions.what_is_copied(model, state)
+    assert attention_questions.percent_in_b(model, state) == 0
     none = AttentionState(view="change", changes="")
-    assert copying.what_is_copied(ModelState(**ON_NAMES), none).startswith("A and B are the same")
+    assert attention_questions.what_is_copied(ModelState(**ON_NAMES), none).startswith("A and B are the same")
 
 
 @pytest.mark.parametrize("name", ["A window on prose", "A window on names"])

@@ -1,4 +1,4 @@
-"""A beside B: each change against a model, or a text, that was changed by hand."""
+"""A beside B: each change against a model, or a text, that was changed by hand; words, tables and leaks."""
 
 import copy
 
@@ -7,9 +7,7 @@ import pytest
 import torch
 
 from tfm_core import causal_mask, encode, recording
-from tfm_ui.lenses.attention.change.changes import order, parse
-from tfm_ui.lenses.attention.change.compared import compared
-from tfm_ui.lenses.attention.change.results import changed
+from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes
 from tfm_ui.live.known_words import known_texts
@@ -29,8 +27,12 @@ def by_hand(model, words):
     return trace["layers.1.self_attention.weights"][0, 0].numpy(), logits[0, len(words) - 1].softmax(-1).numpy()
 
 
-def beside(changes, **more):
-    return compared(MODEL, more.pop("pinned", ""), changes, "encoder", 1, 0)
+def beside(changes, pinned="", model=MODEL, kind="encoder", layer=2) -> ChangeWeights:
+    return ChangeWeights(model, AttentionState(kind=kind, layer=layer, changes=changes, pinned=pinned))
+
+
+def all_panels(model, state) -> tuple[ChangeWeights, ChangeStream, ChangeOutput]:
+    return ChangeWeights(model, state), ChangeStream(model, state), ChangeOutput(model, state)
 
 
 def test_a_is_run_once_while_b_is_dragged(monkeypatch):
@@ -38,7 +40,7 @@ def test_a_is_run_once_while_b_is_dragged(monkeypatch):
     monkeypatch.setattr(passes, "forward", lambda *arguments: runs.append(1) or forward(*arguments))
     counted = []
     for weight in ("0.41", "0.42", "0.43"):
-        beside(f"weight 1.1 5>2 {weight}", pinned="silence 2.3")
+        assert beside(f"weight 1.1 5>2 {weight}", pinned="silence 2.3").sentence()
         counted.append(len(runs))
     assert counted == [2, 3, 4]
 
@@ -93,8 +95,8 @@ def test_a_replaced_token_equals_the_text_with_the_other_word():
     both = beside("replace 2 dog")
     np.testing.assert_allclose(both.weights[1], weights, atol=1e-6)
     np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
-    weights, _, output = changed(MODEL, AttentionState(changes="replace 10 dog; replace 2 Hund; drop 3"))
-    assert (weights.keys[1], weights.keys[9]) == ("cat→Hund", "tired→dog")
+    output = ChangeOutput(MODEL, AttentionState(changes="replace 10 dog; replace 2 Hund; drop 3"))
+    assert (output.keys[1], output.keys[9]) == ("cat→Hund", "tired→dog")
     assert "“dog”" in output.likely[0]  # an untrained model repeats what it reads, and its name is known
 
 
@@ -102,7 +104,8 @@ def test_the_last_token_may_be_dropped_and_the_one_before_goes_on():
     both = beside("drop 10")
     _, probabilities = by_hand(transformer(MODEL.config), WORDS[:-1])
     np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
-    assert both.effect.last == (9, 8)
+    assert [side.positions["source"].argmax() for side in both.effect.sides] == [9, 8]
+    assert ChangeOutput(MODEL, both.state).sentence().startswith("At “tired” in A, “was” in B")
 
 
 def test_the_stream_moves_where_the_recordings_of_two_passes_differ():
@@ -131,9 +134,9 @@ def test_a_is_what_was_pinned():
 def test_what_cannot_be_is_passed_over():
     both = beside("silence 9.9; drop 40; weight cross 1.1 1>1 0.5")
     assert not both.difference.any()
-    shown, _, _ = changed(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
-    assert shown.setting.same
-    assert shown.setting.aside == (
+    shown = ChangeWeights(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
+    assert shown.same
+    assert shown.aside == (
         "Set aside: “silence 9.9”, as layers go from 1 to 2. "
         "Set aside: “weight cross 1.1 1>1 0.5”, as only an encoder-decoder has that."
     )
@@ -149,16 +152,16 @@ def test_changes_of_both_texts_reach_the_decoder():
         "zero cross 1 3",
         "silence decoder 1.1",
     ):
-        both = compared(model, "", change, "cross", 1, 0)
+        both = beside(change, model=model, kind="cross")
         assert np.abs(both.effect.probabilities[1] - both.effect.probabilities[0]).max() > 1e-6, change
-    assert compared(model, "", "drop target 2", "decoder", 0, 0).there[1].sum() == 9
+    assert beside("drop target 2", model=model, kind="decoder", layer=1).there[1].sum() == 9
 
 
 def test_the_largest_of_everything_is_named():
-    weights, stream, output = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
-    query, key = np.unravel_index(np.abs(weights.compared.difference).argmax(), (10, 10))
+    weights, stream, output = all_panels(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
+    query, key = np.unravel_index(np.abs(weights.difference).argmax(), (10, 10))
     assert f"“{WORDS[query]}” looks at “{WORDS[key]}” with" in weights.sentence()
-    relative = stream.compared.effect.relative
+    relative = stream.effect.relative
     row, place = np.unravel_index(relative.argmax(), relative.shape)
     assert f"“{WORDS[row]}” moved by {relative[row, place]:.2f}" in stream.sentence()
     names, (a, b) = output.likely
@@ -166,55 +169,134 @@ def test_the_largest_of_everything_is_named():
     before, after = formats.percents(float(a[most]), float(b[most]))
     assert before != after
     assert f"{names[most]}: {after} instead of {before}" in output.sentence()
-    everything = np.abs(np.subtract(*output.compared.effect.probabilities))
+    everything = np.abs(np.subtract(*output.effect.probabilities))
     known = sorted({i for text in known_texts(MODEL) for i in text.ids})
     assert np.abs(b - a).max() == everything[known].max()
     assert f"{formats.percent(float(everything.sum()) / 2)} of all probability" in output.sentence()
 
 
 def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():
-    _, _, moved = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
+    moved = ChangeOutput(MODEL, AttentionState(changes="weight 1.1 6>2 0.9"))
     assert moved.how_to_read.endswith("the known words that moved most.")
     assert moved.moved.any()
-    _, _, still = changed(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # last layer, not last token
-    assert not still.setting.same
+    still = ChangeOutput(MODEL, AttentionState(layer=2, changes="weight 2.1 6>2 0.9"))  # last layer, not last token
+    assert not still.same
     assert not still.moved.any()
     assert "the output is the same in A and B" in still.sentence()
     assert still.how_to_read.endswith("the likeliest known words, as none moved.")
     known = sorted({i for text in known_texts(MODEL) for i in text.ids})
-    likeliest = np.sort(still.compared.effect.probabilities[0][known])[::-1][: len(still.likely[0])]
+    likeliest = np.sort(still.effect.probabilities[0][known])[::-1][: len(still.likely[0])]
     np.testing.assert_array_equal(still.likely[1][0], likeliest)
 
 
 def test_a_difference_is_never_said_to_be_between_equal_numbers():
-    shown, _, _ = changed(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
-    a, b = shown.compared.weights[:, 5, 1]
+    shown = ChangeWeights(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
+    a, b = shown.weights[:, 5, 1]
     for near in (0.9, round(float(a), 4) + 0.001):
-        said = changed(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}"))[0].sentence()
+        said = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}")).sentence()
         after, before = said.partition(" with ")[2].partition(". ")[0].split(" instead of ")
         assert after != before
     assert a != b
 
 
+# words and tables
+
+
+def test_a_leak_elsewhere_is_named_by_its_head_and_others_are_counted():
+    shown = ChangeWeights(ModelState(), AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
+    assert "✕ A leak in B, layer 2, head 2: “the” sees “tired”, which comes later; 1 other weight of B leaks too." in (
+        shown.about_leak()
+    )
+    assert shown.laws()["masked weights of layer 1, head 1 are exactly 0 in B"]
+
+
+def test_what_means_nothing_is_set_aside_with_its_reason():
+    shown = ChangeWeights(
+        ModelState(), AttentionState(changes="swap 2 2; drop 0; silence 0.0; drop 90; drop 91; drop 92; drop 93")
+    )
+    assert shown.same
+    said = shown.aside
+    assert "“swap 2 2”, as a token is swapped with another one." in said
+    assert "“drop 0”, as tokens count from 1." in said
+    assert "“silence 0.0”, as layers go from 1 to 2." in said
+    assert "“drop 90”, “drop 91”, “drop 92” and 1 more, as the text has fewer tokens." in said
+
+
+def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does_not_fit():
+    shown = ChangeWeights(ModelState(text="cat", seq_len=2), AttentionState())
+    assert shown.same
+    assert shown.aside == ""
+
+
 @pytest.mark.parametrize(
-    ("model", "changes"),
+    "model",
     [
-        (MODEL, ""),
-        (MODEL, "silence 1.2; zero 1.3 4; zero 1 5; weight 1.1 6>2 0.9; weight 1.1 3>8 0.25 raw"),
-        (MODEL, "swap 2 6; drop 4; swap 2 9; weight 2.1 6>2 0.5; replace 5 dog"),
-        (
-            ModelState(architecture="encoder-decoder"),
-            "drop 1; replace target 4 munter; swap target 1 3; drop target 2; weight cross 2.1 1>4 0.7; "
-            "silence decoder 1.1; zero 1 3",
-        ),
+        ModelState(text="hi", seq_len=2),
+        ModelState(text="a a a a", seq_len=4, positional="none"),
+        ModelState(text="@alice", seq_len=1024, num_layers=1),
+        ModelState(architecture="encoder-decoder", text="one", target="eins", seq_len=3),
     ],
-    ids=["none", "edits", "texts", "two texts"],
+    ids=["one token", "equal tokens", "1024 tokens", "one token each"],
 )
-def test_the_recipe_gives_the_weights_of_b(model, changes):
-    shown, _, _ = changed(model, AttentionState(kind="cross", layer=2, changes=changes))
-    scope: dict = {}
-    exec(shown.recipe(), scope)
-    texts = shown.setting.texts
-    rows, columns = (order(parse(changes)[0], text, len(shown.setting.names.tokens[text])) for text in texts)
-    theirs = scope["weights"][: len(rows), : len(columns)]
-    np.testing.assert_allclose(shown.compared.weights[1][np.ix_(rows, columns)], theirs, atol=1e-6)
+@pytest.mark.parametrize("changes", ["", "silence 1.1", "zero 1 1; drop 1; swap 1 2", "weight 1.1 1>1 0.3"])
+def test_every_text_has_sentences_tables_and_laws(model, changes):
+    weights, stream, output = all_panels(model, AttentionState(changes=changes))
+    assert all([weights.sentence(), stream.sentence(), output.sentence()])
+    assert all(weights.laws().values()) == (not changes.startswith("weight"))  # its row has no other key
+    assert len(stream.table()) == len(stream.queries)
+    assert weights.table().notna().all().all()
+    assert not output.table().empty
+
+
+def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
+    shown = ChangeWeights(ModelState(), AttentionState(changes="weight 1.1 1>1 0.3"))
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B (“the” sums to 0.30, with no other key to make up for it)"
+        in shown.laws()
+    )
+    assert (
+        "every row of layer 1, head 1 sums to 1 in B"
+        in ChangeWeights(ModelState(), AttentionState(changes="weight 1.1 5>1 0.3")).laws()
+    )
+
+
+# leaks: weights that changes put where the mask hides
+
+
+@pytest.mark.parametrize("raw", ["", " raw"])
+def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
+    shown = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.2 3>8 0.5{raw}", head=2))
+    both = shown
+    assert both.effect.leak is not None
+    assert both.effect.leak.moved > 0.01
+    assert shown.crosses() == [(1, 2, 7), (2, 2, 7)]
+    sums, masked = shown.laws().items()
+    assert sums[1] is not bool(raw)
+    assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
+    assert "“sat” sees “it”, which comes later" in shown.sentence()
+    assert f"{formats.percent(both.effect.leak.moved)}" in shown.sentence()
+
+
+def test_a_leak_of_a_silent_head_carries_nothing():
+    shown = ChangeWeights(MODEL, AttentionState(changes="weight 1.2 3>8 0.5; silence 1.2", head=2))
+    assert shown.effect.leak.moved < 1e-6
+    assert "moves the output at “sat” by nothing" in shown.about_leak()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "leaks"),
+    [
+        ("encoder", "weight 1.1 1>3 0.5", False),
+        ("decoder", "weight decoder 1.1 1>3 0.5", True),
+        ("cross", "weight cross 1.1 1>3 0.5", False),
+        ("encoder", "weight decoder 1.1 1>3 0.5", True),
+    ],
+)
+def test_only_what_must_not_look_ahead_can_leak(kind, change, leaks):
+    model = ModelState(architecture="encoder-decoder")
+    shown = ChangeWeights(model, AttentionState(kind=kind, changes=change))
+    assert bool(shown.effect.leak) is leaks
+    if leaks and kind == "decoder":
+        assert shown.effect.leak.moved > 0
+    free = ChangeWeights(ModelState(causal=False), AttentionState(changes="weight 1.1 1>3 0.5"))
+    assert not free.effect.leak
