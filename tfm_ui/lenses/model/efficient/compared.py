@@ -144,11 +144,6 @@ class Efficient(LayerPanel):
         """The sidebar's configuration, with full attention."""
         return replace(self.model.config, attention="full")
 
-    @property
-    def head(self) -> int:
-        """The chosen head, from 1."""
-        return min(self.state.head, self.model.num_heads)
-
     @cached_property
     def _variants(self) -> tuple[dict[str, Variant], float]:
         return variants(self.model, self.config, possible(self.model), self.site, self.head - 1)
