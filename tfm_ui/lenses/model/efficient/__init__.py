@@ -1,8 +1,7 @@
 """The view "efficient": other attentions on the same weights, the fused kernel's tiles, and what each costs."""
 
 from tfm_core import ATTENTION
-from tfm_ui.lenses.model.efficient.compared import Efficient
-from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
+from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import KNOB, EfficientRunning, EfficientTiles
 from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
