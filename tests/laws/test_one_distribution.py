@@ -10,7 +10,7 @@ from tfm_ui.lenses.generate.courses import course_of, settings_of
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.tokens import Surprise
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.lenses.model.output.numbers import likeliest
+from tfm_ui.lenses.model.output.likeliest import Output
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
 
@@ -34,7 +34,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_output_write_surprise_and_home_give_the_next_token_one_probability(name, text):
     model = MODELS[name](text)
-    shown = likeliest(model, ModelLensState(view="output", token=1024))
+    shown = Output(model, ModelLensState(view="output", token=1024))
     every = shown.every(1.0)
     token = int(every.argmax())
     if name == "Lab GPT":  # beside a pass of our own over the text's tokens and nothing else

@@ -17,8 +17,8 @@ from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks import questions as masks_questions
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
-from tfm_ui.lenses.model.output.numbers import by_position, likeliest
+from tfm_ui.lenses.model.output.lens import OutputAt
+from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import lab_heads
 from tfm_ui.page.questions import Computed, first_of
@@ -174,10 +174,10 @@ def test_a_window_leaves_what_the_model_says_under_that_mask(name):
 def test_the_layer_from_which_on_the_final_token_is_the_likeliest():
     asked, model, state = question("model", "Layer by layer on prose")
     assert state.token == len(lab_prompt(PROSE).ids)
-    ids = layer_by_layer(model, state).read.ids[:, -1]
+    ids = OutputAt(model, state).outs.ids[:, -1]
     assert ids[-1] == int(logits_of(PROSE)[-1].argmax())
     settled = next(place for place in range(5) if (ids[place:] == ids[-1]).all())
-    assert AtToken(layer_by_layer(model, state)).settled == asked.predict.measured(model, state) == settled
+    assert OutputAt(model, state).settled == asked.predict.measured(model, state) == settled
     assert asked.answer(model, state).startswith("At “·United” the likeliest token is ")
 
 
@@ -189,8 +189,8 @@ def test_at_how_many_positions_it_says_what_comes_next():
     said = f"The next token of the text is the likeliest at {right} of the {len(ids) - 1} before the last."
     assert said in asked.answer(model, state)
     share = float(logits_of(ADDRESS)[0].double().softmax(-1)[ids[1]])
-    at_first = likeliest(model, ModelLensState(view="output", token=1)).sentence()
+    at_first = Output(model, ModelLensState(view="output", token=1)).sentence()
     assert f"comes next: at temperature 1 it has {formats.percent(share, 3)}." in at_first
-    last = likeliest(model, ModelLensState(view="output", token=len(ids))).sentence()
+    last = Output(model, ModelLensState(view="output", token=len(ids))).sentence()
     assert last.endswith("The text ends here, so nobody knows what comes next.")
-    assert "next token" not in by_position(ModelState(weights="lab-gpt", text=""), state).sentence()
+    assert "next token" not in OutputPositions(ModelState(weights="lab-gpt", text=""), state).sentence()

@@ -1,9 +1,6 @@
 """The Model lens: every block of the transformer, with its real tensors flowing through it."""
 
-from tfm_ui.lenses.model import block, diagram, efficient, feed_forward
-from tfm_ui.lenses.model.depth import panels as depth
-from tfm_ui.lenses.model.distance import panels as distance
-from tfm_ui.lenses.model.output import panels as output
+from tfm_ui.lenses.model import block, depth, diagram, distance, efficient, feed_forward, output
 from tfm_ui.lenses.model.questions import QUESTIONS
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import Lens

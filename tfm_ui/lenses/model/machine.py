@@ -122,6 +122,11 @@ class LayerPanel(ModelPanel):
         return min(self.state.layer, self.model.num_layers)
 
     @property
+    def head(self) -> int:
+        """The chosen head, from 1."""
+        return min(self.state.head, self.model.num_heads)
+
+    @property
     def where(self) -> str:
         """The layer in words."""
         return f"layer {self.layer}" + (f" of the {self.stack}" if self.model.is_encoder_decoder else "")

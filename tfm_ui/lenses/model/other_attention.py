@@ -17,11 +17,11 @@ def other_attention(model: ModelState, state: ModelLensState) -> str:
     return never_trained(model, [config_of(model, state)])
 
 
-def never_trained_with(field: str, values: Sequence[str]) -> Sentence:
+def never_trained_with(field: str, values: Sequence[Any] | Callable[[ModelState], Sequence[Any]]) -> Sentence:
     """What names those values of a field of the configuration with which trained weights were never trained."""
 
     def sentence(model: ModelState, state: ModelLensState) -> str:
-        each: list[dict[str, Any]] = [{field: value} for value in values]
+        each: list[dict[str, Any]] = [{field: value} for value in (values(model) if callable(values) else values)]
         return never_trained(model, [replace(config_of(model, state), **change) for change in each])
 
     return sentence

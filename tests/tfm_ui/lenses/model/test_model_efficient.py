@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
-from tfm_ui.lenses.model.efficient.compared import Efficient
-from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
+from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.state import ModelLensState, possible
 from tfm_ui.state.model_state import ModelState

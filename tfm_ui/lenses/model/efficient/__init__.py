@@ -1,15 +1,10 @@
 """The view "efficient": other attentions on the same weights, the fused kernel's tiles, and what each costs."""
 
-from dataclasses import replace
-
 from tfm_core import ATTENTION
-from tfm_ui.lenses.model.efficient.compared import Efficient
-from tfm_ui.lenses.model.efficient.costs import EfficientGrowth
+from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import KNOB, EfficientRunning, EfficientTiles
-from tfm_ui.lenses.model.machine import config_of
-from tfm_ui.lenses.model.other_attention import while_heavy
+from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, possible, why_not_all
-from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Note
@@ -28,17 +23,11 @@ def _controls(model: ModelState) -> ModelLensState:
     return controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "head", "tile")
 
 
-def _never_trained(model: ModelState, state: ModelLensState) -> str:
-    """A sentence that names those of these models for which trained weights were never trained."""
-    config = config_of(model, state)
-    return never_trained(model, [*(replace(config, attention=name) for name in possible(model))])
-
-
 VIEW = View(
     title="Efficient",
     shows=[Efficient, _about, EfficientGrowth, EfficientTiles, EfficientRunning],
     beside=KNOB,
     controls=_controls,
     running=while_heavy("Running the model with each attention"),
-    never_trained=_never_trained,
+    never_trained=never_trained_with("attention", possible),
 )

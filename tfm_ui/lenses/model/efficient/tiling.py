@@ -1,7 +1,7 @@
 """How a fused kernel computes attention: tile by tile, one step at a time, on the first tokens of the text."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
@@ -46,26 +46,18 @@ READ = 12  # tokens: as many as can be read on a projector
 SITES = ("*query", "*key", "value", "mask")  # "*" for the turned ones of RoPE
 
 
-@cached()
-def first_tokens(model: ModelState, config: TransformerConfig, site: str) -> dict[str, Tensor]:
-    """What an attention computes with of the first tokens: (head, READ, head_dim), and its mask."""
-    _, trace = attend(model, config, site, SITES)
-    first = {name.removeprefix(f"{site}."): values for name, values in trace.items()}
-    mask = first["mask"].expand(1, config.num_heads, *(first[name].shape[-2] for name in ("query", "key")))
-    return {name: values[0, :, :READ].clone() for name, values in (first | {"mask": mask[..., :READ]}).items()}
+def first_of_head(
+    trace: Mapping[str, Tensor], site: str, head: int, read: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Query, key and value of a head at the first tokens, as its scores are made of them, and which pairs it sees.
 
-
-@cached()
-def steps_of(
-    model: ModelState, config: TransformerConfig, site: str, head: int, side: int
-) -> tuple[tuple[Tile, ...], Tensor, Tensor]:
-    """The steps, their result and the plain attention, in float64."""
-    first = {name: values[head] for name, values in first_tokens(model, config, site).items()}
-    query, key = (first.get(f"rotated_{name}", first[name]).double() for name in ("query", "key"))
-    value, mask = first["value"].double(), first["mask"]
-    steps = tuple(tiles(query, key, value, mask, rows=side, columns=side))
-    plain, _ = scaled_dot_product_attention(query, key, value, mask)
-    return steps, tiled_attention(steps), plain
+    They are what the attention at the site has recorded, in float64.
+    """
+    rotated = "rotated_" if f"{site}.rotated_query" in trace else ""
+    names = (f"{rotated}query", f"{rotated}key", "value")
+    query, key, value = (trace[f"{site}.{name}"][0, head].double() for name in names)
+    visible = trace[f"{site}.mask"].expand(1, head + 1, len(query), len(key))[0, head]
+    return query[:read], key[:read], value[:read], visible[:read, :read]
 
 
 def tile_by_tile(
@@ -79,18 +71,24 @@ def tile_by_tile(
     side: int,
 ) -> tuple[Sequence[Tile], Tensor, Tensor]:
     """The steps of one head's attention over the first tokens; their result; and the plain one, in float64."""
-    model = Transformer(config).eval()
     with torch.no_grad(), recording(f"{site}.*") as trace:
-        model(*inputs, mask=mask)
-    rotated = "rotated_" if f"{site}.rotated_query" in trace else ""
-    sites = [f"{site}.{rotated}query", f"{site}.{rotated}key", f"{site}.value"]
-    query, key, value = (trace[name][0, head, :read].double() for name in sites)
-    visible = trace[f"{site}.mask"].expand(1, config.num_heads, *trace[f"{site}.scores"].shape[-2:])[0, head]
-    visible = visible[:read, :read]
+        Transformer(config).eval()(*inputs, mask=mask)
+    query, key, value, visible = first_of_head(trace, site, head, read)
     steps = list(tiles(query, key, value, visible, rows=side, columns=side))
     result = tiled_attention(steps)
     plain, _ = scaled_dot_product_attention(query, key, value, visible)
     return steps, result, plain
+
+
+@cached()
+def steps_of(
+    model: ModelState, config: TransformerConfig, site: str, head: int, side: int
+) -> tuple[Sequence[Tile], Tensor, Tensor]:
+    """The same of the live model."""
+    _, inside = attend(model, config, site, SITES)
+    parts = first_of_head(inside, site, head, READ)
+    steps = tuple(tiles(*parts, rows=side, columns=side))
+    return steps, tiled_attention(steps), scaled_dot_product_attention(*parts)[0]
 
 
 class EfficientTiles(Efficient):
@@ -107,11 +105,11 @@ class EfficientTiles(Efficient):
         return min(self.state.tile, READ, len(self.names))
 
     @cached_property
-    def _all(self) -> tuple[tuple[Tile, ...], Tensor, Tensor]:
+    def _all(self) -> tuple[Sequence[Tile], Tensor, Tensor]:
         return steps_of(self.model, self.config, self.site, self.head - 1, self.side)
 
     @property
-    def steps(self) -> tuple[Tile, ...]:
+    def steps(self) -> Sequence[Tile]:
         """All steps."""
         return self._all[0]
 
@@ -163,7 +161,7 @@ class EfficientTiles(Efficient):
         """Draw the slider of the step."""
         Drawing("model_efficient_knob", ((self.model, ""), (self.state, PREFIX))).draw("model_efficient_knob")
 
-    @property
+    @cached_property
     def end(self) -> Self:
         """The same after its last step."""
         return type(self)(self.model, replace(self.state, tile_step=len(self.steps)))
@@ -220,7 +218,7 @@ class EfficientTiles(Efficient):
         """What the last step did."""
         tile, size = self.now, len(self.plain)
         at = f"{_run('query', 'queries', tile.queries)}, {_run('key', 'keys', tile.keys)}"
-        grown = int(((tile.factor < 1) & (tile.factor > 0)).sum())
+        grown = grown_in(tile)
         if not bool(tile.scores.isfinite().any()):
             done = "all of these pairs are hidden, so nothing changes"
         elif grown:
@@ -283,18 +281,18 @@ class EfficientRunning(EfficientTiles):
 
     def sentence(self) -> str:
         """How many queries are done, begun and not begun, and one of them with its numbers."""
-        now, end = self, self.end
-        begun = len(now.last)
-        done = sum(now.last[query].keys.stop == len(now.plain) for query in now.last)
-        query = max(now.last)
-        held = f"{formats.number(now.held('maximum')[query])} and {formats.number(now.held('total')[query])}"
-        ends = f"{formats.number(end.held('maximum')[query])} and {formats.number(end.held('total')[query])}"
-        said = (
-            f"“{now.first[query]}” holds the maximum and the sum {held}, and in the end {ends}."
-            if math.isfinite(now.held("maximum")[query])
-            else f"“{now.first[query]}” has seen no key yet."
+        begun, whole = len(self.last), len(self.plain)
+        done = sum(tile.keys.stop == whole for tile in self.last.values())
+        query = max(self.last)
+        maximum, total = (self.held(name)[query] for name in ("maximum", "total"))
+        ends = " and ".join(formats.number(self.end.held(name)[query]) for name in ("maximum", "total"))
+        of_query = (
+            f"“{self.first[query]}” holds the maximum and the sum {formats.number(maximum)} and "
+            f"{formats.number(total)}, and in the end {ends}."
+            if math.isfinite(maximum)
+            else f"“{self.first[query]}” has seen no key yet."
         )
-        return f"{begun} of {formats.plural(len(now.plain), 'query', 'queries')} have begun, {done} have ended. {said}"
+        return f"{begun} of {formats.plural(whole, 'query', 'queries')} have begun, {done} have ended. {of_query}"
 
     def picture(self) -> Content:
         """The running maximum and sum of each query, beside what they will be."""
@@ -319,12 +317,17 @@ class EfficientRunning(EfficientTiles):
 
 def knob(model: ModelState, state: ModelLensState) -> Content:
     """The slider of the step; it moves both pictures while it is dragged."""
-    shown = EfficientTiles(model, state)
-    count = max(2, len(shown.steps))
-    return knobs.content([Knob("Step", f"{PREFIX}tile_step", shown.step, 1, count, stops=range(1, count + 1))])
+    tiling = EfficientTiles(model, state)
+    count = max(2, len(tiling.steps))
+    return knobs.content([Knob("Step", f"{PREFIX}tile_step", tiling.step, 1, count, stops=range(1, count + 1))])
 
 
 KNOB = {"model_efficient_knob": Picture(KNOBS, knob, needs=and_scores(3))}
+
+
+def grown_in(tile: Tile) -> int:
+    """How many queries met a larger score than before, in this step."""
+    return int(((tile.factor < 1) & (tile.factor > 0)).sum())
 
 
 def _run(singular: str, plural: str, places: slice) -> str:
