@@ -78,6 +78,13 @@ def too_large(state: ModelState) -> str:
     return why_too_large(needs(state))
 
 
+def why_not_run(model: ModelState) -> str:
+    """Why this model cannot be run, whatever is shown of it, in a few words; "" if it can."""
+    if model.empty_texts:
+        return "expected a text, got one that has no tokens"
+    return missing_weights(model)
+
+
 def missing_weights(state: ModelState) -> str:
     """A sentence that the weights of a run are not here; "" if they are, or if the weights are of no run."""
     if not state.trained or run_of(state.weights):

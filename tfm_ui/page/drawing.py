@@ -1,6 +1,6 @@
 """A picture on a page: the query with which the browser asks for it, and what a click or a drag on it does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,20 +17,6 @@ from tfm_ui.state.pass_cost import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
-# The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
-HEARD = "_heard"
-
-
-def heard() -> int:
-    """The number of the last act in a picture, or with a slider, that this page has heard of."""
-    number: int = st.session_state.get(HEARD, 0)
-    return number
-
-
-def carry_out(request: Mapping[str, Any]) -> None:
-    """Set the parameters that a picture or a slider asks for. Only to be called in a callback."""
-    st.session_state[HEARD] = max(request["number"], heard())
-    controls.change("", **request["changes"])
 
 
 @dataclass(frozen=True)
@@ -72,10 +58,10 @@ class Drawing:
                 self.on_pick(*st.session_state[key].picked)
 
         def changed() -> None:
-            carry_out(st.session_state[key].changed)
+            controls.carry_out(st.session_state[key].changed)
 
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
-        data["heard"] = heard()
+        data["heard"] = controls.heard()
         data["ignored"] = self.ignored
         canvas = registered(self.name).canvas
         at: tuple[int, int] | None = canvas.mount(

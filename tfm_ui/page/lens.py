@@ -13,7 +13,7 @@ from tfm_ui.live.memory import LITTLE, why_too_large
 from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
-from tfm_ui.pictures.registry import Picture, why_not_run
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -118,7 +118,7 @@ class View(Generic[S]):
 
     def why_not_shown(self, model: ModelState, state: S) -> str:
         """Why this cannot be shown of this model, in a few words; "" if it can."""
-        return (why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
+        return (passes.why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""

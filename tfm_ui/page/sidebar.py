@@ -6,7 +6,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, sliders, undo, weights_control
+from tfm_ui.page import controls, d_ff_control, opening, present, share, sliders, undo, weights_control
 from tfm_ui.page.browser import mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.page.reading import how_it_is_read
@@ -69,7 +69,7 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
         weights_control.keep(drawn)
     else:
         d_ff_control.draw(more)
-    length_control.draw(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
+    sliders.draw_length(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
         mind_the_window()
     opening.name_fields()
@@ -143,7 +143,7 @@ def tools() -> None:
             )
     shown = link.removeprefix(share.address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
-    tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
+    tidy_history(LINK_CHARS, quiet=[sliders.KEY], address=shown if cut else "", whole=whole)
 
 
 def _present() -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from tfm_ui.live import passes
 from tfm_ui.pictures.canvas import Canvas, Content
-from tfm_ui.pictures.registry import Needs, Picture
+from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.model_state import ModelState
 
 Source = Callable[..., Any]
@@ -72,13 +72,13 @@ class Panel(ABC):
     """How the picture is drawn; None if the panel has no picture."""
 
     needs: ClassVar[Needs] = passes.needs
-    """The bytes that computing the picture takes, see `tfm_ui.pictures.registry.Picture`."""
+    """The bytes that computing the picture takes, see `Picture`."""
 
     uses_model: ClassVar[bool] = True
     """Whether the picture shows something of the sidebar's model."""
 
     shows_jobs: ClassVar[bool] = False
-    """Whether the picture shows jobs that are under way, see `tfm_ui.pictures.registry.Picture`."""
+    """Whether the picture shows jobs that are under way, see `Picture`."""
 
     ignores: ClassVar[frozenset[str]] = frozenset()
     """Fields of the model's state on which the picture does not depend, though it shows the model."""

@@ -35,7 +35,7 @@ from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.heat import Heat, Side, Values, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, Values, numbered
 from tfm_ui.pictures.map_scale import Scale, from_zero
 from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState

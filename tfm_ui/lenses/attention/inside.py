@@ -29,7 +29,7 @@ from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Origin
 from tfm_ui.live.texts import tokens_of
-from tfm_ui.pictures.heat import numbered
+from tfm_ui.pictures.heatmaps import numbered
 from tfm_ui.pictures.maps import Axis
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState

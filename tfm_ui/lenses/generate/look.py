@@ -27,7 +27,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Content, Header
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats

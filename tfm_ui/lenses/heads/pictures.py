@@ -4,7 +4,7 @@ from tfm_ui.lenses.heads import grid, head_map
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 

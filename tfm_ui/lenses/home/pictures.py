@@ -16,7 +16,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats

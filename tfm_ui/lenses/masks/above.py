@@ -15,7 +15,7 @@ from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.panel import Note
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.text import formats, token_labels
 

@@ -9,7 +9,7 @@ from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.panel import Note
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 

@@ -19,10 +19,9 @@ from tfm_core.model.encoder_twin import as_torch_encoder
 from tfm_ui.lenses.model import LENS
 from tfm_ui.lenses.model.block import VIEW, chain
 from tfm_ui.lenses.model.block import questions as answers
-from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
 from tfm_ui.lenses.model.block.chain import Normed, dropout_factors, layer_norm
-from tfm_ui.lenses.model.block.steps import Block, BlockMoments
+from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
 from tfm_ui.lenses.model.state import DROPOUTS, SUB_LAYERS, ModelLensState
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState

@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from tfm_core import Transformer
-from tfm_ui.lenses.model import LENS
+from tfm_ui.lenses.model import LENS, QUESTIONS
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
-from tfm_ui.lenses.model.questions import QUESTIONS
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.pictures.panel import Note

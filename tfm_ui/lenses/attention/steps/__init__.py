@@ -36,7 +36,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import around_zero, from_zero
 from tfm_ui.pictures.panel import Source
 from tfm_ui.text import formats, head_sentences

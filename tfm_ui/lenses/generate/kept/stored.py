@@ -23,7 +23,7 @@ from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import config_of, script
 from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units

@@ -11,7 +11,7 @@ from tfm_ui.pictures import knobs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.knobs import KNOBS, Knob
 from tfm_ui.pictures.panel import Panel
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.fields import Number, controls_of
 from tfm_ui.state.model_state import ModelState
 

@@ -1,9 +1,8 @@
 """The view "block": one block number by number, and with its norm at the other place."""
 
 from tfm_core import NORMS
-from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
-from tfm_ui.lenses.model.block.steps import Block, BlockMoments
+from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
 from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line

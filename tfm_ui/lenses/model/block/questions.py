@@ -3,9 +3,8 @@
 import numpy as np
 import torch
 
-from tfm_ui.lenses.model.block.both import BlockBoth
 from tfm_ui.lenses.model.block.chain import dropout_factors, range_of
-from tfm_ui.lenses.model.block.steps import Block
+from tfm_ui.lenses.model.block.steps import Block, BlockBoth
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question

@@ -38,7 +38,7 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import around_zero, from_zero
 from tfm_ui.pictures.maps import ABSENT, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Source
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 

@@ -10,7 +10,7 @@ from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 WAYS = {"right": "Right: along the sequence", "wrong": "Wrong: along the batch"}

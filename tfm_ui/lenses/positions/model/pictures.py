@@ -17,7 +17,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 OTHERS = ("head 3", "head 4", "head 5", "head 6", "head 7", "head 8")
