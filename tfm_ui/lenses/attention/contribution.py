@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tfm_core import MultiHeadAttention, Transformer, TransformerConfig, recording
 from tfm_core.study.contribution import contribution_norms
-from tfm_ui.lenses.attention.inside import ASKS, AttentionPanel, Inside
+from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel, Inside
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
@@ -20,7 +20,7 @@ from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.map_scale import from_zero
-from tfm_ui.pictures.maps import MAPS, MASKED, Map
+from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Columns, Note, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, head_sentences
@@ -216,7 +216,6 @@ class Contribution(ContributionPanel):
 
     def picture(self) -> Content:
         """What the head looks at, beside what it writes; the chosen row ringed."""
-        rows, columns = self.axes
         names = {
             "What it looks at: a": (self.weights, "weight"),
             "What it writes: ‖a v Wᴼ‖": (self.norms, "length"),
@@ -231,8 +230,8 @@ class Contribution(ContributionPanel):
                 )
                 for name, (matrix, unit) in names.items()
             ],
-            rows=rows,
-            columns=columns,
+            rows=Axis(self.queries, *ROWS),
+            columns=Axis(self.keys, *COLUMNS),
             picked=(self.row, min(self.state.key, len(self.tokens[1].pieces)) - 1),
             whole_row=True,
             asks=ASKS,

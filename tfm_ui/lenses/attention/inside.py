@@ -30,12 +30,13 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Origin
 from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.heatmaps import numbered
-from tfm_ui.pictures.maps import Axis
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
 
-ASKS = ("attention_query", "attention_key")  # what a click on a cell of a map of weights sets
+# Of a map of weights: title, noun and role of its rows and of its columns, and what a click on a cell sets.
+ROWS, COLUMNS = ("query (row): looks", "query", "query"), ("key (column): is looked at", "key", "key")
+ASKS = ("attention_query", "attention_key")
 
 
 @dataclass(frozen=True)
@@ -207,11 +208,3 @@ class AttentionPanel(Panel):
         queries, keys = self.numbered
         named = [[queries[row] for row in rows], [keys[column] for column in columns]]
         return pd.MultiIndex.from_arrays(named, names=["query", "key"])
-
-    @property
-    def axes(self) -> tuple[Axis, Axis]:
-        """The rows and the columns of a map of weights."""
-        return (
-            Axis(self.queries, "query (row): looks", "query", "query"),
-            Axis(self.keys, "key (column): is looked at", "key", "key"),
-        )

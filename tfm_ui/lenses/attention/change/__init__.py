@@ -12,9 +12,8 @@ from torch import Tensor
 from tfm_core import Tokens, Transformer, TransformerConfig, TransformerLayer, encode, recording
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.study.interventions import in_turn
-from tfm_ui.lenses.attention.change import buttons
 from tfm_ui.lenses.attention.change.compared import NOTHING, by_token, distances, final_text, rerun
-from tfm_ui.lenses.attention.change.panel import MARK, ChangePanel
+from tfm_ui.lenses.attention.change.panel import MARK, ChangePanel, draw_acts, draw_done, draw_replacing
 from tfm_ui.lenses.attention.changes import (
     Call,
     Change,
@@ -29,7 +28,7 @@ from tfm_ui.lenses.attention.changes import (
     swaps,
     written,
 )
-from tfm_ui.lenses.attention.inside import ASKS
+from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.script import Code, of_model, script, tokenizer_of
@@ -212,7 +211,6 @@ class ChangeWeights(ChangePanel):
 
     def picture(self) -> Content:
         """The head in A, in B, and the difference; the locked cell's weight can be dragged."""
-        rows, columns = self.axes
         sides = [
             np.where(there, np.where(visible | (weights > 0), weights, MASKED), ABSENT)
             for weights, visible, there in zip(self.weights, self.visible, self.there, strict=True)
@@ -225,8 +223,8 @@ class ChangeWeights(ChangePanel):
                 Map(name=self.title_of(1), values=sides[1], scale=weights, unit="weight"),
                 Map(name="B − A", values=_difference(*sides), scale=around_zero(most)),
             ],
-            rows=rows,
-            columns=columns,
+            rows=Axis(self.queries, *ROWS),
+            columns=Axis(self.keys, *COLUMNS),
             picked=self.locked_cell,
             places=([i + 1 for i in self.rows], [i + 1 for i in self.columns]),
             asks=ASKS,
@@ -246,7 +244,7 @@ class ChangeWeights(ChangePanel):
 
     def tools(self) -> None:
         """Draw what has been done to B."""
-        buttons.draw_done(self)
+        draw_done(self)
 
     def recipe(self) -> str:
         """A script that leaves B's weights in `weights`, (query, key), in the order in which B reads."""
@@ -412,9 +410,9 @@ def _controls(model: ModelState) -> AttentionState:
     line = controls_line.row("line_change")
     state = controls_line.draw(AttentionState, PREFIX, model, line, "kind", "layer", "head")
     panel = ChangeWeights(model, state)
-    buttons.draw_acts(panel, line)
+    draw_acts(panel, line)
     more = controls_line.more(line)
-    buttons.draw_replacing(panel, more)
+    draw_replacing(panel, more)
     return controls_line.draw(AttentionState, PREFIX, model, more, "rescale")
 
 
