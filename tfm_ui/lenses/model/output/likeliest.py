@@ -11,11 +11,9 @@ from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 from torch import Tensor, nn, special
 
 from tfm_core import Transformer, TransformerConfig
-from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, ranks_of, run
 from tfm_ui.lenses.model.state import PREFIX
-from tfm_ui.live.script import script
 from tfm_ui.page import controls
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
@@ -236,13 +234,7 @@ class Output(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `ids`, `logits` and `shares`."""
-        return script(
-            likeliest,
-            **in_script(self.model, self.config),
-            token=self.token,
-            temperature=self.state.temperature,
-            top=len(self.listed),
-        )
+        return self.script(likeliest, token=self.token, temperature=self.state.temperature, top=len(self.listed))
 
 
 class OutputPositions(OutputPanel):
@@ -345,5 +337,4 @@ class OutputPositions(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `ids`, `shares` and `entropies`."""
-        header = in_script(self.model, self.config)
-        return script(by_position, **header, read=self.read, temperature=self.state.temperature)
+        return self.script(by_position, read=self.read, temperature=self.state.temperature)
