@@ -274,11 +274,6 @@ class OutputPositions(OutputPanel):
         entropies: Tensor = special.entr(self.every).sum(-1)
         return entropies
 
-    @cached_property
-    def ranks(self) -> Tensor:
-        """The rank, at each position, of the token that stands there itself, from 1."""
-        return ranks_of(self.logits, self.ids)
-
     @property
     def open_table(self) -> OpenTable:
         columns = {
@@ -303,13 +298,13 @@ class OutputPositions(OutputPanel):
         """How sure the model is, from the surest position to the least sure."""
         most, highest = self.shares.numpy(), math.log(self.vocab)
         surest, count = places_of_largest(most), len(most)
-        alike, itself = one_of_ties(len(surest)), int((self.ranks == 1).sum())
+        alike = one_of_ties(len(surest))
         low, high = (formats.number(float(end)) for end in self.entropies.aminmax())
         return (
             f"The largest probability of a token is at “{self.names[surest[0]]}”{alike}: "
             f"{formats.percent(float(most[surest[0]]), 3)} for {self.called[surest[0]]}. "
             f"Entropies: {units.span(low, high)} nats; {formats.number(highest)} is an even choice among all "
-            f"{formats.count(self.vocab)} tokens. At {itself} of {formats.plural(count, 'position')} the "
+            f"{formats.count(self.vocab)} tokens. At {self.first} of {formats.plural(count, 'position')} the "
             f"likeliest token is the token that stands there itself. "
             + self.model.if_random(NOTHING, self.right_in_all())
         )

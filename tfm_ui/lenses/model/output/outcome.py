@@ -90,6 +90,16 @@ class OutputPanel(LayerPanel):
         """The ids that stand at the positions, int64 (position)."""
         return torch.tensor(self.tokens.ids[: self.read])
 
+    @cached_property
+    def ranks(self) -> Tensor:
+        """The rank, at each position, of the token that stands there itself, from 1, (position)."""
+        return ranks_of(self.logits, self.ids)
+
+    @property
+    def first(self) -> int:
+        """The number of positions at which the token itself is the likeliest."""
+        return int((self.ranks == 1).sum())
+
     @property
     def vocab(self) -> int:
         """How many tokens there are to choose from."""
