@@ -70,6 +70,7 @@ class View(Generic[S]):
         beside: name -> picture: what the view draws beside its controls, in no panel.
         controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
             its own way and returns the lens's state.
+        more: the fields whose controls a button at the end of that row opens.
         line: the key of that row on the page.
         uses_model: whether the view shows something of the sidebar's model.
         reads_pass: whether it shows what `tfm_ui.live.passes.run` has recorded: then the page tells how long that took.
@@ -89,6 +90,7 @@ class View(Generic[S]):
     beside: Mapping[str, Picture] = field(default_factory=dict)
     drawn: Mapping[str, Picture] = field(default_factory=dict)  # GOES
     controls: Sequence[str] | Callable[[ModelState], S] = ()
+    more: Sequence[str] = ()
     line: str = ""
     uses_model: bool = True
     reads_pass: bool = False
@@ -167,7 +169,8 @@ class Lens:
         views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
         if views != list(self.views):
             raise ValueError(f"{self.name}: expected the views {views} of the field `view`, got {list(self.views)}")
-        named = [name for view in self.views.values() if not callable(view.controls) for name in view.controls]
+        rows = [view.controls for view in self.views.values() if not callable(view.controls)]
+        named = [name for row in (*rows, *(view.more for view in self.views.values())) for name in row]
         named += [name for question in self.questions for name in question.page]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")

@@ -82,7 +82,8 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
             state: LensState = view.controls(model)
             return state
         line = controls_line.row(view.line or f"line_{lens.name}")
-        return controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+        state = controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+        return controls_line.draw_more(lens.state, lens.prefix, model, line, *view.more) if view.more else state
 
 
 def _what_is_read(instead: str) -> None:

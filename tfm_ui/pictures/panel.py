@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
-from tfm_ui.live import passes
+from tfm_ui.live import memory
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.model_state import ModelState
@@ -71,7 +71,7 @@ class Panel(ABC):
     canvas: ClassVar[Canvas | None] = None
     """How the picture is drawn; None if the panel has no picture."""
 
-    needs: ClassVar[Needs] = passes.needs
+    needs: ClassVar[Needs] = memory.needs
     """The bytes that computing the picture takes, see `Picture`."""
 
     uses_model: ClassVar[bool] = True

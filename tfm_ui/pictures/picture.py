@@ -10,13 +10,6 @@ from tfm_ui.state.model_state import ModelState
 Needs = Callable[[ModelState, Any], int]  # of the two states: bytes
 
 
-def needs_of_a_pass(model: ModelState, state: Any) -> int:
-    """The bytes of a first pass of the model, which a picture needs that says nothing else."""
-    from tfm_ui.live import passes  # here: most pictures say what they need
-
-    return passes.needs(model)
-
-
 @dataclass(frozen=True)
 class Picture:
     """A picture of a lens.
@@ -39,7 +32,7 @@ class Picture:
     content: Callable[[ModelState, Any], Content]
     uses_model: bool = field(default=True, kw_only=True)
     here: bool = field(default=False, kw_only=True)
-    needs: Needs = field(default=needs_of_a_pass, kw_only=True)
+    needs: Needs = field(kw_only=True)
     ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     @property

@@ -28,7 +28,7 @@ from tfm_core import Tokens, encode
 from tfm_core.model.tokens import PAD_ID, Tokenizer
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
 from tfm_ui.live import places
-from tfm_ui.live.texts import texts_of
+from tfm_ui.live.places import texts_of
 from tfm_ui.state.links import quoted
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import Names, named

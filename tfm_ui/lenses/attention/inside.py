@@ -28,7 +28,7 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Origin
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import tokens_of
 from tfm_ui.pictures.heatmaps import numbered
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState

@@ -17,8 +17,8 @@ from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.passes import and_scores
+from tfm_ui.live.places import tokens_of
 from tfm_ui.live.script import script
-from tfm_ui.live.texts import tokens_of
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines

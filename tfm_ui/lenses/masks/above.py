@@ -11,6 +11,8 @@ from tfm_core import MASKS
 from tfm_ui.lenses.masks.composition import MOST_TERMS
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, about_batch, item_of, sentences, setting
 from tfm_ui.lenses.masks.terms import Terms, anyway
+from tfm_ui.live import passes
+from tfm_ui.live.never_trained import under_mask
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content
@@ -160,6 +162,12 @@ def reads_instead(model: ModelState, state: MasksState) -> str:
 
 
 PICTURES = {  # for `View.beside`
-    "masks_batch": Picture(BATCH, masks_batch, ignores=WEIGHTS),
-    "masks_composer": Picture(COMPOSER, masks_composer, ignores=WEIGHTS),
+    "masks_batch": Picture(BATCH, masks_batch, ignores=WEIGHTS, needs=passes.needs),
+    "masks_composer": Picture(COMPOSER, masks_composer, ignores=WEIGHTS, needs=passes.needs),
 }
+
+
+def other_mask(model: ModelState, state: MasksState) -> str:
+    """A sentence that trained weights were trained under another mask; "" if they were not."""
+    under = setting(model, state)
+    return under_mask(under.model, under.mask, cross=under.place == "cross")

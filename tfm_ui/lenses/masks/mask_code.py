@@ -11,8 +11,8 @@ from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.paint import SEE
 from tfm_ui.lenses.masks.state import Setting
+from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import Code, text_of, tokens_code
-from tfm_ui.live.texts import texts_of
 
 COMBINE = {"and": "combine_masks", "or": "either_mask"}
 WRITTEN = 16  # rows and columns of a mask that is written out

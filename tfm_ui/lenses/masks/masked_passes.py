@@ -25,7 +25,6 @@ from tfm_core.study.leak_test import LeakTest
 from tfm_ui.lenses.masks.state import MasksState, Setting, setting
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
-from tfm_ui.live.never_trained import under_mask
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, transformer
 from tfm_ui.live.places import place
@@ -129,12 +128,6 @@ def forward_under_mask(
     mask = setting.mask if mask is None else mask
     names = argument_of(setting), at(setting, "*", "mask")
     return under_exactly(model or transformer(state.config), inputs, mask, *names, sites, edits, watch)
-
-
-def other_mask(model: ModelState, state: MasksState) -> str:
-    """A sentence that trained weights were trained under another mask; "" if they were not."""
-    under = setting(model, state)
-    return under_mask(under.model, under.mask, cross=under.place == "cross")
 
 
 def argument_of(setting: Setting) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Tokens
+from tfm_ui.lenses.masks.above import other_mask
 from tfm_ui.lenses.masks.conventions.chosen import Handed
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask, other_mask
+from tfm_ui.lenses.masks.masked_passes import forward_under_mask
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
 from tfm_ui.lenses.masks.padding.empty_rows import NanSpreads
 from tfm_ui.lenses.masks.see import NAMED, NOTHING, See

@@ -21,7 +21,7 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
-from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, reads_instead
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead
 from tfm_ui.lenses.masks.composition import combined, composed
 from tfm_ui.lenses.masks.mask_code import function_of, mask_of
 from tfm_ui.lenses.masks.masked_passes import (
@@ -31,7 +31,6 @@ from tfm_ui.lenses.masks.masked_passes import (
     at,
     forward_under_mask,
     obeyed,
-    other_mask,
     under_exactly,
 )
 from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted

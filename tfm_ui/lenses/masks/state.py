@@ -17,7 +17,7 @@ from tfm_ui.lenses.masks.composition import Composition, composed
 from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
 from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState

@@ -1,6 +1,6 @@
 """The sidebar's model with the attention that this lens gives it, what a pass of it records, and panels on it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
-from tfm_ui.live.script import Code, config_code, of_model
+from tfm_ui.live.script import Code, config_code, of_model, script
 from tfm_ui.live.tables import Part, matrix
 from tfm_ui.live.windows import pooled
 from tfm_ui.pictures import maps
@@ -160,6 +160,10 @@ class LayerPanel(ModelPanel):
     def token(self) -> int:
         """The chosen token, from 0."""
         return token_of(self.tokens, self.state)
+
+    def script(self, recipe: Callable[..., Any], **arguments: Any) -> str:
+        """A recipe as a script, whose header begins with the live model."""
+        return script(recipe, **in_script(self.model, self.config), **arguments)
 
     def maps(
         self,

@@ -4,6 +4,7 @@ import streamlit as st
 
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.live import passes
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures import knobs
@@ -94,4 +95,4 @@ def _content(model: ModelState, state: PositionsState) -> Content:
     return knobs.content(sliders(model, state))
 
 
-PICTURES = {"positions_knobs": Picture(KNOBS, _content)}
+PICTURES = {"positions_knobs": Picture(KNOBS, _content, needs=passes.needs)}

@@ -70,6 +70,7 @@ def test_no_gradient_is_lost_in_48_layers_without_a_norm():
 
 def test_a_long_text_is_cut_and_padding_is_not_read():
     assert len(Wirings(ModelState(text="word " * 300), ModelLensState(depth=2)).ids) == READ
+    assert len(Wirings(ModelState(text="a b c", seq_len=9), ModelLensState(depth=2)).ids) == 3
 
 
 def test_of_the_largest_stacks_fewer_tokens_are_read_and_the_page_says_how_many():
@@ -79,7 +80,6 @@ def test_of_the_largest_stacks_fewer_tokens_are_read_and_the_page_says_how_many(
     assert len(shown.ids) == READ_OF_LARGE < READ
     (note,) = [block.text for block in VIEW.shown(model, state) if isinstance(block, Note)]
     assert note == f"Only the first {READ_OF_LARGE} tokens are read here, so that 48 layers stay quick."
-    assert len(Wirings(ModelState(text="a b c", seq_len=9), ModelLensState(depth=2)).ids) == 3
 
 
 def test_draws_are_passes_of_the_real_model_in_training_mode():

@@ -33,7 +33,7 @@ from tfm_ui.live import origins, passes, places
 from tfm_ui.live.cache import cached
 from tfm_ui.live.learned import in_words, right_answers
 from tfm_ui.live.origins import Heads
-from tfm_ui.live.texts import texts_of
+from tfm_ui.live.places import texts_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import Names

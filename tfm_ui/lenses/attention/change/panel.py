@@ -36,7 +36,7 @@ from tfm_ui.lenses.attention.changes import (
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.passes import and_scores
-from tfm_ui.live.texts import texts_of
+from tfm_ui.live.places import texts_of
 from tfm_ui.page import controls
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.markdown import escape_markdown

@@ -6,6 +6,7 @@ from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.panel import draw_knobs, greedy_note, unable
 from tfm_ui.lenses.generate.state import MOST_STEPS, PREFIX, GenerateState
+from tfm_ui.live import passes
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import knobs
@@ -41,7 +42,7 @@ VIEW = View(
     title="What is kept",
     shows=[Kept, greedy_note, KeptSame, KeptCosts],
     instead=unable(why_not_write),
-    beside={"generate_kept_knobs": Picture(KNOBS, knob)},
+    beside={"generate_kept_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
     running=_running,
 )

@@ -5,6 +5,7 @@ from tfm_ui.lenses.generate.panel import draw_knobs, unable
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.surprise.sides import OTHER_TEXT, SHORT_MEMORY
 from tfm_ui.lenses.generate.surprise.tokens import Surprise, SurprisePlaces
+from tfm_ui.live import passes
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import knobs
@@ -41,6 +42,6 @@ VIEW = View(
     title="Surprise",
     shows=[Surprise, SurprisePlaces],
     instead=unable(why_not_score),
-    beside={"generate_surprise_knobs": Picture(KNOBS, knob)},
+    beside={"generate_surprise_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
 )

@@ -5,6 +5,7 @@ from tfm_ui.lenses.generate.panel import draw_knobs, unable
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.text import Write
+from tfm_ui.live import passes
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import knobs
@@ -55,6 +56,6 @@ VIEW = View(
     shows=[_written],
     also=[Write, Beams],
     instead=unable(why_not_write),
-    beside={"generate_knobs": Picture(KNOBS, sliders)},
+    beside={"generate_knobs": Picture(KNOBS, sliders, needs=passes.needs)},
     controls=_controls,
 )

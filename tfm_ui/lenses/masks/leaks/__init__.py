@@ -1,9 +1,8 @@
 """The view "leaks": change one token, and see which outputs move."""
 
-from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, reads_instead
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead
 from tfm_ui.lenses.masks.leaks.measured import all_of, plan_of
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance, LeaksLayers
-from tfm_ui.lenses.masks.masked_passes import other_mask
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page.lens import View
 from tfm_ui.state.model_state import ModelState

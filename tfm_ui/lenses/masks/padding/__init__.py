@@ -1,7 +1,6 @@
 """The view "padding": a sentence alone and in its batch; a row without a key, and how its NaN spreads."""
 
-from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, reads_instead
-from tfm_ui.lenses.masks.masked_passes import other_mask
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead
 from tfm_ui.lenses.masks.padding.amount import PaddingAmount
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
 from tfm_ui.lenses.masks.padding.empty_rows import EmptyRow, NanSpreads

@@ -23,8 +23,8 @@ from tfm_ui.lenses.masks.padding.padded import (
 )
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
+from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import script
-from tfm_ui.live.texts import texts_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART

@@ -19,8 +19,8 @@ from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
 from tfm_ui.live.memory import MOST
+from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import Code, of_model
-from tfm_ui.live.texts import texts_of
 from tfm_ui.pictures.maps import MAPS
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER

@@ -3,8 +3,7 @@
 from tfm_ui.lenses.model.depth.live import StreamLengths, TrainingMode
 from tfm_ui.lenses.model.depth.wirings import Alike, Wirings
 from tfm_ui.lenses.model.other_attention import other_attention
-from tfm_ui.lenses.model.state import PREFIX, ModelLensState
-from tfm_ui.page import controls_line
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
@@ -28,13 +27,6 @@ def _about(model: ModelState, state: ModelLensState) -> Note | None:
     return Note(" ".join(filter(None, (cut, alone)))) if cut or alone else None
 
 
-def _controls(model: ModelState) -> ModelLensState:
-    """How deep, and which row of weights under which dropout."""
-    line = controls_line.row("line_model_depth")
-    controls_line.draw(ModelLensState, PREFIX, model, line, "depth", "stack", "layer", "head", "token")
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "depth_dropout", "attention")
-
-
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while models run that take seconds."""
     heavy = model.is_heavy or model.d_model * state.depth > 2000
@@ -44,7 +36,9 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 VIEW = View(
     title="Depth",
     shows=[Wirings, _about, Alike, StreamLengths, TrainingMode],
-    controls=_controls,
+    controls=("depth", "stack", "layer", "head", "token"),
+    more=("depth_dropout", "attention"),
+    line="line_model_depth",
     running=_running,
     never_trained=other_attention,
 )

@@ -13,12 +13,11 @@ from torch import Tensor
 from tfm_core import Transformer, TransformerConfig, TransformerLayer, recording
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model import machine
-from tfm_ui.lenses.model.machine import LayerPanel, in_script, inputs_of, prefix
+from tfm_ui.lenses.model.machine import LayerPanel, inputs_of, prefix
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
-from tfm_ui.live.script import script
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -123,21 +122,20 @@ class StreamLengths(LayerPanel):
     needs = needs_of_stream
 
     @cached_property
-    def sub_layers(self) -> list[tuple[int, str]]:
-        """The layer, from 0, and the kind of each sub-layer, in their order."""
+    def sub_layers(self) -> dict[str, str]:
+        """The name of each sub-layer in a recording -> its label, in their order."""
         crosses = ("cross_attention",) * (self.model.is_encoder_decoder and self.stack == "decoder")
         kinds = ("self_attention", *crosses, "feed_forward")
-        return [(layer, kind) for layer in range(self.model.num_layers) for kind in kinds]
-
-    @property
-    def recorded(self) -> tuple[str, ...]:
-        """The names of the sub-layers in a recording."""
-        return tuple(f"{prefix(self.model, self.stack)}layers.{layer}.{kind}" for layer, kind in self.sub_layers)
+        return {
+            f"{prefix(self.model, self.stack)}layers.{layer}.{kind}": f"{kind.replace('_', '-')} {layer + 1}"
+            for layer in range(self.model.num_layers)
+            for kind in kinds
+        }
 
     @property
     def places(self) -> list[str]:
         """A label per sub-layer."""
-        return [f"{kind.replace('_', '-')} {layer + 1}" for layer, kind in self.sub_layers]
+        return list(self.sub_layers.values())
 
     @cached_property
     def positions(self) -> list[int]:
@@ -148,7 +146,7 @@ class StreamLengths(LayerPanel):
     def ends(self) -> Mapping[str, Mapping[str, Tensor]]:
         """Sub-layer -> "before", "adds" and "after", (token, d_model); all of them in one pass."""
         trace = machine.read(self.model, self.config, tuple(f"*layers.*.{site}" for site in SITES.values()))
-        return stream_of(trace, SITES, self.recorded, self.positions)
+        return stream_of(trace, SITES, list(self.sub_layers), self.positions)
 
     def lengths(self, what: str) -> list[float]:
         """The mean length over the tokens, for each sub-layer."""
@@ -223,13 +221,7 @@ class StreamLengths(LayerPanel):
 
     def recipe(self) -> str:
         """A script that leaves `stream`."""
-        return script(
-            residual_stream,
-            **in_script(self.model, self.config),
-            sites=SITES,
-            sub_layers=self.recorded,
-            read=self.positions,
-        )
+        return self.script(residual_stream, sites=SITES, sub_layers=tuple(self.sub_layers), read=self.positions)
 
 
 class TrainingMode(LayerPanel):
@@ -354,11 +346,6 @@ class TrainingMode(LayerPanel):
 
     def recipe(self) -> str:
         """A script that leaves `calm` and `trained`, site -> weights; the row is that of `head` and `token`."""
-        return script(
-            dropped,
-            **in_script(self.model, self.config),
-            read=READ,
-            rate=float(self.state.depth_dropout),
-            draws=len(self.trained),
-            sites=WEIGHTS,
+        return self.script(
+            dropped, read=READ, rate=float(self.state.depth_dropout), draws=len(self.trained), sites=WEIGHTS
         )

@@ -2,8 +2,7 @@
 
 from tfm_ui.lenses.model.distance.paths import DistancePaths
 from tfm_ui.lenses.model.distance.reach import Distance
-from tfm_ui.lenses.model.state import PREFIX, ModelLensState
-from tfm_ui.page import controls_line
+from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import View
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -21,17 +20,12 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return f"Running five networks forward and back, {formats.plural(draws, 'draw')} of weights" if slow else ""
 
 
-def _controls(model: ModelState) -> ModelLensState:
-    """What the networks read and how they start; behind a button how often they are drawn, and the attention."""
-    line = controls_line.row("line_model_distance")
-    controls_line.draw(ModelLensState, PREFIX, model, line, "reach_length", "reach_kernel", "reach_start")
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "reach_seeds", "attention")
-
-
 VIEW = View(
     title="Distance",
     reads_instead=lambda model, state: "No text is read here: all networks read the same vectors, drawn at random.",
     shows=[Distance, DistancePaths],
-    controls=_controls,
+    controls=("reach_length", "reach_kernel", "reach_start"),
+    more=("reach_seeds", "attention"),
+    line="line_model_distance",
     running=_running,
 )

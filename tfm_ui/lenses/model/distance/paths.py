@@ -7,7 +7,7 @@ no width.
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -57,19 +57,21 @@ def convolved(x: Tensor, layers: int, kernel: int, *, dilated: bool) -> Tensor:
     return x.mT
 
 
+def reach_of(network: Callable[[Tensor], Tensor], tokens: int, width: int) -> int:
+    """The largest distance at which the gradient of a network of this width is not 0."""
+    x = draw(0, "x", (1, tokens, width), std=1.0).double()
+    return int(gradient_by_distance(network, x)[0].nonzero().max())
+
+
 def reach_of_convolutions(tokens: int, layers: int, kernel: int, *, dilated: bool) -> int:
     """The largest distance at which their gradient is not 0."""
-    x = draw(0, "x", (1, tokens, 4), std=1.0).double()
-    lengths = gradient_by_distance(lambda x: convolved(x, layers, kernel, dilated=dilated), x)[0]
-    return int(lengths.nonzero().max())
+    return reach_of(lambda x: convolved(x, layers, kernel, dilated=dilated), tokens, width=4)
 
 
 def reach_of_attention(config: TransformerConfig, tokens: int, layers: int, *, causal: bool) -> int:
     """The largest distance at which the gradient of `layers` layers of this transformer is not 0."""
     network = network_of("transformer", replace(small_of(config), num_layers=layers), 3, causal=causal)
-    x = draw(0, "x", (1, tokens, 8), std=1.0).double()
-    lengths = gradient_by_distance(reading(network, causal=causal), x)[0]
-    return int(lengths.nonzero().max())
+    return reach_of(reading(network, causal=causal), tokens, width=8)
 
 
 def reach_after(name: str, config: TransformerConfig, tokens: int, kernel: int, layers: int, *, causal: bool) -> int:
@@ -121,8 +123,7 @@ def steps_of_recurrence(name: str, config: TransformerConfig, tokens: int) -> tu
             output, state = network.recurrence(x[:, token : token + 1], state)
             outputs.append(output)
         error = float((torch.cat(outputs, dim=1) - network.recurrence(x)[0]).abs().max())
-    furthest = int(gradient_by_distance(network, x)[0].nonzero().max())
-    return len(outputs), error, furthest
+    return len(outputs), error, reach_of(network, tokens, config.d_model)
 
 
 def paths(
@@ -156,6 +157,7 @@ class DistancePaths(FiveNetworks):
     sources = (
         paths,
         layers_to_first,
+        reach_of,
         reach_of_attention,
         reach_of_convolutions,
         convolved,

@@ -21,7 +21,7 @@ from tfm_core import (
     visible_pairs,
 )
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
-from tfm_ui.lenses.model.machine import LayerPanel, in_script, inputs_of, modules_of, read
+from tfm_ui.lenses.model.machine import LayerPanel, inputs_of, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX, possible
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
@@ -271,13 +271,7 @@ class Efficient(LayerPanel):
 
     def recipe(self) -> str:
         """A script that leaves `weights`, `visible` and `outputs`, attention -> tensor."""
-        return script(
-            on_the_same_weights,
-            **in_script(self.model, self.config),
-            names=tuple(self.by_name),
-            site=self.site,
-            head=self.head - 1,
-        )
+        return self.script(on_the_same_weights, names=tuple(self.by_name), site=self.site, head=self.head - 1)
 
 
 def costs_by_length(

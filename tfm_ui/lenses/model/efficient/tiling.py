@@ -24,11 +24,9 @@ from tfm_core import (
     tiles,
 )
 from tfm_ui.lenses.model.efficient.compared import Efficient, attend
-from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores
-from tfm_ui.live.script import script
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures import knobs, lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -257,14 +255,7 @@ class EfficientTiles(Efficient):
 
     def recipe(self) -> str:
         """A script that leaves `steps`, `result` and `plain`."""
-        return script(
-            tile_by_tile,
-            **in_script(self.model, self.config),
-            site=self.site,
-            head=self.head - 1,
-            read=len(self.plain),
-            side=self.side,
-        )
+        return self.script(tile_by_tile, site=self.site, head=self.head - 1, read=len(self.plain), side=self.side)
 
 
 class EfficientRunning(EfficientTiles):

@@ -7,6 +7,7 @@ from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live import passes
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
@@ -53,7 +54,7 @@ VIEW = View(
         Columns([[OutputLens], [OutputAt]]),
         Columns([[OutputNorm], [OutputTied]]),
     ],
-    beside={"model_output_knobs": Picture(KNOBS, knob)},
+    beside={"model_output_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
     running=while_heavy("Running the model, tied and untied, with a read-out after each layer"),
     never_trained=never_trained_with("tie_embeddings", (True, False)),

@@ -14,9 +14,7 @@ from torch import Tensor, nn
 from tfm_core import Transformer, TransformerConfig
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.model.machine import in_script
-from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, ranks_of, run
-from tfm_ui.live.script import script
+from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, run
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -156,7 +154,7 @@ class OutputNorm(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `means`, `variances` and `lengths`: before the norm and, if there is one, after it."""
-        return script(final_norm, **in_script(self.model, self.config), sites=self.sites, read=self.read)
+        return self.script(final_norm, sites=self.sites, read=self.read)
 
 
 class OutputTied(OutputPanel):
@@ -182,16 +180,6 @@ class OutputTied(OutputPanel):
     def itself(self) -> tuple[Tensor, Tensor]:
         """The logit and the probability of the token that stands there, (position)."""
         return of_tokens(self.logits, self.ids, self.state.temperature)
-
-    @cached_property
-    def ranks(self) -> Tensor:
-        """The rank of the token that stands there, 1 for the likeliest, (position)."""
-        return ranks_of(self.logits, self.ids)
-
-    @property
-    def first(self) -> int:
-        """The number of positions at which the token itself is the likeliest."""
-        return int((self.ranks == 1).sum())
 
     @cached_property
     def cosines(self) -> Tensor:
@@ -271,8 +259,7 @@ class OutputTied(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `logits`, `shares` and `parameters` of both models."""
-        header = in_script(self.model, self.config)
-        return script(tied_and_untied, **header, read=self.read, temperature=self.state.temperature)
+        return self.script(tied_and_untied, read=self.read, temperature=self.state.temperature)
 
 
 class _Untied(OutputTied):

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig, logit_lens, recording
-from tfm_ui.lenses.model.machine import config_of, in_script, inputs_of
+from tfm_ui.lenses.model.machine import config_of, inputs_of
 from tfm_ui.lenses.model.naming import name_of, trained_on
 from tfm_ui.lenses.model.output.outcome import OutputPanel, ranks_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
-from tfm_ui.live.script import script
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -181,7 +180,7 @@ class OutputLens(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `ids` and `shares`, place -> (position)."""
-        return script(layer_by_layer, **in_script(self.model, self.config), read=self.read)
+        return self.script(layer_by_layer, read=self.read)
 
 
 class OutputAt(OutputLens):

@@ -11,11 +11,9 @@ from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 from torch import Tensor, nn, special
 
 from tfm_core import Transformer, TransformerConfig
-from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, ranks_of, run
 from tfm_ui.lenses.model.state import PREFIX
-from tfm_ui.live.script import script
 from tfm_ui.page import controls
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
@@ -236,13 +234,7 @@ class Output(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `ids`, `logits` and `shares`."""
-        return script(
-            likeliest,
-            **in_script(self.model, self.config),
-            token=self.token,
-            temperature=self.state.temperature,
-            top=len(self.listed),
-        )
+        return self.script(likeliest, token=self.token, temperature=self.state.temperature, top=len(self.listed))
 
 
 class OutputPositions(OutputPanel):
@@ -282,11 +274,6 @@ class OutputPositions(OutputPanel):
         entropies: Tensor = special.entr(self.every).sum(-1)
         return entropies
 
-    @cached_property
-    def ranks(self) -> Tensor:
-        """The rank, at each position, of the token that stands there itself, from 1."""
-        return ranks_of(self.logits, self.ids)
-
     @property
     def open_table(self) -> OpenTable:
         columns = {
@@ -311,13 +298,13 @@ class OutputPositions(OutputPanel):
         """How sure the model is, from the surest position to the least sure."""
         most, highest = self.shares.numpy(), math.log(self.vocab)
         surest, count = places_of_largest(most), len(most)
-        alike, itself = one_of_ties(len(surest)), int((self.ranks == 1).sum())
+        alike = one_of_ties(len(surest))
         low, high = (formats.number(float(end)) for end in self.entropies.aminmax())
         return (
             f"The largest probability of a token is at “{self.names[surest[0]]}”{alike}: "
             f"{formats.percent(float(most[surest[0]]), 3)} for {self.called[surest[0]]}. "
             f"Entropies: {units.span(low, high)} nats; {formats.number(highest)} is an even choice among all "
-            f"{formats.count(self.vocab)} tokens. At {itself} of {formats.plural(count, 'position')} the "
+            f"{formats.count(self.vocab)} tokens. At {self.first} of {formats.plural(count, 'position')} the "
             f"likeliest token is the token that stands there itself. "
             + self.model.if_random(NOTHING, self.right_in_all())
         )
@@ -345,5 +332,4 @@ class OutputPositions(OutputPanel):
 
     def recipe(self) -> str:
         """A script that leaves `ids`, `shares` and `entropies`."""
-        header = in_script(self.model, self.config)
-        return script(by_position, **header, read=self.read, temperature=self.state.temperature)
+        return self.script(by_position, read=self.read, temperature=self.state.temperature)

@@ -90,6 +90,16 @@ class OutputPanel(LayerPanel):
         """The ids that stand at the positions, int64 (position)."""
         return torch.tensor(self.tokens.ids[: self.read])
 
+    @cached_property
+    def ranks(self) -> Tensor:
+        """The rank, at each position, of the token that stands there itself, from 1, (position)."""
+        return ranks_of(self.logits, self.ids)
+
+    @property
+    def first(self) -> int:
+        """The number of positions at which the token itself is the likeliest."""
+        return int((self.ranks == 1).sum())
+
     @property
     def vocab(self) -> int:
         """How many tokens there are to choose from."""
@@ -103,24 +113,17 @@ class OutputPanel(LayerPanel):
     def right_at(self, position: int) -> str:
         """What is right at a position, or what comes next in the text, and which probability that has."""
         if self.model.is_lab_gpt:
-            return self._next_at(position)
-        answers = self.model.right_answers
-        if not answers:
+            if position + 1 >= len(self.names):
+                return "The text ends here, so nobody knows what comes next."
+            right, token = f"In the text “{self.names[position + 1]}” comes next", self.tokens.ids[position + 1]
+        elif not (answers := self.model.right_answers):
             return UNKNOWN
-        if not (right := answers[position]):
+        elif not (answer := answers[position]):
             return "At this position the task asks for nothing."
-        share = self._plain_share(position, self.model.tokens_by.id_of(right))
-        return f"The right answer is “{right}”: at temperature 1 it has {share}."
-
-    def _next_at(self, position: int) -> str:
-        if position + 1 >= len(self.names):
-            return "The text ends here, so nobody knows what comes next."
-        share = self._plain_share(position, self.tokens.ids[position + 1])
-        return f"In the text “{self.names[position + 1]}” comes next: at temperature 1 it has {share}."
-
-    def _plain_share(self, position: int, token: int) -> str:
-        """The probability of a token at temperature 1, in words."""
-        return formats.percent(float(probabilities(self.logits[position], 1.0)[token]), 3)
+        else:
+            right, token = f"The right answer is “{answer}”", self.model.tokens_by.id_of(answer)
+        share = float(probabilities(self.logits[position], 1.0)[token])
+        return f"{right}: at temperature 1 it has {formats.percent(share, 3)}."
 
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; or how many next tokens."""

@@ -9,6 +9,7 @@ from tfm_ui.lenses.positions.model.entry import diagram
 from tfm_ui.lenses.positions.model.numbers import Distances, maps
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.live import passes
 from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures import maps as maps_canvas
@@ -71,8 +72,8 @@ def entry(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_maps": Picture(MAPS, one_head),
-    "positions_distance": Picture(CHART, mean_scores),
-    "positions_shuffled": Picture(MAPS, moves),
-    "positions_entry": Picture(entry_canvas.ENTRY, entry),
+    "positions_maps": Picture(MAPS, one_head, needs=passes.needs),
+    "positions_distance": Picture(CHART, mean_scores, needs=passes.needs),
+    "positions_shuffled": Picture(MAPS, moves, needs=passes.needs),
+    "positions_entry": Picture(entry_canvas.ENTRY, entry, needs=passes.needs),
 }
