@@ -193,15 +193,15 @@ class Efficient(LayerPanel):
 
     def sentence(self) -> str:
         """What each leaves, and how far the output moves."""
-        said = []
+        changes = []
         for name, variant in self.by_name.items():
             if name == "full":
                 continue
             sees = "" if self.share(name) == 1 else f", which sees {formats.percent(self.share(name))} of the pairs"
-            said.append(f"{name} attention{sees}: {_size(variant.off)}")
+            changes.append(f"{name} attention{sees}: {_size(variant.off)}")
         return (
             f"Largest difference of the layer’s attention output from the full one, whose largest number is "
-            f"{formats.number(self.largest)}: {'; '.join(said)}. The weights are "
+            f"{formats.number(self.largest)}: {'; '.join(changes)}. The weights are "
             f"{self.model.if_random('random', 'trained with full attention')} and the same for all. These "
             "differences do not measure quality: a model trained with this attention would adapt to it."
         )

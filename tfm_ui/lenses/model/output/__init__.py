@@ -23,8 +23,8 @@ from tfm_ui.state.model_state import ModelState
 def _elsewhere(model: ModelState, state: ModelLensState) -> Note | None:
     """Which position is shown, where the text has none that is so far behind."""
     position, text = Output(model, state).token + 1, "target text" if model.is_encoder_decoder else "text"
-    said = f"The {text} ends before position {state.token}, so its last position, {position}, is shown."
-    return Note(said) if position != state.token else None
+    sentence = f"The {text} ends before position {state.token}, so its last position, {position}, is shown."
+    return Note(sentence) if position != state.token else None
 
 
 def knob(model: ModelState, state: ModelLensState) -> Content:

@@ -163,14 +163,14 @@ class OutputLens(OutputPanel):
     def picture(self) -> Content:
         """The probability, after each layer, of the token that is likeliest at last."""
         values = 100 * self.outs.final_shares
-        shown = Map(
+        final = Map(
             name="probability of the finally likeliest token",
             values=values,
             scale=from_zero(float(values.max())),
             unit="% for the finally likeliest",
         )
         return maps.content(
-            [shown],
+            [final],
             rows=Axis(self.outs.places, "read out after", "after"),
             columns=Axis(self.names, "position", "position"),
             asks=(f"{PREFIX}layer", f"{PREFIX}token"),
