@@ -219,11 +219,9 @@ def draw_done(panel: ChangePanel) -> None:
             if not b:
                 st.html('<p class="side">as it is</p>', width="content")
             made = "; ".join(change.in_words(panel.names) for change in a) or "as it is"
-            pin: dict[str, Any] = {"icon": ":material/keep:", "key": "_change_pin"}
-            st.button("Keep B as A", on_click=write_to_link, kwargs={"pinned": b}, disabled=a == b, **pin)
-            st.button(
-                "Reset B to A", on_click=write_to_link, kwargs={"changes": a}, disabled=a == b, key="_change_back"
-            )
+            either: dict[str, Any] = {"on_click": write_to_link, "disabled": a == b}
+            st.button("Keep B as A", kwargs={"pinned": b}, icon=":material/keep:", key="_change_pin", **either)
+            st.button("Reset B to A", kwargs={"changes": a}, key="_change_back", **either)
             st.button("Reset A", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
             st.caption(f"**A**: {escape_markdown(made)}", width="content")
         st.html(f'<p class="note">{escape(f"{panel.aside} {panel.full}")}</p>')
