@@ -56,21 +56,21 @@ NOUNS = {"dim": "dimension", "channel": "channel", "merged": "dimension of all h
 def matrices_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """A heatmap per matrix, in the order in which they are computed."""
     starts, heats, counts = header["starts"], [], dict[str, int]()
-    for name, told in header["matrices"].items():
-        cells = numbers[told["begin"] : told["begin"] + told["rows"] * told["columns"]]
-        values = cells.reshape(told["rows"], told["columns"])
-        shape = dict(zip(told["axes"], values.shape, strict=True))
+    for name, about in header["matrices"].items():
+        cells = numbers[about["begin"] : about["begin"] + about["rows"] * about["columns"]]
+        values = cells.reshape(about["rows"], about["columns"])
+        shape = dict(zip(about["axes"], values.shape, strict=True))
         rows, columns = (_side(axis, header, starts[axis], count) for axis, count in shape.items())
         counts |= shape
         heats.append(
             Heat(
-                name=f"{told['symbol']} {name}",
+                name=f"{about['symbol']} {name}",
                 values=np.where(np.isneginf(values), np.float32(np.nan), values),
                 rows=rows,
                 columns=columns,
-                scale=from_zero(told["top"]) if told["weights"] else around_zero(told["top"]),
+                scale=from_zero(about["top"]) if about["weights"] else around_zero(about["top"]),
                 gaps=["−∞ (masked)"],
-                square=set(told["axes"]) == {"query", "key"},
+                square=set(about["axes"]) == {"query", "key"},
             )
         )
     window = [
