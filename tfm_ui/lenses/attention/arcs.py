@@ -170,9 +170,9 @@ def arcs_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         cells = np.empty_like(weights)
         np.put_along_axis(cells, keys, weights, 2)
         columns = Side(labels=names, title="key", noun="key", role="key")
-        told = "Every weight, whatever share of a row is drawn as lines."
+        note = "Every weight, whatever share of a row is drawn as lines."
         drawn = [_heat(title, part, rows, columns, top) for title, part in zip(titles, cells, strict=True)]
-        return heatmaps.figure(drawn, told=told)
+        return heatmaps.figure(drawn, told=note)
     columns = Side(labels=[f"{i}." for i in range(1, header["kept"] + 1)], title="weights, falling", noun="weight")
     others = f"the other {len(names) - header['kept']} keys together %{{customdata[1]:.4~g}}"
     heats = [
@@ -183,8 +183,8 @@ def arcs_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         )
         for title, part, at, left in zip(titles, weights, keys.astype(np.float32), rest, strict=True)
     ]
-    told = f"Of each row the {header['kept']} largest weights; a hover tells whose it is, and what all others get."
-    return heatmaps.figure(heats, told=told)
+    note = f"Of each row the {header['kept']} largest weights; a hover tells whose it is, and what all others get."
+    return heatmaps.figure(heats, told=note)
 
 
 def unpacked(header: Header, numbers: NDArray[Any]) -> tuple[Values, Values, NDArray[np.intp]]:

@@ -41,7 +41,7 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """Points, lines from the origin to them, discs whose area is the weight; bars of the weights."""
     cells = numbers.reshape(-1, 4)
     keys, values = np.array(header["keys"], np.float32), np.array(header["values"], np.float32)
-    told = np.column_stack([values, cells])
+    hovered = np.column_stack([values, cells])
     weights, names, asked = cells[:, 2], [plain(name) for name in header["names"][: len(keys)]], header["asked"]
     key, query, disc = colour_of("key"), colour_of("query"), colours.WEIGHTS["light"][8]
     points = {"type": "scatter", "x": keys[:, 0], "y": keys[:, 1]}
@@ -61,7 +61,7 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         "textposition": "middle right",
         "textfont": {"color": colour_of("value"), "size": NORMAL},
         "marker": {"color": PAPER, "size": 11, "line": {"color": key, "width": 2}},
-        "customdata": told,
+        "customdata": hovered,
         "hovertemplate": "key %{x}, %{y}<br>" + TOLD,
     }
     asks = {
@@ -80,7 +80,7 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         "name": "weight",
         "x": weights,
         "y": names,
-        "customdata": told,
+        "customdata": hovered,
         "hovertemplate": "key %{y}<br>" + TOLD,
         "texttemplate": "%{x:.4f} × %{customdata[0]:~g} = %{customdata[4]:.4~g}",
         "textposition": "outside",

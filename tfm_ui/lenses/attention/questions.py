@@ -281,39 +281,39 @@ def own_scores(model: ModelState, state: AttentionState) -> str:
 
 def blend(model: ModelState, state: AttentionState) -> str:
     """Which key gives how much of the answer."""
-    shown = Dictionary(model, state)
-    parts = " + ".join(number(float(part)) for part in shown.weights * shown.values)
-    most = int(shown.weights.argmax())
+    asked = Dictionary(model, state)
+    parts = " + ".join(number(float(part)) for part in asked.weights * asked.values)
+    most = int(asked.weights.argmax())
     return (
-        f"Weight × value, summed over the keys and rounded: {parts} = {number(shown.answer)}. Key {NAMES[most]} has "
-        f"the largest weight, {formats.percent(float(shown.weights[most]))}; every other key still gives its value a "
+        f"Weight × value, summed over the keys and rounded: {parts} = {number(asked.answer)}. Key {NAMES[most]} has "
+        f"the largest weight, {formats.percent(float(asked.weights[most]))}; every other key still gives its value a "
         "part, however small."
     )
 
 
 def longer_keys(model: ModelState, state: AttentionState) -> str:
     """Whether the nearest key wins, and if not, why."""
-    shown = Dictionary(model, state)
-    far = [math.dist(key, shown.query) for key in shown.keys.tolist()]
-    nearest, best = min(range(len(far)), key=far.__getitem__), int(shown.products.argmax())
-    if nearest in shown.best:
+    asked = Dictionary(model, state)
+    far = [math.dist(key, asked.query) for key in asked.keys.tolist()]
+    nearest, best = min(range(len(far)), key=far.__getitem__), int(asked.products.argmax())
+    if nearest in asked.best:
         return (
-            f"Here key {NAMES[nearest]} lies nearest and also has the largest dot product, {shown.products[best]:.2f}. "
+            f"Here key {NAMES[nearest]} lies nearest and also has the largest dot product, {asked.products[best]:.2f}. "
             "Drag another key further out in the same direction: it overtakes, though it lies further away."
         )
     return (
         f"Key {NAMES[nearest]} lies nearest, {number(far[nearest])} away, but its dot product is only "
-        f"{shown.products[nearest]:.2f}; key {NAMES[best]}, {number(far[best])} away, has {shown.products[best]:.2f}. "
+        f"{asked.products[nearest]:.2f}; key {NAMES[best]}, {number(far[best])} away, has {asked.products[best]:.2f}. "
         "A dot product grows with the length of the key and with its direction along the query, not with nearness."
     )
 
 
 def near_a_look_up(model: ModelState, state: AttentionState) -> str:
     """How far the answer is from that of a hard look-up."""
-    shown = Dictionary(model, state)
+    asked = Dictionary(model, state)
     return (
-        f"A hard look-up would answer {number(shown.hard)}, by {shown.hard_text}. At temperature "
-        f"{state.temperature:g} the answer is {number(shown.answer)}, {number(abs(shown.answer - shown.hard))} away. "
+        f"A hard look-up would answer {number(asked.hard)}, by {asked.hard_text}. At temperature "
+        f"{state.temperature:g} the answer is {number(asked.answer)}, {number(abs(asked.answer - asked.hard))} away. "
         "The lower the temperature, the further apart are the scores, and the more weight the best key gets."
     )
 

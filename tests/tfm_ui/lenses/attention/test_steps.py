@@ -311,7 +311,7 @@ def test_a_long_text_shows_a_window_and_says_so():
     assert (start + row, header["starts"]["key"] + column) == (499, 11)
     head = Steps(model, state).steps
     np.testing.assert_array_equal(matrices["weights"][row, column], head.weights[499, 11])
-    assert f"queries {start + 1}–{start + WINDOW} of 1024" in Steps(model, state).note
+    assert f"queries {start + 1}–{start + WINDOW} of 1024" in Steps(model, state).sentence()
 
 
 @pytest.mark.parametrize("text", ["hi", "a a a a", "🦊 שלום <script>"])

@@ -183,16 +183,17 @@ class ChangeWeights(ChangePanel):
     def laws(self) -> dict[str, bool]:
         """What holds of every attention, tested on B: edits may break it."""
         weights, visible = self.weights[1], self.visible[1]
+        head = self.names.head(self.kind, self.state.layer, self.state.head)
         rows = np.flatnonzero(visible.any(-1))
         off = np.abs(weights[rows].sum(-1) - 1)
-        sums = f"every row of {self.head_in_words} sums to 1 in B"
+        sums = f"every row of {head} sums to 1 in B"
         if off.size and off.max() >= 1e-5:
             row = int(rows[off.argmax()])
             alone = ", with no other key to make up for it" if visible[row].sum() == 1 else ""
             total = formats.weight(round(float(weights[row].sum()), 4))
             sums = f"{sums} (“{self.queries[row]}” sums to {total}{alone})"
         leaks = int((weights[~visible] > 0).sum())
-        masked = f"masked weights of {self.head_in_words} are exactly 0 in B"
+        masked = f"masked weights of {head} are exactly 0 in B"
         return {sums: not off.size or bool(off.max() < 1e-5), masked + (f" ({leaks} not)" if leaks else ""): not leaks}
 
     def crosses(self) -> list[tuple[int, int, int]]:

@@ -73,11 +73,6 @@ class Side:
         weights = torch.from_numpy(self.heads[kind].exact(layer, head))
         return np.asarray(in_turn(*edits)(weights[None, None])[0, 0].numpy())
 
-    @property
-    def end(self) -> Tensor:
-        """The stream after the last layer, (seq, d_model)."""
-        return list(self.stream.values())[-1]
-
 
 @dataclass(frozen=True)
 class Leak:
@@ -258,9 +253,10 @@ def _leak(model: ModelState, kinds: Sequence[str], side: Side) -> Leak | None:
     text = texts_of(change.kind)[0]
     if texts_of(kinds[0])[0] != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
-    query = side.positions[text][change.query - 1]
-    after = rerun(model, kinds, side.changes, other=(text, change.key - 1)).end[query]
-    return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
+    exchanged = rerun(model, kinds, side.changes, other=(text, change.key - 1))
+    end, query = list(side.stream)[-1], side.positions[text][change.query - 1]
+    before, after = (each.stream[end][query] for each in (side, exchanged))
+    return Leak(change, more, ((after - before).norm() / before.norm()).item())
 
 
 def _sees_a_later_one(model: ModelState, change: Weight, side: Side) -> bool:

@@ -71,11 +71,6 @@ class ChangePanel(AttentionPanel):
         return Names(labels, with_kinds=self.model.is_encoder_decoder)
 
     @property
-    def head_in_words(self) -> str:
-        """The head that is looked at."""
-        return self.names.head(self.kind, self.state.layer, self.state.head)
-
-    @property
     def is_example(self) -> bool:
         """Whether B's changes are the example that the view opens with."""
         return self.state.changes == AttentionState.changes
@@ -205,9 +200,30 @@ class ChangePanel(AttentionPanel):
 
 
 def draw_done(panel: ChangePanel) -> None:
-    """What has been done, how it is taken back, and what is to be said about the changes that were asked for."""
+    """What has been done to B, each with a cross that takes it back; what A is; and what is to be said about both."""
+    a, b = (parse(text)[0] for text in (panel.state.pinned, panel.state.changes))
+    allowed = panel.changes[1]
+    if panel.is_example:  # nobody asked for what this model cannot do
+        b = allowed
     with st.container(key="change_buttons"):
-        _done(panel)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="change_done"):
+            st.html('<p class="side">B</p>', width="content")
+            sight = st.container(horizontal=True, gap="small", width="content")
+            menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if len(b) > SHOWN else None
+            for number, change in enumerate(b):
+                rest = [other for other in b if other != change]
+                label = escape_markdown(change.in_words(panel.names) + ("" if change in allowed else " (set aside)"))
+                options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
+                where = menu if menu and number >= SHOWN else sight
+                where.button(label, on_click=write_to_link, kwargs={"changes": rest}, **options)
+            if not b:
+                st.html('<p class="side">as it is</p>', width="content")
+            made = "; ".join(change.in_words(panel.names) for change in a) or "as it is"
+            either: dict[str, Any] = {"on_click": write_to_link, "disabled": a == b}
+            st.button("Keep B as A", kwargs={"pinned": b}, icon=":material/keep:", key="_change_pin", **either)
+            st.button("Reset B to A", kwargs={"changes": a}, key="_change_back", **either)
+            st.button("Reset A", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
+            st.caption(f"**A**: {escape_markdown(made)}", width="content")
         st.html(f'<p class="note">{escape(f"{panel.aside} {panel.full}")}</p>')
 
 
@@ -249,32 +265,6 @@ def draw_replacing(panel: ChangePanel, where: DeltaGenerator) -> None:
         on_change=_replace,
         args=(parse(panel.state.changes)[0], of_keys, key),
     )
-
-
-def _done(panel: ChangePanel) -> None:
-    """What has been done to B, each with a cross that takes it back, and what A is."""
-    a, b = (parse(text)[0] for text in (panel.state.pinned, panel.state.changes))
-    allowed = panel.changes[1]
-    if panel.is_example:  # nobody asked for what this model cannot do
-        b = allowed
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="change_done"):
-        st.html('<p class="side">B</p>', width="content")
-        sight = st.container(horizontal=True, gap="small", width="content")
-        menu = st.popover(f"and {len(b) - SHOWN} more", type="tertiary") if len(b) > SHOWN else None
-        for number, change in enumerate(b):
-            rest = [other for other in b if other != change]
-            label = escape_markdown(change.in_words(panel.names) + ("" if change in allowed else " (set aside)"))
-            options: dict[str, Any] = {"icon": ":material/close:", "key": f"_done_{number}"}
-            where = menu if menu and number >= SHOWN else sight
-            where.button(label, on_click=write_to_link, kwargs={"changes": rest}, **options)
-        if not b:
-            st.html('<p class="side">as it is</p>', width="content")
-        made = "; ".join(change.in_words(panel.names) for change in a) or "as it is"
-        pin: dict[str, Any] = {"icon": ":material/keep:", "key": "_change_pin"}
-        st.button("Keep B as A", on_click=write_to_link, kwargs={"pinned": b}, disabled=a == b, **pin)
-        st.button("Reset B to A", on_click=write_to_link, kwargs={"changes": a}, disabled=a == b, key="_change_back")
-        st.button("Reset A", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
-        st.caption(f"**A**: {escape_markdown(made)}", width="content")
 
 
 def _replace(now: Sequence[Change], text: str, token: int) -> None:

@@ -56,21 +56,21 @@ NOUNS = {"dim": "dimension", "channel": "channel", "merged": "dimension of all h
 def matrices_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """A heatmap per matrix, in the order in which they are computed."""
     starts, heats, counts = header["starts"], [], dict[str, int]()
-    for name, told in header["matrices"].items():
-        cells = numbers[told["begin"] : told["begin"] + told["rows"] * told["columns"]]
-        values = cells.reshape(told["rows"], told["columns"])
-        shape = dict(zip(told["axes"], values.shape, strict=True))
+    for name, about in header["matrices"].items():
+        cells = numbers[about["begin"] : about["begin"] + about["rows"] * about["columns"]]
+        values = cells.reshape(about["rows"], about["columns"])
+        shape = dict(zip(about["axes"], values.shape, strict=True))
         rows, columns = (_side(axis, header, starts[axis], count) for axis, count in shape.items())
         counts |= shape
         heats.append(
             Heat(
-                name=f"{told['symbol']} {name}",
+                name=f"{about['symbol']} {name}",
                 values=np.where(np.isneginf(values), np.float32(np.nan), values),
                 rows=rows,
                 columns=columns,
-                scale=from_zero(told["top"]) if told["weights"] else around_zero(told["top"]),
+                scale=from_zero(about["top"]) if about["weights"] else around_zero(about["top"]),
                 gaps=["−∞ (masked)"],
-                square=set(told["axes"]) == {"query", "key"},
+                square=set(about["axes"]) == {"query", "key"},
             )
         )
     window = [
@@ -212,8 +212,7 @@ class Steps(AttentionPanel):
         windows = self.windows
         numbers = NUMBERS[name](self.steps, self.at, windows["query"], windows["key"]).detach()
         rows, columns = (slice(None) if axis in ("query", "key") else windows[axis] for axis in MATRICES[name].axes)
-        shown: NDArray[np.float32] = numbers[rows, columns].numpy()
-        return shown
+        return np.asarray(numbers[rows, columns].numpy())
 
     def shape_of(self, name: str) -> str:
         """A matrix's shape in symbols and numbers, such as "T × dₖ = 10 × 8"."""
@@ -237,8 +236,18 @@ class Steps(AttentionPanel):
         return regions_of
 
     def sentence(self) -> str:
-        """What the weight of this cell's query and key means, and which part of the matrices is shown."""
-        return f"{self.about_cell()} {self.note}".strip()
+        """What the weight of this cell means, which part of a long text is shown, what moved switches do not change."""
+        sentences = [self.about_cell()]
+        parts = [
+            f"{PLURALS[axis]} {part.start + 1}–{part.stop} of {self.sizes[axis]}"
+            for axis, part in self.windows.items()
+            if part.stop - part.start < self.sizes[axis]
+        ]
+        if parts:
+            sentences.append(f"Shown: {', '.join(parts)}; all are computed. At an edge, the arrow keys bring the rest.")
+        if not self.steps.as_in_the_model:
+            sentences.append("The switches change this attention alone: later layers get the unchanged model’s output.")
+        return " ".join(sentences)
 
     def about_cell(self) -> str:
         """What the weight of this cell's query and key means, compared with the query's other weights."""
@@ -262,21 +271,6 @@ class Steps(AttentionPanel):
             f"“{name}” gives “{head.keys[at.key]}” {given} of its weight, rank {rank} of the {count} tokens that it "
             f"may see; an even spread would give {even}."
         )
-
-    @property
-    def note(self) -> str:
-        """Which part of a long text is shown, and what moved switches do not change; often neither, then ""."""
-        said = []
-        parts = [
-            f"{PLURALS[axis]} {part.start + 1}–{part.stop} of {self.sizes[axis]}"
-            for axis, part in self.windows.items()
-            if part.stop - part.start < self.sizes[axis]
-        ]
-        if parts:
-            said.append(f"Shown: {', '.join(parts)}; all are computed. At an edge, the arrow keys bring the rest.")
-        if not self.steps.as_in_the_model:
-            said.append("The switches change this attention alone: later layers get the unchanged model’s output.")
-        return " ".join(said)
 
     def laws(self) -> dict[str, bool]:
         sums = self.steps.weights.sum(-1) - self.steps.visible.any(-1).float()

@@ -73,11 +73,6 @@ class HeadSteps:
         return self.inside.head_dim
 
     @property
-    def factor(self) -> float:
-        """What the dot products are multiplied with."""
-        return 1 / math.sqrt(self.head_dim) if self.scaled else 1.0
-
-    @property
     def visible(self) -> Tensor:
         """Boolean (query, key): whether the query may see the key; all True if the mask is switched off."""
         return self.inside.visible if self.masked else torch.ones_like(self.inside.visible)
@@ -157,7 +152,8 @@ class HeadSteps:
         return projected
 
     def _scaled(self, head: int, rows: slice) -> Tensor:
-        scores = self.inside.origin.scores(head, scale=self.factor, rows=rows)
+        factor = 1 / math.sqrt(self.head_dim) if self.scaled else 1.0
+        scores = self.inside.origin.scores(head, scale=factor, rows=rows)
         return scores if self.temperature == 1 else scores / self.temperature
 
     def _gathered(self, head: int, rows: slice) -> Tensor:
