@@ -21,7 +21,7 @@ export default [
       "array-callback-return": "error",
       "default-case-last": "error",
       "eqeqeq": "error",
-      "max-lines": ["error", 250],
+      "max-lines": ["error", 500],
       "no-constructor-return": "error",
       "no-duplicate-imports": "error",
       "no-eval": "error",

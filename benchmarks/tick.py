@@ -134,7 +134,7 @@ def _asks(link: str) -> Asks:
     shown = lens(urlsplit(link).path.strip("/"))
     asked = Asked(urlsplit(link).query)
     panels = panels_in(shown.blocks(asked.model, asked.lens(shown.state, shown.prefix)))
-    pictures = dict.fromkeys(panel.picture for panel in panels if panel.picture and not panel.slow)
+    pictures = dict.fromkeys(panel.picture_name for panel in panels if panel.picture_name and not panel.slow)
     return Asks(link, [*pictures, f"{shown.name}.words"])
 
 

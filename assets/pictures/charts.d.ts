@@ -26,8 +26,14 @@ interface Knob {
   digits: number
 }
 
+/** What a row of sliders is drawn with, in a picture or beside the page. */
+type Sliders = PictureActs & Pick<Picture<Header & { knobs: Knob[] }>, "header" | "root" | "late">
+
 /** What a slider keeps from one update of its picture to the next. */
 interface SliderMemory {
   dragging?: boolean
   began?: string
+  isHeld?: boolean // by a finger or a mouse, which lets it go
+  row?: ReturnType<typeof setTimeout> // until a row of key presses has ended
+  letGo?: () => void
 }

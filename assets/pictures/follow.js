@@ -20,12 +20,18 @@ const followers = new Set() // all pictures of this window
 const SOON = 150 // ms that a picture may wait for numbers before it is marked as being renewed
 let commits = 0 // the number of this window's last commit
 
-/** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began.
- * @type {PictureActs} */
+/** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began. */
 export const everywhere = {
-  preview: changes => all(follower => follower.preview(changes)),
-  commit: changes => all(follower => follower.dispatch({ type: "moved", changes })),
-  retract: () => all(follower => follower.retract()),
+  /** @param {Values} changes */
+  preview: changes => connected().forEach(follower => follower.component.data.slow || follower.preview(changes)),
+  /** @param {Values} changes
+   * @returns {number} of the commit, which the page is to hear of */
+  commit(changes) {
+    const number = ++commits
+    for (const follower of connected()) follower.dispatch({ type: "join", changes, number })
+    return number
+  },
+  retract: () => connected().forEach(follower => follower.retract()),
 }
 
 /** The parameters of the link that pictures show and the page does not know of yet, for who copies the link. */
@@ -47,9 +53,6 @@ function connected() {
   for (const follower of followers) if (!follower.root.isConnected) followers.delete(follower)
   return [...followers]
 }
-
-/** @param {(follower: Follower) => void} act */
-const all = act => connected().filter(follower => !follower.component.data.slow).forEach(act)
 
 /** What a picture gets beside its numbers, if it can be worked with, is described at `PictureActs` in types.d.ts.
  * @param {Component} component

@@ -101,14 +101,7 @@ const HANDLERS = {
     else showPage(state, effects)
   },
 
-  /* A slider of the page, not of a picture, was let go: Streamlit has told the page, which is sure to hear of it. */
-  moved(state, { changes }, effects) {
-    const query = changed(state, changes)
-    if (state.committed !== null) promise(state, query, effects)
-    else goAhead(state, query, effects)
-  },
-
-  /* Another picture has told the page. */
+  /* Another picture, or a slider beside the page, has told the page. */
   join(state, { changes, number }, effects) {
     state.commits = number
     promise(state, changed(state, changes), effects)
@@ -192,7 +185,9 @@ function wish(state, query, effects) {
   state.latest = query
   state.name = query === state.committed ? "committed" : "previewing"
   effects.push({ type: "stopTimer" })
-  if (!state.preview) askForPreview(state, query, effects) // one is on its way at a time; the last wish is always fulfilled
+  if (state.preview) return // one is on its way at a time; the last wish is always fulfilled
+  if (isSame(query, state.shown, state.page.local)) state.question = null
+  else askForPreview(state, query, effects)
 }
 
 /** @param {FollowState} state

@@ -38,7 +38,6 @@ type FollowEvent =
   | { type: "preview"; changes: Values }
   | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }
-  | { type: "moved"; changes: Values } // a slider beside the page, and let go
   | { type: "join"; changes: Values; number: number } // a commit of another picture
   | { type: "timeout"; isRunning?: boolean } // whether the page is being run just now
   | AnswerEvent

@@ -26,7 +26,7 @@ const scaleOf = ({ low, high, stops, digits }) => stops.length
       back: place => clamp(+(low * (high / low) ** place).toPrecision(digits), low, high),
     }
 
-/** @param {Picture<Header & { knobs: Knob[] }>} picture */
+/** @param {Sliders} picture */
 export default function ({ header, root, late, preview, commit, retract }) {
   const memory = root._memory ??= { rows: new Map() }
   Object.assign(memory, { header })

@@ -98,6 +98,7 @@ interface PictureActs {
 interface PictureRoot extends HTMLElement {
   _follow?: any
   _memory?: any
+  _sliders?: any
   savePicture?(fileName: string, words?: FileWords): void
 }
 

@@ -4,17 +4,15 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-# Where the thumb of a slider has to be for each of its values, in CSS pixels, and where it is: [xs, number, y].
-PLACES = """slider => {
-  const input = document.querySelector(`.st-key-${slider} input[type=range]`)
-  const track = input.closest("[role=group]").firstElementChild.getBoundingClientRect(), low = +input.min
-  const steps = +input.max - low
-  const xs = Array.from({ length: steps + 1 }, (_, step) => track.left + track.width * step / steps)
-  return [xs, +input.value - low, track.top + track.height / 2]
+# At which of its steps a slider of the model stands, and how many it has.
+STEPS = """slider => {
+  const inside = [...document.querySelectorAll(`.st-key-${slider} *`)].map(({ shadowRoot }) => shadowRoot)
+  window.dragged = inside.map(root => root?.querySelector("input[type=range]")).find(Boolean)
+  return [+window.dragged.value, +window.dragged.max + 1]
 }"""
-# Moves the pointer that is held down, for the given milliseconds to one place each frame's time, and notes when a new
-# value was on screen in all pictures: two frames after the last of them was drawn, as in ticks.py.
-DRAG = """async ([parameter, xs, y, milliseconds]) => {
+# Moves the slider, for the given milliseconds to one step each frame's time, as a hand does that does not let go, and
+# notes when a new value was on screen in all pictures: two frames after the last of them was drawn, as in ticks.py.
+DRAG = """async ([parameter, walk, milliseconds]) => {
   const pictures = []
   const find = root => root.querySelectorAll("*").forEach(element => {
     if (element.matches("[data-picture]") && !element._follow.component.data.slow) pictures.push(element._follow)
@@ -27,9 +25,10 @@ DRAG = """async ([parameter, xs, y, milliseconds]) => {
   }
   const begin = performance.now(), times = []
   let step = 0, last = shown()
-  const hand = setInterval(() => document.dispatchEvent(new PointerEvent("pointermove", {
-    pointerId: 1, pointerType: "mouse", clientX: xs[step++ % xs.length], clientY: y, bubbles: true,
-  })), 1000 / 60)
+  const hand = setInterval(() => {
+    window.dragged.value = walk[step++ % walk.length]
+    window.dragged.dispatchEvent(new Event("input", { bubbles: true }))
+  }, 1000 / 60)
   while (performance.now() < begin + milliseconds) {
     const now = await new Promise(requestAnimationFrame), value = shown()
     if (value !== undefined && value !== last) {
@@ -38,6 +37,7 @@ DRAG = """async ([parameter, xs, y, milliseconds]) => {
     }
   }
   clearInterval(hand)
+  window.dragged.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }))
   return times
 }"""
 
@@ -57,12 +57,8 @@ class Drag:
 
 def drag(page: Page, slider: str, *, seconds: float, most: int = 8) -> Drag:
     """Take the thumb of a slider, move it up and down over at most `most` values below its own, and let it go."""
-    places, at, y = page.evaluate(PLACES, slider)
-    page.mouse.move(places[at], y)
-    page.mouse.down()
-    near = places[:most] if len(places) <= most else places[max(0, at - most) : at]
-    walk = [*near, *near[-2:0:-1]]
-    times = page.evaluate(DRAG, [slider, walk, y, 1000 * seconds])
-    page.mouse.up()
+    at, count = page.evaluate(STEPS, slider)
+    near = list(range(count) if count <= most else range(max(0, at - most), at))
+    times = page.evaluate(DRAG, [slider, [*near, *near[-2:0:-1]], 1000 * seconds])
     gaps = [later - earlier for earlier, later in zip([0, *times], [*times, 1000 * seconds], strict=True)]
     return Drag(len(times) / seconds, max(gaps))

@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Locator
 
 from tests.browser.conftest import Visitor
+from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.numbers import Written, written
-from tfm_ui.lenses.generate.write.questions import LAB
+from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState(**LAB)
@@ -32,11 +32,11 @@ def shown(text: str) -> str:
     return text.replace("\n", "↵\n").replace("\t", "⇥")
 
 
-def computed(visitor: Visitor) -> Written:
+def computed(visitor: Visitor) -> Write:
     """What the link in the address bar stands for, in plain Python."""
     query = {name: values[0] for name, values in parse_qs(urlsplit(visitor.page.url).query).items()}
     steps, forced = int(query.get("generate_steps", 60)), query.get("generate_forced", "")
-    return written(MODEL, GenerateState(steps=steps, forced=forced, seed=int(query.get("generate_seed", 1))))
+    return Write(MODEL, GenerateState(steps=steps, forced=forced, seed=int(query.get("generate_seed", 1))))
 
 
 def at(visitor: Visitor) -> int:

@@ -5,10 +5,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tfm_ui.lenses.attention.dictionary.numbers import look_up, number
+from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.lists import vectors
+from tfm_ui.state.model_state import ModelState
 
 LINK = "/attention?attention_view=dictionary"
 
@@ -28,7 +29,7 @@ def state(visitor) -> AttentionState:
 
 def answered(visitor, expected: AttentionState) -> None:
     """Wait until the answer is that of this state, and the page says the same."""
-    lookup = look_up(expected)
+    lookup = Dictionary(ModelState(), expected)
     visitor.page.locator(".dictionary .answer", has_text=f"= {number(lookup.answer)}").wait_for()
     visitor.page.locator(".said", has_text=lookup.sentence()).wait_for()
 
@@ -93,7 +94,9 @@ def towards_temperature_zero_the_answer_is_the_look_up(visitor) -> None:
     answered(visitor, AttentionState(temperature=0.05))
     expect(visitor.page.locator(".dictionary .hard")).to_have_text("Hard look-up: key A, value 10")
     weights = visitor.page.locator(".dictionary").evaluate("e => Array.from(e._memory.weights)")
-    assert weights == pytest.approx(look_up(AttentionState(temperature=0.05)).weights.tolist(), abs=1e-6)
+    assert weights == pytest.approx(
+        Dictionary(ModelState(), AttentionState(temperature=0.05)).weights.tolist(), abs=1e-6
+    )
     assert weights[0] > 0.99
 
 

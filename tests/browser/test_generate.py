@@ -18,8 +18,8 @@ from tests.browser.generate import (
     texts,
 )
 from tests.browser.test_stage import overflow, scrolled
+from tfm_ui.lenses.generate.panel import PROMPT
 from tfm_ui.lenses.generate.state import VIEWS
-from tfm_ui.lenses.generate.write.questions import PROMPT
 
 
 def without_parameters_lab_gpt_writes_and_the_address_says_what(visitor) -> None:

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 from playwright.sync_api import expect
 
 from tests.browser.generate import MODEL, SHORT, picture, shown, texts
+from tfm_ui.lenses.generate.panel import LAB, PROMPT
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
-from tfm_ui.lenses.generate.write.numbers import written
-from tfm_ui.lenses.generate.write.questions import LAB, PROMPT
+from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.state.model_state import ModelState
 
 
@@ -57,7 +57,7 @@ def any_text_is_continued_and_stands_as_it_is(visitor, query: str) -> None:
 
 def without_a_text_lab_gpt_begins_at_the_start_token(visitor) -> None:
     visitor.back_to("/generate?weights=lab-gpt&text=&generate_steps=10")
-    of_link = written(ModelState(weights="lab-gpt", text=""), GenerateState(steps=10))
+    of_link = Write(ModelState(weights="lab-gpt", text=""), GenerateState(steps=10))
     start = MODEL.tokens_by.pieces[of_link.course.prompt[0]]
     assert len(of_link.course.prompt) == 1
     assert texts(visitor) == [shown(start + of_link.text)]

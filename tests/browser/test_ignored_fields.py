@@ -44,7 +44,7 @@ def of_a_page_only_what_depends_on_the_seed_is_asked_for(visitor) -> None:
 
 
 def other_controls_are_still_followed(visitor) -> None:
-    slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
+    slider = visitor.page.get_by_role("slider", name="Tokens")
     with visitor.page.expect_request(re.compile("masks_growth")):
         slider.press("ArrowLeft")
     visitor.wait()

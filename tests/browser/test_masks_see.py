@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, TimeoutError, expect
 
 from tests.browser.conftest import Visitor
-from tfm_ui.lenses.masks.see.numbers import head_under_mask
+from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
@@ -94,7 +94,7 @@ def a_number_dragged_in_the_composer_moves_the_weights_before_it_is_let_go(visit
     visitor.page.wait_for_url(re.compile("causal=false"))
     expect(visitor.page.get_by_role("switch", name="Causal")).not_to_be_checked()
     expect(visitor.page.locator(".st-key-panel_masks_see .said")).to_contain_text("58 of 100 pairs kept")
-    result = head_under_mask(ModelState(causal=False), MasksState(item=1, mask="window 3 or global 1"))
+    result = See(ModelState(causal=False), MasksState(item=1, mask="window 3 or global 1"))
     assert weights(visitor) == pytest.approx(result.obeyed.weights, abs=1e-6)
     visitor.page.get_by_role("button", name="Remove window").press("Enter")
     until(visitor, "kept === 19")

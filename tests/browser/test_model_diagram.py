@@ -6,7 +6,7 @@ from itertools import product
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
-from tfm_ui.lenses.model.diagram.numbers import machine
+from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -29,7 +29,7 @@ def drawing(visitor: Visitor) -> Locator:
 
 def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
-    shown = machine(model, ModelLensState())
+    shown = Diagram(model, ModelLensState())
     alone = ["Decoder-only"]  # an encoder too: it is causal
     stacks = [stack.capitalize() for stack in shown.counts] if len(shown.counts) > 1 else alone
     visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")

@@ -4,7 +4,8 @@ from playwright.sync_api import Route, expect
 
 from tests.browser.links import same
 
-AGREE = """() => document.querySelector(".st-key-num_heads [aria-valuetext]")?.ariaValueText
+AGREE = """() => [...document.querySelectorAll(".st-key-num_heads *")]
+  .map(({ shadowRoot }) => shadowRoot?.querySelector("input")).find(Boolean)?.ariaValueText
   === (new URLSearchParams(location.search).get("num_heads") ?? "4")"""
 
 
@@ -23,7 +24,7 @@ def after_fast_key_presses_address_slider_page_and_picture_agree(visitor) -> Non
         for key in keys:
             slider.press({"R": "ArrowRight", "L": "ArrowLeft"}[key])
             visitor.page.wait_for_timeout(30)
-        visitor.page.wait_for_timeout(300)  # Streamlit tells of the last press a moment later
+        visitor.page.wait_for_timeout(300)  # until the row of presses has ended
         visitor.page.wait_for_function(AGREE)
         visitor.wait()
         assert len(set(heads_on(visitor))) == 1, heads_on(visitor)

@@ -115,7 +115,7 @@ def an_open_answer_follows_and_a_screen_reader_hears_the_words_once_at_rest(visi
 def a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor) -> None:
     in_a_row(visitor, "/heads?weights=random")
     visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    slider = visitor.page.locator("[class*=st-key-_seq_len] input[type=range]")
+    slider = visitor.page.get_by_role("slider", name="Tokens")
     slider.press("ArrowLeft")
     expect(visitor.page.locator("[data-words=shape_head]")).to_contain_text("9 × 9")
     visitor.press("Copy link")

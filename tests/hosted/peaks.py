@@ -23,7 +23,7 @@ from tfm_ui.jobs.table import JOBS
 from tfm_ui.lenses import preloaded as preloaded
 from tfm_ui.lenses.masks.leaks.measured import all_of as all_leaks
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.model.distance.numbers import all_of as all_draws
+from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.exact import Exact
 from tfm_ui.pictures.registry import Asked, CannotBeShown, made, needed
@@ -33,7 +33,7 @@ from tfm_ui.store import exact
 KIBIBYTE = 1024
 IN_FULL: dict[str, tuple[Callable[..., Exact | None], type[LensState], str]] = {
     "leaks in full": (all_leaks, MasksState, "masks"),
-    "draws in full": (all_draws, ModelLensState, "model"),
+    "draws in full": (lambda model, state: Distance(model, state).exact, ModelLensState, "model"),
 }
 
 

@@ -83,14 +83,14 @@ def test_each_panel_has_a_sentence_a_table_laws_that_hold_and_a_recipe_that_runs
 
 def faults(panel: Panel, recipes: list[Callable[..., Any]], pictures: list[str]) -> list[str]:
     """What is wrong with a panel of a view that has these pictures."""
-    problems = [] if panel.result.sentence().strip() else ["no sentence"]
-    if panel.picture and panel.picture not in pictures:
-        problems.append(f"its picture {panel.picture} is computed in another view's folder")
-    broken = [law for law, holds in panel.result.laws().items() if not holds]
+    problems = [] if panel.sentence().strip() else ["no sentence"]
+    if panel.picture_name and panel.picture_name not in pictures:
+        problems.append(f"its picture {panel.picture_name} is computed in another view's folder")
+    broken = [law for law, holds in panel.laws().items() if not holds]
     problems += [f"“{law}” does not hold" for law in broken if not law.startswith(ON_PURPOSE)]
-    problems += unnamed(panel.result.table())
+    problems += unnamed(panel.table())
     recipes.clear()
-    recipe = panel.result.recipe()
+    recipe = panel.recipe()
     if recipe and not RUNS_A_CLOCK.search(recipe):
         try:
             names = left_by(recipe)

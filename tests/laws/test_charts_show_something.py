@@ -32,7 +32,7 @@ def empty_charts(name: str, model: ModelState, page: Values) -> list[str]:
     of, without_points = lens(name), []
     state = of.state(**page)
     for panel in panels_in(of.blocks(model, state)):
-        picture = of.pictures.get(panel.picture)
+        picture = of.pictures.get(panel.picture_name)
         if picture is None or picture.canvas is not CHART:
             continue
         figure = picture.content(model, state)[0]["figure"]
@@ -41,7 +41,7 @@ def empty_charts(name: str, model: ModelState, page: Values) -> list[str]:
             of_axis = [trace for trace in figure["data"] if f"yaxis{trace.get('yaxis', 'y')[1:]}" == axis]
             ys = [y for trace in of_axis if trace.get("meta") != "gap" for y in numbers(trace["y"])]
             if not any(math.isfinite(y) and (y > 0 or not is_log) for y in ys):
-                without_points.append(f"{panel.picture}, {axis}")
+                without_points.append(f"{panel.picture_name}, {axis}")
     return without_points
 
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from tests.laws.test_passes import LOOKS, RUNS, STARTS
 from tfm_ui.lenses import lenses
+from tfm_ui.live.passes import why_not_run
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import encode
-from tfm_ui.pictures.registry import PICTURES, why_not_run
+from tfm_ui.pictures.registry import PICTURES
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState(text="a b c d", seq_len=6)

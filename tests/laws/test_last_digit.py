@@ -13,12 +13,13 @@ import torch
 from tfm_core import POSITIONAL, causal_mask, recording
 from tfm_core.study.empty_rows import instead
 from tfm_core.study.interventions import in_turn
-from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.change.changes import edits, parse
-from tfm_ui.lenses.attention.change.compared import compared
+from tfm_ui.lenses.attention.change import ChangeWeights
+from tfm_ui.lenses.attention.changes import edits_of, parse
+from tfm_ui.lenses.attention.inside import inside as inside_of
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, obeyed, reads
-from tfm_ui.lenses.masks.padding import beside, rows_without_keys
+from tfm_ui.lenses.masks.padding import beside, empty_rows
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
@@ -86,7 +87,7 @@ def test_what_an_attention_read_and_wrote(model):
     trace = recorded_of(model)
     for kind in places.PLACES[model.is_encoder_decoder]:
         for layer in (0, model.num_layers - 1):
-            at, inside = places.place(model, kind).replace("{layer}", str(layer)), computed.inside(model, kind, layer)
+            at, inside = places.place(model, kind).replace("{layer}", str(layer)), inside_of(model, kind, layer)
             start = at.partition("layers.")[0]
             of_attention = {name: site for name in inside.recorded if (site := at.format(what=name)) in trace}
             assert inside.recorded.keys() - of_attention.keys() <= {"embedding", "position"}
@@ -148,16 +149,17 @@ def test_the_weights_of_a_changed_model(model):
         changes, problems = parse(CHANGES[kind])
         assert not problems
 
-        standing = {"source": np.arange(model.length), "target": np.arange(model.length)}
-        made = {name: in_turn(*(call() for call in calls)) for name, calls in edits(changes, model, standing).items()}
+        made = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model).items()}
         traces = [recorded_of(model), recorded_of(model, made)]
         site = places.place(model, places.kind_of(model, kind))
         for layer, head in every_head(model):
-            both = compared(model, "", CHANGES[kind], kind, layer, head)
-            rows, columns = np.ix_(both.queries, both.keys)
+            state = AttentionState(kind=kind, layer=layer + 1, head=head + 1, changes=CHANGES[kind])
+            both = ChangeWeights(model, state)
+            rows, columns = np.ix_(both.rows, both.columns)
             for weights, trace in zip(both.weights, traces, strict=True):
                 same(weights, trace[site.format(layer=layer, what="weights")][0, head].numpy()[rows, columns])
-            ends = [trace["logits"][0, last].softmax(-1) for trace, last in zip(traces, both.effect.last, strict=True)]
+            last = len((model.target_tokens if model.is_encoder_decoder else model.source_tokens).pieces) - 1
+            ends = [trace["logits"][0, last].softmax(-1) for trace in traces]
             same(both.effect.probabilities, torch.stack(ends))
         assert both.effect.moved.any()
 
@@ -214,21 +216,21 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
         wanted += [where.format(layer="*", what=what) for what in ("weights", "output")]
         _, trace = forward_under_mask(batch.setting, wanted, mask=mask, source=batch.chosen_source)
         for layer in (0, model.num_layers - 1):
-            output, case = rows_without_keys.treated(batch, 1, layer)["ours"]
+            output, case = empty_rows.treated_rows(batch, 1, layer)["ours"]
             queries, keys = reads(batch.setting, layer)
             same(case.queries, trace[queries])
             same(case.keys, trace[keys])
             same(output.output, trace[where.format(layer=layer, what="output")])
             same(output.weights, trace[where.format(layer=layer, what="weights")])
         blind = ~mask[:, empty].any(-1) & mask.any(-1)
-        for way, treated in rows_without_keys.treated_passes(batch, 1).items():
-            weights_of = rows_without_keys.SPREADS[way]
+        for way, treated in empty_rows.treated_passes(batch, 1).items():
+            weights_of = empty_rows.SPREADS[way]
             ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
             second = where.format(layer=1, what="weights")
             _, trace = forward_under_mask(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
-            if treated.on_empty_rows and blind.any():
+            if treated.onto_empty and blind.any():
                 given = trace[second][0][:, blind][..., empty]
-                same(treated.on_empty_rows.largest, given.amax((1, 2)))
+                same(treated.onto_empty, given.amax((1, 2)))
 
 
 @pytest.mark.crossed(length=["padded"], **AXES)

@@ -8,9 +8,9 @@ import torch
 from tfm_core import LAB_GPT, Transformer, lab_tokenizer
 from tfm_ui.lenses.generate.courses import course_of, settings_of
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.surprise.numbers import surprising
+from tfm_ui.lenses.generate.surprise.tokens import Surprise
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.lenses.model.output.numbers import likeliest
+from tfm_ui.lenses.model.output.likeliest import Output
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
 
@@ -34,7 +34,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_output_write_surprise_and_home_give_the_next_token_one_probability(name, text):
     model = MODELS[name](text)
-    shown = likeliest(model, ModelLensState(view="output", token=1024))
+    shown = Output(model, ModelLensState(view="output", token=1024))
     every = shown.every(1.0)
     token = int(every.argmax())
     if name == "Lab GPT":  # beside a pass of our own over the text's tokens and nothing else
@@ -51,11 +51,11 @@ def test_output_write_surprise_and_home_give_the_next_token_one_probability(name
         assert next_token(model).shares[0] == pytest.approx(float(every[token]), rel=1e-4)
 
     longer = MODELS[name](text + next(_continuations(model, text, token)))
-    side = surprising(longer, GenerateState(view="surprise")).sides[0]
+    side = Surprise(longer, GenerateState(view="surprise")).sides[0]
     place = len(model.source_tokens.pieces)
     came = side.ids[place]
     assert side.ids[:place] == model.source_tokens.ids[:place]
-    assert math.exp(float(side.scored.logs[place - 1])) == pytest.approx(float(every[came]), rel=1e-3)
+    assert math.exp(float(side.scored.log_probabilities[place - 1])) == pytest.approx(float(every[came]), rel=1e-3)
 
 
 def _continuations(model, text, token):

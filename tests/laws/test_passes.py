@@ -10,13 +10,12 @@ from tests.laws import generate_lens_fields, model_lens_fields, profiling_lens_f
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
-from tfm_ui.lenses.attention.contribution.numbers import contribution
+from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.masks.conventions.calls import conventions
-from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.conventions.table import Conventions
+from tfm_ui.lenses.masks.state import READINGS, MasksState
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions import maths as positions_maths
 from tfm_ui.lenses.positions.state import PositionsState
@@ -193,9 +192,9 @@ def ask(page: type[LensState], model: ModelState, state, until: Callable[[], obj
         assert PICTURES[name].states(Asked(query_of(states))) == without_local(states)
         made(name, query_of(states))
     if page is MasksState:
-        assert conventions(model, state).verified
+        assert Conventions(model, state).verified
     if page is AttentionState:
-        contribution(model, state)[0].laws()
+        Contribution(model, state).laws()
 
 
 def test_each_field_of_each_page_is_one_that_a_pass_hangs_on_or_is_none():

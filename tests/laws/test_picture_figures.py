@@ -117,10 +117,10 @@ def test_every_picture_that_has_a_law_has_a_figure():
 
 def test_what_is_there_to_be_clicked_stands_in_no_panel_and_has_no_figure():
     panels = [panel for lens in lenses() for panel in panels_in(lens.blocks(ModelState(), lens.state()))]
-    shown = {PICTURES[panel.picture].canvas.name for panel in panels if panel.picture}
+    shown = {PICTURES[panel.picture_name].canvas.name for panel in panels if panel.picture_name}
     assert not shown & {"knobs", "composer", "batch"}
     assert not {PICTURES[name].canvas.name for name in WITH_FIGURES} & {"knobs", "composer", "batch"}
-    assert not [panel.key for panel in panels if panel.picture and "JSON" in panel.files], "two files of one name"
+    assert not [panel.key for panel in panels if panel.picture_name and "JSON" in panel.files], "two files of one name"
     with pytest.raises(ValueError, match="expected a picture with a figure, got 'positions_knobs'"):
         figure_of("positions_knobs", "", TITLE, SENTENCE)
 

@@ -30,8 +30,8 @@ def test_every_view_has_a_picture_that_follows_its_link(name, view):
     assert (drawn == 0) == ((name, view) in WITHOUT), f"{drawn:.1%} of it is drawn on"
     of_page = Asked(queries[0])
     panel = panels_in(of.blocks(of_page.model, of_page.lens(of.state, of.prefix)))[0]
-    if panel.picture and drawn:
-        first, other = (content_of(panel.picture, query)[1] for query in queries)
+    if panel.picture_name and drawn:
+        first, other = (content_of(panel.picture_name, query)[1] for query in queries)
         assert (pngs[0] != pngs[1]) >= (first.tobytes() != other.tobytes())
 
 

@@ -28,9 +28,9 @@ def main_picture(of: Lens, model: ModelState, state: LensState) -> list[Any]:
     """What is drawn and said of each panel of the first block."""
     drawn = []
     for panel in panels_in(of.blocks(model, state)[:1]):
-        header, numbers = of.pictures[panel.picture].content(model, state) if panel.picture else ({}, None)
+        header, numbers = of.pictures[panel.picture_name].content(model, state) if panel.picture_name else ({}, None)
         drawn.append((repr(header), None if numbers is None else numbers.tobytes()))
-        drawn.append((panel.result.sentence(), panel.result.table().to_csv()))
+        drawn.append((panel.sentence(), panel.table().to_csv()))
     return drawn
 
 

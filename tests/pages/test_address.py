@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.test_app import component_data, start, text_on
+from tests.pages.test_app import component_data, model_sliders, start, text_on
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.pictures.registry import PICTURES, content_of
 from tfm_ui.state.fields import controls_of
@@ -24,7 +24,7 @@ PARAMETERS = {
     prefix + name: field for prefix, state in STATES.items() for name, (field, _) in controls_of(state).items()
 }
 WEIGHTS = ("random", "lab-gpt", "reverse", "induction", "authors")
-KINDS = "text_area", "slider", "select_slider", "selectbox", "number_input", "toggle", "button_group"
+KINDS = "text_area", "selectbox", "number_input", "toggle", "button_group"
 BUTTONS = re.compile("_view_|_next_question|_previous_question|_set_up|_undo|_reset|_mine|_follow")
 UNBOUND = re.compile(r"_(.+)_\d+")  # the key of a control that is not bound to the link
 TIMES = re.compile(r"[\d.,]+ (ms|µs)|<style.*?</style>", re.DOTALL)
@@ -38,7 +38,8 @@ def parameter(key: str) -> str:
 
 def controls(app: AppTest) -> dict[str, Any]:
     """Parameter -> its widget, and what other widgets there are by their keys."""
-    return {parameter(widget.key): widget for kind in KINDS for widget in app.get(kind) if widget.key}
+    drawn = [widget for kind in KINDS for widget in app.get(kind) if widget.key]
+    return {parameter(widget.key): widget for widget in [*drawn, *model_sliders(app)]}
 
 
 def set_at_random(widget: Any, draw: Random) -> Any:
@@ -46,8 +47,8 @@ def set_at_random(widget: Any, draw: Random) -> Any:
     match type(widget).__name__:
         case "TextArea":
             value = draw.choice(["my own words are here", "cat", "the sea the sea"])
-        case "Slider":
-            value = type(widget.value)(draw.uniform(widget.min, min(widget.max, 40 * widget.step)))
+        case "ModelSlider":
+            value = draw.choice([stop for stop in widget.stops if stop <= 64])
         case "NumberInput":
             low, high = (-1e9 if widget.min is None else widget.min), (1e9 if widget.max is None else widget.max)
             value = type(widget.value)(min(max(widget.value + draw.choice([-1, 1, 2]) * (widget.step or 1), low), high))

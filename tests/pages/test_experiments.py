@@ -7,7 +7,7 @@ from tests.pages.test_acts import pick
 from tests.pages.test_app import picture, start, text_on, widget
 from tests.tfm_ui.pictures.charts import lines, marks
 from tfm_core import scale_experiment
-from tfm_ui.lenses.attention.dictionary.numbers import look_up
+from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import ENTRIES, AttentionState
 from tfm_ui.state.fields import controls_of
@@ -63,7 +63,8 @@ def test_the_layer_of_the_model_is_a_choice():
 def test_a_dictionary_comes_back_from_its_link():
     query = {"entries": "1,0,5 0,1,-7.5", "ask": "0.5,-1", "temperature": "0.25"}
     app = lens("dictionary", **{f"attention_{name}": value for name, value in query.items()})
-    result = look_up(AttentionState(entries=query["entries"], ask=query["ask"], temperature=0.25))
+    state = AttentionState(entries=query["entries"], ask=query["ask"], temperature=0.25)
+    result = Dictionary(ModelState(), state)
     header, cells = picture(app, "dictionary")
     assert header["values"] == [5, -7.5]
     np.testing.assert_allclose(np.frombuffer(cells, np.float32).reshape(2, 4)[:, 2], result.weights, rtol=1e-6)
@@ -84,7 +85,8 @@ def test_a_dictionary_comes_back_from_its_link():
 def test_a_bad_dictionary_in_a_link_is_corrected_and_that_is_said(name, raw, value, reason):
     app = lens("dictionary", **{f"attention_{name}": raw})
     header, _ = picture(app, "dictionary")
-    expected = look_up(AttentionState(**{name: float(value) if name == "temperature" else value}))
+    state = AttentionState(**{name: float(value) if name == "temperature" else value})
+    expected = Dictionary(ModelState(), state)
     assert header["about"] == expected.sentence()
     assert reason in app.warning[0].value.replace("\\", "")
 

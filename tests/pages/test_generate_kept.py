@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import start, widget
-from tests.tfm_ui.lenses.generate.decodings import report_of
+from tests.tfm_ui.lenses.generate.examples import report_of
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling.decoding import DecodingProgress
 from tfm_ui.lenses.generate.kept import measured

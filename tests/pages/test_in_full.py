@@ -8,7 +8,7 @@ from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs.exact import ExactStep
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
-from tfm_ui.lenses.model.distance import numbers
+from tfm_ui.lenses.model.distance import reach
 from tfm_ui.live.exact import MISSING
 from tfm_ui.store import exact as kept
 from tfm_ui.store.store import StoreAway
@@ -166,7 +166,7 @@ def test_there_is_no_button_where_nothing_is_left_out(monkeypatch):
 
 
 def test_all_draws_of_the_model_lens_are_made_by_the_same_button(queue, monkeypatch):
-    monkeypatch.setattr(numbers, "SECONDS", 1e-9)
+    monkeypatch.setattr(reach, "SECONDS", 1e-9)
     app = start("model", model_view="distance", model_reach_length="8", model_reach_seeds="3")
     assert "Of 3 draws 1 is made" in said(app)
     press(app, "_compute_all_of_draws")

@@ -62,7 +62,7 @@ def test_every_mask_is_obeyed_in_every_place(where, mask):
     check_maps(*decode(made("masks_see", query)))
     states = Asked(query)
     blocks = lens(PAGE).blocks(states.model, states.lens(MasksState, "masks_"))
-    assert all(holds for panel in panels_in(blocks) for holds in panel.result.laws().values())
+    assert all(holds for panel in panels_in(blocks) for holds in panel.laws().values())
 
 
 @pytest.mark.rotated(each=1, mask=["", *MASKS], where=PLACES)

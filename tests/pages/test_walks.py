@@ -60,7 +60,7 @@ def test_from_lens_to_lens_questions_bring_their_model_and_lenses_keep_the_reade
     attention = lens("attention").questions
     keys.press(app, "attention", 1, sets_up=False)
     go_to(app, "attention").run()
-    assert (app.session_state["text"], app.session_state["num_heads"]) == ("a text of my own", 8)
+    assert (app.session_state["text"], widget(app, "num_heads").value) == ("a text of my own", 8)
     go_to(app, "heads").run()
     keys.press(app, "attention", 2)
     go_to(app, "attention").run()

@@ -103,7 +103,7 @@ def _page(lens: Lens, asked: Asked, model: ModelState, state: LensState) -> Reco
     blocks = lens.blocks(model, state)
     places = words.of_page(lens, model, state)["places"]
     panels = panels_in(blocks)
-    in_panels = {panel.picture for panel in panels if panel.picture}
+    in_panels = {panel.picture_name for panel in panels if panel.picture_name}
     return {
         "facts": _facts(places),
         "texts": {place: said(words) for place, words in places.items() if place.startswith("read_")},
@@ -147,15 +147,15 @@ def _placed(block: Block | None) -> Any:
 
 
 def _panel(panel: Panel, places: words.Places) -> Record:
-    recipe = panel.result.recipe()
+    recipe = panel.recipe()
     parts = {
         "title": said(places[f"title_{panel.key}"]),
         "shape": said(places[f"shape_{panel.key}"]),
         "how to read": said(places[f"how_{panel.key}"]),
         "sentence": said(places[f"said_{panel.key}"]),
         "laws": said(places[f"laws_{panel.key}"]),
-        "picture": panel.picture,
-        "table": table_of(panel.result.table()),
+        "picture": panel.picture_name,
+        "table": table_of(panel.table()),
         "files": {kind: what for kind, (what, _, _) in panel.files.items()},
         "recipe": yields(recipe) if recipe else None,
     }
@@ -170,7 +170,7 @@ def in_no_panel(lens: str) -> frozenset[str]:
     left = set(pictures) - knobs
     for link in recorded_links():
         if left and link.lens == lens and not link.question:
-            left -= {panel.picture for panel in _panels(link)}
+            left -= {panel.picture_name for panel in _panels(link)}
     return frozenset(left | knobs)
 
 

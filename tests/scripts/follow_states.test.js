@@ -240,7 +240,7 @@ test("after a wish the address is not followed: the picture is ahead of it", () 
 })
 
 test("what was refused for the moment is asked again, though the page does not know of it yet", () => {
-  const picture = new Simulation("head=1").tell({ type: "moved", changes: { head: 2 } })
+  const picture = new Simulation("head=1").tell({ type: "address", query: "head=2" })
   picture.tell({ type: "answer", number: picture.state.asked, problem: "busy", again: 0 })
   assert.deepEqual(picture.tell({ type: "timeout" }).questions, ["head=2"])
   assert.equal(picture.state.name, "ahead")

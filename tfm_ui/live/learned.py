@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tfm_core.training.examples import held_out
 from tfm_core.training.tasks.task import Pattern
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import EXAMPLES
 from tfm_ui.text import formats

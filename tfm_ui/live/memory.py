@@ -1,11 +1,24 @@
 """How much memory a picture may take, and how much it may take beside others; each says what it needs beforehand."""
 
+from tfm_core import POSITIONAL
 from tfm_ui.settings import SETTINGS
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import peak_bytes
 
 MOST = SETTINGS.picture_bytes  # bytes that computing one picture may take in addition to what its process has
 QUICK = MOST // 4  # bytes that several may take at once; what needs more waits for the slow lane
 KEPT = MOST // 8  # bytes from which freed memory is given back at once, as other processes may need it
 LITTLE = 20_000_000  # bytes that a picture takes that reads no model: a chart, a text, an answer
+
+
+def adds_bias(state: ModelState) -> bool:
+    """Whether the positional scheme adds a bias to the scores."""
+    return "bias_at" in POSITIONAL[state.positional].enters()
+
+
+def needs(state: ModelState, _: object = None) -> int:
+    """The bytes that a first pass takes at most, its model included; pictures that only read a pass need as many."""
+    return peak_bytes(state.config, state.longest, bias=adds_bias(state))
 
 
 def little(*_: object) -> int:

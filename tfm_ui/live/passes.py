@@ -22,11 +22,12 @@ from tfm_core.model.initialization import SharedParameters
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Summary
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import adds_bias as adds_bias
+from tfm_ui.live.memory import needs as needs
 from tfm_ui.live.memory import why_too_large
-from tfm_ui.live.places import PLACES, place
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import PLACES, place, tokens_of
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import NUMBER, peak_bytes
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.state.trained import problem_of, run_of
 
 # Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
@@ -56,11 +57,6 @@ class Pass:
         return all(attention.block == 1 for attention in self.attention.values())
 
 
-def needs(state: ModelState, _: object = None) -> int:
-    """The bytes that a first pass takes at most, its model included; pictures that only read a pass need as many."""
-    return peak_bytes(state.config, state.longest, bias=adds_bias(state))
-
-
 def and_scores(count: int) -> Callable[[ModelState, object], int]:
     """What a picture needs that has scores or weights of all heads of a layer, so many times, beside those of a pass.
 
@@ -76,6 +72,13 @@ def and_scores(count: int) -> Callable[[ModelState, object], int]:
 def too_large(state: ModelState) -> str:
     """Why this model is too large to run, in a sentence; "" if it is not. Checked before anything is computed."""
     return why_too_large(needs(state))
+
+
+def why_not_run(model: ModelState) -> str:
+    """Why this model cannot be run, whatever is shown of it, in a few words; "" if it can."""
+    if model.empty_texts:
+        return "expected a text, got one that has no tokens"
+    return missing_weights(model)
 
 
 def missing_weights(state: ModelState) -> str:
@@ -153,11 +156,6 @@ def stream_sites(state: ModelState) -> list[str]:
             added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
             sites += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
     return sites + [memory_site(state)] * state.is_encoder_decoder
-
-
-def adds_bias(state: ModelState) -> bool:
-    """Whether the positional scheme adds a bias to the scores."""
-    return "bias_at" in POSITIONAL[state.positional].enters()
 
 
 @cached()

@@ -1,5 +1,4 @@
-"""What only the browser can do for the page: its history, keys that press buttons, and sliders that are live while they
-are dragged. Nothing is visible."""
+"""What only the browser can do for the page: its history, and keys that press buttons. Nothing is visible."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +15,6 @@ _presenting = st.components.v2.component(
     js=LOADER % (version(), "page/presenting"),
 )
 _window = st.components.v2.component("window", js=LOADER % (version(), "page/window"))
-_live_sliders = st.components.v2.component("live_sliders", js=LOADER % (version(), "pictures/live_sliders"))
 
 
 def tidy_history(
@@ -75,13 +73,3 @@ def mind_the_window() -> None:
     """Fold the sidebar in windows that are too narrow for it, and apply a text when a phone's keyboard closes."""
     with st.container(key="unseen_window"):
         _window(key="window")
-
-
-def let_pictures_follow(sliders: Sequence[str]) -> None:
-    """Let all pictures follow these sliders while they are dragged.
-
-    Args:
-        sliders: Streamlit's keys of sliders; each is a parameter of the link.
-    """
-    with st.container(key="unseen_live_sliders"):
-        _live_sliders(key="live_sliders", data={"keys": list(sliders)})

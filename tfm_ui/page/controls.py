@@ -23,6 +23,8 @@ S = TypeVar("S", bound=State)
 # Keys of the session state. They start with an underscore, which no parameter of a link does.
 KNOWN, PAGE, REQUESTED = "_known", "_page", "_requested"
 BEFORE, KEPT = "_before", "_kept"  # the prefixes of the previous run's page; the last values of all held fields
+# The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
+HEARD = "_heard"
 FOOT = "foot"  # the fragment at the foot of the page, which says what Undo would take back
 
 
@@ -238,6 +240,18 @@ def change(prefix: str, /, **values: Any) -> None:
     if reasons or any(key in defaults(known[""], "") for key in read):
         st.rerun()  # the whole page: notices stand outside the lens's fragment, and another model changes everything
     _run_again(page[-1])
+
+
+def heard() -> int:
+    """The number of the last act in a picture, or with a slider, that this page has heard of."""
+    number: int = st.session_state.get(HEARD, 0)
+    return number
+
+
+def carry_out(request: Mapping[str, Any]) -> None:
+    """Set the parameters that a picture or a slider asks for. Only to be called in a callback."""
+    st.session_state[HEARD] = max(request["number"], heard())
+    change("", **request["changes"])
 
 
 def open_with(prefix: str = "", **values: Any) -> dict[str, str]:

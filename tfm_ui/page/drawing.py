@@ -17,8 +17,6 @@ from tfm_ui.state.pass_cost import EXACT_UP_TO
 from tfm_ui.text.colours import Mode
 
 Pick = Callable[[int, int], None]
-# The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
-HEARD = "_heard"
 
 
 @dataclass(frozen=True)
@@ -60,12 +58,10 @@ class Drawing:
                 self.on_pick(*st.session_state[key].picked)
 
         def changed() -> None:
-            request = st.session_state[key].changed
-            st.session_state[HEARD] = max(request["number"], st.session_state.get(HEARD, 0))
-            controls.change("", **request["changes"])
+            controls.carry_out(st.session_state[key].changed)
 
         data = {"name": self.name, "query": self.query, "early": self.early, "slow": self.slow, "local": self.local}
-        data["heard"] = st.session_state.get(HEARD, 0)
+        data["heard"] = controls.heard()
         data["ignored"] = self.ignored
         canvas = registered(self.name).canvas
         at: tuple[int, int] | None = canvas.mount(

@@ -27,11 +27,11 @@ def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: Stat
         panels: all panels of the page.
         states: the states that the page shows.
     """
-    drawings = [Drawing(panel.picture, states, slow=panel.slow) for panel in panels if panel.picture]
+    drawings = [Drawing(panel.picture_name, states, slow=panel.slow) for panel in panels if panel.picture_name]
     follows = bool(drawings) and all(drawing.early for drawing in drawings)
     if session := session_here():
         PICTURES_FOLLOW[session] = follows
-    said = panels[0].result.sentence() if panels else ""
+    said = panels[0].sentence() if panels else ""
     query = Drawing("", states).query
     with st.container(key="unseen_words"):
         _words(key="words", data={"names": list(names) if follows else [], "query": query, "said": said})

@@ -1,7 +1,8 @@
 """A lens as data: its state, views, questions and pictures. `tfm_ui/page/lens_page.py` draws its page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -11,8 +12,8 @@ from tfm_ui.live import passes
 from tfm_ui.live.memory import LITTLE, why_too_large
 from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
-from tfm_ui.pictures.panel import Block, Note
-from tfm_ui.pictures.registry import Picture, why_not_run
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -21,8 +22,38 @@ S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
+# What makes a block of a link: the class of a panel, or a function of the model's and the lens's state.
+Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Block | None]
+
+
+def _made(maker: Maker, model: ModelState, state: LensState) -> Block | None:
+    """The block that it makes of a link."""
+    if isinstance(maker, Note):
+        return maker
+    if isinstance(maker, Columns):
+        return Columns([[_made(inside, model, state) for inside in column] for column in maker.columns], maker.widths)
+    if isinstance(maker, type):
+        panel: Panel = maker(model, state)
+        return panel if panel.is_shown else panel.instead()
+    block: Block | None = maker(model, state)
+    return block
+
+
+def _panels(makers: Sequence[Maker]) -> Iterator[type[Panel]]:
+    """The classes of panels among them."""
+    for maker in makers:
+        if isinstance(maker, Columns):
+            yield from _panels([*chain.from_iterable(maker.columns)])
+        elif isinstance(maker, type):
+            yield maker
+
+
 def _nothing(model: ModelState, state: LensState) -> str:
     return ""
+
+
+def _nowhere(model: ModelState, state: LensState) -> Sequence[Block | None]:
+    return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +62,15 @@ class View(Generic[S]):
 
     Attributes:
         title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
-        blocks: what the view shows: a pure function of the model's and the lens's state. The first block is the main
-            picture, which gets the first screen; the others stand below it.
-        pictures: name -> picture: all that the view draws, in its panels and beside its controls.
+        shows: what the view shows, from top to bottom: classes of panels, and functions of the model's and the lens's
+            state that make a block, both pure. The first is the main picture, which gets the first screen; the others
+            stand below it.
+        also: classes of panels that these functions return.
+        instead: what stands in place of all of it where there is nothing to show; nothing if it can be shown.
+        beside: name -> picture: what the view draws beside its controls, in no panel.
         controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
             its own way and returns the lens's state.
+        more: the fields whose controls a button at the end of that row opens.
         line: the key of that row on the page.
         uses_model: whether the view shows something of the sidebar's model.
         reads_pass: whether it shows what `tfm_ui.live.passes.run` has recorded: then the page tells how long that took.
@@ -47,10 +82,15 @@ class View(Generic[S]):
         running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
     """
 
-    blocks: Callable[[ModelState, S], Sequence[Block | None]]
+    blocks: Callable[[ModelState, S], Sequence[Block | None]] | None = None  # GOES
     title: str = ""
-    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    shows: Sequence[Maker] = ()
+    also: Sequence[type[Panel]] = ()
+    instead: Callable[[ModelState, S], Sequence[Block | None]] = _nowhere
+    beside: Mapping[str, Picture] = field(default_factory=dict)
+    drawn: Mapping[str, Picture] = field(default_factory=dict)  # GOES
     controls: Sequence[str] | Callable[[ModelState], S] = ()
+    more: Sequence[str] = ()
     line: str = ""
     uses_model: bool = True
     reads_pass: bool = False
@@ -58,6 +98,15 @@ class View(Generic[S]):
     never_trained: Callable[[ModelState, S], str] = _nothing
     reads_instead: Callable[[ModelState, S], str] = _nothing
     running: Callable[[ModelState, S], str] = _nothing
+
+    @property
+    def pictures(self) -> Mapping[str, Picture]:
+        """Name -> picture: all that the view draws, in its panels and beside its controls."""
+        panels = [*_panels(self.shows), *self.also]
+        return {name: picture for panel in panels for name, picture in panel.pictures().items()} | {
+            **self.beside,
+            **self.drawn,
+        }
 
     @property
     def may_read_another(self) -> bool:
@@ -71,11 +120,14 @@ class View(Generic[S]):
 
     def why_not_shown(self, model: ModelState, state: S) -> str:
         """Why this cannot be shown of this model, in a few words; "" if it can."""
-        return (why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
+        return (passes.why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""
-        first, *rest = self.blocks(model, state)
+        if self.blocks:
+            first, *rest = self.blocks(model, state)
+        else:
+            first, *rest = self.instead(model, state) or (_made(each, model, state) for each in self.shows)
         note = self.never_trained(model, state) if not model.is_random else ""
         return [first, *([Note(note, "plain")] if note else []), *rest]
 
@@ -117,7 +169,8 @@ class Lens:
         views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
         if views != list(self.views):
             raise ValueError(f"{self.name}: expected the views {views} of the field `view`, got {list(self.views)}")
-        named = [name for view in self.views.values() if not callable(view.controls) for name in view.controls]
+        rows = [view.controls for view in self.views.values() if not callable(view.controls)]
+        named = [name for row in (*rows, *(view.more for view in self.views.values())) for name in row]
         named += [name for question in self.questions for name in question.page]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")

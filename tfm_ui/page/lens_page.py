@@ -82,7 +82,8 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
             state: LensState = view.controls(model)
             return state
         line = controls_line.row(view.line or f"line_{lens.name}")
-        return controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+        state = controls_line.draw(lens.state, lens.prefix, model, line, *view.controls)
+        return controls_line.draw_more(lens.state, lens.prefix, model, line, *view.more) if view.more else state
 
 
 def _what_is_read(instead: str) -> None:
@@ -105,10 +106,14 @@ def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) 
 
 def _computed(view: View[Any], model: ModelState, state: LensState) -> Sequence[Block | None]:
     """The view's blocks; if computing them takes seconds, that is said meanwhile, over the page and not in its flow."""
-    text = view.running(model, state)
+    text, large = view.running(model, state), is_large(view.needs(model, state))
     with (
         st.container(key="running"),
         st.spinner(text, show_time=True) if text else st.container(),
-        turn_to_compute(heavy=is_large(view.needs(model, state))),
+        turn_to_compute(heavy=large),
     ):
-        return view.shown(model, state)
+        blocks = view.shown(model, state)
+        if text or large:
+            for panel in panels_in(blocks):
+                panel.sentence()  # a panel computes nothing before it is asked
+        return blocks

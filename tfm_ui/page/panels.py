@@ -74,23 +74,21 @@ def _draw_block(block: Block | None, states: States, place: str) -> None:
 
 def draw_panel(panel: Panel, states: States) -> None:
     """Draw what a panel holds: nothing whose height an act changes stands above the picture."""
-    key, result = panel.key, panel.result
-    if panel.above:
-        panel.above()
+    key = panel.key
+    panel.above()
     lock = ' class="lock"' if panel.locked else ""
     name = f'<span{lock} data-words="title_{key}">{escape(panel.title)}</span>'
     shape = f'<small data-words="shape_{key}">{escape(panel.shape)}</small>'
     st.html(f'<div class="phead"><h2>{name} {shape}</h2></div>')
-    drawing = Drawing(panel.picture, states, panel.on_pick, panel.slow) if panel.picture else None
+    drawing = Drawing(panel.picture_name, states, panel.on_pick, panel.slow) if panel.picture_name else None
     if drawing and (clicked := drawing.draw(key)) and panel.opens:
         panel.opens(*clicked)
     if panel.open_table and not drawing:  # then the table is the panel's picture
         _open_table(panel)
-    if panel.tools:
-        panel.tools()
+    panel.tools()
     with st.container(gap=None, key=f"words_{key}"):
-        st.html(f'<p class="said" data-words="said_{key}">{explained(result.sentence())}</p>')
-        if laws := result.laws():
+        st.html(f'<p class="said" data-words="said_{key}">{explained(panel.sentence())}</p>')
+        if laws := panel.laws():
             marks = "".join(f"<span>{'✓' if ok else '✕'} {explained(law)}</span>" for law, ok in laws.items())
             st.html(f'<p class="law" data-words="laws_{key}">{marks}</p>')
         if panel.how_to_read:
@@ -99,11 +97,10 @@ def draw_panel(panel: Panel, states: States) -> None:
         _open_table(panel)
     with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
         if not panel.open_table:
-            _numbers(key, result.table)
+            _numbers(key, panel.table)
         _download(panel, drawing)
         _source(panel)
-    if panel.below:
-        panel.below()
+    panel.below()
 
 
 def _open_table(panel: Panel) -> None:
@@ -113,9 +110,9 @@ def _open_table(panel: Panel) -> None:
         "column_config": dict(shown.columns),
         "row_height": 28,
         "placeholder": "",  # of a number that there is not, as while presenting
-        "alt": panel.result.sentence(),
+        "alt": panel.sentence(),
     }
-    table = panel.result.table()
+    table = panel.table()
     if shown.not_on_phones and on_phone():
         table = table.drop(columns=list(shown.not_on_phones), errors="ignore")
     if presenting():
@@ -176,17 +173,17 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
 
 
 def _download(panel: Panel, drawing: Drawing | None) -> None:
-    key, result, scheme = panel.key, panel.result, mode()
+    key, scheme = panel.key, mode()
     menu = _menu(key, "Download", ":material/download:")
     if not menu.open:
         return
     name = f"attention-lab-{key}"
-    files = {"CSV": ("the numbers", lambda: csv_of(result.table()), "text/csv"), **panel.files}
+    files = {"CSV": ("the numbers", lambda: csv_of(panel.table()), "text/csv"), **panel.files}
     if drawing:
-        page = partial(drawing.page, panel.title, result.sentence(), scheme, share.address())
+        page = partial(drawing.page, panel.title, panel.sentence(), scheme, share.address())
         files["HTML"] = ("the picture as a page, with its numbers", page, "text/html")
     if has_figure := drawing is not None and drawing.has_figure:
-        figure = partial(drawing.figure, panel.title, result.sentence(), scheme)
+        figure = partial(drawing.figure, panel.title, panel.sentence(), scheme)
         files["JSON"] = ("the figure, for Plotly", figure, "application/json")
     with menu:
         for kind, (what, content, mime) in files.items():
@@ -211,7 +208,7 @@ def _source(panel: Panel) -> None:
     if not menu.open:
         return
     with menu.container(key=f"lines_{panel.key}"):
-        if recipe := panel.result.recipe():
+        if recipe := panel.recipe():
             st.caption("The same numbers in a plain Python shell")
             st.code(recipe)
         st.caption("The functions that computed them, as they ran")

@@ -78,13 +78,13 @@ def _picture(asked: _Asked) -> bytes:
     panel, figure = next(drawn, (panels[0] if panels else None, None))
     heading = ": ".join([title(lens, state), *([panel.title] if panel else [])])
     notes = [block.text for block in blocks if isinstance(block, Note)]  # say why there is no panel
-    sentence = panel.result.sentence() if panel else " ".join(notes)
+    sentence = panel.sentence() if panel else " ".join(notes)
     return png(figure, title=heading, sentence=sentence, foot=f"{weights}{APP}")
 
 
 def _figures(panels: Sequence[Panel], model: ModelState, state: LensState) -> Iterator[tuple[Panel, go.Figure]]:
     """The panels that have a picture with a figure, and these figures."""
     for panel in panels:
-        drawn = registered(panel.picture) if panel.picture else None
+        drawn = registered(panel.picture_name) if panel.picture_name else None
         if drawn and drawn.canvas.figure:
             yield panel, drawn.canvas.figure(*drawn.content(model, state))

@@ -6,8 +6,8 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.page import controls, d_ff_control, length_control, opening, present, share, undo, weights_control
-from tfm_ui.page.browser import let_pictures_follow, mind_the_window, tidy_history
+from tfm_ui.page import controls, d_ff_control, opening, present, share, sliders, undo, weights_control
+from tfm_ui.page.browser import mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
@@ -18,7 +18,7 @@ from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
 SHARED, ELSEWHERE = "shared by all lenses", "of the other lenses: it does not act on this page"
-LIVE = ("seq_len", "num_layers", "num_heads", "d_model")  # sliders that all pictures follow while they are dragged
+SLIDERS = ("num_layers", "num_heads", "d_model")
 
 
 def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelState:
@@ -40,6 +40,8 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
         for name in names:
             if name in fixed.fixed:
                 weights_control.draw_fixed(fixed, name, where)
+            elif name in SLIDERS:
+                sliders.draw(name, where)
             else:
                 drawn.add(name)
                 controls.draw(ModelState, name, where)
@@ -67,9 +69,8 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
         weights_control.keep(drawn)
     else:
         d_ff_control.draw(more)
-    length_control.draw(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
+    sliders.draw_length(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
-        let_pictures_follow(LIVE)
         mind_the_window()
     opening.name_fields()
     model = controls.current(ModelState)
@@ -142,7 +143,7 @@ def tools() -> None:
             )
     shown = link.removeprefix(share.address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
-    tidy_history(LINK_CHARS, quiet=[length_control.KEY], address=shown if cut else "", whole=whole)
+    tidy_history(LINK_CHARS, quiet=[sliders.KEY], address=shown if cut else "", whole=whole)
 
 
 def _present() -> None:

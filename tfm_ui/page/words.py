@@ -82,9 +82,9 @@ def _of_block(block: Block | None, place: str) -> Iterator[tuple[str, Mapping[st
 
 
 def _of_panel(panel: Panel) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    result, key = panel.result, panel.key
+    key = panel.key
     yield f"title_{key}", {"text": [panel.title]}
     yield f"shape_{key}", {"text": [panel.shape]}
-    yield f"said_{key}", {"text": marked(result.sentence())}
-    yield f"laws_{key}", {"laws": [[bool(holds), marked(law)] for law, holds in result.laws().items()]}
+    yield f"said_{key}", {"text": marked(panel.sentence())}
+    yield f"laws_{key}", {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]}
     yield f"how_{key}", {"text": marked(panel.how_to_read)}

@@ -83,7 +83,7 @@ def content(
     names: Sequence[str],
     shares: Sequence[float],
     *,
-    about: str,
+    about: str = "",
     reference: float | None = None,
     values: Sequence[str] = (),
     gap: str = "none",

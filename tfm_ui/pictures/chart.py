@@ -55,7 +55,7 @@ def packed(part: Any) -> Any:
     return {"dtype": short, "bdata": b64encode(part.astype(short).tobytes()).decode("ascii")}
 
 
-def content(figure: Figure, *, about: str) -> Content:
+def content(figure: Figure, *, about: str = "") -> Content:
     """The content for chart.js.
 
     Args:

@@ -7,17 +7,18 @@ ones into one place.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from tfm_ui.pictures.figures import NORMAL, PAPER, SMALL, TEMPLATE, colour_of, plain
-from tfm_ui.pictures.heat import Heat, Side
-from tfm_ui.pictures.heat_scale import colour_axis, shades_of
-from tfm_ui.pictures.heatmaps_layout import Place, across_of, places
-from tfm_ui.text import colours
+from tfm_ui.pictures.heatmaps_layout import Place, Table, across_of, places
+from tfm_ui.pictures.map_scale import Scale
+from tfm_ui.text import colours, formats
 
 MASKED = colours.MASKED["light"]
 BARS = 12  # of more maps, scales that differ are not drawn
@@ -25,6 +26,78 @@ PRINTED = 12  # in maps of up to this many rows and columns, cells that have roo
 TELLING = 100_000  # cells of a figure up to which a hover tells what a gap is; the title does so in any case
 LINE = 110  # letters in a line of a note
 NUMBER = ".4~g"
+Values = NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """The rows or the columns of a heatmap.
+
+    Attributes:
+        labels: of each row or column, all different.
+        title: of the axis.
+        noun: what a single row or column is called.
+        role: the colour of the labels, as `colour_of` names it.
+    """
+
+    labels: Sequence[str]
+    title: str
+    noun: str
+    role: str = "ink"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heat:
+    """A heatmap.
+
+    Attributes:
+        name: above it.
+        values: (row, column), NaN for a gap.
+        rows, columns: its sides.
+        scale: which values the colours stand for; None if it only says which cells have a value.
+        unit: what the values are.
+        whole: whether all values are whole numbers.
+        gaps: what a gap may be; where that is not one thing, texts tell which.
+        texts: (row, column), what a reader is told of a cell; by default its number, which needs a linear scale.
+        words: what 0 and 1 are called, if there are no other values.
+        more: what else is told of a cell, a template, and its numbers, (row, column, number).
+        behind: (row, column), the numbers that gaps hold though they do not count, else NaN.
+        crosses: row and column of each cell that is crossed out.
+        crossed: what a cross means.
+        square: whether cells are square.
+    """
+
+    name: str
+    values: Values
+    rows: Side
+    columns: Side
+    scale: Scale | None
+    unit: str = ""
+    whole: bool = False
+    gaps: Sequence[str] = ("masked",)
+    texts: Sequence[Sequence[str]] = ()
+    words: Sequence[str] = ()
+    more: tuple[str, Values] | None = None
+    behind: Values | None = None
+    crosses: Sequence[tuple[int, int]] = ()
+    crossed: str = ""
+    square: bool = True
+
+    @property
+    def legend(self) -> tuple[Any, ...]:
+        """Heatmaps for which this is the same share a scale."""
+        return self.scale, self.unit, tuple(self.words)
+
+    @property
+    def table(self) -> Table:
+        """What counts for the layout."""
+        rows, columns = (max(map(len, side.labels)) for side in (self.rows, self.columns))
+        return Table(len(self.rows.labels), len(self.columns.labels), rows, columns, self.square)
+
+
+def numbered(names: Sequence[str], first: int = 1) -> list[str]:
+    """Names with their numbers before them, by which equal ones differ: "3 sat"."""
+    return [f"{number} {name}" for number, name in enumerate(names, first)]
 
 
 def note(*sentences: str) -> dict[str, Any]:
@@ -177,3 +250,54 @@ def _name(text: str, at: str, size: int) -> dict[str, Any]:
     """A name above a heatmap, at its left."""
     place = {"xref": f"x{at} domain", "yref": f"y{at} domain", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
     return {**place, "text": plain(text), "showarrow": False, "font": {"size": size}}
+
+
+def shades_of(heat: Heat, beside: Place | None) -> dict[str, Any]:
+    """A scale of the heatmap's own; it stands beside it, if it has a place."""
+    if heat.scale is None:
+        return {"colorscale": [[0, PAPER], [1, PAPER]], "showscale": False, "xgap": 1, "ygap": 1}
+    low, high = _ends(heat.scale)
+    shades: dict[str, Any] = {
+        "zmin": low,
+        "zmax": high,
+        "colorscale": _stops(heat.scale),
+        "showscale": beside is not None,
+    }
+    if beside:
+        middle, tall = sum(beside.y) / 2, beside.y[1] - beside.y[0]
+        shades["colorbar"] = _bar(heat) | {"x": beside.x[1], "y": middle, "len": tall, "xpad": 6, "ypad": 0}
+    return shades
+
+
+def colour_axis(heat: Heat) -> dict[str, Any]:
+    """A scale that several heatmaps share, at the right of all."""
+    assert heat.scale
+    low, high = _ends(heat.scale)
+    return {"cmin": low, "cmax": high, "colorscale": _stops(heat.scale), "colorbar": _bar(heat)}
+
+
+def _ends(scale: Scale) -> tuple[float, float]:
+    return (float(np.log10(scale.low)), float(np.log10(scale.high))) if scale.powers else (scale.low, scale.high)
+
+
+def _stops(scale: Scale) -> list[list[Any]]:
+    """The light colours of a scale, from its low end to its high one; 0 is the middle of the signed ones."""
+    shades, signed = colours.WEIGHTS["light"], colours.SIGNED["light"]
+    if scale.low < 0:
+        shades = signed[: len(signed) if scale.high > 0 else len(signed) // 2 + 1]
+    return [[at / (len(shades) - 1), shade] for at, shade in enumerate(shades)]
+
+
+def _bar(heat: Heat) -> dict[str, Any]:
+    assert heat.scale
+    bar: dict[str, Any] = {"thickness": 10, "outlinewidth": 0, "tickfont": {"size": SMALL}}
+    if heat.words:
+        bar |= {"tickvals": [0, 1], "ticktext": [plain(word) for word in heat.words]}
+    elif heat.scale.powers:
+        low, high = _ends(heat.scale)
+        powers = [power for power in range(round(low), round(high) + 1) if low - 0.01 <= power <= high + 0.01]
+        bar |= {"tickvals": powers, "ticktext": [formats.power_of_ten(10.0**power) for power in powers]}
+    else:
+        ends = dict(zip((heat.scale.low, heat.scale.high), heat.scale.texts(whole=heat.whole), strict=True)) | {0: "0"}
+        bar |= {"tickvals": sorted(ends), "ticktext": [ends[end] for end in sorted(ends)]}
+    return bar | {"title": {"text": plain(heat.unit), "side": "right", "font": {"size": SMALL}}}

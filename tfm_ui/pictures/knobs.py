@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.canvas import Canvas, Content, Header
 
 KNOBS = Canvas("pictures/knobs", '<div class="knobs" data-picture></div>')
 
@@ -32,6 +32,11 @@ class Knob:
     digits: int = 3
 
 
+def as_data(knobs: Sequence[Knob]) -> Header:
+    """What knobs.js draws from."""
+    return {"knobs": [{**vars(knob), "stops": list(knob.stops)} for knob in knobs]}
+
+
 def content(knobs: Sequence[Knob]) -> Content:
-    """The content for knobs.js."""
-    return {"knobs": [{**vars(knob), "stops": list(knob.stops)} for knob in knobs]}, np.zeros(0, np.float32)
+    """The content of a picture that is a row of sliders."""
+    return as_data(knobs), np.zeros(0, np.float32)

@@ -97,7 +97,7 @@ def _name_in_legend(data: Sequence[dict[str, Any]]) -> None:
             trace["showlegend"] = False
 
 
-def content(charts: Sequence[Chart], *, about: str, gap: str = "none") -> Content:
+def content(charts: Sequence[Chart], *, about: str = "", gap: str = "none") -> Content:
     """The content for chart.js; see `figure`.
 
     Args:

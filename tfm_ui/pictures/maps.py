@@ -136,7 +136,7 @@ def content(
     *,
     rows: Axis,
     columns: Axis,
-    about: str,
+    about: str = "",
     picked: tuple[int, int] | None = None,
     asks: tuple[str, str] | None = None,
     places: tuple[Sequence[Any], Sequence[Any]] | None = None,

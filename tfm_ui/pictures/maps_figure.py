@@ -7,8 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_ui.pictures.heat import Heat, Side, Values
-from tfm_ui.pictures.heatmaps import figure
+from tfm_ui.pictures.heatmaps import Heat, Side, Values, figure
 from tfm_ui.pictures.map_scale import Scale
 
 Header = dict[str, Any]

@@ -69,7 +69,7 @@ def content(
     shares: NDArray[np.float32],
     *,
     roles: tuple[str, str],
-    about: str,
+    about: str = "",
     rows: str = "",
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""

@@ -1,38 +1,26 @@
-"""Panels as data: a picture and everything that is said about it. Nothing is drawn here.
+"""Panels: a picture and everything that is said about it, as one class. Nothing is drawn here but what `tools` draw.
 
-A view of a lens returns blocks, from top to bottom: panels, columns of blocks, notes, and functions that draw with
-Streamlit. It is a pure function of the link. `tfm_ui/page/panels.py` draws the blocks.
+A view of a lens shows panels, from top to bottom, with columns and notes between them (`tfm_ui/page/lens.py`). What it
+shows is a pure function of the link. `tfm_ui/page/panels.py` draws it.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
+from tfm_ui.live import memory
+from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.picture import Needs, Picture
+from tfm_ui.state.model_state import ModelState
+
 Source = Callable[..., Any]
+Pick = Callable[[int, int], None]  # called with layer and head, from 0
 Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> (what the file holds, its content, its MIME type)
-
-
-class Result(ABC):
-    """What a panel shows, in words and numbers. All methods are pure functions of the link."""
-
-    @abstractmethod
-    def sentence(self) -> str:
-        """The picture's main statement, computed from its data. It is also the picture's text alternative."""
-
-    @abstractmethod
-    def table(self) -> pd.DataFrame:
-        """The data of the picture."""
-
-    def laws(self) -> Mapping[str, bool]:
-        """Invariants of the data on screen, in words -> whether they hold."""
-        return {}
-
-    def recipe(self) -> str:
-        """A script of plain Python that computes the same numbers; "" if there is none."""
-        return ""
+NO_FILES: Files = {}
 
 
 @dataclass(frozen=True)
@@ -52,47 +40,6 @@ class OpenTable:
     not_on_phones: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """A bordered box with a picture and everything that belongs to it.
-
-    Attributes:
-        key: the panel's key on the page.
-        title: the panel's title.
-        how_to_read: one line on axes and colours.
-        result: the sentence, the table, the laws and the recipe.
-        sources: the functions that computed the data; their code is shown on demand.
-        picture: the picture's name in the registry; "" if there is no picture.
-        shape: the shape of the data, in symbols and numbers.
-        locked: whether the panel shows what the reader has locked; its title then has an amber bar.
-        above: draws, with Streamlit, what stands above the title; its height is always the same.
-        tools: draws, with Streamlit, what stands between the picture and its sentence, such as buttons and formulas.
-        below: draws, with Streamlit, what stands at the panel's foot.
-        open_table: if given, the table is always visible; otherwise it is in a menu.
-        files: additional files for the download menu.
-        on_pick: called with layer and head, from 0, when a head is clicked in the picture, before the page runs.
-        opens: called with layer and head after a click, while the page runs; it may open another page.
-        slow: whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged.
-    """
-
-    key: str
-    title: str
-    how_to_read: str
-    result: Result
-    sources: Sequence[Source]
-    picture: str = ""
-    shape: str = ""
-    locked: bool = False
-    above: Callable[[], None] | None = None
-    tools: Callable[[], None] | None = None
-    below: Callable[[], None] | None = None
-    open_table: OpenTable | None = None
-    files: Files = field(default_factory=dict)
-    on_pick: Callable[[int, int], None] | None = None
-    opens: Callable[[int, int], None] | None = None
-    slow: bool = False
-
-
 @dataclass(frozen=True)
 class Note:
     """A sentence in place of a panel or above panels, such as the reason why something is not shown.
@@ -108,16 +55,192 @@ class Note:
     icon: str | None = None
 
 
+class Panel(ABC):
+    """A bordered box with a picture and everything that belongs to it: one class for each panel of the app.
+
+    A panel is a pure function of the link, which the model's state and the lens's state describe: what it shows is
+    computed from these two, in properties. Its name follows from the class: `EfficientGrowth` of the Model lens is
+    "model_efficient_growth". A lens has a class from which its panels derive; it says which class `state` has. A panel
+    that is like another derives from its class, and overrides what differs. What is the same for every link is a class
+    attribute, `title = "Costs"`; what follows from the link is a property of that name.
+    """
+
+    name: ClassVar[str]
+    """The name of the panel's picture in the registry, in which no two lenses share a name."""
+
+    canvas: ClassVar[Canvas | None] = None
+    """How the picture is drawn; None if the panel has no picture."""
+
+    needs: ClassVar[Needs] = memory.needs
+    """The bytes that computing the picture takes, see `Picture`."""
+
+    uses_model: ClassVar[bool] = True
+    """Whether the picture shows something of the sidebar's model."""
+
+    shows_jobs: ClassVar[bool] = False
+    """Whether the picture shows jobs that are under way, see `Picture`."""
+
+    ignores: ClassVar[frozenset[str]] = frozenset()
+    """Fields of the model's state on which the picture does not depend, though it shows the model."""
+
+    def __init__(self, model: ModelState, state: Any) -> None:
+        self.model = model
+        self.state = state
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = name_of(cls.__module__, cls.__name__)
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The panel's title."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """The picture's main statement, computed from its data. It is also the picture's text alternative."""
+
+    @abstractmethod
+    def table(self) -> pd.DataFrame:
+        """The data of the picture."""
+
+    def picture(self) -> Content:
+        """What the canvas draws. Its text alternative is the panel's sentence, unless the header has one of its own."""
+        raise NotImplementedError(f"expected {type(self).__name__} to have a picture, as it has a canvas")
+
+    def laws(self) -> Mapping[str, bool]:
+        """Invariants of the data on screen, in words -> whether they hold."""
+        return {}
+
+    def recipe(self) -> str:
+        """A script of plain Python that computes the same numbers; "" if there is none."""
+        return ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the panel is on the page for this link."""
+        return True
+
+    def instead(self) -> Note | None:
+        """What stands in its place where it is not shown; None keeps the place empty."""
+        return None
+
+    @property
+    def key(self) -> str:
+        """The panel's key on the page."""
+        return self.name
+
+    @property
+    def picture_name(self) -> str:
+        """The name of the panel's picture in the registry; "" if there is none for this link."""
+        return self.name if self.canvas else ""
+
+    @property
+    def how_to_read(self) -> str:
+        """One line on axes and colours."""
+        return ""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """The functions that computed the data; their code is shown on demand."""
+        return ()
+
+    @property
+    def shape(self) -> str:
+        """The shape of the data, in symbols and numbers."""
+        return ""
+
+    @property
+    def locked(self) -> bool:
+        """Whether the panel shows what the reader has locked; its title then has an amber bar."""
+        return False
+
+    @property
+    def slow(self) -> bool:
+        """Whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged."""
+        return False
+
+    @property
+    def open_table(self) -> OpenTable | None:
+        """How the table is drawn that is always visible; None if it is in a menu."""
+        return None
+
+    @property
+    def files(self) -> Files:
+        """Additional files for the download menu."""
+        return NO_FILES
+
+    @property
+    def on_pick(self) -> Pick | None:
+        """What is called when a head is clicked in the picture, before the page runs."""
+        return None
+
+    @property
+    def opens(self) -> Pick | None:
+        """What is called after a click on a head, while the page runs; it may open another page."""
+        return None
+
+    def above(self) -> None:  # noqa: B027 - nothing is drawn by default
+        """Draw, with Streamlit, what stands above the title; its height is always the same."""
+
+    def tools(self) -> None:  # noqa: B027 - nothing is drawn by default
+        """Draw, with Streamlit, what stands between the picture and its sentence, such as buttons and formulas."""
+
+    def below(self) -> None:  # noqa: B027 - nothing is drawn by default
+        """Draw, with Streamlit, what stands at the panel's foot."""
+
+    @classmethod
+    def content(cls, model: ModelState, state: Any) -> Content:
+        """What is drawn for a link, for the registry; the panel's sentence is its text alternative.
+
+        Raises:
+            CannotBeShown: if the link has no such picture.
+        """
+        panel = cls(model, state)
+        header, numbers = panel.picture()
+        return header if header.get("about") else {**header, "about": panel.sentence()}, numbers
+
+    @classmethod
+    def pictures(cls) -> dict[str, Picture]:
+        """Name -> picture, for the registry: one, or none if there is no canvas."""
+        if cls.canvas is None:
+            return {}
+        return {
+            cls.name: Picture(
+                cls.canvas,
+                cls.content,
+                uses_model=cls.uses_model,
+                here=cls.shows_jobs,
+                needs=cls.needs,
+                ignores=cls.ignores,
+            )
+        }
+
+
+def name_of(module: str, name: str) -> str:
+    """The name of a panel: that of its lens, and that of its class.
+
+    Args:
+        module: of the class, such as `tfm_ui.lenses.model.efficient`.
+        name: of the class, such as `EfficientGrowth`.
+    """
+    _, _, inside = module.partition(".lenses.")
+    lens = inside.partition(".")[0]
+    words = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    return "_".join(filter(None, [lens, words])) if words != lens else lens
+
+
 @dataclass(frozen=True)
 class Columns:
     """Blocks side by side; in narrow windows they stand below each other.
 
     Attributes:
-        columns: the blocks of each column, from left to right.
+        columns: the blocks of each column, from left to right; in `View.shows` what makes them.
         widths: the relative widths of the columns; by default they are equal.
     """
 
-    columns: Sequence[Sequence["Block | None"]]
+    columns: Sequence[Sequence[Any]]
     widths: Sequence[int] = ()
 
 
@@ -134,3 +257,65 @@ def panels_in(blocks: Sequence[Block | None]) -> list[Panel]:
         elif isinstance(block, Columns):
             inside += [panel for column in block.columns for panel in panels_in(column)]
     return inside
+
+
+class Result(ABC):
+    """GOES: what a Box shows."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """Sentence."""
+
+    @abstractmethod
+    def table(self) -> pd.DataFrame:
+        """Table."""
+
+    def laws(self) -> Mapping[str, bool]:
+        """Laws."""
+        return {}
+
+    def recipe(self) -> str:
+        """Recipe."""
+        return ""
+
+
+class Box(Panel):
+    """GOES: a panel that is put together by hand."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+        self.result: Any = given["result"]
+
+    title = property(lambda self: self.given["title"])
+    key = property(lambda self: self.given["key"])
+    how_to_read = property(lambda self: self.given["how_to_read"])
+    sources = property(lambda self: self.given["sources"])
+    picture_name = property(lambda self: self.given.get("picture", ""))
+    shape = property(lambda self: self.given.get("shape", ""))
+    locked = property(lambda self: self.given.get("locked", False))
+    slow = property(lambda self: self.given.get("slow", False))
+    open_table = property(lambda self: self.given.get("open_table"))
+    files = property(lambda self: self.given.get("files", NO_FILES))
+    on_pick = property(lambda self: self.given.get("on_pick"))
+    opens = property(lambda self: self.given.get("opens"))
+
+    def sentence(self) -> str:
+        return str(self.result.sentence())
+
+    def table(self) -> pd.DataFrame:
+        return pd.DataFrame(self.result.table())
+
+    def laws(self) -> Mapping[str, bool]:
+        return dict(self.result.laws())
+
+    def recipe(self) -> str:
+        return str(self.result.recipe())
+
+    def above(self) -> None:
+        (self.given.get("above") or (lambda: None))()
+
+    def tools(self) -> None:
+        (self.given.get("tools") or (lambda: None))()
+
+    def below(self) -> None:
+        (self.given.get("below") or (lambda: None))()

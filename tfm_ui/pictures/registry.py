@@ -7,7 +7,7 @@ with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -21,6 +21,7 @@ from tfm_ui.live.cache import kept_together
 from tfm_ui.live.memory import KEPT, is_large, why_too_large
 from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
 from tfm_ui.pictures.figures import finished
+from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.fields import local_to
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Query, link_parameters, state_of
@@ -36,38 +37,6 @@ class CannotBeShown(ValueError):
 
 NOTHING = np.zeros(0, np.float32)
 States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model's state is the first
-Needs = Callable[[ModelState, Any], int]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture of a lens.
-
-    Attributes:
-        canvas: how it is drawn.
-        content: computes what is drawn, from the model's state and the lens's state.
-        uses_model: whether it needs the sidebar's model, and so a text.
-        here: whether it shows jobs that are under way, such as a training: while there are any, the server's process
-            computes it, which alone knows of them. Worker processes (tfm_ui/server/pool.py) compute everything else.
-        needs: the bytes that computing it takes at most, in addition to what the process has: the model, its pass and
-            all else, by closed form from the sizes in both states. Quick, and known before anything is computed. What
-            needs more than the quick lane has room for waits for the slow one; what needs more than a picture may take
-            is refused. tests/hosted/test_peaks.py compares it with what is measured.
-        ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
-            them is moved, it is not asked for again. None that decides whether the model can be run.
-    """
-
-    canvas: Canvas
-    content: Callable[[ModelState, Any], Content]
-    uses_model: bool = field(default=True, kw_only=True)
-    here: bool = field(default=False, kw_only=True)
-    needs: Needs = field(default=passes.needs, kw_only=True)
-    ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
-
-    @property
-    def ignored(self) -> frozenset[str]:
-        """The fields of the model's state on which the picture does not depend: all, if it does not use the model."""
-        return self.ignores if self.uses_model else frozenset(every.name for every in fields(ModelState))
 
 
 def for_both_sides(
@@ -223,7 +192,7 @@ def content_of(name: str, link: str | Asked) -> Content:
         with _room_for(name, asked):
             return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
     picture = registered(name)
-    if picture.uses_model and (reason := why_not_run(asked.model)):
+    if picture.uses_model and (reason := passes.why_not_run(asked.model)):
         raise CannotBeShown(reason)
     states = picture.states(asked)
     with _room_for(name, asked):
@@ -260,13 +229,6 @@ def _room_for(name: str, asked: Asked) -> Iterator[None]:
         finally:
             if size > KEPT:
                 give_back()
-
-
-def why_not_run(model: ModelState) -> str:
-    """Why this model cannot be run, whatever is shown of it, in a few words; "" if it can."""
-    if model.empty_texts:
-        return "expected a text, got one that has no tokens"
-    return passes.missing_weights(model)
 
 
 def figure_of(name: str, query: str, title: str, sentence: str) -> go.Figure:

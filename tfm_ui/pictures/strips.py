@@ -219,7 +219,7 @@ def content(
     *,
     axis: str,
     unit: str,
-    about: str,
+    about: str = "",
     scale: Literal["linear", "log10"] = "linear",
     line: tuple[str, float] | None = None,
     least: bool = False,

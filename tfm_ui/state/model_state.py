@@ -48,9 +48,9 @@ class ModelState:
         Choice("Tokens by", tuple(TOKENIZERS), help="A token's id depends on nothing but itself."), default="word"
     )
     seq_len: int = control(TOKENS, default=0, held=True)  # 0: as many as the text has, see `length`
-    d_model: int = control(WIDTH, default=32)
-    num_heads: int = control(HEADS, default=4)
-    num_layers: int = control(LAYERS, default=2)
+    d_model: int = control(WIDTH, default=32, held=True)
+    num_heads: int = control(HEADS, default=4, held=True)
+    num_layers: int = control(LAYERS, default=2, held=True)
     d_ff: int = control(
         Whole("d_ff", 0, 1024, box=True, help="Hidden units of the feed-forward network. At first 4 d_model."),
         default=0,

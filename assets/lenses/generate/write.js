@@ -1,6 +1,6 @@
 /* A text as it is written, and how the token of the step on screen was chosen.
 
-   numbers: float32, of each text each step, as tfm_ui/lenses/generate/write/pictures.py writes them.
+   numbers: float32, of each text each step, as tfm_ui/lenses/generate/write/text.py writes them.
    Steps need no server: all of them are here. A token that the reader puts in place of another does. */
 
 import { fitting, hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"

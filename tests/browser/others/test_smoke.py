@@ -48,6 +48,13 @@ PUSH = """(link => {
   history.pushState(null, "", link)
   dispatchEvent(new PopStateEvent("popstate", { state: history.state }))
 })"""
+# Where the slider of layers is, at which step its thumb stands, and how many steps there are.
+LAYERS = """(() => {
+  const inside = [...document.querySelectorAll(".st-key-num_layers *")].map(({ shadowRoot }) => shadowRoot)
+  const input = inside.map(root => root?.querySelector("input[type=range]")).find(Boolean)
+  const { left, top, width, height } = input.getBoundingClientRect()
+  return [left, width, top + height / 2, +input.value, +input.max]
+})()"""
 MIDDLE = """(selector => {
   const { left, top, width, height } = document.querySelector(selector).getBoundingClientRect()
   return [left + width / 2, top + height / 2]
@@ -92,7 +99,7 @@ def firsts() -> dict[str, list[str]]:
         for view, about in each.views.items():
             question = question_of(each, view)
             main, *_ = about.shown(ModelState(**question.model), each.state(**question.page))
-            kinds = {PICTURES[panel.picture].canvas.name for panel in panels_in([main]) if panel.picture}
+            kinds = {PICTURES[panel.picture_name].canvas.name for panel in panels_in([main]) if panel.picture_name}
             if view == next(iter(each.views)) or kinds - drawn:
                 chosen.setdefault(each.name, []).append(view)
             drawn |= kinds
@@ -172,11 +179,10 @@ def drag_layers(browser: Browser, name: str) -> None:
     """Drag the slider of layers, if no trained weights lock it."""
     if "weights" in lens(name).questions[1].model:
         return
-    x, y = browser.evaluate(f"{MIDDLE}('.st-key-num_layers [role=group]')")
-    place = browser.evaluate(f"{MIDDLE}('.st-key-num_layers [data-testid=stSliderThumbValue]')")
-    before = browser.evaluate("document.querySelector('.st-key-num_layers input').value")
-    browser.drag((place[0], y), (x, y), (x + 20, y))
-    until(browser, f"document.querySelector('.st-key-num_layers input').value !== '{before}'")
+    left, width, y, before, steps = browser.evaluate(LAYERS)
+    place = left + 8 + (width - 16) * before / steps
+    browser.drag((place, y), (left + width / 2, y), (left + width / 2 + 20, y))
+    until(browser, f"{LAYERS}[3] !== {before}")
     until(browser, "location.search.includes('num_layers=')")
     wait_until_drawn(browser)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
@@ -12,8 +13,7 @@ from tfm_ui.page.questions import Question
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.panel import Panel, Result
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.fields import Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -32,58 +32,52 @@ def count(*, tokens: Sequence[str]) -> list[int]:
     return letters
 
 
-@dataclass(frozen=True)
-class Letters(Result):
-    """What the panel says: each answer is a pure function of the link."""
+class Letters(Panel):
+    """The panel: what it says of a link, and what it draws."""
 
-    tokens: Sequence[str]
+    state: LettersState
+
+    title = "Letters"
+    how_to_read = "A bar per token: its share of all letters."
+    sources = (count,)
+    canvas = CHART
+    uses_model = False
+    needs = little
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """The first tokens of the text."""
+        return self.model.source_tokens.pieces[: self.state.most]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The letters of each token."""
+        return count(tokens=self.tokens)
 
     def sentence(self) -> str:
-        """The text alternative of the picture."""
-        return f"{len(self.tokens)} tokens have {sum(count(tokens=self.tokens))} letters."
-
-    def table(self) -> pd.DataFrame:
-        """A row per token."""
-        return pd.DataFrame({"letters": count(tokens=self.tokens)}, index=pd.Index(self.tokens))
+        """How many letters there are."""
+        return f"{len(self.tokens)} tokens have {sum(self.counts)} letters."
 
     def laws(self) -> dict[str, bool]:
         """What must hold of the numbers on screen."""
-        return {"every token has a letter": all(self.tokens)}
+        return {"every token has a letter": all(self.counts)}
+
+    def table(self) -> pd.DataFrame:
+        """A row per token."""
+        return pd.DataFrame({"letters": self.counts}, index=pd.Index(self.tokens))
+
+    def picture(self) -> Content:
+        """A bar per token: its share of all letters."""
+        return bars.content(self.tokens, [letters / sum(self.counts) for letters in self.counts])
 
     def recipe(self) -> str:
-        """A script that computes the same numbers without the app."""
+        """A script that leaves `letters`."""
         return script(count, tokens=list(self.tokens))
-
-
-def result(model: ModelState, state: LettersState) -> Letters:
-    """The first tokens of the text."""
-    return Letters(model.source_tokens.pieces[: state.most])
-
-
-def draw(model: ModelState, state: LettersState) -> Content:
-    """A bar per token: its share of all letters."""
-    shown = result(model, state)
-    letters = count(tokens=shown.tokens)
-    return bars.content(shown.tokens, [number / sum(letters) for number in letters], about=shown.sentence())
-
-
-def blocks(model: ModelState, state: LettersState) -> list[Panel]:
-    """What the view shows, from top to bottom."""
-    return [
-        Panel(
-            key="letters",
-            title="Letters",
-            how_to_read="A bar per token: its share of all letters.",
-            picture="letters",
-            result=result(model, state),
-            sources=[count],
-        )
-    ]
 
 
 def longest(model: ModelState, state: LettersState) -> str:
     """The answer, computed from what is on screen: true of any text."""
-    tokens = result(model, state).tokens
+    tokens = Letters(model, state).tokens
     return f"“{max(tokens, key=len)}” is the longest." if tokens else "There is no token."
 
 
@@ -91,11 +85,7 @@ LENS = Lens(
     name="letters",
     title="Letters",
     state=LettersState,
-    views={
-        "letters": View(
-            blocks=blocks, pictures={"letters": Picture(CHART, draw, uses_model=False, needs=little)}, controls=["most"]
-        )
-    },
+    views={"letters": View(shows=[Letters], controls=["most"])},
     questions=[
         Question("All tokens", "Which token has the most letters?", longest),
         Question("Four tokens", "Which of these four is the longest?", longest, page={"most": 4}),

@@ -9,7 +9,7 @@ from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.queue import Queue
-from tfm_ui.lenses.masks.leaks.measured import measure
+from tfm_ui.lenses.masks.leaks.moved import Leaks
 from tfm_ui.lenses.masks.masked_passes import in_full
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
@@ -25,7 +25,7 @@ def test_the_workers_jobs_need_nothing_that_draws_pages():
 
 
 def test_what_the_worker_keeps_is_what_a_page_computes():
-    expected = measure(ModelState(), MasksState(item=1))
+    expected = Leaks(ModelState(), MasksState(item=1))
     test = in_full(expected.setting, expected.plan.tries)
     key = exact.key_of(LEAKS, test)
     queue = Queue()

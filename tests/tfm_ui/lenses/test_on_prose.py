@@ -9,15 +9,16 @@ from tfm_core import LAB_GPT, Transformer, lab_prompt, lab_tokenizer, recording
 from tfm_core.language.head_scores import head_scores
 from tfm_core.study.interventions import silence_head
 from tfm_ui.lenses import lens
-from tfm_ui.lenses.attention.change import copying
+from tfm_ui.lenses.attention import questions as attention_questions
+from tfm_ui.lenses.attention.change import ChangeOutput
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads import prose as heads_prose
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.masks import prose as masks_prose
+from tfm_ui.lenses.masks import questions as masks_questions
 from tfm_ui.lenses.masks.state import MasksState
-from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
-from tfm_ui.lenses.model.output.numbers import by_position, likeliest
+from tfm_ui.lenses.model.output.lens import OutputAt
+from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import lab_heads
 from tfm_ui.page.questions import Computed, first_of
@@ -133,22 +134,23 @@ def test_the_copied_token_in_a_and_b_is_what_the_silenced_model_says():
         earlier = edits.get(site, lambda x: x)
         edits[site] = lambda x, earlier=earlier, head=head: silence_head(head - 1)(earlier(x))
     a, b = (logits_of(NAMES, edits=each)[-1].softmax(-1) for each in ({}, edits))
-    copy = copying.copied(model, state)
-    assert (copy.place, copy.piece) == (at + 1, named(tokens.pieces[at + 1]))
-    assert copy.shares == pytest.approx((float(a[follows]), float(b[follows])), abs=1e-5)
-    assert copy.is_said == (int(a.argmax()) == follows, int(b.argmax()) == follows)
+    assert attention_questions.copied_place(model) == at + 1
+    shown = ChangeOutput(model, state).effect.probabilities
+    assert shown[:, follows].tolist() == pytest.approx((float(a[follows]), float(b[follows])), abs=1e-5)
+    assert (shown.argmax(-1) == follows).tolist() == [int(a.argmax()) == follows, int(b.argmax()) == follows]
     said = asked.answer(model, state)
-    assert ("does not copy here" in said) is not copy.is_said[0]
+    assert f"stood before at place {at + 1}, and “{named(tokens.pieces[at + 1])}” came after it" in said
+    assert ("does not copy here" in said) is not (int(a.argmax()) == follows)
     assert asked.predict.measured(model, state) == pytest.approx(100 * float(b[follows]), abs=0.06)
 
 
 def test_a_text_without_an_earlier_place_has_no_copy_and_no_changes_are_said_to_be_none():
     model = ModelState(weights="lab-gpt", text="The ship")
     state = AttentionState(view="change", changes="silence 1.1")
-    assert "nothing to copy" in copying.what_is_copied(model, state)
-    assert copying.percent_in_b(model, state) == 0
+    assert "nothing to copy" in attention_questions.what_is_copied(model, state)
+    assert attention_questions.percent_in_b(model, state) == 0
     none = AttentionState(view="change", changes="")
-    assert copying.what_is_copied(ModelState(**ON_NAMES), none).startswith("A and B are the same")
+    assert attention_questions.what_is_copied(ModelState(**ON_NAMES), none).startswith("A and B are the same")
 
 
 @pytest.mark.parametrize("name", ["A window on prose", "A window on names"])
@@ -166,16 +168,16 @@ def test_a_window_leaves_what_the_model_says_under_that_mask(name):
     assert ("it is still the likeliest" in said) is (likeliest_token == now)
     assert asked.predict.measured(model, state) == ("yes" if likeliest_token == now else "no")
     assert "with this mask they have never been trained" in said
-    assert "random" in masks_prose.said_under_mask(ModelState(), MasksState(mask="window 3", item=1))
+    assert "random" in masks_questions.said_under_mask(ModelState(), MasksState(mask="window 3", item=1))
 
 
 def test_the_layer_from_which_on_the_final_token_is_the_likeliest():
     asked, model, state = question("model", "Layer by layer on prose")
     assert state.token == len(lab_prompt(PROSE).ids)
-    ids = layer_by_layer(model, state).read.ids[:, -1]
+    ids = OutputAt(model, state).outs.ids[:, -1]
     assert ids[-1] == int(logits_of(PROSE)[-1].argmax())
     settled = next(place for place in range(5) if (ids[place:] == ids[-1]).all())
-    assert AtToken(layer_by_layer(model, state)).settled == asked.predict.measured(model, state) == settled
+    assert OutputAt(model, state).settled == asked.predict.measured(model, state) == settled
     assert asked.answer(model, state).startswith("At “·United” the likeliest token is ")
 
 
@@ -187,8 +189,8 @@ def test_at_how_many_positions_it_says_what_comes_next():
     said = f"The next token of the text is the likeliest at {right} of the {len(ids) - 1} before the last."
     assert said in asked.answer(model, state)
     share = float(logits_of(ADDRESS)[0].double().softmax(-1)[ids[1]])
-    at_first = likeliest(model, ModelLensState(view="output", token=1)).sentence()
+    at_first = Output(model, ModelLensState(view="output", token=1)).sentence()
     assert f"comes next: at temperature 1 it has {formats.percent(share, 3)}." in at_first
-    last = likeliest(model, ModelLensState(view="output", token=len(ids))).sentence()
+    last = Output(model, ModelLensState(view="output", token=len(ids))).sentence()
     assert last.endswith("The text ends here, so nobody knows what comes next.")
-    assert "next token" not in by_position(ModelState(weights="lab-gpt", text=""), state).sentence()
+    assert "next token" not in OutputPositions(ModelState(weights="lab-gpt", text=""), state).sentence()

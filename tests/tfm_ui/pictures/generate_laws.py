@@ -52,7 +52,7 @@ def surprise_scale(header: Header, numbers: bytes) -> None:
         assert all(int(place) < len(header["names"]) for place in row[4 : 4 + len(listed)])
 
 
-OF_STEP, OF_ROW = 9, 5  # numbers of a step, and of each candidate: tfm_ui/lenses/generate/write/pictures.py
+OF_STEP, OF_ROW = 9, 5  # numbers of a step, and of each candidate: tfm_ui/lenses/generate/courses.py
 
 
 def steps_of(header: Header, numbers: bytes) -> Floats:
@@ -87,16 +87,22 @@ def beams_scale(header: Header, numbers: bytes) -> None:
             assert beam["score"] <= before[beam["parent"]]["score"] <= 0
 
 
-def look_scale(header: Header, numbers: bytes) -> None:
-    """Each head's weights at each step lie between 0 and the largest, and sum to 1."""
-    values, heads, start = floats(numbers), header["layers"] * header["heads"], 0
-    within(values, 0, header["largest"], "weights")
+def weights_of(header: Header, numbers: bytes) -> list[Floats]:
+    """The weights (head, key) at each step."""
+    values, heads, rows = floats(numbers), header["layers"] * header["heads"], []
     for step, begin in enumerate(header["begins"]):
         keys = len(header["prompt"]) + step - begin
-        rows = values[start : start + heads * keys].reshape(heads, keys)
+        rows.append(values[: heads * keys].reshape(heads, keys))
+        values = values[heads * keys :]
+    assert not len(values)
+    return rows
+
+
+def look_scale(header: Header, numbers: bytes) -> None:
+    """Each head's weights at each step lie between 0 and the largest, and sum to 1."""
+    within(floats(numbers), 0, header["largest"], "weights")
+    for rows in weights_of(header, numbers):
         np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-4)
-        start += heads * keys
-    assert start == len(values)
     for likeliest, chance in zip(header["likeliest"], header["chances"], strict=True):
         assert 0 <= chance <= 1
         assert sum(share for _, share in likeliest) <= 1 + 1e-6
@@ -121,15 +127,11 @@ def look_figure(header: Header, numbers: bytes, figure: Json) -> None:
     """A row per step: the chosen head's weights."""
     if not header["tokens"]:
         return
-    heads, start = header["layers"] * header["heads"], 0
     layer, head = header["picked"]
     (trace,) = traces(figure)
     table = np.full((len(header["tokens"]), len(header["prompt"]) + len(header["tokens"])), np.nan, np.float32)
-    for step, begin in enumerate(header["begins"]):
-        keys = len(header["prompt"]) + step - begin
-        rows = floats(numbers)[start : start + heads * keys].reshape(heads, keys)
-        table[step, begin : begin + keys] = rows[layer * header["heads"] + head]
-        start += heads * keys
+    for step, (begin, rows) in enumerate(zip(header["begins"], weights_of(header, numbers), strict=True)):
+        table[step, begin : begin + rows.shape[1]] = rows[layer * header["heads"] + head]
     same(trace["z"], table, trace["name"])
 
 

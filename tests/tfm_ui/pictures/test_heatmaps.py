@@ -3,7 +3,7 @@
 import numpy as np
 
 from tfm_ui.pictures import heatmaps
-from tfm_ui.pictures.heat import Heat, Side
+from tfm_ui.pictures.heatmaps import Heat, Side
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero
 
 

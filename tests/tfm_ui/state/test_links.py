@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_ui.lenses import lenses
-from tfm_ui.lenses.attention.change.changes import Changes
+from tfm_ui.lenses.attention.changes import Changes
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, controls_of

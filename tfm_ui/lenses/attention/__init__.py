@@ -1,13 +1,8 @@
 """The Attention lens: one head number by number, what it looks at and what it writes, and what becomes of changes."""
 
-from tfm_ui.lenses.attention.arcs.panels import VIEW as ARCS
-from tfm_ui.lenses.attention.change.panels import VIEW as CHANGE
-from tfm_ui.lenses.attention.contribution.panels import VIEW as CONTRIBUTION
-from tfm_ui.lenses.attention.dictionary.panels import VIEW as DICTIONARY
+from tfm_ui.lenses.attention import arcs, change, contribution, dictionary, scale, steps
 from tfm_ui.lenses.attention.questions import QUESTIONS
-from tfm_ui.lenses.attention.scale.panels import VIEW as SCALE
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.steps.panels import VIEW as STEPS
 from tfm_ui.page.lens import Lens
 
 LENS = Lens(
@@ -15,12 +10,12 @@ LENS = Lens(
     title="Attention",
     state=AttentionState,
     views={
-        "steps": STEPS,
-        "arcs": ARCS,
-        "contribution": CONTRIBUTION,
-        "change": CHANGE,
-        "scale": SCALE,
-        "dictionary": DICTIONARY,
+        "steps": steps.VIEW,
+        "arcs": arcs.VIEW,
+        "contribution": contribution.VIEW,
+        "change": change.VIEW,
+        "scale": scale.VIEW,
+        "dictionary": dictionary.VIEW,
     },
     questions=QUESTIONS,
 )

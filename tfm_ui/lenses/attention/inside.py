@@ -9,11 +9,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from tfm_core import MultiHeadAttention, Positional, TransformerLayer, attention_weights, mask_scores, recording
+from tfm_core import (
+    MultiHeadAttention,
+    Positional,
+    Tokens,
+    TransformerLayer,
+    attention_weights,
+    mask_scores,
+    recording,
+)
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live import passes, places
+from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Origin
+from tfm_ui.live.places import tokens_of
+from tfm_ui.pictures.heatmaps import numbered
+from tfm_ui.pictures.panel import Panel
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import token_labels
+
+# Of a map of weights: title, noun and role of its rows and of its columns, and what a click on a cell sets.
+ROWS, COLUMNS = ("query (row): looks", "query", "query"), ("key (column): is looked at", "key", "key")
+ASKS = ("attention_query", "attention_key")
 
 
 @dataclass(frozen=True)
@@ -70,47 +93,118 @@ class Inside:
         """(query, key), as the model computed them."""
         return attention_weights(mask_scores(self.origin.scores(head), self.visible), self.visible)
 
+    def projection(self, role: str) -> nn.Linear:
+        """The projection to the "query", "key" or "value"."""
+        module = self.module.get_submodule(f"{role}_projection")
+        assert isinstance(module, nn.Linear)
+        return module
+
     def output_weight(self, head: int) -> Tensor:
         """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""
         weight = self.module.output_projection.weight.detach()
         return weight[:, head * self.head_dim : (head + 1) * self.head_dim].mT
 
 
-def look_into(
-    block: TransformerLayer,
-    name: str,
-    residual: Tensor,
-    memory: Tensor | None,
-    visible: Tensor,
-    positional: Positional | None,
-    before: Mapping[str, Tensor],
-) -> Inside:
-    """Run one attention on what it read in a pass of the model.
+@cached()
+def inside(model: ModelState, kind: str, layer: int) -> Inside:
+    """One attention, run on what it read in a pass of the model. The result is shared: read it, never write into it.
 
     Args:
-        block: the layer that the attention is part of.
-        name: of the attention in it.
-        residual: (1, query, d_model), the residual stream before it.
-        memory: (1, key, d_model), what cross-attention looks at.
-        visible: boolean (query, key).
-        positional: the scheme that acts in this attention, if one may.
-        before: `embedding` and `position` (query, d_model), as far as this attention is the first to read them.
+        model: the model, and the texts that it reads.
+        kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
+        layer: from 0.
     """
+    stream, place = passes.run(model).stream, places.place(model, kind).replace("{layer}", str(layer))
+    path, _, name = place.removesuffix(".{what}").rpartition(".")
+    block = passes.modules(model).get_submodule(path)
+    assert isinstance(block, TransformerLayer)
     module, norm = block.get_submodule(name), block.get_submodule(f"{name}_norm")
     assert isinstance(module, MultiHeadAttention)
     assert isinstance(norm, nn.LayerNorm)
+    residual, positional = stream[place.format(what="residual_before")], passes.scheme(model, kind)
+    visible = torch.from_numpy(passes.run(model).attention[kind].visible)
     with torch.no_grad(), recording(["*query", "*key", "*value", "*output"]) as trace:
         read = norm(residual) if block.pre_norm else residual
-        looked_at = read if memory is None else memory
-        module(read, looked_at, mask=visible, positional=positional)
+        memory = stream[passes.memory_site(model)] if kind == "cross" else read
+        module(read, memory, mask=visible, positional=positional)
     recorded = {site.rpartition(".")[2]: tensor[0] for site, tensor in trace.items()}
+    if layer == 0 and kind != "cross":
+        start = passes.stack_of(model, kind)
+        before = {what: stream[start + what] for what in ("embedding", "position") if start + what in stream}
+        recorded |= {what: x[0] if x.dim() == 3 else x for what, x in before.items()}  # positions have no batch axis
     return Inside(
         module=module,
         norm=norm if block.pre_norm else None,
         residual=residual[0],
         input=read[0],
-        memory=looked_at[0],
+        memory=memory[0],
         visible=visible,
         positional=positional,
-        recorded=recorded | dict(before),
+        recorded=recorded,
     )
+
+
+class AttentionPanel(Panel):
+    """A panel of this lens, on one attention of the model, and mostly on one head of it."""
+
+    state: AttentionState
+
+    @property
+    def kind(self) -> str:
+        """The kind of attention, as in `Pass.attention`."""
+        return places.kind_of(self.model, self.state.kind)
+
+    @property
+    def layer(self) -> int:
+        """The layer, from 0."""
+        return self.state.layer - 1
+
+    @property
+    def head(self) -> int:
+        """The head, from 0."""
+        return self.state.head - 1
+
+    @property
+    def inside(self) -> Inside:
+        """What this attention read and wrote."""
+        return inside(self.model, self.kind, self.layer)
+
+    def site(self, what: str, layer: int | None = None) -> str:
+        """The name in a recording of what this attention computes, in this layer or another."""
+        place = places.place(self.model, places.kind_of(self.model, self.kind))
+        return place.format(layer=self.layer if layer is None else layer, what=what)
+
+    @property
+    def tokens(self) -> tuple[Tokens, Tokens]:
+        """The tokens of the queries and of the keys."""
+        return tokens_of(self.model, self.kind)
+
+    @cached_property
+    def read(self) -> int:
+        """How many of the queries are tokens; the rest is padding."""
+        return len(self.tokens[0].pieces)
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """A label per row, padding included."""
+        return token_labels.labels(self.tokens[0])
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """A label per column, padding included."""
+        return token_labels.labels(self.tokens[1])
+
+    @property
+    def shape(self) -> str:
+        return f"query × key = {len(self.queries)} × {len(self.keys)}"
+
+    @property
+    def numbered(self) -> tuple[list[str], list[str]]:
+        """What rows and columns are called in tables: equal labels have different numbers."""
+        return numbered(self.queries), numbered(self.keys)
+
+    def pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> pd.MultiIndex:
+        """The index of a table of these pairs, a row for each."""
+        queries, keys = self.numbered
+        named = [[queries[row] for row in rows], [keys[column] for column in columns]]
+        return pd.MultiIndex.from_arrays(named, names=["query", "key"])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.lenses.attention.change.changes import Changes
+from tfm_ui.lenses.attention.changes import Changes
 from tfm_ui.live.places import PLACES
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState

@@ -1,19 +1,56 @@
 """The Generate lens's own controls: how tokens are chosen, how many, and what of it is looked at."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tfm_core import Sampling
-from tfm_ui.lenses.generate.forced import MOST_STEPS, Forced, forced_in
-from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control, number_in
+from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control, number_in, whole_number
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 PREFIX = "generate_"
 VIEWS = ("write", "look", "kept", "surprise")
 METHODS = ("sample", "greedy", "beam")
-BEAM_IS_GREEDY = "Beams are shown in Write alone: here the text is written greedily."
 AGAINST = ("other text", "random weights", "short memory")
+MOST_STEPS = 200
+MOST_FORCED = 12
+EXPECTED = (
+    f"it can hold at most {MOST_FORCED} pairs of a step and a token id, such as 3.417, separated by spaces; "
+    f"steps go from 1 to {MOST_STEPS}"
+)
+
+
+@dataclass(frozen=True)
+class Forced:
+    """The field of tokens that a reader puts in place of drawn ones: "3.417 9.88" puts token 417 at step 3, 88 at 9."""
+
+    label: str
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The valid pairs by step; of several at a step, the last."""
+        words = raw.replace(",", " ").split()
+        pairs = {pair[0]: pair[1] for word in words if (pair := _pair(word))}
+        text = as_text(dict(sorted(pairs.items())[:MOST_FORCED]))
+        return text, "" if text == " ".join(words) else EXPECTED
+
+
+def forced_in(text: str) -> dict[int, int]:
+    """The number of a step, from 1 -> the token id that is put there."""
+    return dict(pair for word in text.split() if (pair := _pair(word)))
+
+
+def as_text(forced: Mapping[int, int]) -> str:
+    """The text of these pairs, by step."""
+    return " ".join(f"{step}.{token}" for step, token in sorted(forced.items()))
+
+
+def _pair(word: str) -> tuple[int, int] | None:
+    step, _, token = word.partition(".")
+    numbers = whole_number(step), whole_number(token)
+    if numbers[0] is None or numbers[1] is None or not 1 <= numbers[0] <= MOST_STEPS:
+        return None
+    return numbers[0], numbers[1]
 
 
 @dataclass(frozen=True)
@@ -86,12 +123,3 @@ class GenerateState(LensState):
     def put(self) -> dict[int, int]:
         """The number of a step, from 0 -> the token id that the reader has put there."""
         return {step - 1: token for step, token in forced_in(self.forced).items() if step <= self.steps}
-
-
-def not_a_decoder(model: ModelState) -> str:
-    """What a model is that is set up as no decoder, in a sentence."""
-    if model.is_encoder_decoder:
-        return "This model is an encoder-decoder, which reads a second text."
-    if model.looks_back_only:
-        return "This model looks back only, as a decoder does, but is set up as the architecture “encoder”."
-    return "This model is an encoder, whose tokens see those after them, too."

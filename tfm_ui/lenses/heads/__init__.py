@@ -14,7 +14,7 @@ LENS = Lens(
         "heads": View(
             title="All heads",
             blocks=blocks,
-            pictures=PICTURES,
+            drawn=PICTURES,
             controls=("kind", "layer", "head", "scale"),
             reads_pass=True,
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tfm_ui.live.attention import MASKED, Attention, Summary
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.heat import Heat, Side
+from tfm_ui.pictures.heatmaps import Heat, Side
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.text import formats
 

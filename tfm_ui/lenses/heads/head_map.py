@@ -10,7 +10,7 @@ from tfm_ui.lenses.heads.numbers import LargeHead
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.cells import CELLS
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.text import formats
 

@@ -12,9 +12,8 @@ from tfm_core import POSITIONAL, Positional
 from tfm_ui.live import head_recipe
 from tfm_ui.live.attention import SUMMARY, Attention, Summary
 from tfm_ui.live.passes import run, summary
-from tfm_ui.live.places import kind_of, place
+from tfm_ui.live.places import kind_of, place, tokens_of
 from tfm_ui.live.script import of_model, script
-from tfm_ui.live.texts import tokens_of
 from tfm_ui.pictures.panel import Result
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, head_sentences, token_labels

@@ -10,7 +10,7 @@ from tfm_ui.lenses.heads.numbers import AllHeads, HeadsInNumbers, all_heads
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live.attention import SUMMARY, Attention, summarise
 from tfm_ui.page import controls
-from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 NO_EXPLANATION = (
@@ -32,7 +32,7 @@ def blocks(model: ModelState, state: HeadsState) -> list[Block | None]:
 
 def _overview(model: ModelState, heads: AllHeads) -> Panel:
     """A thumbnail for each head."""
-    return Panel(
+    return Box(
         key="grid",
         title=f"All {count} heads" if (count := model.num_layers * model.num_heads) > 1 else "The only head",
         how_to_read="Rows are layers, columns are heads. A click or a tap on a head shows it large.",
@@ -45,7 +45,7 @@ def _overview(model: ModelState, heads: AllHeads) -> Panel:
 
 def _numbers(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
     """A row of numbers for each head."""
-    return Panel(
+    return Box(
         key="heads_numbers",
         title="All heads as numbers",
         how_to_read="A row for each head; a click on it opens the head above. A click on a column’s name sorts.",
@@ -62,7 +62,7 @@ def _numbers(model: ModelState, state: HeadsState, heads: AllHeads) -> Panel:
 
 def _locked(state: HeadsState, heads: AllHeads) -> Panel:
     """The locked head, large."""
-    return Panel(
+    return Box(
         key="head",
         title=f"Layer {state.layer}, head {state.head}",
         how_to_read="Read a row: how one query spreads its 1.00 over the keys it may see.",

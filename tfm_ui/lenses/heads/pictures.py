@@ -3,8 +3,9 @@
 from tfm_ui.lenses.heads import grid, head_map
 from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.live import passes
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 
@@ -23,4 +24,7 @@ def locked_head(model: ModelState, state: HeadsState) -> Content:
     return head_map.content(heads.head(layer, head), top=top, about=heads.sentence_of(layer, head))
 
 
-PICTURES = {"heads": Picture(grid.GRID, every_head), "head": Picture(head_map.MAP, locked_head)}
+PICTURES = {
+    "heads": Picture(grid.GRID, every_head, needs=passes.needs),
+    "head": Picture(head_map.MAP, locked_head, needs=passes.needs),
+}

@@ -12,7 +12,7 @@ LENS = Lens(
     heading="Attention Lab",
     lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,
-    views={"home": View(blocks=blocks, pictures=PICTURES, reads_pass=True)},
+    views={"home": View(blocks=blocks, drawn=PICTURES, reads_pass=True)},
     questions=QUESTIONS,
     script="pages/start/home.py",
     opens_with=OPENS_WITH,

@@ -12,7 +12,7 @@ from tfm_ui.lenses.home.glances import LEARNED
 from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.page import controls, frame
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.pictures.panel import Block, Columns, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Panel
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
@@ -71,7 +71,7 @@ def _lead_on() -> None:
 
 def _comes_next(model: ModelState) -> Panel:
     """The likeliest next tokens."""
-    return Panel(
+    return Box(
         key="next",
         title="What it would say next" if model.looks_back_only else "What it makes of the last token",
         how_to_read="Softmax of the logits at the last token. Dotted: all tokens equally likely.",

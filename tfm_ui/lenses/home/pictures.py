@@ -8,7 +8,7 @@ from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.glances import LEARNED, learned, parameters_by_part, positions
 from tfm_ui.lenses.home.next_token import next_token
-from tfm_ui.live import tables, windows
+from tfm_ui.live import passes, tables, windows
 from tfm_ui.live.memory import little
 from tfm_ui.pictures import bars, lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -16,7 +16,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -107,11 +107,11 @@ def home_next(model: ModelState, state: LensState) -> Content:
 
 
 PICTURES = {
-    "home_heads": Picture(grid.GRID, home_heads),
-    "home_attention": Picture(head_map.MAP, home_attention),
-    "home_positions": Picture(MAPS, home_positions),
-    "home_masks": Picture(MAPS, home_masks),
-    "home_profiling": Picture(CHART, home_profiling),
+    "home_heads": Picture(grid.GRID, home_heads, needs=passes.needs),
+    "home_attention": Picture(head_map.MAP, home_attention, needs=passes.needs),
+    "home_positions": Picture(MAPS, home_positions, needs=passes.needs),
+    "home_masks": Picture(MAPS, home_masks, needs=passes.needs),
+    "home_profiling": Picture(CHART, home_profiling, needs=passes.needs),
     "home_training": Picture(CHART, home_training, uses_model=False, needs=little),
-    "home_next": Picture(CHART, home_next),
+    "home_next": Picture(CHART, home_next, needs=passes.needs),
 }

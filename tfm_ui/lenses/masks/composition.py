@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import MASKS
+from tfm_core import MASKS, causal_mask
 from tfm_ui.state.fields import whole_number
 
 M = TypeVar("M", Tensor, NDArray[np.bool_])
@@ -120,6 +120,12 @@ def combined(terms: Iterable[Term], queries: Tensor, keys: Tensor) -> Tensor:
     """The mask of all of them, boolean (query, key), of token ids (1, query) and (1, key); all True of none."""
     nothing_hidden = torch.ones(queries.shape[1], keys.shape[1], dtype=torch.bool)
     return joined(((term.how, term.mask(queries, keys)) for term in terms), nothing_hidden)
+
+
+def composed(composition: str, queries: Tensor, keys: Tensor, *, causal: bool) -> Tensor:
+    """The mask that a composition's text stands for, as of `combined`, and causality, if that is there anyway."""
+    mask = combined(parse(composition)[0], queries, keys)
+    return mask & causal_mask(*mask.shape) if causal else mask
 
 
 def joined(masks: Iterable[tuple[str, M]], nothing_hidden: M) -> M:

@@ -1,17 +1,22 @@
-"""A mask as an expression of Python, for the scripts of this lens: what is composed, and the paint over it."""
+"""Masks as Python: expressions for the scripts of this lens, and code to copy for another library's call."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
+import tfm_core
 from tfm_core import MASKS
+from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.paint import SEE
 from tfm_ui.lenses.masks.state import Setting
-from tfm_ui.live.script import Code
-from tfm_ui.live.texts import texts_of
+from tfm_ui.live.places import texts_of
+from tfm_ui.live.script import Code, text_of, tokens_code
 
 COMBINE = {"and": "combine_masks", "or": "either_mask"}
+WRITTEN = 16  # rows and columns of a mask that is written out
+CELLS = """torch.tensor([[[cell == "1" for cell in row] for row in part.split()] for part in cells.split("\\n\\n")])"""
 
 
 def mask_of(setting: Setting, composition: str | None = None) -> Code:
@@ -92,3 +97,94 @@ def _call(term: Term, queries: str, keys: str, rows: str, columns: str) -> str:
     # what says nothing is left out, as in the link
     arguments += [f"{a.name}={value!r}" for a, value in pairs if value != a.default or a.low != value]
     return f"{pattern.function.__name__}({', '.join(arguments)})"
+
+
+def code_to_copy(settings: Sequence[Setting], convention: Convention) -> str:
+    """A script that makes `mask`, ours, and `handed`, and calls with it.
+
+    Its inputs are drawn when the reader runs it, and stand for the reader's own: nothing on screen is computed of them.
+    """
+    imports, inputs, call = _library_call(settings[0], convention)
+    made = [f"{name} = {value}" for name, value in mask_of_batch(settings).items()]
+    calls = [name for name in tfm_core.__all__ if re.search(rf"\b{name}[(\[]", "\n".join(made))]
+    imports += [f"from tfm_core import {', '.join(sorted(calls))}"] * bool(calls)
+    imports += ["from pathlib import Path"] * any("Path(" in line for line in made)
+    made += [f"num_heads = {settings[0].model.num_heads}"] * ("num_heads" in convention.code)
+    return "\n".join(["import torch", *imports, "", *made, convention.code, "", *inputs, f"output = {call}"])
+
+
+def _library_call(setting: Setting, convention: Convention) -> tuple[list[str], list[str], str]:
+    """The imports, the inputs, and the call of the chosen convention."""
+    call, across = convention.call_code, setting.place == "cross"
+    width, heads = setting.model.d_model, setting.model.num_heads
+    x = f"x = torch.randn(*mask.shape[:2], {width})  # (batch, query, d_model): here your own"
+    y = f"y = torch.randn(*mask.shape[::2], {width})  # (batch, key, d_model)"
+    if call.startswith("F."):
+        shape = f"len(mask), {heads}, mask.shape[{{}}], {width // heads}"
+        inputs = [
+            f"query = torch.randn({shape.format(1)})  # (batch, head, query, d_k): here your own",
+            f"key = value = torch.randn({shape.format(2)})",
+        ]
+        return ["import torch.nn.functional as F"], inputs, call
+    if convention.library == "torch":
+        attention = f"attention = nn.MultiheadAttention({width}, {heads}, batch_first=True).eval()"
+        return ["from torch import nn"], [x, y if across else "y = x", attention], call
+    kind = "BertCrossAttention" if across else "BertSelfAttention"
+    maker = "create_causal_mask" if "causal" in call else "create_bidirectional_mask"
+    imports = [
+        "from transformers import BertConfig",
+        f"from transformers.masking_utils import {maker}",
+        f"from transformers.models.bert.modeling_bert import {kind}",
+    ]
+    inputs = [
+        x,
+        *[y] * across,
+        f'config = BertConfig(hidden_size={width}, num_attention_heads={heads}, attn_implementation="sdpa")',
+        f"attend = {kind}(config, is_causal={'causal' in call}).eval()",
+    ]
+    if across:
+        call = f"attend(x, y, attention_mask={maker}(config, x, handed, encoder_hidden_states=y))"
+    return imports, inputs, call
+
+
+def mask_of_batch(settings: Sequence[Setting]) -> dict[str, Code]:
+    """Expressions, by name, of which the last is `mask`, boolean (batch, query, key)."""
+    first = settings[0]
+    if max(first.mask.shape) <= WRITTEN or (first.paint and first.paintable):
+        masks = (setting.mask.tolist() for setting in settings)
+        cells = "\n\n".join("\n".join("".join("01"[cell] for cell in row) for row in mask) for mask in masks)
+        return {"cells": Code(f'"""\n{cells}\n"""'), "mask": Code(f"{CELLS}  # (batch, query, key); 1 = may attend")}
+    reads = {MASKS[term.name].reads for term in parse(first.composition)[0]}
+    named: dict[str, Code] = {}
+    if reads & {"keys", "both"}:
+        named["keys"] = Code(f"{token_ids(settings, keys=True)}  # (batch, key)")
+    if "both" in reads:
+        named["queries"] = Code(f"{token_ids(settings, keys=False)}  # (batch, query)")
+    if any("in texts" in ids for ids in named.values()):
+        named = {"texts": texts(settings), **named}
+    composed = expression(first, "queries", "keys", count=len(settings))
+    return {**named, "mask": Code(f"{composed}  # (batch, query, key), True = may attend")}
+
+
+def texts(settings: Sequence[Setting]) -> Code:
+    """The batch's sentences."""
+    return Code(f"[{', '.join(text_of(setting.model) for setting in settings)}]")
+
+
+def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
+    """The batch's token ids, of the target, or of `texts`."""
+    place = settings[0].place
+    return target_ids(settings) if place == "decoder" or (place == "cross" and not keys) else source_ids(settings)
+
+
+def source_ids(settings: Sequence[Setting]) -> Code:
+    """The token ids of `texts`."""
+    model = settings[0].model
+    return Code(f"torch.cat([{tokens_code(model, 'text', model.length)}.batch for text in texts])")
+
+
+def target_ids(settings: Sequence[Setting]) -> Code:
+    """The token ids of the target text, once for each sentence."""
+    model = settings[0].model
+    target = tokens_code(model, text_of(model, "target"), len(model.target_tokens.ids))
+    return Code(f"{target}.batch.expand({len(settings)}, -1)")

@@ -1,8 +1,9 @@
 """The model's passes under a mask of the reader's, kept by tfm_ui/live/cache.py."""
 
 import copy
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -15,23 +16,85 @@ from tfm_core import (
     Trace,
     Transformer,
     TransformerConfig,
-    causal_mask,
     influence,
     recording,
 )
 from tfm_core.model.recording import Edit, Watch
-from tfm_core.model.tokens import FIRST_ID
 from tfm_core.study import leak_test
 from tfm_core.study.leak_test import LeakTest
-from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.state import Setting
+from tfm_ui.lenses.masks.state import MasksState, Setting, setting
 from tfm_ui.live import origins, passes
-from tfm_ui.live.cache import cached, never
+from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import memory_site, modules, transformer
 from tfm_ui.live.places import place
+from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, pass_bytes
+from tfm_ui.text import token_labels
+
+
+class MasksPanel(Panel):
+    """A panel of this lens; most are about the chosen head of the chosen sentence."""
+
+    state: MasksState
+
+    @cached_property
+    def setting(self) -> Setting:
+        """The chosen sentence, and its mask."""
+        return setting(self.model, self.state)
+
+    @cached_property
+    def names(self) -> tuple[list[str], list[str]]:
+        """A label per query and per key, padding included."""
+        return token_labels.labels(self.setting.queries), token_labels.labels(self.setting.keys)
+
+    @property
+    def pairs(self) -> str:
+        """The shape of the sentence's mask."""
+        return f"query × key = {' × '.join(str(len(names)) for names in self.names)}"
+
+    @property
+    def layer(self) -> int:
+        """The chosen layer, from 0."""
+        return min(self.state.layer, self.model.num_layers) - 1
+
+    @property
+    def head(self) -> int:
+        """The chosen head, from 0."""
+        return min(self.state.head, self.model.num_heads) - 1
+
+    @property
+    def where(self) -> str:
+        """Which head it is."""
+        return f"layer {self.layer + 1}, head {self.head + 1}"
+
+    def aside(self) -> str:
+        """What of the link the panel leaves out; "" if nothing."""
+        return ""
+
+    @classmethod
+    def note(cls, model: ModelState, state: MasksState) -> Note | None:
+        """What it leaves out, for `View.shows`."""
+        aside = cls(model, state).aside()
+        return Note(aside) if aside else None
+
+
+def under_exactly(
+    model: Transformer,
+    inputs: Sequence[Tensor],
+    mask: Tensor,
+    argument: str,
+    mask_site: str,
+    sites: Collection[str],
+    edits: Mapping[str, Edit] | None = None,
+    watch: Mapping[str, Watch] | None = None,
+) -> tuple[Tensor, Trace]:
+    """The logits, (batch, seq, vocab), under a mask in place of all that the model hides by itself; the recording."""
+    exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}
+    with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
+        logits = model(*inputs, **{argument: mask})
+    return logits, trace
 
 
 def forward_under_mask(
@@ -40,7 +103,6 @@ def forward_under_mask(
     *,
     mask: Tensor | None = None,
     source: Tensor | None = None,
-    target: Tensor | None = None,
     model: Transformer | None = None,
     edits: Mapping[str, Edit] | None = None,
     watch: Mapping[str, Watch] | None = None,
@@ -55,7 +117,6 @@ def forward_under_mask(
         sites: what is recorded.
         mask: another one than the setting's; boolean, broadcasts to (batch, head, query, key).
         source: other token ids than the sentence's, (batch, seq).
-        target: other ones than the target text's, of an encoder-decoder.
         model: another one of the same shape: `precise`, say.
         edits: as in `recording`, beside the mask's.
         watch: as in `recording`.
@@ -63,14 +124,10 @@ def forward_under_mask(
     state = setting.model
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
-        second = state.target_tokens.batch if target is None else target
-        inputs.append(second.expand(len(inputs[0]), -1) if len(second) == 1 else second)
+        inputs.append(state.target_tokens.batch.expand(len(inputs[0]), -1))
     mask = setting.mask if mask is None else mask
-    exactly = {at(setting, "*", "mask"): lambda automatic: mask.expand_as(automatic)}
-    given = {argument_of(setting): mask}
-    with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
-        logits: Tensor = (model or transformer(state.config))(*inputs, **given)
-    return logits, trace
+    names = argument_of(setting), at(setting, "*", "mask")
+    return under_exactly(model or transformer(state.config), inputs, mask, *names, sites, edits, watch)
 
 
 def argument_of(setting: Setting) -> str:
@@ -161,25 +218,6 @@ def obeyed(setting: Setting, layer: int, head: int) -> Obeyed:
     heads = heads_under(setting)
     weights, scores = heads.with_scores(layer, head)
     return Obeyed(scores.numpy(), weights, heads.visible)
-
-
-LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
-
-
-@cached(heavy=never, apart=256)
-def kept_by_length(composition: str, *, causal: bool) -> list[int]:
-    """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
-
-    The mask is made for the longest text; that of a shorter one is its upper left corner, as is tested for each mask.
-
-    Args:
-        composition: as in a link (tfm_ui/lenses/masks/composition.py).
-        causal: whether nobody looks ahead, whatever is composed.
-    """
-    ids = torch.full((1, LENGTHS[-1]), FIRST_ID)
-    mask = combined(parse(composition)[0], ids, ids)
-    mask = mask & causal_mask(LENGTHS[-1]) if causal else mask
-    return [int(mask[:length, :length].sum()) for length in LENGTHS]
 
 
 AT_ONCE = 2**9  # tokens of changed sentences that are run side by side: more take more memory, and no less time

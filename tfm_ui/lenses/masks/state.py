@@ -11,15 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens, causal_mask
+from tfm_core import Tokens
 from tfm_core.study.mask_conventions import CONVENTIONS
-from tfm_ui.lenses.masks.composition import Composition, combined, parse
-from tfm_ui.lenses.masks.conventions.mask_text import SIDE
-from tfm_ui.lenses.masks.conventions.pasted_guess import READINGS
+from tfm_ui.lenses.masks.composition import Composition, composed
 from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
 from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
@@ -31,7 +29,10 @@ SIDES = ("right", "left")  # where padding stands: after the tokens, or before t
 AS_COMPOSED = "as composed"  # what the list of masks allows, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
+ATTEND, IGNORE, ADDED, WEIGHTS = "1 = attend", "1 = ignore", "added to scores", "attention weights"
+READINGS = (ATTEND, IGNORE, ADDED, WEIGHTS)  # what a mask from elsewhere may be taken for
 GUESSED = "as guessed"
+PASTED_SIDE = 1024  # rows and columns of a mask from elsewhere, at most
 PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
 PASTED = """tensor([[False,  True,  True,  True],
         [False, False,  True,  True],
@@ -103,7 +104,7 @@ class MasksState(LensState):
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
     pasted_layer: int = control(Whole("Layer of the file", 1, 64, box=True), default=1)
     pasted_head: int = control(Whole("Head of the file", 1, 64, box=True), default=1)
-    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
+    part_pasted: str = control(windows.field("Part of the pasted mask", PASTED_SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
@@ -163,9 +164,7 @@ class Setting:
 
     def of(self, composition: str) -> Tensor:
         """What another composition would say of this sentence, boolean (query, key)."""
-        queries, keys = self.queries.batch, self.keys.batch
-        mask = combined(parse(composition)[0], queries, keys)
-        return mask & causal_mask(*mask.shape) if self.causal_anyway else mask
+        return composed(composition, self.queries.batch, self.keys.batch, causal=self.causal_anyway)
 
     @cached_property
     def mask(self) -> Tensor:

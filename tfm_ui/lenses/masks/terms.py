@@ -1,7 +1,6 @@
 """What each mask of a composition does to a sentence: which pairs it hides, and whether it changes anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,17 +22,12 @@ def anyway(setting: Setting) -> str:
     return "the sidebar’s switch" if setting.model.masks_the_future else "built into the decoder"
 
 
-@dataclass(frozen=True)
 class Terms:
-    """The masks of a composition, and what hides a pair whatever they say.
+    """The masks that a sentence's mask is composed of, and what hides a pair whatever they say."""
 
-    Attributes:
-        setting: of the sentence and its mask.
-        terms: of the composition.
-    """
-
-    setting: Setting
-    terms: Sequence[Term]
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.terms: Sequence[Term] = parse(setting.composition)[0]
 
     @cached_property
     def masks(self) -> list[Mask]:
@@ -113,8 +107,3 @@ class Terms:
             return text or "nothing hidden"
         mixed = len(self.terms) > 1 and self.terms[-1].how == "or"
         return f"causality and {f'({text})' if mixed else text}" if text else "causality"
-
-
-def terms_of(setting: Setting) -> Terms:
-    """The masks that the setting is composed of."""
-    return Terms(setting, parse(setting.composition)[0])

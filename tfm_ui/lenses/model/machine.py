@@ -1,18 +1,34 @@
-"""The sidebar's model with the attention that this lens gives it, and what one pass of it records."""
+"""The sidebar's model with the attention that this lens gives it, what a pass of it records, and panels on it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import ATTENTION, Tokens, Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.trained import RANDOM
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
-from tfm_ui.live.script import Code, config_code, of_model
+from tfm_ui.live.script import Code, config_code, of_model, script
+from tfm_ui.live.tables import Part, matrix
+from tfm_ui.live.windows import pooled
+from tfm_ui.pictures import maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.map_scale import around_zero
+from tfm_ui.pictures.maps import Axis, Map
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import MAX_LEN, ModelState
+from tfm_ui.text import token_labels
+
+
+class ModelPanel(Panel):
+    """A panel of this lens."""
+
+    state: ModelLensState
 
 
 def config_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
@@ -25,14 +41,14 @@ def drawn_config_of(model: ModelState, state: ModelLensState) -> TransformerConf
     return replace(config_of(model, state), weights=RANDOM, max_len=MAX_LEN)
 
 
-def transformer_of(model: ModelState, state: ModelLensState) -> Transformer:
-    """The live model of this lens, in evaluation mode."""
-    return transformer(config_of(model, state))
-
-
 def prefix(model: ModelState, stack: str) -> str:
     """How the sites of a stack begin in a recording: "" in a model of one stack."""
     return f"{stack}." if model.is_encoder_decoder else ""
+
+
+def tokens_of_stack(model: ModelState, stack: str) -> Tokens:
+    """The text that a stack reads, "encoder" or "decoder"."""
+    return model.target_tokens if model.is_encoder_decoder and stack == "decoder" else model.source_tokens
 
 
 def read_of(tokens: Tokens) -> int:
@@ -80,3 +96,105 @@ def read(model: ModelState, config: TransformerConfig, sites: tuple[str, ...]) -
 def in_script(model: ModelState, config: TransformerConfig) -> dict[str, Code]:
     """The header of a recipe: `config`, the texts, the model's `inputs`, its `mask`; see `of_model`."""
     return of_model(model) | {"config": config_code(config)}
+
+
+def modules_of(model: Transformer) -> nn.Module:
+    """The module below which submodules have the names that recordings use."""
+    return model if model.config.architecture == "encoder-decoder" else model.stack
+
+
+class LayerPanel(ModelPanel):
+    """A panel on the chosen layer, or on one of its sub-layers, and on the tokens that its stack reads."""
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The configuration of the live model."""
+        return config_of(self.model, self.state)
+
+    @property
+    def stack(self) -> str:
+        """The stack that is looked at."""
+        return self.state.stack if self.model.is_encoder_decoder else self.model.architecture
+
+    @property
+    def layer(self) -> int:
+        """The chosen layer, from 1."""
+        return min(self.state.layer, self.model.num_layers)
+
+    @property
+    def head(self) -> int:
+        """The chosen head, from 1."""
+        return min(self.state.head, self.model.num_heads)
+
+    @property
+    def where(self) -> str:
+        """The layer in words."""
+        return f"layer {self.layer}" + (f" of the {self.stack}" if self.model.is_encoder_decoder else "")
+
+    @property
+    def sub_layer(self) -> str:
+        """The sub-layer that is looked at, such as "feed_forward", if it is one alone."""
+        raise NotImplementedError
+
+    @property
+    def site(self) -> str:
+        """How this sub-layer's sites begin in a recording, such as "layers.0.feed_forward"."""
+        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.sub_layer}"
+
+    @property
+    def tokens(self) -> Tokens:
+        """The text that the stack reads."""
+        return tokens_of_stack(self.model, self.stack)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A label per token, padding included."""
+        return token_labels.labels(self.tokens)
+
+    @property
+    def read(self) -> int:
+        """How many tokens sentences speak of: all but padding."""
+        return read_of(self.tokens)
+
+    @property
+    def token(self) -> int:
+        """The chosen token, from 0."""
+        return token_of(self.tokens, self.state)
+
+    def script(self, recipe: Callable[..., Any], **arguments: Any) -> str:
+        """A recipe as a script, whose header begins with the live model."""
+        return script(recipe, **in_script(self.model, self.config), **arguments)
+
+    def maps(
+        self,
+        tables: Mapping[str, Tensor],
+        part: Part,
+        zooms: str,
+        along: tuple[str, str] = ("dimension of d_model", "dimension"),
+        **more: Any,
+    ) -> Content:
+        """A map of each table, (token, dimension), all on one scale.
+
+        Args:
+            tables: name -> the numbers.
+            part: which part of them is looked at.
+            zooms: the field of the state that holds this part.
+            along: the name of the axis of columns, and that of one column.
+            more: further arguments of `tfm_ui.pictures.maps.content`.
+        """
+        whole = part.exact and (part.rows, part.columns) == (part.height, part.width)
+        top = max(float(values.nan_to_num().abs().max()) for values in tables.values())
+        return maps.content(
+            [
+                Map(name=name, values=pooled(matrix(values), part), scale=around_zero(top), unit="one scale")
+                for name, values in tables.items()
+            ],
+            rows=Axis(part.row_names(self.names), "token", "token"),
+            # The numbers on a counted axis would begin at 0 for a part, too.
+            columns=Axis(part.column_names([str(i + 1) for i in range(part.width)]), *along, counted=whole),
+            square=False,
+            part=None if whole else part,
+            zooms=PREFIX + zooms,
+            counted_from=1,
+            **more,
+        )

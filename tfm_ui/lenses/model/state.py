@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
-from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES, THIS
+from tfm_ui.lenses.model.shapes import OWN, SHAPES, THIS
 from tfm_ui.live import windows
 from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control

@@ -4,12 +4,13 @@ import streamlit as st
 
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.live import passes
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures import knobs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.knobs import KNOBS, Knob
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.fields import Length, Number, Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 
@@ -94,4 +95,4 @@ def _content(model: ModelState, state: PositionsState) -> Content:
     return knobs.content(sliders(model, state))
 
 
-PICTURES = {"positions_knobs": Picture(KNOBS, _content)}
+PICTURES = {"positions_knobs": Picture(KNOBS, _content, needs=passes.needs)}

@@ -7,9 +7,10 @@ from tfm_ui.lenses.profiling import measure_words, measurements
 from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.live import passes
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.panel import Note
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 
@@ -48,4 +49,4 @@ def picture(view: str, canvas: Canvas, content: Callable[[Comparison], Content],
         header, numbers = content(comparison) if comparison else empty
         return {**header, "foot": comparison.foot if comparison else ""}, numbers
 
-    return Picture(canvas, with_foot)
+    return Picture(canvas, with_foot, needs=passes.needs)

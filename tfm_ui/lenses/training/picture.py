@@ -3,7 +3,7 @@
 from functools import partial
 
 from tfm_ui.live.memory import LITTLE
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 
 
 def held_out(*_: object) -> int:

@@ -7,9 +7,7 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import recording
 from tfm_core.study.aggregates import attention_rollout
-from tfm_ui.lenses.attention.arcs.numbers import Arcs, arcs
-from tfm_ui.lenses.attention.arcs.pictures import content
-from tfm_ui.lenses.attention.arcs.weights import ALL_UP_TO, LARGEST, MASKED, lines_of, maps
+from tfm_ui.lenses.attention.arcs import ALL_UP_TO, LARGEST, MASKED, Arcs, lines_of, maps
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
 from tfm_ui.pictures.registry import made, query_of
@@ -68,7 +66,7 @@ def test_aggregates_are_of_the_recorded_weights(model, lines):
         "max": layers[1].numpy().max(0),
         "rollout": attention_rollout(layers[:2]).numpy(),
     }[lines]
-    shown = arcs(model, state)
+    shown = Arcs(model, state)
     np.testing.assert_allclose(shown.table(), expected, atol=1e-6)
     _, _, weights, keys = sent(model, state)
     for query, row in enumerate(expected):
@@ -79,50 +77,36 @@ def test_aggregates_are_of_the_recorded_weights(model, lines):
 
 @pytest.mark.parametrize(("kind", "shape"), [("encoder", (12, 12)), ("decoder", (4, 4)), ("cross", (4, 12))])
 def test_each_attention_of_an_encoder_decoder(kind, shape):
-    shown = arcs(TWO, AttentionState(kind=kind, heads="2"))
+    shown = Arcs(TWO, AttentionState(kind=kind, heads="2"))
     np.testing.assert_array_equal(shown.table(), recorded(TWO, kind)[0][1])
     assert shown.table().shape == shape
     assert all(shown.laws().values())
-    assert (shown.read, shown.read_keys) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
+    assert tuple(sent(TWO, shown.state)[0]["read"]) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
 
 
 def test_what_rollout_leaves_out_is_said():
-    cross = arcs(TWO, AttentionState(kind="cross", lines="rollout"))
+    cross = Arcs(TWO, AttentionState(kind="cross", lines="rollout"))
     assert cross.how == "mean"
-    assert "Cross-attention has no rollout" in cross.how_to_read("rollout")
-    decoder = arcs(TWO, AttentionState(kind="decoder", lines="rollout", layer=2))
+    assert "Cross-attention has no rollout" in cross.how_to_read
+    decoder = Arcs(TWO, AttentionState(kind="decoder", lines="rollout", layer=2))
     np.testing.assert_allclose(decoder.table(), attention_rollout(recorded(TWO, "decoder")), atol=1e-6)
-    assert "decoder's self-attention alone" in decoder.how_to_read("rollout")
-    assert "decoder" not in arcs(SHORT, AttentionState(lines="rollout")).how_to_read("rollout")
+    assert "decoder's self-attention alone" in decoder.how_to_read
+    assert "decoder" not in Arcs(SHORT, AttentionState(lines="rollout")).how_to_read
 
 
-def made_up(weights: list, visible: list, how: str = "heads", chosen: str = "") -> Arcs:
+def made_up(weights: list, masked: list, how: str = "heads", chosen: str = "") -> Arcs:
     """A layer whose weights are known."""
 
     class Known:
         heads = len(weights)
+        visible = np.array(masked)
 
         def exact(self, layer: int, head: int) -> np.ndarray:
             return np.array(weights[head], np.float32)
 
-    tokens, mask = ["a", "b", "c"], np.array(visible)
-    return Arcs(
-        model=ModelState(),
-        how=how,
-        chosen_heads=chosen,
-        heads=len(weights),
-        attention=Known(),
-        lines=lines_of(maps(Known(), 0, how), mask, how),
-        layer=0,
-        visible=mask,
-        queries=tokens,
-        keys=tokens,
-        read=3,
-        read_keys=3,
-        same_text=True,
-        stack="",
-        place="",
-    )
+    panel = Arcs(ModelState(text="a b c", seq_len=3, num_heads=len(weights)), AttentionState(lines=how, heads=chosen))
+    vars(panel).update(attention=Known(), lines=lines_of(maps(Known(), 0, how), Known.visible, how))
+    return panel
 
 
 FIRST = [[1, 0, 0], [0.75, 0.25, 0], [0.5, 0.25, 0.25]]
@@ -163,39 +147,29 @@ def test_a_broken_law_is_seen():
 
 
 def test_the_picture_opens_at_the_query_and_key_of_the_link():
-    header, _ = content(SHORT, AttentionState(query=7, key=3))
-    assert header["at"] == (7, 3)
+    assert sent(SHORT, AttentionState(query=7, key=3))[0]["at"] == [7, 3]
     assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
-
-
-@pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
-@pytest.mark.parametrize(("model", "kind"), [(SHORT, "encoder"), (TWO, "decoder"), (TWO, "cross")])
-def test_the_recipe_leaves_what_is_shown(lines, model, kind):
-    shown = arcs(model, AttentionState(kind=kind, layer=2, lines=lines, heads="2"))
-    scope: dict = {}
-    exec(shown.recipe(), scope)
-    np.testing.assert_allclose(scope["weights"], shown.table(), rtol=1e-5, atol=1e-7)
 
 
 def test_heads_that_spread_evenly_favour_nobody():
     model = ModelState(text="a a a a", seq_len=4, positional="none")
-    shown = arcs(model, AttentionState(lines="heads"))
+    shown = Arcs(model, AttentionState(lines="heads"))
     assert shown.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
 
 
 def test_page_and_picture_share_the_lines():
     states = [AttentionState(layer=2, mass=mass) for mass in (50, 90)]
-    assert arcs(LONG, states[0]).lines is arcs(LONG, states[1]).lines
+    assert Arcs(LONG, states[0]).lines is Arcs(LONG, states[1]).lines
 
 
 def test_the_table_holds_each_head_that_is_drawn_by_its_number_and_of_a_long_text_each_line():
     model, chosen = ModelState(num_heads=4), [1, 3]
-    table = arcs(model, AttentionState(view="arcs", heads="2 4")).table()
+    table = Arcs(model, AttentionState(view="arcs", heads="2 4")).table()
     assert list(table.index.names) == ["head", "query \\ key"]
     weights = recorded(model)[0]
     for head in chosen:
         np.testing.assert_array_equal(table.loc[str(head + 1)], weights[head])
-    long = arcs(ModelState(text="a b c d " * 30, seq_len=120), AttentionState(view="arcs", heads="2 4"))
+    long = Arcs(ModelState(text="a b c d " * 30, seq_len=120), AttentionState(view="arcs", heads="2 4"))
     sums = long.table().groupby(level=["head", "query"])["weight"].sum()
     assert set(sums.index.get_level_values("head")) == {"2", "4"}
     np.testing.assert_allclose(sums, 1, atol=1e-5)

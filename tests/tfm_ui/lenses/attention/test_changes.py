@@ -6,8 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.change.changes import Changes, Sizes, order, parse, sort_out, with_change, written
-from tfm_ui.lenses.attention.change.kinds import Drop, OfAttention, Replace, Silence, Swap, Weight, Zero
+from tfm_ui.lenses.attention.changes import (
+    Changes,
+    Drop,
+    OfAttention,
+    Replace,
+    Silence,
+    Swap,
+    Weight,
+    Zero,
+    how_many,
+    order,
+    parse,
+    sort_out,
+    with_change,
+    written,
+)
+from tfm_ui.state.model_state import ModelState
 
 number = st.integers(1, 12)
 kind, text = st.sampled_from(OfAttention.places.split("|")), st.sampled_from(["source", "target"])
@@ -73,21 +88,24 @@ def test_too_many_changes_are_cut_between_two():
 
 @given(changes=CHANGES, tokens=st.tuples(*[st.integers(1, 5)] * 2), layers=st.integers(1, 3), both=st.booleans())
 def test_what_is_left_can_be_done(changes, tokens, layers, both):
-    sizes = Sizes(layers, 4, tokens[0], tokens[1] if both else 0)
-    possible, aside = sort_out(changes, sizes)
+    source, target = ("a " * count for count in tokens)
+    architecture = "encoder-decoder" if both else "encoder"
+    model = ModelState(text=source, target=target, num_layers=layers, num_heads=4, architecture=architecture)
+    possible, aside = sort_out(changes, model)
     assert set(possible) | set(aside) == set(changes)
     assert all(aside.values())
-    for text, size in (("source", sizes.source), ("target", sizes.target)):
+    for text in ("source", "target"):
+        size = how_many(model, text)
         left = order(possible, text, size)
         dropped = {change.token - 1 for change in possible if isinstance(change, Drop) and change.text == text}
         assert sorted(left) == [token for token in range(size) if token not in dropped]
         assert left or not size
-    assert sort_out(possible, sizes) == (possible, {})
+    assert sort_out(possible, model) == (possible, {})
 
 
 def test_why_changes_are_set_aside():
     changes, _ = parse("silence 3.1; silence 1.5; zero 1 9; silence cross 1.1; drop 2; swap 2 3; drop 1; drop 3")
-    possible, aside = sort_out(changes, Sizes(2, 4, 3, 0))
+    possible, aside = sort_out(changes, ModelState(text="a b c", num_layers=2, num_heads=4))
     assert written(possible) == "drop 2; drop 1"
     assert list(aside.values()) == [
         "one token must be left",

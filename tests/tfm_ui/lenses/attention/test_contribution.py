@@ -1,5 +1,7 @@
 """Looking beside writing: what the view says, on a real model and on rows whose numbers are known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import recording
-from tfm_ui.lenses.attention.contribution.numbers import ChosenRow, WholeHead, contribution
-from tfm_ui.lenses.attention.contribution.writing import HeadWriting
+from tfm_ui.lenses.attention.contribution import Contribution, ContributionRow
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
 from tfm_ui.pictures.registry import made, query_of
@@ -19,17 +20,18 @@ MODEL = ModelState(num_heads=8, seed=3, positional="rope")
 NAMES = ["a", "b", "c", "d"]
 
 
-def made_up(weights, lengths, visible=None) -> HeadWriting:
+def made_up(weights, lengths, visible=None, of=Contribution) -> Any:
     """A head whose keys write vectors of these lengths."""
-    weights = np.array(weights, np.float32)
-    visible = np.ones(weights.shape, bool) if visible is None else np.array(visible, bool)
-    norms = (weights * np.array(lengths, np.float32)).astype(np.float32)
-    names = NAMES[: weights.shape[1]]
-    return HeadWriting(weights, norms, visible, NAMES[: len(weights)], names, len(weights))
-
-
-def sentence(writing: HeadWriting) -> str:
-    return WholeHead(MODEL, AttentionState(), writing, row=0, key=0).sentence()
+    panel, weights = of(MODEL, AttentionState(query=1)), np.array(weights, np.float32)
+    vars(panel).update(
+        weights=weights,
+        norms=(weights * np.array(lengths, np.float32)).astype(np.float32),
+        visible=np.ones(weights.shape, bool) if visible is None else np.array(visible, bool),
+        queries=NAMES[: len(weights)],
+        keys=NAMES[: weights.shape[1]],
+        read=len(weights),
+    )
+    return panel
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -37,10 +39,10 @@ def sentence(writing: HeadWriting) -> str:
 def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind, norm):
     """Independent: leave a single value vector in a single head, and see what the attention puts out."""
     model = ModelState(architecture="encoder-decoder", norm=norm, text="one two three", seq_len=4, target="u v")
-    shown, _ = contribution(model, AttentionState(kind=kind, layer=2, head=3))
+    shown = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
     place = places.place(model, kind).replace("{layer}", "1")
     outputs = []
-    for key in [None, *range(shown.writing.weights.shape[1])]:
+    for key in [None, *range(shown.weights.shape[1])]:
 
         def alone(value, key=key):
             kept = torch.zeros_like(value)
@@ -52,14 +54,14 @@ def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind,
             passes.forward(model)
         outputs.append(trace[place.format(what="output")][0])
     expected = torch.stack([(output - outputs[0]).norm(dim=-1) for output in outputs[1:]], -1)
-    np.testing.assert_allclose(shown.writing.norms, expected, atol=1e-5)
+    np.testing.assert_allclose(shown.norms, expected, atol=1e-5)
     assert all(shown.laws().values())
 
 
 def test_where_looking_and_writing_disagree_both_tokens_are_named():
     shown = made_up([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [1, 4, 1])
     assert shown.differing == {0: pytest.approx(12 / 19 - 6 / 19)}
-    assert sentence(shown) == (
+    assert shown.sentence() == (
         "In 1 of 2 rows with a favourite, the token with the largest weight is not the one that contributes most. "
         "The furthest apart: "
         "“a” looks most at “a” (0.60), but “b” contributes most (63% of the lengths; “a” 32%)."
@@ -68,16 +70,18 @@ def test_where_looking_and_writing_disagree_both_tokens_are_named():
 
 
 def test_agreement_is_said():
-    assert sentence(made_up([[0.6, 0.4], [0.2, 0.8]], [1, 1])).startswith(
-        "In all 2 rows with a favourite, the token with the largest weight also contributes most."
+    assert (
+        made_up([[0.6, 0.4], [0.2, 0.8]], [1, 1])
+        .sentence()
+        .startswith("In all 2 rows with a favourite, the token with the largest weight also contributes most.")
     )
 
 
 def test_a_sink_is_named_with_what_it_writes():
     sink = [[0.7, 0.1, 0.1, 0.1]] * 4
     said = "“a” is an attention sink here: it gets 70% of the weight on average, where an even spread would give it 25%"
-    assert f"{said}, but writes little: 19% of the lengths." in sentence(made_up(sink, [0.1, 1, 1, 1]))
-    assert f"{said}, and writes as much: 70% of the lengths." in sentence(made_up(sink, [1, 1, 1, 1]))
+    assert f"{said}, but writes little: 19% of the lengths." in made_up(sink, [0.1, 1, 1, 1]).sentence()
+    assert f"{said}, and writes as much: 70% of the lengths." in made_up(sink, [1, 1, 1, 1]).sentence()
 
 
 def test_in_a_causal_row_the_first_token_is_no_sink_for_being_seen_by_all():
@@ -87,32 +91,34 @@ def test_in_a_causal_row_the_first_token_is_no_sink_for_being_seen_by_all():
 
 
 def test_one_token_has_no_choice():
-    shown, chosen = contribution(ModelState(text="hi", seq_len=2), AttentionState(layer=1, head=1))
+    model, state = ModelState(text="hi", seq_len=2), AttentionState(layer=1, head=1)
+    shown, chosen = Contribution(model, state), ContributionRow(model, state)
     assert shown.sentence() == "No token has a choice: each may look at one at most."
     assert chosen.sentence() == "“hi” has no choice: all comes from “hi”."
     assert chosen.bars == [0]
 
 
 def test_equal_tokens_have_no_favourite():
-    shown, _ = contribution(ModelState(text="a a a a", seq_len=4, positional="none"), AttentionState(layer=1, head=1))
+    shown = Contribution(ModelState(text="a a a a", seq_len=4, positional="none"), AttentionState(layer=1, head=1))
     assert shown.sentence() == "No row has a favourite: each looks at two tokens or more alike."
-    assert "no favourite" in shown.writing.sentence_of(3)
-    np.testing.assert_allclose(shown.writing.shares[3], [0.25] * 4, atol=1e-6)
+    assert "no favourite" in shown.sentence_of(3)
+    np.testing.assert_allclose(shown.shares[3], [0.25] * 4, atol=1e-6)
 
 
 def test_a_row_that_may_see_nothing_is_said_to():
     shown = made_up([[0, 0], [0.5, 0.5]], [1, 3], [[0, 0], [1, 1]])
     assert "may see nothing" in shown.sentence_of(0)
     assert not shown.shares[0].any()
-    assert sentence(made_up([[0, 0]], [1, 3], [[0, 0]])) == "No token has a choice: each may look at one at most."
-    assert "writes nothing" in sentence(made_up([[0.7, 0.3]], [0, 0]))
-    assert ChosenRow(made_up([[0, 0]], [1, 3], [[0, 0]]), row=0).bars == []
+    assert made_up([[0, 0]], [1, 3], [[0, 0]]).sentence() == "No token has a choice: each may look at one at most."
+    assert "writes nothing" in made_up([[0.7, 0.3]], [0, 0]).sentence()
+    assert made_up([[0, 0]], [1, 3], [[0, 0]], of=ContributionRow).bars == []
 
 
 def test_a_thousand_tokens_show_twelve_bars_and_a_table_of_all():
-    shown, chosen = contribution(ModelState(text="@alice", seq_len=1024), AttentionState(layer=1, head=1, query=1000))
+    model, state = ModelState(text="@alice", seq_len=1024), AttentionState(layer=1, head=1, query=1000)
+    shown, chosen = Contribution(model, state), ContributionRow(model, state)
     assert len(chosen.bars) == 12
-    assert shown.writing.weights[999].argmax() in chosen.bars
+    assert shown.weights[999].argmax() in chosen.bars
     assert len(shown.table()) == 1024 * 1025 / 2
     assert len(chosen.table()) == 1000
 
@@ -123,7 +129,7 @@ def test_whatever_the_head_something_is_said_and_shares_add_up(seed, rows, keys)
     visible = random.random((rows, keys)) < 0.6
     weights = np.where(visible, random.random((rows, keys)), 0)
     shown = made_up(weights / np.maximum(weights.sum(-1, keepdims=True), 1e-9), random.random(keys), visible)
-    assert sentence(shown)
+    assert shown.sentence()
     for row in range(rows):
         assert NAMES[row] in shown.sentence_of(row)
         assert shown.shares[row].sum() == pytest.approx(float(visible[row].any()), abs=1e-5)
@@ -131,13 +137,11 @@ def test_whatever_the_head_something_is_said_and_shares_add_up(seed, rows, keys)
 
 
 @pytest.mark.parametrize("model", [MODEL, ModelState(architecture="encoder-decoder", target="u v w")])
-def test_the_recipe_gives_the_numbers_of_the_picture(model):
+def test_the_pictures_bytes_are_the_weights_and_the_lengths(model):
     state = AttentionState(kind="cross", layer=2, head=3)
-    scope: dict = {}
-    shown, _ = contribution(model, state)
-    exec(shown.recipe(), scope)
-    header, numbers = decode(made("contribution", query_of(((model, ""), (state, "attention_")))))
-    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, len(header["rows"]["names"]), -1)
-    np.testing.assert_allclose(np.nan_to_num(weights), scope["weights"], atol=1e-6)
-    np.testing.assert_allclose(np.nan_to_num(norms), scope["norms"], atol=1e-6)
-    assert (np.isnan(weights) == ~shown.writing.visible).all()
+    shown = Contribution(model, state)
+    _, numbers = decode(made("contribution", query_of(((model, ""), (state, "attention_")))))
+    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, *shown.weights.shape)
+    np.testing.assert_allclose(np.nan_to_num(weights), shown.weights, atol=1e-6)
+    np.testing.assert_allclose(np.nan_to_num(norms), shown.norms, atol=1e-6)
+    assert (np.isnan(weights) == ~shown.visible).all()

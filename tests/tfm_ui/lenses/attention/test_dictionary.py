@@ -1,7 +1,6 @@
 """The soft dictionary: against plain arithmetic, and at the two ends of the temperature."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.dictionary.numbers import NAMES, look_up, number
-from tfm_ui.lenses.attention.dictionary.pictures import content
+from tfm_ui.lenses.attention.dictionary import NAMES, Dictionary, number
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -20,17 +18,23 @@ places = st.integers(-20, 20).map(lambda n: n / 10)
 entries = st.lists(st.tuples(places, places, st.integers(-999, 999)), min_size=2, max_size=6)
 
 
-def state(keys, query, temperature=1.0):
-    return AttentionState(
-        entries=" ".join(",".join(f"{n:g}" for n in entry) for entry in keys),
-        ask=",".join(f"{n:g}" for n in query),
-        temperature=temperature,
+def asked(state: AttentionState) -> Dictionary:
+    return Dictionary(ModelState(), state)
+
+
+def look_up(keys, query, temperature=1.0) -> Dictionary:
+    return asked(
+        AttentionState(
+            entries=" ".join(",".join(f"{n:g}" for n in entry) for entry in keys),
+            ask=",".join(f"{n:g}" for n in query),
+            temperature=temperature,
+        )
     )
 
 
 @given(entries, st.tuples(places, places), st.floats(0.05, 10))
 def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, query, temperature):
-    answered = look_up(state(keys, query, temperature))
+    answered = look_up(keys, query, temperature)
     products = [query[0] * x + query[1] * y for x, y, _ in keys]
     scores = [product / (math.sqrt(2) * temperature) for product in products]
     top = max(scores)
@@ -55,7 +59,7 @@ def test_the_answer_is_plain_arithmetic_and_torchs_own_kernel_gives_it(keys, que
 @given(entries, st.tuples(places, places))
 def test_towards_temperature_zero_the_blend_is_the_look_up(keys, query):
     """A difference of 0.01 in q.k, the smallest that there is here, is 70 in the exponent at 0.0001."""
-    cold = look_up(state(keys, query, 0.0001))
+    cold = look_up(keys, query, 0.0001)
     best = [i for i, (x, y, _) in enumerate(keys) if query[0] * x + query[1] * y >= cold.products.max() - 1e-9]
     assert cold.best == best
     assert cold.hard == pytest.approx(sum(keys[i][2] for i in best) / len(best))
@@ -64,25 +68,25 @@ def test_towards_temperature_zero_the_blend_is_the_look_up(keys, query):
 
 @given(entries, st.tuples(places, places))
 def test_a_hotter_dictionary_never_prefers_its_best_keys_more(keys, query):
-    shares = [(answered := look_up(state(keys, query, t))).weights[answered.best].sum() for t in (0.05, 0.3, 1, 3, 10)]
+    shares = [(answered := look_up(keys, query, t)).weights[answered.best].sum() for t in (0.05, 0.3, 1, 3, 10)]
     assert (np.diff(shares) <= 1e-12).all()
 
 
 def test_keys_that_tie_share_what_a_look_up_gives():
-    answered = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (1, 0)))
+    answered = look_up([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (1, 0))
     assert (answered.best, answered.hard) == ([0, 1], 15)
     assert answered.hard_text == "keys A and B tie, mean value 15"
     assert answered.sentence().startswith("Keys A and B fit the query best (q·k = 1.00)")
 
 
 def test_a_query_of_zero_asks_for_nothing_and_gets_the_mean():
-    answered = look_up(state([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (0, 0)))
+    answered = look_up([(1, 0, 10), (1, 0.5, 20), (-1, 0, 90)], (0, 0))
     assert answered.weights.tolist() == pytest.approx([1 / 3] * 3)
     assert answered.answer == answered.hard == pytest.approx(40)
 
 
 def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
-    answered = look_up(AttentionState())
+    answered = asked(AttentionState())
     assert answered.hard_text == "key A, value 10"
     assert f"the answer is {number(answered.answer)}" in answered.sentence()
     assert f"would answer 10, {number(abs(answered.answer - 10))} away" in answered.sentence()
@@ -91,12 +95,13 @@ def test_the_sentence_says_how_far_the_blend_is_from_the_look_up():
 
 
 def test_the_laws_would_be_seen_broken():
-    answered = look_up(AttentionState())
-    assert not any(replace(answered, weights=answered.weights * 1.001, answer=41).laws().values())
+    answered = asked(AttentionState())
+    vars(answered).update(weights=answered.weights * 1.001, answer=41)
+    assert not any(answered.laws().values())
 
 
 def test_the_recipe_and_the_table_give_the_numbers_on_screen():
-    answered, scope = look_up(AttentionState(temperature=0.3)), {}
+    answered, scope = asked(AttentionState(temperature=0.3)), {}
     exec(answered.recipe(), scope)
     assert scope["answer"].item() == answered.answer
     np.testing.assert_array_equal(scope["weights"][0].numpy(), answered.weights)
@@ -107,8 +112,8 @@ def test_the_recipe_and_the_table_give_the_numbers_on_screen():
 
 def test_the_pictures_bytes_are_the_look_up():
     state = AttentionState(ask="-1,0.5")
-    answered = look_up(state)
-    header, cells = content(ModelState(), state)
+    answered = asked(state)
+    header, cells = Dictionary.content(ModelState(), state)
     assert cells.dtype == np.float32
     np.testing.assert_allclose(cells[:, 2], answered.weights, rtol=1e-6)
     np.testing.assert_allclose(cells[:, 3].sum(), answered.answer, rtol=1e-6)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tfm_ui.lenses.attention.arcs.numbers import arcs
-from tfm_ui.lenses.attention.change.changes import order
-from tfm_ui.lenses.attention.change.results import changed
-from tfm_ui.lenses.attention.contribution.numbers import contribution
+from tfm_ui.lenses.attention.arcs import Arcs
+from tfm_ui.lenses.attention.change import ChangeWeights
+from tfm_ui.lenses.attention.changes import order
+from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.steps.numbers import steps
+from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.live import places
 from tfm_ui.state.model_state import ModelState
 
@@ -20,6 +20,9 @@ TEXTS = [
 ]
 MODELS = [
     *(ModelState(text=text, seq_len=9) for text in TEXTS),
+    ModelState(seq_len=12, num_layers=3, positional="t5"),
+    ModelState(num_heads=8, seed=5, positional="rope"),
+    ModelState(architecture="encoder-decoder", target="u v w x"),
     ModelState(text=TEXTS[0], target=TEXTS[1], seq_len=9, architecture="encoder-decoder"),
     ModelState(text=TEXTS[2], target=TEXTS[0], seq_len=9, architecture="encoder-decoder"),
 ]
@@ -35,28 +38,28 @@ def run(script: str) -> dict:
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_a_head_gives_the_numbers_shown(model, kind):
-    shown = steps(model, AttentionState(kind=kind, layer=2, head=3))
-    np.testing.assert_array_equal(run(shown.recipe())["weights"], shown.head.weights)
+    shown = Steps(model, AttentionState(kind=kind, layer=2, head=3))
+    np.testing.assert_array_equal(run(shown.recipe())["weights"], shown.steps.weights)
 
 
 def test_there_is_no_script_of_weights_that_no_model_has():
     for switched in (AttentionState(scaled=False), AttentionState(masked=False), AttentionState(temperature=2.0)):
-        assert steps(MODELS[0], switched).recipe() == ""
+        assert Steps(MODELS[0], switched).recipe() == ""
 
 
 @pytest.mark.parametrize("lines", ["heads", "mean", "max", "rollout"])
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_the_arcs_gives_the_numbers_shown(model, kind, lines):
-    shown = arcs(model, AttentionState(kind=kind, layer=2, lines=lines, heads="3"))
+    shown = Arcs(model, AttentionState(kind=kind, layer=2, lines=lines, heads="3"))
     np.testing.assert_allclose(run(shown.recipe())["weights"], shown.table(), rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
-    shown, _ = contribution(model, AttentionState(kind=kind, layer=2, head=3))
+    shown = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
     left = run(shown.recipe())
-    np.testing.assert_allclose(left["weights"], shown.writing.weights, atol=1e-6)
-    np.testing.assert_allclose(left["norms"], shown.writing.norms, atol=1e-6)
+    np.testing.assert_allclose(left["weights"], shown.weights, atol=1e-6)
+    np.testing.assert_allclose(left["norms"], shown.norms, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +69,17 @@ def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
         "replace 1 source.batch; zero 1 3; replace target 2 target.batch; silence cross 1.1",
         "replace 2 Transformer(; drop 1; weight 1.2 3>2 0.5; drop target 2; silence decoder 1.3",
         "weight 1.2 3>2 0.5; weight 1.2 4>2 0.25 raw; zero 2.1 1; silence decoder 1.3",
+        "",
+        "silence 1.2; zero 1.3 4; zero 1 5; weight 1.1 6>2 0.9; weight 1.1 3>8 0.25 raw",
+        "swap 2 6; drop 4; swap 2 9; weight 2.1 6>2 0.5; replace 5 dog",
+        "drop 1; replace target 4 munter; swap target 1 3; drop target 2; weight cross 2.1 1>4 0.7; "
+        "silence decoder 1.1; zero 1 3",
     ],
 )
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_the_changed_model_gives_the_numbers_shown(model, kind, changes):
-    shown, _, _ = changed(model, AttentionState(kind=kind, layer=2, head=3, changes=changes))
-    setting = shown.setting
+    shown = ChangeWeights(model, AttentionState(kind=kind, layer=2, head=3, changes=changes))
     weights = run(shown.recipe())["weights"]
-    rows, columns = (order(setting.changes[1], text, len(setting.names.tokens[text])) for text in setting.texts)
-    expected = shown.compared.weights[1][np.ix_(rows, columns)]
+    rows, columns = (order(shown.changes[1], text, len(shown.names.tokens[text])) for text in shown.texts)
+    expected = shown.weights[1][np.ix_(rows, columns)]
     np.testing.assert_allclose(weights[: len(rows), : len(columns)], expected, atol=1e-6)

@@ -10,9 +10,7 @@ import torch
 
 from tests.tfm_ui.pictures.charts import by_heading, marks
 from tfm_core import recording, scale_experiment
-from tfm_ui.lenses.attention import computed
-from tfm_ui.lenses.attention.scale.numbers import effect_of_scaling, score_variances
-from tfm_ui.lenses.attention.scale.pictures import content
+from tfm_ui.lenses.attention.scale import Scale, score_variances
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
 from tfm_ui.state.model_state import ModelState
@@ -38,7 +36,7 @@ def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(mode
     query, key = (trace[at.format(what=turned + what)][0].double() for what in ("query", "key"))
     weights = trace[at.format(what="weights")][0]
     read = len((model.target_tokens if kind != "self" else model.source_tokens).pieces)
-    variances = score_variances(computed.inside(model, kind, layer), read)
+    variances = score_variances(model, kind, layer)
     assert len(variances) == model.num_heads
     for head, variance in enumerate(variances):
         products = [
@@ -52,20 +50,20 @@ def test_the_models_variances_agree_with_plain_loops_over_what_was_recorded(mode
 
 def test_a_single_pair_has_no_spread_and_that_is_said():
     model = ModelState(text="hi", seq_len=2)
-    effect = effect_of_scaling(model, FEW)
-    assert effect.heads == []
+    effect = Scale(model, FEW)
+    assert effect.variances == []
     assert "one score has no spread" in effect.sentence()
-    names = [name for _, name in by_heading(content(model, FEW)[0])]
+    names = [name for _, name in by_heading(Scale.content(model, FEW)[0])]
     assert "unscaled" in names
     assert "your heads" not in names
 
 
 def test_what_is_drawn_is_what_was_measured():
     model = ModelState(d_model=96)
-    effect = effect_of_scaling(model, FEW)
-    assert effect.head_dim == 24
+    effect = Scale(model, FEW)
+    assert model.config.head_dim == 24
     assert 24 in effect.measured.widths
-    header, _ = content(model, FEW)
+    header, _ = Scale.content(model, FEW)
     drawn = {(heading.split()[0], name): points for (heading, name), points in by_heading(header).items()}
     assert len(drawn) == 5 + 3 + 3
     assert [marks(header, chart) for chart in (1, 2, 3)] == [{"your model: dₖ = 24": 24}] * 3
@@ -83,12 +81,12 @@ def test_what_is_drawn_is_what_was_measured():
         assert drawn[name][0].tolist() == widths
         np.testing.assert_allclose(drawn[name][1], values, rtol=1e-6)
     assert drawn["variance", "your heads"][0].tolist() == [24] * 4
-    np.testing.assert_allclose(drawn["variance", "your heads"][1], effect.heads, rtol=1e-6)
+    np.testing.assert_allclose(drawn["variance", "your heads"][1], effect.variances, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_sentence_holds_for_any_draws(seed):
-    effect = effect_of_scaling(ModelState(), AttentionState(draws=10, draw_keys=3, draw_seed=seed))
+    effect = Scale(ModelState(), AttentionState(draws=10, draw_keys=3, draw_seed=seed))
     measured = effect.measured
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", effect.sentence())[:4]]
     off = max(abs(v / d - 1) for v, d in zip(measured.variance.tolist(), measured.widths, strict=True))
@@ -105,21 +103,21 @@ def test_the_sentence_holds_for_any_draws(seed):
     half = measured.median_gradient["unscaled"][-1].item()
     written = f"{half:.2g}" if half >= 0.001 else f"{half:.0e}"[0] + "×10⁻"
     assert f"half of the draws leave no gradient above {written}" in effect.sentence()
-    spreads = [math.sqrt(variance) for variance in effect.heads]
+    spreads = [math.sqrt(variance) for variance in effect.variances]
     assert f"{min(spreads):.2f} to {max(spreads):.2f}" in effect.sentence()
 
 
 def test_the_laws_hold_and_would_be_seen_broken():
-    effect = effect_of_scaling(ModelState(), FEW)
+    effect = Scale(ModelState(), FEW)
     assert all(effect.laws().values())
     loud = {name: values * 1.9 for name, values in effect.measured.gradient.items()}
     loud["scaled"][0] = 0
-    broken = replace(effect, measured=replace(effect.measured, keys=2, gradient=loud))
-    assert not any(broken.laws().values())
+    vars(effect).update(measured=replace(effect.measured, keys=2, gradient=loud))
+    assert not any(effect.laws().values())
 
 
 def test_the_recipe_gives_the_numbers_of_the_table():
-    effect, scope = effect_of_scaling(ModelState(), FEW), {}
+    effect, scope = Scale(ModelState(), FEW), {}
     exec(effect.recipe(), scope)
     assert torch.equal(scope["measured"].variance, effect.measured.variance)
     table = effect.table()
@@ -130,6 +128,5 @@ def test_the_recipe_gives_the_numbers_of_the_table():
 
 def test_rows_of_padding_are_not_counted():
     model = ModelState(text="a b c", seq_len=9, causal=False)
-    assert score_variances(computed.inside(model, "self", 0), 3) == pytest.approx(
-        score_variances(computed.inside(ModelState(text="a b c", seq_len=3, causal=False), "self", 0), 3), rel=1e-4
-    )
+    short = ModelState(text="a b c", seq_len=3, causal=False)
+    assert score_variances(model, "self", 0) == pytest.approx(score_variances(short, "self", 0), rel=1e-4)

@@ -1,26 +1,139 @@
-"""The step-by-step view: what stands beside what, what feeds a cell, and which part of a long text is shown."""
+"""The step-by-step view: its matrices and derivations, recomputed in float64; what feeds a cell; long texts."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, causal_mask, recording
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps.derivation import Cell
-from tfm_ui.lenses.attention.steps.formula import LINES, code, latex, lines_of
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, history
-from tfm_ui.lenses.attention.steps.numbers import WINDOW, head_steps, steps, window
-from tfm_ui.lenses.attention.steps.scenes import SCENES, WHAT, what
+from tfm_ui.lenses.attention.steps import WINDOW, Steps, window
+from tfm_ui.lenses.attention.steps.derivation import LINES, Derivation, code, derivation, latex, lines_of
+from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Cell, history, what
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
 MODEL = ModelState()
+MODELS = {
+    "plain": ModelState(),
+    "rope": ModelState(positional="rope", num_heads=2),
+    "alibi": ModelState(positional="alibi", norm="post"),
+    "t5, padded": ModelState(positional="t5", seq_len=14, causal=False),
+    "learned, one head": ModelState(positional="learned", num_heads=1),
+    "no positions": ModelState(positional="none"),
+    "cross": ModelState(architecture="encoder-decoder"),
+    "many": ModelState(text="@gettysburg", seq_len=40, d_model=64),
+}
+SWITCHES = {
+    "as it is": {},
+    "hot": {"temperature": 2.5},
+    "not scaled": {"scaled": False},
+    "no mask": {"masked": False, "temperature": 0.5},
+}
+
+
+def unit(text: str) -> float:
+    """One of the last digit of a printed number."""
+    digits, _, power = text.partition("×10")
+    places = len(digits.partition(".")[2])
+    return 10.0 ** (-places + (int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))) if power else 0))
+
+
+def read(text: str) -> float:
+    """A printed number."""
+    if "∞" in text:
+        return -math.inf
+    digits, _, power = text.replace("−", "-").partition("×10")
+    return float(digits) * 10.0 ** (int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))) if power else 0)
+
+
+def text_of(derived: Derivation) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in derived.lines)
+
+
+NUMBER = r"−?\d+\.\d+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|−?\d×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−∞"
+
+
+class Recomputed:
+    """One head in float64 NumPy, from a recording of all sites of the plain model: nothing of tfm_ui in it."""
+
+    def __init__(self, model: ModelState, layer: int, head: int, switches: dict) -> None:
+        crosses, width = model.is_encoder_decoder, model.d_model // model.num_heads
+        transformer = Transformer(model.config).eval()
+        inputs = [model.source_tokens.batch] + ([model.target_tokens.batch] if crosses else [])
+        mask = causal_mask(model.length) if model.masks_the_future else None
+        with torch.no_grad(), recording() as trace:
+            transformer(*inputs, mask=mask)
+        site = f"decoder.layers.{layer}.cross_attention" if crosses else f"layers.{layer}.self_attention"
+        path = site if crosses else f"stack.{site}"
+        weights = {name: tensor.double().numpy() for name, tensor in transformer.state_dict().items()}
+
+        def get(what: str) -> np.ndarray:
+            return trace[f"{site}.{what}"].double().numpy()
+
+        residual = get("residual_before")[0]
+        normed = (residual - residual.mean(1, keepdims=True)) / np.sqrt(residual.var(1, keepdims=True) + 1e-5)
+        gain, shift = weights[f"{path}_norm.weight"], weights[f"{path}_norm.bias"]
+        self.input = normed * gain + shift if model.norm == "pre" else residual
+        memory = trace["encoder.final_norm"][0].double().numpy() if crosses else self.input
+        mine = slice(head * width, (head + 1) * width)
+
+        def project(name: str, read: np.ndarray) -> np.ndarray:
+            projected = read @ weights[f"{path}.{name}_projection.weight"].T + weights[f"{path}.{name}_projection.bias"]
+            return projected.reshape(len(read), model.num_heads, width).transpose(1, 0, 2)
+
+        q, k, v = project("query", self.input), project("key", memory), project("value", memory)
+        if model.positional == "rope":
+            q, k = turned(q), turned(k)
+        scores = q @ k.transpose(0, 2, 1)
+        bias = get("position_bias") if f"{site}.position_bias" in trace else 0.0
+        scaled = scores / (math.sqrt(width) if switches.get("scaled", True) else 1) + bias
+        scaled = scaled / switches.get("temperature", 1.0)
+        visible = np.broadcast_to(get("mask") > 0, (1, 1, *scores.shape[1:]))[0, 0]
+        visible = visible | (not switches.get("masked", True))
+        masked = np.where(visible, scaled, -np.inf)
+        powers = np.exp(masked - masked.max(-1, keepdims=True))
+        attention = powers / powers.sum(-1, keepdims=True)
+        self.query, self.key, self.value, self.scores = q[head], k[head], v[head], scores[head]
+        self.scaled, self.masked, self.weights = scaled[head], masked[head], attention[head]
+        outputs = attention @ v
+        self.head_output = outputs[head]
+        self.heads = outputs.transpose(1, 0, 2).reshape(len(residual), -1)
+        self.output = self.heads @ weights[f"{path}.output_projection.weight"].T
+        self.output = self.output + weights[f"{path}.output_projection.bias"]
+        self.first = mine.start
+
+    def at(self, step: str, cell: Cell) -> float:
+        query, key, dim, channel = cell.query, cell.key, cell.dim, cell.channel
+        return {
+            "input": lambda: self.input[query, channel],
+            "query": lambda: self.query[query, dim],
+            "key": lambda: self.key[key, dim],
+            "value": lambda: self.value[key, dim],
+            "scores": lambda: self.scores[query, key],
+            "scaled": lambda: self.scaled[query, key],
+            "masked": lambda: self.masked[query, key],
+            "weights": lambda: self.weights[query, key],
+            "weighted values": lambda: self.weights[query, key] * self.value[key, dim],
+            "head output": lambda: self.head_output[query, dim],
+            "heads": lambda: self.heads[query, self.first + dim],
+            "output": lambda: self.output[query, channel],
+        }[step]()
+
+
+def turned(x: np.ndarray) -> np.ndarray:
+    """RoPE by complex numbers: dimension i and i + width/2 are shown, turned by position / 10000^(2i / width)."""
+    half = x.shape[-1] // 2
+    angles = np.arange(x.shape[-2])[:, None] / 10000.0 ** (np.arange(half) / half)
+    both = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angles)
+    return np.concatenate([both.real, both.imag], -1)
 
 
 def shown(state: AttentionState, model: ModelState = MODEL) -> tuple[dict, dict[str, np.ndarray]]:
@@ -35,26 +148,23 @@ def shown(state: AttentionState, model: ModelState = MODEL) -> tuple[dict, dict[
     }
 
 
-def test_all_matrices_are_what_the_model_computed():
-    with torch.no_grad(), recording() as trace:
-        Transformer(MODEL.config).eval()(MODEL.source_tokens.batch, mask=causal_mask(10))
-    got = {name.rpartition(".")[2]: tensor[0].numpy() for name, tensor in trace.items() if "layers.1.self" in name}
-    header, matrices = shown(AttentionState(layer=2, head=3, query=4))
-    visible = np.tril(np.ones((10, 10), bool))
-    expected = {
-        "input": got["normed"],
-        **{name: got[name][2] for name in ("query", "key", "value", "scores", "masked_scores", "head_output")},
-        "weights": np.where(visible, got["weights"][2], -math.inf),
-        "weighted values": got["weights"][2][3][:, None] * got["value"][2],
-        "heads": got["head_output"].transpose(1, 0, 2).reshape(10, 32),
-        "output": got["output"],
-    }
-    names = {"scaled": "scores", "masked": "masked_scores", "head output": "head_output"}
-    for step in STEPS:
-        if step == "scores":  # not a site: the model scales before it multiplies
-            np.testing.assert_allclose(matrices[step], got["query"][2] @ got["key"][2].T, rtol=1e-5, atol=1e-5)
-        else:
-            np.testing.assert_allclose(matrices[step], expected[names.get(step, step)], rtol=1e-5, atol=1e-6)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_all_matrices_are_what_float64_gives(model):
+    header, matrices = shown(AttentionState(layer=2, head=model.num_heads, kind="cross", query=4), model)
+    again, start = Recomputed(model, 1, model.num_heads - 1, {}), header["starts"]
+    expected = {step: getattr(again, step.replace(" ", "_")) for step in STEPS if step != "weighted values"}
+    expected["weighted values"] = again.weights[3][:, None] * again.value
+    expected["weights"] = np.where(np.isinf(again.masked), -math.inf, again.weights)
+    for step, numbers in expected.items():
+        parts = zip(MATRICES[step].axes, matrices[step].shape, strict=True)
+        rows, columns = (slice(start[axis], start[axis] + count) for axis, count in parts)
+        atol = 1e-5 if step == "scores" else 1e-6
+        np.testing.assert_allclose(matrices[step], numbers[rows, columns], rtol=1e-5, atol=atol, err_msg=step)
+        assert numbers.shape == tuple(map(int, header["matrices"][step]["shape"].split(" = ")[1].split(" × ")))
+
+
+def test_shapes_are_told_in_symbols_and_numbers():
+    header, _ = shown(AttentionState())
     assert header["matrices"]["weights"]["shape"] == "T × T = 10 × 10"
     assert header["matrices"]["query"]["shape"] == "T × dₖ = 10 × 8"
 
@@ -66,7 +176,7 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
     model = ModelState(architecture=architecture, positional=positional)
     lens = AttentionState(kind="cross", whole=False, step=step, query=3)
     _, m = shown(lens, model)
-    head = head_steps(model, lens)
+    head = Steps(model, lens).steps
     bias = m.get("bias", 0)
     plain = {name: getattr(head.inside.module, f"{name}_projection").bias.detach().numpy() for name in ("query", "key")}
     turns = positional == "rope" and architecture == "encoder"
@@ -90,7 +200,7 @@ def test_the_operands_of_a_step_make_its_result(step, architecture, positional):
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, positional):
-    head = head_steps(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature))
+    head = Steps(ModelState(positional=positional), AttentionState(scaled=scaled, temperature=temperature)).steps
     said = what("scaled", head)
     made = head.scores / math.sqrt(8) if "divided by √dₖ." in said else head.scores
     made = made + head.bias if "The bias of alibi is added." in said else made
@@ -102,7 +212,7 @@ def test_what_a_step_makes_is_said_as_the_switches_stand(scaled, temperature, po
 
 def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     assert list(SCENES) == list(WHAT) == list(LINES) == list(STEPS)
-    head = head_steps(MODEL, AttentionState())
+    head = Steps(MODEL, AttentionState()).steps
     for step, scene in SCENES.items():
         assert scene[-1] == step
         line = code(lines_of(head, step))
@@ -129,13 +239,13 @@ def test_every_step_has_a_scene_a_word_and_a_line_of_the_source():
     ],
 )
 def test_the_lines_are_those_that_ran_in_this_model(step, model, lens, expected):
-    lines = code(lines_of(head_steps(ModelState(**model), AttentionState(**lens)), step)).splitlines()
+    lines = code(lines_of(Steps(ModelState(**model), AttentionState(**lens)).steps, step)).splitlines()
     assert len(lines) == len(expected)
     assert all(piece in line for piece, line in zip(expected, lines, strict=True))
 
 
 def test_what_fed_a_weight_goes_back_to_the_two_vectors():
-    head, at = head_steps(MODEL, AttentionState()), Cell(query=5, key=1, dim=0, channel=0)
+    head, at = Steps(MODEL, AttentionState()).steps, Cell(query=5, key=1, dim=0, channel=0)
     regions = {name: region for name, (region, _) in history("weights", head, at).items()}
     assert regions["masked"] == regions["scaled"] == regions["scores"] == (5, None)
     assert regions["query"] == (5, None)
@@ -151,7 +261,7 @@ def test_what_fed_a_weight_goes_back_to_the_two_vectors():
 def test_what_does_not_feed_a_cell_does_not_change_it(step):
     """The regions are right: noise everywhere else leaves the cell as it is, noise within moves it."""
     state = AttentionState(layer=2, head=2)
-    head, at = head_steps(MODEL, state), Cell(query=6, key=3, dim=4, channel=9)
+    head, at = Steps(MODEL, state).steps, Cell(query=6, key=3, dim=4, channel=9)
     rows, columns = MATRICES[step].axes
     places = {"query": 6, "key": 3, "dim": 4, "channel": 9, "merged": 12}
     fed = {name: region for name, (region, _) in history(step, head, at).items()}
@@ -171,7 +281,7 @@ def test_what_does_not_feed_a_cell_does_not_change_it(step):
             other = replace(head, inside=changed, temperature=1.0000001)  # so that nothing is taken from the record
             base = replace(head, temperature=1.0000001)
             numbers = [
-                MATRICES[step].numbers(o, at, slice(None), slice(None))[places[rows], places[columns]].item()
+                NUMBERS[step](o, at, slice(None), slice(None))[places[rows], places[columns]].item()
                 for o in (base, other)
             ]
             if not within and step != "output":  # an output's heads are all fed; other heads are not moved here
@@ -199,9 +309,9 @@ def test_a_long_text_shows_a_window_and_says_so():
     start = header["starts"]["query"]
     row, column = header["lit"]["weights"][0][0]
     assert (start + row, header["starts"]["key"] + column) == (499, 11)
-    head = head_steps(model, state)
+    head = Steps(model, state).steps
     np.testing.assert_array_equal(matrices["weights"][row, column], head.weights[499, 11])
-    assert f"queries {start + 1}–{start + WINDOW} of 1024" in steps(model, state).note
+    assert f"queries {start + 1}–{start + WINDOW} of 1024" in Steps(model, state).sentence()
 
 
 @pytest.mark.parametrize("text", ["hi", "a a a a", "🦊 שלום <script>"])
@@ -212,25 +322,26 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
             state = AttentionState(step=step, whole=whole)
             header, matrices = shown(state, model)
             assert all(not np.isnan(numbers).any() for numbers in matrices.values())
-            assert steps(model, state).sentence()
+            assert Steps(model, state).sentence()
             assert header["lines"]
 
 
 def test_the_formula_lights_what_the_step_computes():
-    def whole(*args, **more) -> str:
-        return " ".join(latex(*args, **more))
+    def whole(step: str, mode: str, positional: str = "sinusoidal", **switches) -> str:
+        head = Steps(ModelState(positional=positional), AttentionState(**switches)).steps
+        return " ".join(latex(head, step, mode))
 
     lit = {step: whole(step, "light").count(r"\boldsymbol") for step in STEPS}
     assert min(lit.values()) >= 1
     assert r"\boldsymbol{\mathrm{softmax}}" in whole("weights", "light")
     assert "sqrt" not in whole("scaled", "dark", scaled=False)
-    assert "+B" in whole("scaled", "dark", bias=True)
+    assert "+B" in whole("scaled", "dark", positional="alibi")
     assert "/0.5" in whole("scaled", "dark", temperature=0.5)
 
 
 def test_the_table_holds_each_matrix_that_is_drawn():
     for whole in (True, False):
-        shown = steps(ModelState(), AttentionState(whole=whole))
+        shown = Steps(ModelState(), AttentionState(whole=whole))
         table = shown.table()
         drawn = [name for name in shown.scene if name in MATRICES]
         assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
@@ -242,6 +353,103 @@ def test_the_table_holds_each_matrix_that_is_drawn():
 def test_the_locked_cell_is_a_token_unless_somebody_has_chosen_padding():
     model = ModelState(text="cat")
     assert len(model.source_tokens.ids) > 1
-    assert steps(model, AttentionState()).at == Cell(query=0, key=0, dim=0, channel=0)
-    chosen = steps(model, AttentionState(query=2, key=1)).at
+    assert Steps(model, AttentionState()).at == Cell(query=0, key=0, dim=0, channel=0)
+    chosen = Steps(model, AttentionState(query=2, key=1)).at
     assert (chosen.query, chosen.key) == (1, 0)
+
+
+# derivations: each on screen, recomputed in float64 from the tensors of a recording of its own
+
+
+@pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_every_derivation_ends_in_the_number_that_float64_gives(model, switches):
+    state = AttentionState(layer=2, head=model.num_heads, kind="cross", **switches)
+    shown, again = Steps(model, state).steps, Recomputed(model, 1, model.num_heads - 1, switches)
+    places = np.random.default_rng(3)
+    for step in STEPS:
+        for _ in range(6):
+            sizes = len(shown.queries), len(shown.keys), shown.head_dim, model.d_model
+            cell = Cell(*(int(places.integers(size)) for size in sizes))
+            derived = derivation(shown, step, cell)
+            last = re.findall(NUMBER, text_of(derived))[-1]
+            expected = again.at(step, cell)
+            if math.isinf(expected):
+                assert last == "−∞"
+            else:
+                assert abs(read(last) - expected) <= unit(last), f"{step} {cell}: {text_of(derived)}"
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_the_terms_of_a_sum_are_printed_and_make_the_number(model):
+    shown = Steps(model, AttentionState(kind="cross")).steps
+    cell = Cell(query=min(5, len(shown.queries) - 1), key=1, dim=1, channel=3)
+    visible, inside = shown.visible[cell.query], shown.inside
+    row = shown.number * shown.head_dim + cell.dim
+    sums = {
+        "query": (inside.input[cell.query], row),
+        "key": (inside.memory[cell.key], row),
+        "value": (inside.memory[cell.key], row),
+        "scores": (shown.query[cell.query], shown.key[cell.key]),
+        "head output": (shown.weights[cell.query, visible], shown.value[visible, cell.dim]),
+        "output": (shown.merged(slice(cell.query, cell.query + 1))[0], cell.channel),
+    }
+    for step, (left, right) in sums.items():
+        bias = 0.0
+        if step not in ("scores", "head output"):
+            module = inside.module.get_submodule(f"{step}_projection")
+            right, bias = module.weight[right].detach(), module.bias[right].item()
+        printed = re.findall(NUMBER, text_of(derivation(shown, step, cell)).splitlines()[0])
+        total = (left.double() * right.double()).sum().item() + bias
+        assert abs(read(printed[-1]) - total) <= unit(printed[-1])
+        if len(left) <= 8:
+            for factor in (*left.tolist(), *right.tolist()):
+                assert formats.number(factor) in printed
+
+
+def test_a_weights_derivation_names_the_keys_and_divides_by_their_sum():
+    shown = Steps(ModelState(), AttentionState()).steps
+    derived = derivation(shown, "weights", Cell(query=5, key=2, dim=0, channel=0))
+    numbers = [read(n) for n in re.findall(NUMBER, text_of(derived).splitlines()[2])]
+    assert numbers[-1] == pytest.approx(sum(numbers[:-1]), abs=4e-4)
+    assert [text.strip() for text, role in derived.lines[2] if role == "key"] == shown.keys[:6]
+    assert shown.weights[5].sum().item() == pytest.approx(1, abs=1e-6)
+    assert text_of(derived).endswith(f" = {formats.share(shown.weights[5, 2].item())}")
+
+
+def test_the_way_back_to_the_embedding_is_told_in_the_first_layer_alone():
+    cell = Cell(query=2, key=0, dim=0, channel=4)
+    first = text_of(derivation(Steps(ModelState(), AttentionState(layer=1)).steps, "input", cell))
+    assert "embedding × √d_model + position 3 =" in first
+    a, b, total = [read(n) for n in re.findall(NUMBER, first)[:3]]
+    assert total == pytest.approx(a + b, abs=0.0011)
+    second = text_of(derivation(Steps(ModelState(), AttentionState(layer=2)).steps, "input", cell))
+    assert "as the layers before left it" in second
+    none = text_of(derivation(Steps(ModelState(positional="none"), AttentionState()).steps, "input", cell))
+    assert "embedding of “sat” × √d_model" in none
+
+
+def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
+    shown = Steps(ModelState(), AttentionState()).steps
+    blind = shown.inside.visible.clone()
+    blind[3] = False
+    hot = replace(shown, inside=replace(shown.inside, visible=blind), temperature=2.0)
+    for step in STEPS:
+        assert "nan" not in text_of(derivation(hot, step, Cell(query=3, key=1, dim=0, channel=0)))
+    assert "may see nothing" in text_of(derivation(hot, "weights", Cell(3, 1, 0, 0)))
+    assert hot.weights[3].sum() == 0
+
+
+@given(st.floats(-1e6, 1e6, allow_subnormal=False))
+@settings(max_examples=300)
+def test_a_printed_number_is_within_its_last_digit(value):
+    text = formats.number(value)
+    assert abs(read(text) - value) <= unit(text)
+    assert text.count("-") == 0
+    assert text not in ("−0.000", "−0")
+
+
+@given(st.floats(0, 1, allow_subnormal=False))
+def test_a_printed_share_is_within_its_last_digit(value):
+    text = formats.share(value)
+    assert abs(read(text) - value) <= unit(text)

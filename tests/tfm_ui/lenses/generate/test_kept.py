@@ -9,37 +9,27 @@ from numpy.testing import assert_allclose
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.examples import shared_by
-from tests.tfm_ui.lenses.generate.decodings import report_of
+from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, left_by, report_of, set_up
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core import Transformer, generate, to_gpt2
-from tfm_ui.lenses.generate import courses
+from tfm_ui.lenses.generate.courses import prompt_of
 from tfm_ui.lenses.generate.kept import measured, same
-from tfm_ui.lenses.generate.kept.canvas import content
-from tfm_ui.lenses.generate.kept.costs import costs
-from tfm_ui.lenses.generate.kept.numbers import kept
-from tfm_ui.lenses.generate.kept.panels import blocks
+from tfm_ui.lenses.generate.kept.costs import KeptCosts
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS, what_is_saved
+from tfm_ui.lenses.generate.kept.same import KeptSame
+from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.pictures.panel import Note, panels_in
 from tfm_ui.state.model_state import ModelState
 
-LAB = ModelState(weights="lab-gpt", text="The captain looked at the sea, and")
 LONG = ModelState(weights="lab-gpt", text="the sea and the ship " * 45)
-RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="to be", positional="rope", num_layers=3)
 SHORT = GenerateState(view="kept", steps=12, layer=2)
 every = pytest.mark.parametrize("model", [LAB, RANDOM])
 
 
-@pytest.fixture
-def empty():
-    with empty_store(measured):
-        yield
-
-
 @every
 def test_what_is_drawn_is_what_one_pass_of_the_layer_projects(model):
-    shown = kept(model, SHORT)
-    header, numbers = content(shown)
+    shown = Kept(model, SHORT)
+    header, numbers = shown.picture()
     rows, width = header["parts"][0]["rows"], model.config.d_model
     keys, values = numbers.reshape(2, rows, width)
     fresh = Transformer(model.config).eval()
@@ -56,7 +46,7 @@ def test_what_is_drawn_is_what_one_pass_of_the_layer_projects(model):
 
 
 def test_rows_and_bytes_are_those_of_transformers_cache():
-    shown = kept(LAB, SHORT)
+    shown = Kept(LAB, SHORT)
     gpt2, cache = to_gpt2(Transformer(LAB.config).eval()), None
     tokens, prompt = shown.course.tokens, len(shown.course.prompt)
     for number, (length, size) in enumerate(zip(shown.lengths, shown.measured, strict=True)):
@@ -71,10 +61,10 @@ def test_rows_and_bytes_are_those_of_transformers_cache():
 
 @every
 def test_each_step_adds_a_row_and_earlier_rows_stay(model):
-    header, _ = content(kept(model, SHORT))
+    header, _ = Kept(model, SHORT).picture()
     rows = [step["rows"] for step in header["steps"]]
     assert rows == list(range(header["prompt"], header["prompt"] + 12))
-    before, after = (kept(model, GenerateState(view="kept", steps=steps)).matrices(0)[0] for steps in (5, 12))
+    before, after = (Kept(model, GenerateState(view="kept", steps=steps)).matrices(0)[0] for steps in (5, 12))
     assert_allclose(before, after[: len(before)], atol=1e-5)
 
 
@@ -83,49 +73,42 @@ def test_each_step_adds_a_row_and_earlier_rows_stay(model):
 def test_whatever_was_written_before_all_that_is_drawn_is_stored(courses_before):
     for steps, seed, puts in courses_before:  # each goes on from the one before, as far as the texts agree
         state = GenerateState(view="kept", steps=steps, seed=seed, forced="60.9" if puts else "")
-        shown = kept(LONG, state)
+        shown = Kept(LONG, state)
         assert shown.measured == shown.by_formula
         assert all(
-            len(keys) == len(values) == shown.rows(begin)
-            for begin in shown.begins
+            len(keys) == len(values) == rows
+            for begin, rows in shown.parts.items()
             for keys, values in [shown.matrices(begin)]
         )
         assert all(shown.laws().values())
 
 
-@pytest.mark.parametrize(("full", "ends"), [("window", 90), ("stop", None)])
-def test_a_full_context_begins_anew_or_ends_and_it_is_said(full, ends):
-    shown = kept(LONG, GenerateState(view="kept", steps=90, full=full))
+@pytest.mark.parametrize("full", ["window", "stop"])
+def test_a_full_context_begins_anew_or_ends_and_it_is_said(full):
+    shown = Kept(LONG, GenerateState(view="kept", steps=90, full=full))
     context = LONG.most_tokens
     if full == "window":
-        first = next(step for step in shown.steps if step.begin)
+        first = next(step for step in shown.course.steps if step.begin)
         assert len(shown.course.prompt) + first.number == context + 1
-        assert f"At step {first.number + 1} the context of 256 tokens was full" in shown.context_said()
-        assert shown.begins == sorted({step.begin for step in shown.steps})
+        assert f"At step {first.number + 1} the context of 256 tokens was full" in shown.when_full()
+        assert len(shown.course.steps) == 90
+        assert list(shown.parts) == sorted({step.begin for step in shown.course.steps})
         assert shown.lengths[first.number] == len(shown.course.prompt) + first.number - first.begin < context
     else:
-        assert len(shown.course.prompt) + len(shown.steps) == context + 1
-        assert f"After step {len(shown.steps)} the context of 256 tokens was full" in shown.context_said()
+        assert len(shown.course.prompt) + len(shown.course.steps) == context + 1
+        assert f"After step {len(shown.course.steps)} the context of 256 tokens was full" in shown.when_full()
         assert max(shown.lengths) == context
-    assert ends is None or len(shown.steps) == ends
     assert all(shown.laws().values())
-    assert "not full" in kept(LAB, SHORT).sentence()
+    assert "not full" in Kept(LAB, SHORT).sentence()
 
 
 @every
 def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
-    shown = same.same(model, SHORT)
-    asked = courses.settings_of(model, SHORT)
-    written = generate(
-        Transformer(model.config).eval(),
-        courses.prompt_of(model),
-        asked.sampling,
-        steps=12,
-        use_cache=False,
-        context=model.most_tokens,
-    )
-    assert [step.token for step in shown.whole] == [step.token for step in written]
-    assert [step.number for step in shown.whole] == list(range(12))
+    shown = KeptSame(model, SHORT)
+    machine, context = Transformer(model.config).eval(), model.most_tokens
+    written = generate(machine, prompt_of(model), SHORT.sampling, steps=12, use_cache=False, context=context)
+    assert shown.tokens == [step.token for step in written]
+    assert list(shown.numbers) == list(range(12))
     assert all(shown.laws().values())
     assert shown.same == 12
     assert 0 <= shown.largest < shown.bound
@@ -135,77 +118,58 @@ def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
 
 def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkeypatch):
     monkeypatch.setattr(same, "BUDGET", 1e9)
-    shown = same.Same(RANDOM, courses.settings_of(RANDOM, GenerateState(steps=200, seed=5)))
-    numbers = [step.number for step in shown.whole]
+    shown = KeptSame(RANDOM, GenerateState(steps=200, seed=5))
+    numbers = shown.numbers
     assert 2 <= len(numbers) < 200
     assert (numbers[0], numbers[-1]) == (0, 199)
     assert f"{len(numbers)} of 200 steps" in shown.sentence()
 
 
-def test_what_was_measured_is_kept_found_by_its_name_and_told(empty):
-    assert "Nothing of this shape is measured" in costs(RANDOM, SHORT).sentence()
-    report = report_of(RANDOM, (0.001, 0.004))
-    measured.keep(report)
-    assert measured.find(report.plan) == measured.find(report.plan, "abc123") == report
-    assert costs(RANDOM, SHORT).report is None  # the link names none
-    shown = costs(RANDOM, GenerateState(view="kept", run="abc123"))
-    assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()
-    assert all(shown.laws().values())
-    assert "25 Nov 2026, 20:00 UTC" in measured.facts(shown.report)
-    assert shown.table()["tokens a second without"].dropna().unique() == [250]
-    other = ModelState(architecture="decoder", tokenizer="byte", num_layers=4)
-    assert costs(other, GenerateState(view="kept", run="abc123")).report is None
-
-
-def test_a_model_that_does_not_write_is_told_so():
-    for model in (ModelState(), ModelState(architecture="decoder")):
-        note, offer = blocks(model, SHORT)
-        assert callable(offer), "a button"
-        assert isinstance(note, Note)
-        assert note.text == courses.why_not_write(model)
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("model", [RANDOM, LAB, ModelState()])
-def test_answers_hold_of_other_models(question, model):
-    state = GenerateState(**{**question.page, "steps": 12})
-    assert question.answer(model, state)
-    assert question.predict is None or question.predict.measured(model, state) >= 0
+def test_what_was_measured_is_kept_found_by_its_name_and_told():
+    with empty_store(measured):
+        assert "Nothing of this shape is measured" in KeptCosts(RANDOM, SHORT).sentence()
+        report = report_of(RANDOM, (0.001, 0.004))
+        measured.keep(report)
+        assert measured.find(report.plan) == measured.find(report.plan, "abc123") == report
+        assert KeptCosts(RANDOM, SHORT).report is None  # the link names none
+        shown = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
+        assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()
+        assert all(shown.laws().values())
+        assert "25 Nov 2026, 20:00 UTC" in measured.facts(shown.report)
+        assert shown.table()["tokens a second without"].dropna().unique() == [250]
+        assert shown.picture()[0]["foot"] == measured.facts(shown.report)
+        other = ModelState(architecture="decoder", tokenizer="byte", num_layers=4)
+        assert KeptCosts(other, GenerateState(view="kept", run="abc123")).report is None
 
 
 def test_a_token_adds_two_vectors_a_layer():
     question = QUESTIONS[0]
-    model, state = ModelState(**question.model), GenerateState(**question.page)
-    assert question.predict.measured(model, state) == 2 * 4 * 160 * 4
-    assert question.answer(model, state).startswith("5,120 bytes: ")
+    assert question.predict.measured(*set_up(question)) == 2 * 4 * 160 * 4
+    assert question.answer(*set_up(question)).startswith("5,120 bytes: ")
 
 
 def test_the_long_prompts_context_is_full_on_the_way():
-    question = QUESTIONS[-1]
-    answer = question.answer(ModelState(**question.model), GenerateState(**question.page))
-    assert "At step" in answer
+    assert "At step" in QUESTIONS[-1].answer(*set_up(QUESTIONS[-1]))
 
 
 @pytest.mark.parametrize("full", ["window", "stop"])
 def test_recipes_give_the_same_numbers(full):
     state = GenerateState(view="kept", steps=30, full=full)
-    for panel in panels_in(blocks(RANDOM, state)):
-        scope = {}
-        exec(compile(panel.result.recipe(), panel.key, "exec"), scope)
-        if panel.key == "generate_kept":
-            assert_allclose(scope["keys"], panel.result.matrices(0)[0], atol=1e-5)
-            assert scope["nbytes"] == panel.result.measured[-1]
-        elif panel.key == "generate_kept_same":
-            assert scope["with_cache"] == scope["without"]
-            assert_allclose(scope["differences"], [step.difference for step in panel.result.whole], atol=1e-6)
-        else:
-            assert scope["nbytes"][-1] == panel.result.stored(RANDOM.most_tokens)
+    kept, both = Kept(RANDOM, state), KeptSame(RANDOM, state)
+    scope = left_by(kept)
+    assert_allclose(scope["keys"], kept.matrices(0)[0], atol=1e-5)
+    assert scope["nbytes"] == kept.measured[-1]
+    scope = left_by(both)
+    assert scope["with_cache"] == scope["without"]
+    assert_allclose(scope["differences"], both.differences, atol=1e-6)
+    costs = KeptCosts(RANDOM, state)
+    assert left_by(costs)["nbytes"][-1] == costs.stored(RANDOM.most_tokens)
 
 
 def test_what_is_saved_is_told_for_logits_everywhere_and_for_the_last_alone():
     """FlopCounterMode's count of a pass whose logits are computed at its last token alone."""
     model = ModelState(weights="lab-gpt", text="The sea")
-    shown = costs(model, GenerateState(view="kept"))
+    shown = KeptCosts(model, GenerateState(view="kept"))
     machine = Transformer(model.config).eval()
     tokens = torch.zeros(1, shown.context, dtype=torch.long)
     with FlopCounterMode(display=False) as counter, torch.no_grad():

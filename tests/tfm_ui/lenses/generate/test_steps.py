@@ -3,22 +3,17 @@
 import numpy as np
 import pytest
 
-from tfm_ui.lenses.generate import courses
-from tfm_ui.lenses.generate.courses import QUICK, settings_of
-from tfm_ui.lenses.generate.look.pictures import LIKELIEST, look
+from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM
+from tfm_ui.lenses.generate.courses import QUICK, ROWS
+from tfm_ui.lenses.generate.look import LIKELIEST, Look
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.numbers import written
-from tfm_ui.lenses.generate.write.steps import ROWS
+from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import cache
 from tfm_ui.server.pool_worker import TurnElsewhere
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.visitors.turn import SlowLaneNeeded, use_turn
 
-LAB = ModelState(weights="lab-gpt", text="The captain looked at the sea, and")
-SMALL = ModelState(architecture="decoder", tokenizer="byte", text="to be")
 
-
-@pytest.mark.parametrize("model", [LAB, SMALL])
+@pytest.mark.parametrize("model", [LAB, RANDOM])
 @pytest.mark.parametrize(
     "state",
     [
@@ -28,7 +23,7 @@ SMALL = ModelState(architecture="decoder", tokenizer="byte", text="to be")
     ],
 )
 def test_numbers_of_a_step_are_those_of_its_draw(model, state):
-    shown = written(model, state)
+    shown = Write(model, state)
     for at, (step, draw) in enumerate(zip(shown.course.steps, shown.draws, strict=True)):
         order, row = draw.order.tolist(), shown.steps.numbers[at]
         rank = order.index(step.token)
@@ -49,29 +44,24 @@ def test_numbers_of_a_step_are_those_of_its_draw(model, state):
 
 def test_the_likeliest_tokens_beside_the_heads_are_the_first_of_the_order():
     state = GenerateState(steps=6, seed=2)
-    header, _ = look(LAB, state)
+    write, (header, _) = Write(LAB, state), Look(LAB, state).picture()
     pieces = LAB.tokens_by.pieces
-    for told, chance, step, draw in zip(
-        header["likeliest"],
-        header["chances"],
-        written(LAB, state).course.steps,
-        written(LAB, state).draws,
-        strict=False,
-    ):
+    likeliest = zip(header["likeliest"], header["chances"], write.course.steps, write.draws, strict=True)
+    for told, chance, step, draw in likeliest:
         assert [piece for piece, _ in told] == [pieces[token] for token in draw.order[:LIKELIEST].tolist()]
         assert chance == draw.final[step.token]
 
 
 def test_what_is_kept_of_a_long_text_is_small():
-    shown = written(LAB, GenerateState(steps=100))
+    shown = Write(LAB, GenerateState(steps=100))
     assert cache.held_bytes(shown.steps) < 100_000
 
 
 def test_a_long_text_asks_for_the_slow_lane_and_a_short_text_does_not():
     cache.clear()
     with use_turn(TurnElsewhere(heavy=False)):
-        assert len(courses.course_of(LAB, settings_of(LAB, GenerateState(steps=QUICK))).steps) == QUICK
-        longer = written(LAB, GenerateState(steps=QUICK + 1))
+        assert len(Write(LAB, GenerateState(steps=QUICK)).course.steps) == QUICK
+        longer = Write(LAB, GenerateState(steps=QUICK + 1))
         for numbers in (lambda: longer.steps, lambda: longer.course):
             with pytest.raises(SlowLaneNeeded):
                 numbers()

@@ -10,21 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.tfm_ui.lenses.generate.examples import RANDOM, left_by, set_up
 from tfm_core import Transformer, lab_tokenizer, surprise, to_gpt2
-from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise import scored
-from tfm_ui.lenses.generate.surprise.canvas import WIDTH
-from tfm_ui.lenses.generate.surprise.numbers import NOTHING, Along, fewest_for_half, surprising
-from tfm_ui.lenses.generate.surprise.panels import blocks
-from tfm_ui.lenses.generate.surprise.pictures import drawn
 from tfm_ui.lenses.generate.surprise.questions import PLAIN, QUESTIONS, SHUFFLED
-from tfm_ui.lenses.generate.surprise.sides import bytes_of, why_not_score
-from tfm_ui.pictures.panel import Note, panels_in
+from tfm_ui.lenses.generate.surprise.sides import bytes_of
+from tfm_ui.lenses.generate.surprise.tokens import NOTHING, WIDTH, Surprise, SurprisePlaces, fewest_for_half
 from tfm_ui.state.model_state import ModelState
 
 TEXT = "Call me Ishmael. Some years ago I thought I would sail about a little."
 LAB = ModelState(weights="lab-gpt", text=TEXT)
-RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="to be or not")
+LONG = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
 ALONE = GenerateState(view="surprise")
 
 
@@ -36,7 +33,7 @@ def beside(against, **more):
 
 
 def test_each_tokens_surprise_is_transformers_cross_entropy_over_the_text_alone():
-    side = surprising(LAB, ALONE).sides[0]
+    side = Surprise(LAB, ALONE).sides[0]
     ids = list(map(lab_tokenizer().id_of, lab_tokenizer().split(TEXT)))
     with torch.no_grad():
         logits = to_gpt2(Transformer(LAB.config).eval())(torch.tensor([ids])).logits[0, :-1]
@@ -51,30 +48,28 @@ def test_each_tokens_surprise_is_transformers_cross_entropy_over_the_text_alone(
     assert side.scored.top_ids[:, 0].tolist() == top.indices[:, 0].tolist()
 
 
-def test_the_first_token_has_no_probability_and_it_is_said():
-    side = surprising(RANDOM, ALONE).sides[0]
-    assert np.isnan(side.bits[0])
-    theirs = surprise(Transformer(RANDOM.config).eval(), side.ids)
-    assert_allclose(side.bits[1:], theirs.bits, atol=1e-5)
+@pytest.mark.parametrize("model", [RANDOM, LONG])
+def test_tokens_are_rated_as_the_library_does_in_windows_where_the_text_is_longer_than_the_context(model):
+    side = Surprise(model, ALONE).sides[0]
+    assert (len(side.ids) > model.most_tokens) == model.is_lab_gpt
+    theirs = surprise(Transformer(model.config).eval(), side.ids, context=model.most_tokens)
+    assert_allclose(side.bits[1:], theirs.bits, atol=1e-4 if model.is_lab_gpt else 1e-5)
     assert_allclose(side.scored.entropies, theirs.entropies, atol=1e-5)
     assert side.scored.ranks.tolist() == theirs.ranks.tolist()
-    assert "The first token, “t”, has no probability: nothing stands before it." in surprising(RANDOM, ALONE).sentence()
-    assert "start token" not in surprising(RANDOM, ALONE).sentence()
-    assert "a start token stood before each text" in surprising(LAB, ALONE).sentence()
 
 
-def test_a_text_longer_than_the_context_is_rated_in_windows():
-    model = ModelState(weights="lab-gpt", text="The sea was calm. " * 80)
-    side = surprising(model, ALONE).sides[0]
-    assert len(side.ids) > 256
-    theirs = surprise(Transformer(model.config).eval(), side.ids, context=256)
-    assert_allclose(side.bits[1:], theirs.bits, atol=1e-4)
+def test_the_first_token_has_no_probability_and_it_is_said():
+    assert np.isnan(Surprise(RANDOM, ALONE).sides[0].bits[0])
+    sentence = Surprise(RANDOM, ALONE).sentence()
+    assert "The first token, “t”, has no probability: nothing stands before it." in sentence
+    assert "start token" not in sentence
+    assert "a start token stood before each text" in Surprise(LAB, ALONE).sentence()
 
 
 @pytest.mark.parametrize("memory", [1, 3, 64])
 @pytest.mark.parametrize("model", [LAB, RANDOM])
 def test_with_a_short_memory_each_token_is_predicted_from_the_last_alone(model, memory):
-    side = surprising(model, beside("short memory", memory=memory)).sides[1]
+    side = Surprise(model, beside("short memory", memory=memory)).sides[1]
     machine, ids = Transformer(model.config).eval(), side.ids
     for place in range(1, len(ids)):
         with torch.no_grad():
@@ -84,11 +79,11 @@ def test_with_a_short_memory_each_token_is_predicted_from_the_last_alone(model, 
 
 
 def test_random_weights_are_those_that_training_began_with():
-    shown = surprising(LAB, beside("random weights"))
+    shown = Surprise(LAB, beside("random weights"))
     assert shown.sides[1].config.weights == "random"
     assert shown.sides[1].ids == shown.sides[0].ids
     assert shown.sides[1].scored.perplexity > 1000 > shown.sides[0].scored.perplexity
-    seeds = [side.config.seed for side in surprising(RANDOM, beside("random weights")).sides]
+    seeds = [side.config.seed for side in Surprise(RANDOM, beside("random weights")).sides]
     assert seeds[0] != seeds[1]
 
 
@@ -96,48 +91,42 @@ def test_random_weights_are_those_that_training_began_with():
 
 
 def test_b_is_absent_until_there_is_another_text():
-    assert len(surprising(LAB, ALONE).sides) == 1
-    assert "Text B" in surprising(LAB, ALONE).hint
-    shown = surprising(LAB, beside("other text", other="The whale"))
+    assert len(Surprise(LAB, ALONE).sides) == 1
+    assert "Text B" in Surprise(LAB, ALONE).hint
+    shown = Surprise(LAB, beside("other text", other="The whale"))
     assert [len(side.pieces) for side in shown.sides][1] == len(lab_tokenizer().split("The whale"))
     assert not shown.hint
     trained = ModelState(weights="induction")
-    assert "cannot be read" in surprising(trained, beside("other text", other="@ a text")).hint
+    assert "cannot be read" in Surprise(trained, beside("other text", other="@ a text")).hint
 
 
-def test_the_most_surprising_token_is_named_with_its_ties():
-    shown = surprising(LAB, ALONE)
-    side = shown.sides[0]
-    worst = int(np.nanargmax(side.bits))
-    assert f"“{side.names[worst]}”, token {worst + 1}, surprises most" in shown.sentence()
-    alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
-    assert "(one of 5 tokens that tie) surprises most" in surprising(alike, ALONE).sentence().replace("tie),", "tie)")
-
-
-def test_where_they_differ_most_is_said():
-    shown = surprising(LAB, beside("short memory", memory=2))
+def test_what_surprises_most_and_where_they_differ_most_is_named_with_its_ties():
+    shown = Surprise(LAB, beside("short memory", memory=2))
     a, b = (side.bits for side in shown.sides)
-    at = int(np.nanargmax(np.abs(a - b)))
-    assert f"They differ most at “{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+    for what, bits in (("They differ most at ", np.abs(a - b)), (f"over {len(a) - 1} tokens. ", a)):
+        at = int(np.nanargmax(bits))
+        assert f"{what}“{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+    alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
+    assert "(one of 5 tokens that tie), surprises most" in Surprise(alike, ALONE).sentence()
 
 
 def test_half_of_the_bits_fall_on_few_tokens():
     assert fewest_for_half(np.array([1.0, 5.0, 1.0, 1.0])) == 1
     assert fewest_for_half(np.array([1.0, 1.0, 1.0, 1.0])) == 2
-    along = Along(surprising(LAB, ALONE))
+    along = SurprisePlaces(LAB, ALONE)
     assert all(along.laws().values())
-    assert len(along.table()) == len(along.shown.sides[0].pieces) - 1
+    assert len(along.table()) == len(along.sides[0].pieces) - 1
 
 
 @pytest.mark.parametrize("text", ["", " "])
 def test_of_no_text_nothing_is_said_but_that(text):
     model = ModelState(weights="lab-gpt", text=text)
-    shown = surprising(model, beside("random weights"))
+    shown = Surprise(model, beside("random weights"))
     if not text:
         assert shown.sentence() == NOTHING
         assert not shown.laws()
         assert not shown.recipe()
-    header, numbers = drawn(shown)
+    header, numbers = shown.picture()
     assert numbers.size == WIDTH * sum(len(side["tokens"]) for side in header["sides"])
 
 
@@ -148,10 +137,10 @@ texts = st.text(max_size=40) | st.sampled_from(
 )
 
 
-@given(texts, st.sampled_from(["other text", "random weights", "short memory"]), texts)
+@given(texts, st.sampled_from(AGAINST), texts)
 def test_any_text_is_rated_to_the_last_byte(text, against, other):
     model = ModelState(weights="lab-gpt", text=text)
-    shown = surprising(model, beside(against, other=other, memory=2))
+    shown = Surprise(model, beside(against, other=other, memory=2))
     for side in shown.sides:
         assert len(side.bits) == len(side.pieces)
         assert bytes_of(model, side.pieces) == len(
@@ -159,71 +148,45 @@ def test_any_text_is_rated_to_the_last_byte(text, against, other):
         )
     assert all(shown.laws().values())
     assert shown.sentence()
-    drawn(shown)
+    shown.picture()
 
 
 def test_ten_thousand_tokens_are_cut_and_it_is_said():
     model = ModelState(weights="lab-gpt", text="a b " * 5000)
-    shown = surprising(model, beside("short memory", memory=64))
+    shown = Surprise(model, beside("short memory", memory=64))
     most = scored.most_scored(model.config, 256, 64)
     assert {len(side.pieces) for side in shown.sides} == {most}
     assert f"the first {most} are rated" in shown.sentence()
-    alone = surprising(model, ALONE)
+    alone = Surprise(model, ALONE)
     assert len(alone.sides[0].pieces) == scored.MOST
     assert f"the first {scored.MOST:,} are rated" in alone.sentence()
 
 
 def test_a_length_that_was_chosen_is_what_is_rated():
     model = ModelState(weights="lab-gpt", text=TEXT, seq_len=5)
-    assert surprising(model, ALONE).sides[0].pieces == model.source_tokens.pieces
-
-
-@pytest.mark.parametrize("causal", [True, False])
-def test_only_of_a_model_that_looks_ahead_it_is_said_that_it_does(causal):
-    said = why_not_score(ModelState(causal=causal))
-    assert ("see those after them" in said) != causal
-    assert ("looks back only" in said) == causal
-
-
-def test_a_model_without_next_tokens_is_told_so():
-    for model in (ModelState(), ModelState(architecture="decoder")):
-        note, offer = blocks(model, ALONE)
-        assert callable(offer), "a button"
-        assert isinstance(note, Note)
-        assert note.text == why_not_score(model)
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("model", [LAB, RANDOM, ModelState(), ModelState(weights="lab-gpt", text="")])
-def test_answers_hold_of_other_models(question, model):
-    state = GenerateState(**question.page)
-    assert question.answer(model, state)
-    if question.predict:
-        assert question.predict.measured(model, state) in question.predict.options or not question.predict.options
+    assert Surprise(model, ALONE).sides[0].pieces == model.source_tokens.pieces
 
 
 def test_what_the_questions_take_for_granted():
     order, memory = QUESTIONS[1], QUESTIONS[3]
     assert sorted(PLAIN.replace(".", "").lower().split()) == sorted(SHUFFLED.replace(".", "").lower().split())
-    assert order.predict.measured(ModelState(**order.model), GenerateState(**order.page)) == "B"
-    assert "more than A" in memory.answer(ModelState(**memory.model), GenerateState(**memory.page))
+    assert order.predict.measured(*set_up(order)) == "B"
+    assert "more than A" in memory.answer(*set_up(memory))
     assert QUESTIONS[2].model["weights"] == "lab-gpt"
     assert LAB.config.vocab_size == 2048
 
 
-@pytest.mark.parametrize("against", ["other text", "random weights", "short memory"])
+@pytest.mark.parametrize("against", AGAINST)
 @pytest.mark.parametrize("model", [LAB, RANDOM])
 def test_the_recipe_gives_the_same_numbers(model, against):
-    shown = surprising(model, beside(against, other="the sea", memory=2))
-    scope = {}
-    exec(compile(shown.recipe(), "recipe", "exec"), scope)
+    shown = Surprise(model, beside(against, other="the sea", memory=2))
+    scope = left_by(shown)
     for side, bits, perplexity in zip(shown.sides, scope["bits"], scope["perplexities"], strict=True):
         assert_allclose(bits, side.scored.bits, atol=1e-4)
         assert perplexity == pytest.approx(side.scored.perplexity, rel=1e-4)
 
 
-def test_each_panel_has_a_table_of_every_token():
-    panels = panels_in(blocks(LAB, beside("random weights")))
-    table = panels[0].result.table()
+def test_the_table_has_a_row_for_every_token():
+    table = Surprise(LAB, beside("random weights")).table()
     assert list(table["side"]) == ["A"] * (len(table) // 2) + ["B"] * (len(table) // 2)
     assert_allclose(table["probability"], 2.0 ** -table["bits"])

@@ -15,7 +15,7 @@ from tfm_ui.lenses.home.next_token import next_token
 from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
 from tfm_ui.live.known_words import known_texts
-from tfm_ui.live.texts import tokens_of
+from tfm_ui.live.places import tokens_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
 

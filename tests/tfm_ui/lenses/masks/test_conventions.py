@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from tests.tfm_ui.payloads import decode
-from tfm_core import MultiHeadAttention
+from tfm_core import MultiHeadAttention, Transformer, encode
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions import calls
-from tfm_ui.lenses.masks.conventions.calls import attention_inputs, conventions
-from tfm_ui.lenses.masks.conventions.chosen import about, slip
-from tfm_ui.lenses.masks.conventions.pasted import GONE, NOTHING, pasted_mask
-from tfm_ui.lenses.masks.conventions.table import AllCalls
+from tfm_ui.lenses.masks.conventions.calls import attention_inputs
+from tfm_ui.lenses.masks.conventions.chosen import Handed
+from tfm_ui.lenses.masks.conventions.foreign import GONE, NOTHING, Foreign
+from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, Setting, setting
 from tfm_ui.pictures.registry import made, query_of
@@ -34,6 +34,10 @@ def drawn(name, model, state):
     header, numbers = decode(made(name, query_of(((model, ""), (state, PREFIX)))))
     rows, columns = len(header["rows"]["names"]), len(header["columns"]["names"])
     return header, np.frombuffer(numbers, np.float32).reshape(-1, rows, columns)
+
+
+def both(model, state) -> tuple[Conventions, Handed]:
+    return Conventions(model, state), Handed(model, state)
 
 
 def test_what_the_calls_get_is_what_the_layer_works_on():
@@ -59,10 +63,10 @@ def test_what_the_calls_get_is_what_the_layer_works_on():
 def test_every_call_is_made_and_every_law_holds():
     for model in (SMALL, LARGE, DECODER, ACROSS, replace(LARGE, num_heads=16, positional="alibi")):
         for mask in ("padding", "causal and padding", "window 2", ""):
-            batch = conventions(model, replace(BATCH, mask=mask))
+            batch = Conventions(model, replace(BATCH, mask=mask))
             assert batch.verified.keys() == CONVENTIONS.keys()
-            assert all(AllCalls(batch).laws().values())
-            table = AllCalls(batch).table()
+            assert all(batch.laws().values())
+            table = batch.table()
             assert list(table.index) == list(CONVENTIONS)
             able = table[table["cells it cannot say"] == 0]
             assert (able["largest difference"] < 1e-5).all()
@@ -70,107 +74,105 @@ def test_every_call_is_made_and_every_law_holds():
 
 @pytest.mark.parametrize(("wrong", "said"), [(0.001, "1×10⁻³"), (math.nan, "NaN")])
 def test_a_call_that_gives_other_numbers_breaks_the_law(wrong, said):
-    batch = conventions(SMALL, BATCH)
+    batch = Conventions(SMALL, BATCH)
     last = [*CONVENTIONS][-1]
     vars(batch)["verified"] = batch.verified | {last: replace(batch.verified[last], of_said=wrong, difference=wrong)}
-    assert not any(AllCalls(batch).laws().values())
-    assert f"the largest difference of their outputs from ours is {said}." in AllCalls(batch).sentence()
-    assert f"<div>{said}</div>" in AllCalls(batch).html()
+    assert not any(batch.laws().values())
+    assert f"the largest difference of their outputs from ours is {said}." in batch.sentence()
+    assert f"<div>{said}</div>" in batch.html()
 
 
 def test_the_sentences_count_what_the_table_holds():
-    batch = conventions(SMALL, replace(BATCH, mask="padding"))
-    table = AllCalls(batch).table()
+    batch = Conventions(SMALL, replace(BATCH, mask="padding"))
+    table = batch.table()
     able = int((table["cells it cannot say"] == 0).sum())
-    assert AllCalls(batch).sentence().startswith(f"{able} of {len(CONVENTIONS)} conventions can say this mask")
-    open_ = conventions(replace(SMALL, causal=False), replace(BATCH, mask="padding", convention="HF, attention_mask"))
-    assert "Largest difference from ours, in the heads’ outputs" in about(open_)
-    assert "cannot say" not in about(open_)
+    assert batch.sentence().startswith(f"{able} of {len(CONVENTIONS)} conventions can say this mask")
+    open_ = Handed(replace(SMALL, causal=False), replace(BATCH, mask="padding", convention="HF, attention_mask"))
+    assert "Largest difference from ours, in the heads’ outputs" in open_.about()
+    assert "cannot say" not in open_.about()
 
 
 def test_a_cell_that_cannot_be_said_is_named():
-    batch = conventions(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
+    batch = Handed(SMALL, replace(BATCH, mask="", convention="MHA, key_padding_mask"))
     first = "the first, sentence 1, query 1 “the” and key 2 “cat”, should be hidden, but this convention shows it"
-    assert first in about(batch)
-    prefix = conventions(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
-    assert "should be visible, but this convention hides it" in about(prefix)
+    assert first in batch.about()
+    prefix = Handed(replace(LARGE, text="a b c"), replace(BATCH, mask="prefix 3", convention="HF, causal model"))
+    assert "should be visible, but this convention hides it" in prefix.about()
 
 
 def test_what_a_slip_does_is_said_for_every_case():
-    said = {name: slip(conventions(SMALL, replace(BATCH, convention=name))) for name in CONVENTIONS}
+    said = {name: Handed(SMALL, replace(BATCH, convention=name)).slip() for name in CONVENTIONS}
     assert all("no error is raised" in text or "no harm" in text for text in said.values())
     assert re.search("(query|queries) becomes? NaN", said["MHA, attn_mask per head"])
-    free = conventions(replace(SMALL, causal=False), replace(BATCH, mask="", convention="MHA, attn_mask"))
-    assert "every query becomes NaN" in slip(free)
-    nothing = conventions(replace(SMALL, causal=False), replace(BATCH, mask="", convention="SDPA, additive"))
-    assert "happens to do no harm" in slip(nothing)
+    free = Handed(replace(SMALL, causal=False), replace(BATCH, mask="", convention="MHA, attn_mask"))
+    assert "every query becomes NaN" in free.slip()
+    nothing = Handed(replace(SMALL, causal=False), replace(BATCH, mask="", convention="SDPA, additive"))
+    assert "happens to do no harm" in nothing.slip()
 
 
 def test_a_mask_that_hides_everything_has_its_sentences():
     hidden = mask_paint.whole(np.zeros((6, 6), bool))
     for name in CONVENTIONS:
-        batch = conventions(SMALL, replace(BATCH, paint=hidden, convention=name))
-        assert "hides everything" in AllCalls(batch).sentence()
-        assert "hides everything" in about(batch)
-        assert slip(batch) == ""
-        assert "nan" not in AllCalls(batch).html().replace("NaN", "")
+        batch, handed = both(SMALL, replace(BATCH, paint=hidden, convention=name))
+        assert "hides everything" in batch.sentence()
+        assert "hides everything" in handed.about()
+        assert handed.slip() == ""
+        assert "nan" not in batch.html().replace("NaN", "")
 
 
 def test_cross_attention_has_no_two_axes_with_causality():
-    batch = conventions(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
-    assert "there is no such call" in about(batch)
-    assert batch.name == "HF, attention_mask"
+    batch, handed = both(ACROSS, replace(BATCH, place="cross", convention="HF, causal model"))
+    assert "there is no such call" in handed.about()
+    assert batch.chosen == "HF, attention_mask"
     assert "HF, causal model" not in batch.verified
-    assert AllCalls(batch).html().count("no such call") == 2
-    assert "not run" not in AllCalls(batch).html()
+    assert batch.html().count("no such call") == 2
+    assert "not run" not in batch.html()
 
 
-def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch):
+@pytest.fixture
+def looked_for_anew():
+    """Whether transformers is there is not remembered from before, nor afterwards."""
+    calls.hugging_face.cache_clear()
+    yield
+    calls.hugging_face.cache_clear()
+
+
+def test_without_transformers_its_calls_are_not_run_and_that_is_said(monkeypatch, looked_for_anew):
     def missing(name):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(calls, "import_module", missing)
-    calls.hugging_face.cache_clear()
-    try:
-        batch = conventions(SMALL, replace(BATCH, convention="HF, 4-D"))
-        assert set(batch.verified) == {
-            name for name, convention in CONVENTIONS.items() if convention.library == "torch"
-        }
-        assert "transformers is not installed here, so this call was not run." in about(batch)
-        assert "transformers is not installed here" in AllCalls(batch).sentence()
-        assert slip(batch) == ""
-        assert len(AllCalls(batch).table()) == len(CONVENTIONS)
-    finally:
-        calls.hugging_face.cache_clear()
+    batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
+    assert set(batch.verified) == {name for name, convention in CONVENTIONS.items() if convention.library == "torch"}
+    assert "transformers is not installed here, so this call was not run." in handed.about()
+    assert "transformers is not installed here" in batch.sentence()
+    assert handed.slip() == ""
+    assert len(batch.table()) == len(CONVENTIONS)
 
 
-def test_a_server_may_do_without_transformers_and_names_its_setting(monkeypatch):
+def test_a_server_may_do_without_transformers_and_names_its_setting(monkeypatch, looked_for_anew):
     monkeypatch.setattr(calls, "SETTINGS", replace(calls.SETTINGS, transformers="no"))
-    calls.hugging_face.cache_clear()
-    try:
-        batch = conventions(SMALL, replace(BATCH, convention="HF, 4-D"))
-        assert "HF, 4-D" not in batch.verified
-        for said in (about(batch), AllCalls(batch).sentence()):
-            assert "not loaded on this server (its setting ATTENTION_LAB_TRANSFORMERS), so" in said
-    finally:
-        calls.hugging_face.cache_clear()
+    batch, handed = both(SMALL, replace(BATCH, convention="HF, 4-D"))
+    assert "HF, 4-D" not in batch.verified
+    for said in (handed.about(), batch.sentence()):
+        assert "not loaded on this server (its setting ATTENTION_LAB_TRANSFORMERS), so" in said
 
 
 def test_a_large_batch_is_left_to_the_chosen_sentence():
     model = ModelState(seq_len=300, num_heads=16)
-    batch = conventions(model, replace(BATCH, item=2))
+    batch = Conventions(model, replace(BATCH, item=2))
     assert len(batch.settings) == 1
     assert batch.settings[0].model.text == "the dog barked at me"
     assert "the chosen sentence alone" in batch.aside()
-    assert conventions(replace(model, seq_len=30), BATCH).aside() == ""
-    assert "rope" in conventions(replace(SMALL, positional="rope"), BATCH).aside()
+    assert Conventions(replace(model, seq_len=30), BATCH).aside() == ""
+    assert "rope" in Conventions(replace(SMALL, positional="rope"), BATCH).aside()
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
 @pytest.mark.parametrize("model", [SMALL, ACROSS, LARGE])
 def test_the_pictures_hold_what_is_handed_over(name, model):
     state = replace(BATCH, convention=name, item=2, head=3, mask="padding and window 2", place="cross")
-    batch = conventions(model, state)
+    batch = Handed(model, state)
     header, (ours, *can_say) = drawn("masks_ours", model, state)
     np.testing.assert_array_equal(ours == 1, batch.mask[1])
     assert bool(can_say) == bool(batch.lost.any())
@@ -200,8 +202,7 @@ def test_pasted_masks_are_drawn_as_they_came_and_as_they_are_meant():
 
 def used(model: ModelState, state: MasksState) -> torch.Tensor:
     """The model's mask after the button."""
-    mask, _ = pasted_mask(model, state)
-    assert mask is not None
+    mask = Foreign(model, state)
     assert mask.refused() == ""
     return setting(model, replace(state, paint=mask.paint())).mask
 
@@ -222,7 +223,7 @@ def test_what_becomes_of_other_sizes_is_said():
     model = ModelState(seq_len=4, causal=False)
 
     def said(text, **fields):
-        return pasted_mask(replace(model, **fields), MasksState(pasted=text))[0].about_use()
+        return Foreign(replace(model, **fields), MasksState(pasted=text)).about_use()
 
     assert "It has the sentence’s size." in said("1111\n1111\n1111\n1110")
     assert "the other cells stay as they are composed" in said("11\n10")
@@ -242,5 +243,61 @@ def test_the_link_carries_a_used_mask_of_64_by_64():
 
 
 def test_an_upload_that_is_gone_is_said_to_be():
-    assert pasted_mask(SMALL, MasksState(pasted="", upload="0123456789abcdef")) == (None, GONE)
-    assert pasted_mask(SMALL, MasksState(pasted="")) == (None, NOTHING)
+    for upload, problem in (("0123456789abcdef", GONE), ("", NOTHING)):
+        nothing = Foreign(SMALL, MasksState(pasted="", upload=upload))
+        assert (nothing.is_there, nothing.brought) == (False, problem)
+
+
+# the code to copy makes the mask that is shown, and the recipe gives the numbers of the table
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize(
+    ("model", "state"),
+    [
+        (SMALL, BATCH),
+        (SMALL, replace(BATCH, paint=mask_paint.whole(np.tri(3, 3) > 0))),
+        (LARGE, replace(BATCH, mask="window 3 or global 1 and padding")),
+        (LARGE, replace(BATCH, mask="")),
+        (DECODER, replace(BATCH, mask="documents 5 7 or strided 4", texts="@alice\n'quoted' \"twice\"\\n")),
+        (ACROSS, replace(BATCH, mask="cross and prefix 2", place="cross")),
+        (ACROSS, replace(BATCH, mask="window 2 and padding", place="decoder")),
+    ],
+)  # fmt: skip
+def test_the_code_to_copy_runs_and_makes_the_same_mask(name, model, state):
+    batch, space = Handed(model, replace(state, convention=name)), {}
+    with torch.no_grad():
+        exec(batch.recipe(), space)
+    assert torch.equal(space["mask"], batch.mask)
+    assert torch.equal(space["handed"], batch.handed)
+    output = space["output"][0] if isinstance(space["output"], tuple) else space["output"]
+    assert batch.settings[0].mask.shape[0] in output.shape
+
+
+@pytest.mark.parametrize(
+    ("model", "state"),
+    [
+        (SMALL, BATCH),
+        (replace(SMALL, norm="post", positional="rope", text="@alice"), replace(BATCH, layer=2)),
+        (replace(LARGE, num_heads=1), replace(BATCH, mask="window 2 and padding")),
+        (ACROSS, replace(BATCH, mask="cross", place="cross", layer=2)),
+        (replace(ACROSS, norm="post"), replace(BATCH, mask="window 2 and cross", place="cross")),
+        (DECODER, replace(BATCH, mask="padding", layer=2)),
+    ],
+)
+def test_the_recipe_gives_the_same_numbers(model, state):
+    batch, space = Conventions(model, state), {}
+    exec(batch.recipe(), space)
+    assert space["verified"].keys() == batch.verified.keys()
+    for name, ours in batch.verified.items():
+        theirs = space["verified"][name]
+        for field in ("difference", "of_said", "slipped", "slipped_nan", "largest", "empty"):
+            assert getattr(theirs, field) == getattr(ours, field), (name, field)
+
+
+def test_texts_are_what_the_code_says():
+    """A line that is the name of a sample stands for its text, in the code too."""
+    batch, space = Conventions(DECODER, replace(BATCH, texts="@alice")), {}
+    exec(batch.recipe(), space)
+    assert torch.equal(space["source"][1:], encode(batch.settings[1].model.read_text, "word", 20).batch)
+    assert isinstance(space["model"], Transformer)

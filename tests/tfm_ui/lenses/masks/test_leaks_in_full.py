@@ -9,16 +9,19 @@ import torch
 
 from tests.tfm_ui.lenses.masks.test_leaks import CASES
 from tests.tfm_ui.store.empty import empty_store
+from tfm_core import encode
 from tfm_core.study.leak_test import unpacked
 from tfm_core.study.leaks import joined
 from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs.exact import ExactStep
 from tfm_ui.lenses.masks.leaks import measured as of_view
 from tfm_ui.lenses.masks.leaks import plan as leaks_plan
-from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure, measure_needs
-from tfm_ui.lenses.masks.leaks.panels import running
+from tfm_ui.lenses.masks.leaks import running
+from tfm_ui.lenses.masks.leaks.measured import OF_EACH, all_of, measure_needs, plan_of
+from tfm_ui.lenses.masks.leaks.moved import Leaks
+from tfm_ui.lenses.masks.leaks.plan import LEAST, MOST_SECONDS, SECONDS, fitting, plan
 from tfm_ui.lenses.masks.masked_passes import in_full
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import MasksState, Setting
 from tfm_ui.live import cache
 from tfm_ui.live.exact import LONGEST, MISSING, MOST, Exact
 from tfm_ui.settings import SETTINGS
@@ -39,7 +42,7 @@ def hurried(monkeypatch):
 
 @pytest.mark.parametrize("case", CASES)
 def test_all_parts_together_are_what_is_measured_at_once(case):
-    whole = measure(*CASES[case])
+    whole = Leaks(*CASES[case])
     test = in_full(whole.setting, whole.plan.tries)
     assert torch.equal(unpacked(test.mask, test.shape), whole.setting.mask)
     together = joined(list(replace(test, at_once=3).parts()))
@@ -64,12 +67,12 @@ def test_the_link_of_the_whole_shows_what_there_would_be_with_more_time(case, hu
     jobs.keep(exact.key, "", steps[-1])
     assert steps[-1].without_results() == replace(steps[-1], numbers={})
     named = replace(state, whole=exact.new_name())
-    shown, part = measure(model, named), measure(model, state)
+    shown, part = Leaks(model, named), Leaks(model, state)
     assert part.plan.tries == 1
     assert shown.plan.tries == state.tries
     assert shown.plan.aside.endswith(f"tokens were changed, each into {state.tries} others.")
     monkeypatch.setattr(leaks_plan, "SECONDS", 60.0)
-    expected = measure(model, state)
+    expected = Leaks(model, state)
     torch.testing.assert_close(
         shown.influence.moved, expected.influence.moved, rtol=1e-9, atol=expected.influence.tolerance
     )
@@ -89,15 +92,15 @@ def test_a_job_that_is_stopped_keeps_nothing(hurried):
 
 def test_a_link_of_what_is_not_there_says_so_and_one_of_other_settings_shows_a_part(hurried):
     exact = all_of(MODEL, STATE)
-    missing = measure(MODEL, replace(STATE, whole=exact.new_name()))
-    assert missing.plan.aside == f"{MISSING} {measure(MODEL, STATE).plan.aside}"
+    missing = Leaks(MODEL, replace(STATE, whole=exact.new_name()))
+    assert missing.plan.aside == f"{MISSING} {Leaks(MODEL, STATE).plan.aside}"
     *_, last = jobs.all_leaks(exact.argument)
     jobs.keep(exact.key, "", last)
     other = replace(STATE, mask="causal", whole=exact.new_name())
-    assert MISSING not in measure(MODEL, other).plan.aside
-    assert measure(MODEL, other).plan.tries == 1
+    assert MISSING not in Leaks(MODEL, other).plan.aside
+    assert Leaks(MODEL, other).plan.tries == 1
     kept.store().put(kept.EXACT, exact.key, b"no safetensors")
-    assert measure(MODEL, replace(STATE, whole=exact.new_name())).plan.aside.startswith(MISSING)
+    assert Leaks(MODEL, replace(STATE, whole=exact.new_name())).plan.aside.startswith(MISSING)
 
 
 def test_a_result_that_is_dropped_while_it_is_read_is_there_again_once_it_is_kept_again(hurried, monkeypatch):
@@ -108,8 +111,8 @@ def test_a_result_that_is_dropped_while_it_is_read_is_there_again_once_it_is_kep
     cache.clear()
     with monkeypatch.context() as between:
         between.setattr(type(kept.store()), "get", lambda *_: None)
-        assert measure(MODEL, named).plan.aside.startswith(MISSING)
-    assert "All 10 tokens were changed" in measure(MODEL, named).plan.aside
+        assert Leaks(MODEL, named).plan.aside.startswith(MISSING)
+    assert "All 10 tokens were changed" in Leaks(MODEL, named).plan.aside
 
 
 def test_nothing_is_said_to_be_computed_while_a_whole_result_is_read(hurried, monkeypatch):
@@ -147,7 +150,7 @@ def test_what_takes_too_long_or_too_much_is_refused_with_the_way_without_the_app
     assert why(needs=SETTINGS.job_bytes + 1).startswith("All of it would take a little more than 4.0 GB of memory, ")
     model = ModelState(text="@alice", seq_len=1024, num_layers=8, d_model=256, num_heads=16)
     exact = all_of(model, MasksState(item=1))
-    instead = f"1024 in place of {measure(model, MasksState(item=1)).setting.model.longest} wherever that stands"
+    instead = f"1024 in place of {Leaks(model, MasksState(item=1)).setting.model.longest} wherever that stands"
     assert exact.why_not.endswith(f"under “Source”, with {instead}, places = range(1024) and tries = 4.")
     assert not math.isinf(exact.seconds)
 
@@ -168,7 +171,7 @@ def test_the_way_without_the_app_is_said_as_it_is_gone(place, positional, monkey
         d_model=8,
     )
     state = MasksState(item=1, place=place, mask="window 5 and padding", tries=1)
-    exact, part = all_of(model, state), measure(model, state)
+    exact, part = all_of(model, state), Leaks(model, state)
     by_hand = re.fullmatch(
         r"with (\d+) in place of (\d+) wherever that stands, (places = range\(\d+\)) and (tries = \d+)", exact.by_hand
     )
@@ -195,3 +198,68 @@ def test_what_a_whole_result_takes_on_the_page_is_counted():
     named = MasksState(item=1, whole=exact.new_name())
     assert measure_needs(model, named) >= OF_EACH * exact.numbers
     assert of_view.measure_needs(model, MasksState(item=1, whole="0" * 12)) == measure_needs(model, MasksState(item=1))
+
+
+# which tokens are changed, and how often, where there is not the time or the memory for all
+
+WORDS = " ".join(f"w{i % 40}" for i in range(1024))
+
+
+def of_length(tokens: int, **more) -> Setting:
+    return Setting(model=ModelState(text="@alice", seq_len=tokens, **more), place="self", composition="")
+
+
+def test_texts_of_up_to_64_tokens_are_tested_whole_and_longer_ones_as_far_as_there_is_time():
+    small = plan(of_length(64), 4, 64)
+    assert (small.places, small.tries, small.aside) == (tuple(range(64)), 4, "")
+    large = plan(of_length(64, num_layers=8, d_model=256, num_heads=16), 4, 64)
+    assert (large.places, large.tries) == (tuple(range(64)), 1)
+    assert large.aside.startswith("Each token is changed into 1 other instead of 4: to run all would take about ")
+    long = plan(of_length(1024), 4, 1024)
+    assert long.places[0] == 0
+    assert long.places[-1] == 1023
+    assert 20 < len(long.places) < 100
+    assert long.seconds <= SECONDS
+    assert long.slow
+    said = f"Of 1,024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
+    assert long.aside.startswith(said)
+    longest = plan(of_length(1024, num_layers=8, d_model=256, num_heads=8), 1, 1024)
+    assert len(longest.places) == LEAST
+    assert "minutes" in longest.aside
+
+
+def test_a_bias_of_many_heads_is_not_made_for_more_tokens_than_fit():
+    model = ModelState(text="@alice", seq_len=1024, num_heads=16, positional="alibi")
+    planned = plan_of(model, MasksState(item=1))
+    assert planned.places[-1] == 511
+    assert planned.aside.startswith("Of 1,024 tokens the first 512 are read: more take too much memory, as alibi adds")
+    for other in (ModelState(seq_len=1024, num_heads=16), ModelState(seq_len=64, num_heads=16, positional="t5")):
+        assert fitting(other, "self") == (other, "")
+
+
+@pytest.mark.parametrize("positional", ["sinusoidal", "t5"])
+@pytest.mark.parametrize("place", ["self", "decoder", "cross"])
+def test_the_largest_model_reads_as_much_as_there_is_time_for_and_that_is_said(place, positional):
+    largest = {"seq_len": 1024, "num_layers": 8, "num_heads": 16, "d_model": 256, "d_ff": 1024}
+    architecture = "encoder" if place == "self" else "encoder-decoder"
+    model = ModelState(
+        text=WORDS, target=WORDS, architecture=architecture, positional=positional, causal=False, **largest
+    )
+    planned = plan_of(model, MasksState(item=1, place=place))
+    read, changed = planned.places[-1] + 1, len(planned.places)
+    assert changed == (LEAST + 1 if (place, positional) == ("decoder", "t5") else LEAST)
+    assert 128 <= read < 1024
+    assert (LEAST + 1) * planned.seconds / changed <= MOST_SECONDS
+    assert planned.aside.startswith(f"Of 1,024 tokens the first {read} are read: to change 4 tokens of a longer text ")
+    smaller, why = fitting(replace(model, num_layers=1), place)
+    assert ("too long" in why) is False
+    assert smaller.longest == (512 if positional == "t5" else 1024)
+
+
+def test_of_a_short_text_in_many_places_all_words_are_changed_and_some_padding():
+    model = ModelState(seq_len=1024)
+    planned = plan(Setting(model=model, place="self", composition=""), 4, 1024)
+    real = len(encode(model.text).pieces)
+    assert planned.places[:real] == tuple(range(real))
+    assert all(place >= real for place in planned.places[real:])
+    assert len(set(planned.places)) == len(planned.places) > real

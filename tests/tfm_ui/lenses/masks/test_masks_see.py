@@ -13,14 +13,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from tfm_core import MASKS, causal_mask
 from tfm_ui.lenses.masks import paint as mask_paint
+from tfm_ui.lenses.masks.above import masks_batch
 from tfm_ui.lenses.masks.composition import combined, parse
-from tfm_ui.lenses.masks.masked_passes import LENGTHS, kept_by_length
-from tfm_ui.lenses.masks.pictures import masks_batch
-from tfm_ui.lenses.masks.see.growth import growth
-from tfm_ui.lenses.masks.see.numbers import head_under_mask
-from tfm_ui.lenses.masks.see.savings import block_size, empty_blocks
+from tfm_ui.lenses.masks.see import LENGTHS, Growth, See, block_size, empty_blocks, kept_by_length
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
-from tfm_ui.lenses.masks.terms import PAINTS, terms_of
+from tfm_ui.lenses.masks.terms import PAINTS, Terms
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.head_sentences import NO_CHOICE
 
@@ -56,7 +53,7 @@ def of(model, mask, place="decoder", paint="", **more):
 @pytest.mark.parametrize(("model", "place"), PLACES)
 def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, mask):
     now = of(model, mask, place)
-    terms = terms_of(now)
+    terms = Terms(now)
     masks = [*terms.masks, *([] if terms.back is None else [terms.back])]
     for (query, key), code in np.ndenumerate(terms.reasons()):
         by = [i for i in range(len(masks)) if code // PAINTS >> i & 1]
@@ -76,7 +73,7 @@ def test_a_pair_is_hidden_by_those_masks_that_do_not_let_it_see(model, place, ma
 @pytest.mark.parametrize(("model", "place"), PLACES)
 def test_what_changes_nothing_can_be_left_out_of_the_link(model, place, mask):
     now = of(model, mask, place)
-    terms = terms_of(now)
+    terms = Terms(now)
     for i, term in enumerate(terms.terms):
         rest = [other for j, other in enumerate(terms.terms) if j != i]
         left = combined(
@@ -93,12 +90,12 @@ def test_what_changes_nothing_can_be_left_out_of_the_link(model, place, mask):
 def test_what_only_looks_ahead_says_why_it_cannot():
     assert (
         "only says who may look ahead, and nobody may: causality is on by the sidebar’s switch"
-        in terms_of(of(ModelState(), "prefix 3")).notes()
+        in Terms(of(ModelState(), "prefix 3")).notes()
     )
-    assert "causality is built into the decoder" in terms_of(of(ModelState(architecture="decoder"), "causal 2")).notes()
-    assert terms_of(of(ModelState(causal=False), "prefix 3")).notes() == ""
-    assert terms_of(of(ModelState(), "padding")).notes() == ""
-    assert "“padding” changes nothing for this sentence" in terms_of(of(ModelState(), "padding", item=1)).notes()
+    assert "causality is built into the decoder" in Terms(of(ModelState(architecture="decoder"), "causal 2")).notes()
+    assert Terms(of(ModelState(causal=False), "prefix 3")).notes() == ""
+    assert Terms(of(ModelState(), "padding")).notes() == ""
+    assert "“padding” changes nothing for this sentence" in Terms(of(ModelState(), "padding", item=1)).notes()
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)), st.integers(1, 10))
@@ -117,7 +114,7 @@ def test_blocks_are_those_of_flex_attention_where_the_text_is_long():
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("mask", COMPOSITIONS)
 def test_pairs_by_length_are_those_of_real_masks(mask, causal):
-    for length, kept in zip(LENGTHS[:5], kept_by_length(mask, causal=causal), strict=False):
+    for length, kept in [*kept_by_length(mask, causal=causal).items()][:5]:
         ids = torch.full((1, length), 5)
         real = combined(parse(mask)[0], ids, ids)
         real = real & causal_mask(length) if causal else real
@@ -125,12 +122,12 @@ def test_pairs_by_length_are_those_of_real_masks(mask, causal):
 
 
 def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
-    result = growth(of(ModelState(), "strided 3"))
+    result = Growth(ModelState(), MasksState(mask="strided 3"))
     for n, kept in zip(LENGTHS, result.strided, strict=True):
         assert 0.5 < kept / (n * isqrt(n)) < 1.6
     assert 3.8 < result.composed[-1] / result.composed[-2] < 4.1
     assert "it would be 4×, with n √n 2.83×" in result.sentence()
-    empty = growth(of(ModelState(), "documents 1 and global 1 and strided 1"))
+    empty = Growth(ModelState(), MasksState(mask="documents 1 and global 1 and strided 1"))
     assert "the pairs stay as many;" in empty.sentence()
 
 
@@ -139,7 +136,7 @@ def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
 def test_the_script_gives_the_mask_and_the_weights_shown(model, place, mask):
     state = MasksState(mask=mask, place=place, layer=2, head=3, paint="~s1.3_1.4_2.2~h3.1_3.3_4.1")
     state = MasksState(**{**vars(state), "paint": mask_paint.packed(mask_paint.unpacked(state.paint))})
-    result = head_under_mask(model, state)
+    result = See(model, state)
     scope = run(result.recipe())
     np.testing.assert_array_equal(scope["mask"], result.obeyed.mask)
     np.testing.assert_array_equal(scope["weights"], result.obeyed.weights)
@@ -148,34 +145,33 @@ def test_the_script_gives_the_mask_and_the_weights_shown(model, place, mask):
 
 
 def test_the_script_of_the_growth_gives_the_numbers_shown():
-    now = of(ModelState(causal=False), "window 3 or global 2 and padding")
-    result = growth(now)
+    result = Growth(ModelState(causal=False), MasksState(mask="window 3 or global 2 and padding"))
     assert run(result.recipe())["kept"] == dict(zip(LENGTHS, result.composed, strict=True))
 
 
 def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
-    result = head_under_mask(ModelState(causal=False), MasksState(mask="window 3", item=1))
+    result = See(ModelState(causal=False), MasksState(mask="window 3", item=1))
     assert result.sentence().startswith("44 of 100 pairs kept. Of the rows that may look at two tokens or more, “")
     moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
     query, key = np.unravel_index(moved.argmax(), moved.shape)
     assert f"“{result.names[0][query]}” → “{result.names[1][key]}”" in result.sentence()
     assert f"{result.obeyed.weights[query, key]:.2f} with it" in result.sentence()
     hidden = mask_paint.packed(np.full((10, 10), mask_paint.HIDE, np.uint8))
-    none = head_under_mask(ModelState(), MasksState(mask="", paint=hidden))
+    none = See(ModelState(), MasksState(mask="", paint=hidden))
     assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence()
     assert all(none.laws().values())
-    everything = head_under_mask(ModelState(causal=False), MasksState(mask=""))
+    everything = See(ModelState(causal=False), MasksState(mask=""))
     assert "Nothing is hidden" in everything.sentence()
-    first_hidden = head_under_mask(ModelState(), MasksState(mask="", item=1, paint="1x1.TAg"))
+    first_hidden = See(ModelState(), MasksState(mask="", item=1, paint="1x1.TAg"))
     assert "Without any key: “the”; its weights are all 0." in first_hidden.sentence()
-    cross = head_under_mask(ModelState(causal=False), MasksState(mask="cross"))
+    cross = See(ModelState(causal=False), MasksState(mask="cross"))
     assert "Without any key: 5 rows of padding; their weights are all 0." in cross.sentence()
 
 
 @pytest.mark.parametrize("mask", ["", "padding", "window 2", "strided 2", "prefix 2", "documents 1 3"])
 @pytest.mark.parametrize("text", ["the cat sat", "it"])
 def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text):
-    result = head_under_mask(ModelState(text=text, seq_len=6), MasksState(mask=mask, item=1))
+    result = See(ModelState(text=text, seq_len=6), MasksState(mask=mask, item=1))
     tokens = len(result.setting.queries.pieces)
     choice = np.flatnonzero(result.obeyed.mask[:tokens].sum(1) > 1)
     moved = np.abs(result.obeyed.weights - torch.from_numpy(result.obeyed.scores).softmax(-1).numpy())
@@ -201,7 +197,7 @@ def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
 
 
 def test_the_table_holds_every_pair_and_why_it_is_hidden():
-    result = head_under_mask(ModelState(), MasksState(mask="padding", paint="1x2.TBw"))
+    result = See(ModelState(), MasksState(mask="padding", paint="1x2.TBw"))
     table = result.table()
     assert len(table) == 100
     assert table["may attend"].sum() == result.obeyed.mask.sum()
@@ -210,16 +206,16 @@ def test_the_table_holds_every_pair_and_why_it_is_hidden():
 
 
 def test_the_table_of_a_large_mask_leaves_out_what_is_hidden():
-    result = head_under_mask(ModelState(text="@alice", seq_len=300), MasksState(mask="window 2", item=1))
+    result = See(ModelState(text="@alice", seq_len=300), MasksState(mask="window 2", item=1))
     assert len(result.table()) == result.obeyed.mask.sum() == 599
     np.testing.assert_allclose(result.table().groupby("query", observed=True)["weight"].sum(), 1, atol=1e-6)
 
 
 def test_a_mask_may_hide_all_of_a_large_text():
-    result = head_under_mask(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
+    result = See(ModelState(text="@alice", seq_len=300), MasksState(mask="global 1000", item=1))
     assert result.table().empty
     assert result.sentence().startswith("0 of 90,000 pairs kept. Nobody sees anything")
-    assert growth(result.setting).sentence().startswith("No pair is kept of a text of 512 tokens. Of 1")
+    assert Growth(result.model, result.state).sentence().startswith("No pair is kept of a text of 512 tokens. Of 1")
 
 
 def test_the_batch_stands_as_the_view_reads_it():

@@ -12,11 +12,11 @@ from safetensors.numpy import save
 
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.lenses.masks.conventions import uploads
-from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
-from tfm_ui.lenses.masks.conventions.pasted import GONE, pasted_mask
+from tfm_ui.lenses.masks.conventions.foreign import GONE, Foreign
+from tfm_ui.lenses.masks.conventions.mask_text import Table
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
-from tfm_ui.lenses.masks.conventions.pictures import foreign
 from tfm_ui.lenses.masks.conventions.uploads import as_bytes, find, from_bytes, keep, name_of
+from tfm_ui.lenses.masks.state import PASTED_SIDE as SIDE
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.settings import ENTRIES
 from tfm_ui.state.model_state import ModelState
@@ -134,8 +134,8 @@ def test_whoever_has_the_link_sees_the_mask_and_its_picture():
     name = name_of(b"a file", "Ada")
     keep(name, "Ada", mask)
     state = MasksState(pasted="", upload=name)
-    same(pasted_mask(model, state)[0].read, mask)
-    _, numbers = foreign(model, state)
+    same(Foreign(model, state).read, mask)
+    _, numbers = Foreign.content(model, state)
     np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), mask.values)
     other = MasksState(pasted="", upload=name_of(b"a file", "Bob"))
-    assert pasted_mask(model, other) == (None, GONE)
+    assert Foreign(model, other).brought == GONE

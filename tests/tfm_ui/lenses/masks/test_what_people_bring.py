@@ -1,6 +1,7 @@
 """Masks as people have them in files: with names around them, as drawings, weights and archives; and our own files."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,13 @@ from tests.tfm_ui.lenses.masks.test_pasted import MASKS, archive, npy, tried
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks.conventions import uploads
-from tfm_ui.lenses.masks.conventions.calls import conventions
-from tfm_ui.lenses.masks.conventions.handed import HandedMask, OurMask
+from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
+from tfm_ui.lenses.masks.conventions.foreign import Foreign
 from tfm_ui.lenses.masks.conventions.mask_text import read_text
-from tfm_ui.lenses.masks.conventions.pasted import Pasted, pasted_mask
 from tfm_ui.lenses.masks.conventions.pasted_file import read_file
-from tfm_ui.lenses.masks.conventions.pasted_guess import ADDED, ATTEND, IGNORE, WEIGHTS, guess, mask_of, odd_values
-from tfm_ui.lenses.masks.conventions.pictures import foreign
+from tfm_ui.lenses.masks.conventions.pasted_guess import guess, mask_of, odd_values
 from tfm_ui.lenses.masks.paint import whole
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import ADDED, ATTEND, IGNORE, WEIGHTS, MasksState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.csv_file import csv_of
 
@@ -105,13 +104,13 @@ def test_any_drawing_is_read_or_gets_a_sentence(text):
     tried(read_text, text)
 
 
-def shown(data: bytes, **state) -> Pasted:
+def shown(data: bytes, **state) -> Foreign:
     """What the lens says of an uploaded file."""
+    panel = Foreign(ModelState(), MasksState(pasted="", upload="a", **state))
     with empty_store(uploads):
         uploads.keep("a", "Ada", read_file(data))
-        result, problem = pasted_mask(ModelState(), MasksState(pasted="", upload="a", **state))
-    assert result, problem
-    return result
+        assert panel.is_there, panel.brought
+    return panel
 
 
 def test_floats_of_0_and_1_are_said_to_be_added_by_torch():
@@ -134,7 +133,7 @@ def test_weights_are_told_by_their_rows_and_a_layer_and_head_is_chosen():
     for layer, head in ((1, 1), (2, 3)):
         result = shown(npy(weights), pasted_layer=layer, pasted_head=head)
         assert result.reading == WEIGHTS
-        assert result.stack == (2, 3)
+        assert result.brought.stack == (2, 3)
         np.testing.assert_array_equal(result.read.values, weights[layer - 1, 0, head - 1])
         np.testing.assert_array_equal(result.mask, CAUSAL)
         assert f"this is layer {layer} of 2, head {head} of 3" in result.sentence()
@@ -147,7 +146,7 @@ def test_weights_are_told_by_their_rows_and_a_layer_and_head_is_chosen():
 def test_weights_are_drawn_as_numbers():
     weights = torch.randn(6, 6).softmax(-1)
     state = MasksState(pasted=repr(weights))
-    header, numbers = foreign(ModelState(), state)
+    header, numbers = Foreign.content(ModelState(), state)
     np.testing.assert_allclose(numbers.ravel()[:36].reshape(6, 6), weights, atol=1e-4)
     assert header["maps"][0]["unit"] == ""
 
@@ -199,17 +198,17 @@ def test_a_query_that_sees_nothing_does_not_turn_the_reading_round():
 def test_what_our_mask_writes_is_read_back(mask, name):
     """The law of all downloads of this view: each says what it holds, so that nothing has to be guessed."""
     model = ModelState(causal=False)
-    batch = conventions(model, MasksState(mask="", paint=whole(mask), item=1, convention=name, texts=""))
-    drawn = batch.mask[batch.at].numpy()
-    table = read_file(csv_of(OurMask(batch).table()).encode())
+    state = MasksState(mask="", paint=whole(mask), item=1, convention=name, texts="")
+    ours, handed = Ours(model, state), Handed(model, state)
+    table = read_file(csv_of(ours.table()).encode())
     assert guess(table) == (ATTEND, "the file says so itself")
-    np.testing.assert_array_equal(mask_of(table, ATTEND), drawn)
-    handed = HandedMask(batch)
-    read = read_file(csv_of(handed.table()).encode())
+    np.testing.assert_array_equal(mask_of(table, ATTEND), ours.mask[ours.at].numpy())
+    written = csv_of(handed.table())
+    read = read_file(written.encode())
     np.testing.assert_array_equal(read.values, handed.slice()[0])
-    said = batch.convention.back(batch.handed, tuple(batch.mask.shape), model.num_heads)[batch.at].numpy()
+    said = ours.convention.back(ours.handed, tuple(ours.mask.shape), model.num_heads)[ours.at].numpy()
     means = mask_of(read, guess(read)[0])
     ahead = np.tri(10, dtype=bool) if name == "HF, causal model" else True  # which that call adds by itself
     np.testing.assert_array_equal(np.broadcast_to(means & ahead, said.shape), said)
-    again = Pasted(batch.settings[batch.at], 0, read, guess(read)[0], "").table()
+    again = Foreign(model, replace(state, pasted=written)).table()
     np.testing.assert_array_equal(mask_of(read_file(csv_of(again).encode()), ATTEND), means)

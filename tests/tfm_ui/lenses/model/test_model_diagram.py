@@ -6,61 +6,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
-from tfm_ui.lenses.model.diagram.bare import Bare
-from tfm_ui.lenses.model.diagram.chosen import ABOUT_OWN, chosen, counted
-from tfm_ui.lenses.model.diagram.flow import IN, OUT, flow
-from tfm_ui.lenses.model.diagram.formulas import formulas
-from tfm_ui.lenses.model.diagram.numbers import Machine, config_in_words, machine
-from tfm_ui.lenses.model.diagram.panels import blocks
-from tfm_ui.lenses.model.diagram.path import path
-from tfm_ui.lenses.model.diagram.pictures import drawn
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tfm_core import ARCHITECTURES, Transformer
+from tfm_ui.lenses.model import LENS
+from tfm_ui.lenses.model.diagram.block import IN, OUT, CountedBlock, Flow, formulas
+from tfm_ui.lenses.model.diagram.counted import ABOUT_OWN
+from tfm_ui.lenses.model.diagram.drawing import Diagram
+from tfm_ui.lenses.model.diagram.path import Path
 from tfm_ui.lenses.model.diagram.questions import QUESTIONS
-from tfm_ui.lenses.model.diagram.rows import shape_out
-from tfm_ui.lenses.model.diagram.shapes import OWN, SHAPES
-from tfm_ui.lenses.model.machine import transformer_of
 from tfm_ui.lenses.model.naming import name_of
+from tfm_ui.lenses.model.shapes import OWN, SHAPES
 from tfm_ui.lenses.model.state import BLOCKS, ModelLensState
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-any_model = st.builds(
-    ModelState,
-    text=st.sampled_from(["", "a", "to be or not to be"]),
-    seq_len=st.sampled_from([0, 8]),
-    num_layers=st.integers(1, 3),
-    norm=st.sampled_from(NORMS),
-    architecture=st.sampled_from(ARCHITECTURES),
-    activation=st.sampled_from(tuple(ACTIVATIONS)),
-    positional=st.sampled_from(tuple(POSITIONAL)),
-)
-any_state = st.builds(
-    ModelLensState,
-    stack=st.sampled_from(["encoder", "decoder"]),
-    layer=st.integers(1, 3),
-    token=st.integers(1, 8),
-    attention=st.sampled_from(tuple(ATTENTION)),
-    block=st.sampled_from(BLOCKS),
-    all_layers=st.booleans(),
-)
+any_model = models()
+any_state = states("diagram", block=st.sampled_from(BLOCKS), all_layers=st.booleans())
 
 
-def shape(name: str) -> Machine:
+def shape(name: str) -> Diagram:
     """A shape that is only counted."""
-    return machine(ModelState(), ModelLensState(shape=name))
+    return Diagram(ModelState(), ModelLensState(shape=name))
 
 
 @given(any_model, any_state)
 def test_the_sum_is_the_badges_number(model: ModelState, state: ModelLensState) -> None:
     """It holds of any model; every block has a formula, and its laws hold."""
-    shown = machine(model, state)
+    shown, flow, _ = panels_that_hold(model, state)
     assert shown.parameters == sum(each.numel() for each in Transformer(model.config).parameters())
-    assert all(shown.laws().values())
-    assert all(formulas(item.block, shown.shown.config) for item in shown.items)
-    through = flow(shown)
-    assert list(through.laws().values()) == [True]
-    assert all(path(shown).laws().values())
+    assert all(formulas(item.block, shown.config) for item in shown.items)
+    assert list(flow.laws().values()) == [True]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -77,44 +53,40 @@ def test_counts_of_known_shapes(name: str) -> None:
 @pytest.mark.parametrize("block", ["self_attention", "embedding", "feed_forward_sum"])
 def test_a_counted_block_is_told_by_its_own_numbers(name: str, block: str) -> None:
     """Its parameters, and those of all blocks of its kind."""
-    shown = machine(ModelState(), ModelLensState(shape=name, block=block))
-    told = Bare(shown)
-    assert f"This block has {formats.plural(shown.picked.block.parameters, 'parameter')}" in told.sentence()
-    assert set(told.table()["parameters"]) >= {shown.picked.block.parameters}
+    told = CountedBlock(ModelState(), ModelLensState(shape=name, block=block))
+    assert f"This block has {formats.plural(told.block.parameters, 'parameter')}" in told.sentence()
+    assert set(told.table()["parameters"]) >= {told.block.parameters}
     if block == "self_attention" and len(told.table()) > 1:
         assert f"have {formats.count(told.table()['parameters'].sum())} together" in told.sentence()
 
 
 def test_what_is_only_counted_is_drawn_as_the_sidebar_would_have_it() -> None:
     """A causal encoder is masked, a table that all layers share is told, and a head has as many outputs as classes."""
-    texts = [row.text for row in shape_of(causal=True).rows_of("encoder")]
+    three_layers = ModelLensState(shape=OWN, own_layers=3)
+    texts, of_t5 = (
+        [row.text for row in Diagram(model, three_layers).rows_of("encoder")]
+        for model in (ModelState(causal=True), ModelState(positional="t5"))
+    )
     assert "Masked self-attention" in texts
     assert "× 3 layers, all alike" in texts
-    assert "× 3 layers, one table shared" in [row.text for row in shape_of(positional="t5").rows_of("encoder")]
-    small = machine(ModelState(), ModelLensState(shape=OWN, **{f"own_{name}": 1 for name in SIZES}))
+    assert "× 3 layers, one table shared" in of_t5
+    sizes = ("d_model", "heads", "layers", "d_ff", "words", "tokens")
+    small = Diagram(ModelState(), ModelLensState(shape=OWN, **{f"own_{name}": 1 for name in sizes}))
     assert "they would take less than 1 MB" in small.sentence()
-    panels = list(panels_in(blocks(ModelState(), ModelLensState(shape="classifier", block="head"))))
-    assert [panel.shape for panel in panels][1] == "out: 3"
-
-
-SIZES = ("d_model", "heads", "layers", "d_ff", "words", "tokens")
-
-
-def shape_of(**model: object) -> Machine:
-    """Three layers in the reader's numbers."""
-    return machine(ModelState(**model), ModelLensState(shape=OWN, own_layers=3))
+    panels = panels_in(LENS.blocks(ModelState(), ModelLensState(shape="classifier", block="head")))
+    assert [panel.shape for panel in panels][1:] == ["out: 3"]
 
 
 def test_a_folded_layer_is_told_by_its_sums() -> None:
     """What flows out, parameters, multiply-adds, numbers written; and the token's length after it."""
     model, state = ModelState(num_layers=3), ModelLensState(all_layers=True)
-    shown = machine(model, state)
+    shown = Diagram(model, state)
     [second, _] = [row for row in shown.rows_of("encoder") if row.kind == "layer"]
     inside = [item for item in shown.items if item.block.layer == 1]
-    assert second.cells[0] == shape_out(inside[-1].block, shown.shown, 10)
+    assert second.cells[0] == shown.shape_out(inside[-1].block, "encoder")
     assert second.cells[1][0] == formats.count(sum(item.block.parameters for item in inside))
-    assert second.cells[2][0] == formats.count(sum(term.value for item in inside for term in item.cost.time))
-    assert second.name in path(shown).cells()
+    assert second.cells[2][0] == formats.count(sum(item.time for item in inside))
+    assert second.name in Path(model, state).cells()
 
 
 def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
@@ -129,27 +101,26 @@ def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
 
 def test_torchs_own_modules_have_these_counts() -> None:
     """The base model as nn.Transformer without its two final norms, the layer as nn.TransformerEncoderLayer."""
+    layer = nn.TransformerEncoderLayer
     with torch.device("meta"):
-        base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
-        layer = nn.TransformerEncoderLayer(128, 8, 512)
-        others = {
-            "small GPT": [nn.Embedding(50_000, 256), *(nn.TransformerEncoderLayer(256, 8, 1024) for _ in range(4))],
-            "six layers": [nn.Embedding(1000, 128), *(nn.TransformerEncoderLayer(128, 8, 512) for _ in range(6))],
-            "classifier": [nn.Embedding(500, 64), *(nn.TransformerEncoderLayer(64, 4, 256) for _ in range(3))],
+        theirs = {
+            "paper’s base": [nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)],
+            "one layer": [layer(128, 8, 512)],
+            "small GPT": [nn.Embedding(50_000, 256), *(layer(256, 8, 1024) for _ in range(4)), nn.LayerNorm(256)],
+            "six layers": [nn.Embedding(1000, 128), *(layer(128, 8, 512) for _ in range(6))],
+            "classifier": [nn.Embedding(500, 64), *(layer(64, 4, 256) for _ in range(3)), nn.Linear(64, 3)],
         }
-        others["small GPT"].append(nn.LayerNorm(256))
-        others["classifier"].append(nn.Linear(64, 3))
-    counts = [sum(each.numel() for each in module.parameters()) for module in (base, layer)]
-    for name, modules in others.items():
-        assert sum(each.numel() for each in nn.ModuleList(modules).parameters()) == SHAPES[name].parameters
-    assert counts[0] - 2 * 2 * 512 == SHAPES["paper’s base"].parameters == shape("paper’s base").without_ends
-    assert counts[1] == SHAPES["one layer"].parameters == shape("one layer").without_ends
+    counts = {name: sum(each.numel() for each in nn.ModuleList(made).parameters()) for name, made in theirs.items()}
+    counts["paper’s base"] -= 2 * 2 * 512
+    assert counts == {name: SHAPES[name].parameters for name in theirs}
+    for name in ("paper’s base", "one layer"):
+        assert shape(name).without_ends == counts[name]
 
 
 @given(any_model, any_state)
 def test_a_norm_is_in_its_branch_or_on_the_stream(model: ModelState, state: ModelLensState) -> None:
     """Pre-norm: norm, sub-layer, sum; post-norm: sub-layer, sum, norm. The residual begins below both."""
-    shown = machine(model, state)
+    shown = Diagram(model, state)
     for stack in shown.counts:
         rows = shown.rows_of(stack)
         kinds = [row.kind for row in rows]
@@ -163,30 +134,29 @@ def test_a_norm_is_in_its_branch_or_on_the_stream(model: ModelState, state: Mode
         assert ("position" in kinds) == (model.positional in ("sinusoidal", "learned"))
         marks = [row.mark for row in rows if row.mark]
         assert len(marks) == (model.positional in ("rope", "alibi", "t5"))
-        layers = kinds.count("layer")
-        assert layers == (model.num_layers - 1 if state.all_layers else 0)
+        assert kinds.count("layer") == (model.num_layers - 1 if state.all_layers else 0)
 
 
 def test_numbers_that_cannot_be_give_way_with_a_sentence() -> None:
     """Heads that do not divide, and a scheme that needs an even width."""
-    shown = chosen(ModelState(), ModelLensState(shape=OWN, own_d_model=100, own_heads=33))
+    shown = Diagram(ModelState(), ModelLensState(shape=OWN, own_d_model=100, own_heads=33)).chosen
     assert shown.config.num_heads == 25
     assert shown.note == f"{ABOUT_OWN} 33 heads do not divide d_model 100: 25 are counted."
-    odd = chosen(ModelState(positional="rope"), ModelLensState(shape=OWN, own_d_model=5, own_heads=1))
+    odd = Diagram(ModelState(positional="rope"), ModelLensState(shape=OWN, own_d_model=5, own_heads=1))
     assert odd.config.positional == "none"
-    assert "Counted without positions" in odd.note
-    assert sum(item.block.parameters for blocks in counted(odd).values() for item in blocks) > 0
+    assert "Counted without positions" in odd.chosen.note
+    assert odd.parameters > 0
 
 
 def test_the_readers_numbers_say_where_they_stand_and_whose_they_are_at_first() -> None:
     """LLaMA 7B's parameters from its paper's table 2, part by part."""
     d, layers, d_ff, words = 4096, 32, 11_008, 32_000
     llama = 2 * words * d + layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d
-    first = machine(ModelState(), ModelLensState(shape=OWN))
+    first = Diagram(ModelState(), ModelLensState(shape=OWN))
     assert f"{llama:,} parameters: its feed-forward network is gated" in first.sentence()
     assert "Your numbers stand in “More”" in first.sentence()
-    assert sum(item.block.parameters for items in counted(first.shown).values() for item in items) < llama
-    other = machine(ModelState(), ModelLensState(shape=OWN, own_layers=31))
+    assert first.parameters < llama
+    other = Diagram(ModelState(), ModelLensState(shape=OWN, own_layers=31))
     assert "LLaMA" not in other.sentence()
     assert "Your numbers stand in “More”" in other.sentence()
 
@@ -194,8 +164,8 @@ def test_the_readers_numbers_say_where_they_stand_and_whose_they_are_at_first() 
 def test_one_tokens_way_is_that_of_the_module() -> None:
     """Length and angle from the vectors that the live model's own layers make."""
     model, state = ModelState(positional="none"), ModelLensState(token=3)
-    shown = path(machine(model, state))
-    transformer = transformer_of(model, state)
+    shown = Path(model, state)
+    transformer = Transformer(model.config).eval()
     tokens = model.source_tokens.batch
     with torch.no_grad():
         first = transformer.stack.embedding(tokens)[0, 2] * 32**0.5
@@ -208,28 +178,21 @@ def test_one_tokens_way_is_that_of_the_module() -> None:
     assert shown.logits is not None
     torch.testing.assert_close(shown.logits, logits)
     assert shown.likeliest == name_of(model, int(logits.argmax()))
-    assert path(machine(ModelState(architecture="encoder-decoder"), state)).logits is None  # of the encoder
+    assert Path(ModelState(architecture="encoder-decoder"), state).logits is None  # of the encoder
 
 
-def test_the_scripts_leave_the_numbers_of_the_page(tmp_path: object) -> None:
+def test_the_scripts_leave_the_numbers_of_the_page() -> None:
     """The scripts run without the app."""
     for model in (ModelState(), ModelState(architecture="encoder-decoder", norm="post")):
-        shown = machine(model, ModelLensState(stack="decoder", block="feed_forward"))
-        left = _run(shown.recipe())
-        assert sum(left["counts"].values()) == shown.parameters
-        through = flow(shown)
-        flows = _run(through.recipe())["flows"]
-        torch.testing.assert_close(flows[IN], through.ends[IN])
-        torch.testing.assert_close(flows[OUT], through.ends[OUT])
-        left, way = _run(path(shown).recipe()), path(shown)
-        assert left["lengths"] == pytest.approx(list(way.lengths))
-        torch.testing.assert_close(left["logits"], way.logits)
-
-
-def _run(script: str) -> dict[str, object]:
-    namespace: dict[str, object] = {}
-    exec(compile(script, "recipe", "exec"), namespace)
-    return namespace
+        state = ModelLensState(stack="decoder", block="feed_forward")
+        shown, flow, path = (panel(model, state) for panel in (Diagram, Flow, Path))
+        assert sum(left_by(shown)["counts"].values()) == shown.parameters
+        flows = left_by(flow)["flows"]
+        torch.testing.assert_close(flows[IN], flow.ends[IN])
+        torch.testing.assert_close(flows[OUT], flow.ends[OUT])
+        left = left_by(path)
+        assert left["lengths"] == pytest.approx(list(path.lengths))
+        torch.testing.assert_close(left["logits"], path.logits)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=[question.name for question in QUESTIONS])
@@ -253,10 +216,10 @@ def test_the_share_of_attention_in_the_papers_model() -> None:
 def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> None:
     """A model with a causal mask is decoder-only, whatever it was set up as."""
     model = ModelState(architecture=architecture, causal=causal)
-    shown = machine(model, ModelLensState())
-    titles = [stack["title"].partition(",")[0] for stack in drawn(shown)[0]["stacks"]]
+    shown = Diagram(model, ModelLensState())
+    titles = [stack["title"].partition(",")[0] for stack in shown.picture()[0]["stacks"]]
     expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.architecture_name.capitalize()])
     assert titles == expected
-    assert config_in_words(shown).startswith(f"{model.architecture_name},")
+    assert shown.shape.startswith(f"{model.architecture_name},")
     masked = "Masked self-attention" in [row.text for stack in shown.counts for row in shown.rows_of(stack)]
     assert masked == (model.architecture_name != "encoder")

@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.examples import shared_by
+from tests.tfm_ui.lenses.model.any_link import left_by, panels_that_hold
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_ui.jobs import networks
 from tfm_ui.jobs.networks import NAMES, RECURRENT
-from tfm_ui.lenses.model.distance import numbers, steps
-from tfm_ui.lenses.model.distance.numbers import draws_of, reach
-from tfm_ui.lenses.model.distance.panels import blocks
-from tfm_ui.lenses.model.distance.paths import paths
+from tfm_ui.lenses.model.distance import reach
+from tfm_ui.lenses.model.distance.paths import DistancePaths, reach_of_convolutions
 from tfm_ui.lenses.model.distance.questions import QUESTIONS
+from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.state import ModelLensState
-from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.model_state import ModelState
 
 CLOSED_FORMS = {
@@ -59,21 +58,19 @@ def test_the_lengths_are_those_of_autograds_jacobian_times_the_probe(model, name
     torch.testing.assert_close(lengths[name], by_hand)
 
 
-@pytest.mark.parametrize("build", [nn.RNN, nn.LSTM, nn.GRU])
-def test_torchs_start_of_a_recurrent_network_has_torchs_own_bound_and_spread(build):
-    theirs, ours = build(12, 40, 2), build(12, 40, 2)
-    networks.start_as_torch(ours, 0)
-    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert max(mine.abs().max(), other.abs().max()) <= 40**-0.5
-        assert mine.std().item() == pytest.approx(other.std().item(), rel=0.25)
-
-
-@pytest.mark.parametrize("build", [lambda: nn.Linear(50, 40), lambda: nn.Conv1d(10, 40, 5)])
-def test_torchs_start_of_a_map_has_torchs_own_bound_and_spread(build):
+@pytest.mark.parametrize(
+    ("build", "bound"),
+    [
+        *((lambda kind=kind: kind(12, 40, 2), 40**-0.5) for kind in (nn.RNN, nn.LSTM, nn.GRU)),
+        (lambda: nn.Linear(50, 40), 50**-0.5 + 1e-6),
+        (lambda: nn.Conv1d(10, 40, 5), 50**-0.5 + 1e-6),
+    ],
+)
+def test_torchs_start_has_torchs_own_bound_and_spread(build, bound):
     theirs, ours = build(), build()
     networks.start_as_torch(ours, 0)
     for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert max(mine.abs().max(), other.abs().max()) <= 50**-0.5 + 1e-6
+        assert max(mine.abs().max(), other.abs().max()) <= bound
         assert mine.std().item() == pytest.approx(other.std().item(), rel=0.25)
 
 
@@ -101,10 +98,7 @@ def test_the_transformer_is_the_sidebars_with_its_weights(model):
 def test_every_law_holds_and_every_sentence_can_be_written(model, attention, length, kernel, start):
     how = {"attention": attention, "reach_length": length, "reach_kernel": kernel, "reach_start": start}
     state = replace(SMALL, reach_seeds=1, **how)
-    for panel in panels_in(blocks(model, state)):
-        assert all(panel.result.laws().values()), panel.result.laws()
-        assert panel.result.sentence()
-        assert len(panel.result.table())
+    assert len(panels_that_hold(model, state)) == 2
 
 
 @given(
@@ -132,9 +126,9 @@ def test_the_counts_of_parameters_are_as_near_as_a_width_allows(kernel, **fields
             assert abs(number - wanted) <= abs(sum(by_width.of_width(size, other).values()) - wanted), (name, other)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every
 def test_the_counts_of_parameters_of_a_usual_model_are_about_equal(model):
-    assert reach(model, SMALL).apart() < 0.05
+    assert Distance(model, SMALL).apart() < 0.05
 
 
 def count(network: nn.Module) -> int:
@@ -144,8 +138,8 @@ def count(network: nn.Module) -> int:
 
 @given(tokens=st.integers(2, 40), layers=st.integers(1, 4), kernel=st.sampled_from([3, 5, 9]))
 def test_a_convolution_reaches_what_its_kernels_add_up_to(tokens, layers, kernel):
-    plain = steps.reach_of_convolutions(tokens, layers, kernel, dilated=False)
-    dilated = steps.reach_of_convolutions(tokens, layers, kernel, dilated=True)
+    plain = reach_of_convolutions(tokens, layers, kernel, dilated=False)
+    dilated = reach_of_convolutions(tokens, layers, kernel, dilated=True)
     assert plain == min(tokens - 1, layers * (kernel - 1) // 2)
     assert dilated == min(tokens - 1, kernel**layers - 1)
 
@@ -153,20 +147,21 @@ def test_a_convolution_reaches_what_its_kernels_add_up_to(tokens, layers, kernel
 @pytest.mark.parametrize("tokens", [8, 48, 128])
 @pytest.mark.parametrize("kernel", [3, 17])
 def test_paths_are_those_of_table_1(tokens, kernel):
-    shown = paths(ModelState(), replace(SMALL, reach_length=tokens, reach_kernel=kernel))
-    assert shown.path["transformer"] == 1
-    assert shown.path["convolution"] == math.ceil((tokens - 1) / (kernel // 2))
-    assert shown.path["dilated convolution"] == math.ceil(math.log(tokens, kernel) - 1e-9)
-    assert all(shown.path[name] == shown.calls[name] == tokens for name in RECURRENT)
-    assert shown.calls["transformer"] == shown.calls["convolution"] == 1
+    shown = DistancePaths(ModelState(), replace(SMALL, reach_length=tokens, reach_kernel=kernel))
+    path, _, calls, _ = shown.measured
+    assert path["transformer"] == 1
+    assert path["convolution"] == math.ceil((tokens - 1) / (kernel // 2))
+    assert path["dilated convolution"] == math.ceil(math.log(tokens, kernel) - 1e-9)
+    assert all(path[name] == calls[name] == tokens for name in RECURRENT)
+    assert calls["transformer"] == calls["convolution"] == 1
 
 
 # what is said
 
 
 def test_the_sentence_has_the_factors_of_the_medians():
-    shown = reach(ModelState(), ModelLensState(view="distance"))
-    medians = {name: np.median(values, axis=0) for name, values in shown.lengths.items()}
+    shown = Distance(ModelState(), ModelLensState(view="distance"))
+    medians = {name: np.median(values.numpy(), axis=0) for name, values in shown.lengths.items()}
     assert shown.lengths["RNN"].shape == (10, 48)
     assert shown.fall("LSTM") == pytest.approx(medians["LSTM"][1] / medians["LSTM"][47])
     assert shown.flattest() == ["transformer"]
@@ -175,10 +170,10 @@ def test_the_sentence_has_the_factors_of_the_medians():
 
 
 def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
-    few, more = (reach(MODELS[0], replace(SMALL, reach_seeds=seeds)).lengths for seeds in (3, 5))
+    few, more = (Distance(MODELS[0], replace(SMALL, reach_seeds=seeds)).lengths for seeds in (3, 5))
     for name in NAMES:
-        assert np.array_equal(few[name], more[name][:3])
-        assert len(np.unique(more[name][:, 1])) == 5
+        assert torch.equal(few[name], more[name][:3])
+        assert len(more[name][:, 1].unique()) == 5
 
 
 @pytest.mark.crossed(question=QUESTIONS, model=MODELS[:3], asked=[True, False])
@@ -200,36 +195,37 @@ def test_what_the_questions_take_for_granted():
 def test_large_models_get_fewer_draws():
     large = ModelState(d_model=256, num_layers=8, d_ff=1024)
     most = ModelLensState(reach_seeds=20)
-    assert (draws_of(ModelState(), most), draws_of(large, most)) == (20, 3)
+    assert (Distance(ModelState(), most).quick_draws, Distance(large, most).quick_draws) == (20, 3)
     assert "reach_seeds" not in ModelLensState.limits(large)  # what is asked for stays in the link
-    assert reach(large, ModelLensState(view="distance")).seeds == 3
+    assert Distance(large, ModelLensState(view="distance")).seeds == 3
 
 
 @pytest.mark.parametrize(("tokens", "made"), [(48, "2 are"), (128, "1 is")])
 def test_the_largest_networks_are_drawn_as_often_as_there_is_time_for_and_that_is_said(tokens, made, monkeypatch):
-    monkeypatch.setattr(numbers, "drawn", lambda *_, **__: ({name: torch.ones(tokens) for name in NAMES}, {}))
+    monkeypatch.setattr(reach, "drawn", lambda *_, **__: ({name: torch.ones(tokens) for name in NAMES}, {}))
     largest = ModelState(architecture="encoder-decoder", d_model=256, num_layers=8, d_ff=1024)
     said = f"Of 3 draws {made} made, as networks of this size take seconds."
     state = ModelLensState(view="distance", reach_length=tokens, reach_seeds=3)
-    assert said in reach(largest, state).sentence()
-    assert draws_of(largest, state) == int(made[0])
-    assert "draws" not in reach(ModelState(), state).sentence()
+    shown = Distance(largest, state)
+    assert said in shown.sentence()
+    assert shown.quick_draws == int(made[0])
+    assert "draws" not in Distance(ModelState(), state).sentence()
 
 
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[3]])
 def test_the_recipes_leave_the_numbers_on_screen(model):
-    shown, measured = reach(model, SMALL), paths(model, SMALL)
-    left: dict[str, object] = {}
-    exec(shown.recipe(), left)
+    shown, paths = Distance(model, SMALL), DistancePaths(model, SMALL)
+    left = left_by(shown)
     for name in NAMES:
-        assert np.allclose(left["medians"][name], shown.medians[name], rtol=1e-9)
-        assert np.allclose(left["highest"][name], shown.lengths[name].max(0), rtol=1e-9)
+        medians, _, highest = (values[name] for values in shown.over_draws)
+        assert np.allclose(left["medians"][name], medians, rtol=1e-9)
+        assert np.allclose(left["highest"][name], highest, rtol=1e-9)
     assert left["parameters"] == shown.parameters
-    exec(measured.recipe(), left)
-    assert (left["path"], left["sight"], left["calls"]) == (measured.path, measured.sight, measured.calls)
+    left = left_by(paths)
+    assert (left["path"], left["sight"], left["calls"]) == paths.measured[:3]
 
 
 def test_deep_dilated_convolutions_need_no_more_memory_than_the_text():
     """17^8 tokens apart, which would be 210 GB of padding."""
-    assert steps.reach_of_convolutions(48, 8, 17, dilated=True) == 47
-    assert steps.reach_of_convolutions(48, 2, 5, dilated=True) == 24
+    assert reach_of_convolutions(48, 8, 17, dilated=True) == 47
+    assert reach_of_convolutions(48, 2, 5, dilated=True) == 24

@@ -9,55 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
-from tfm_ui.lenses.model.feed_forward import questions
-from tfm_ui.lenses.model.feed_forward.curves import curves
-from tfm_ui.lenses.model.feed_forward.hidden import READ, hidden, recorded
-from tfm_ui.lenses.model.feed_forward.pictures import PICTURES
-from tfm_ui.lenses.model.feed_forward.sizes import sizes, two_thirds
-from tfm_ui.lenses.model.feed_forward.unit import unit
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tfm_core import ARCHITECTURES, ATTENTION, NORMS, Transformer, causal_mask, recording
+from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes, two_thirds
+from tfm_ui.lenses.model.feed_forward.hidden import READ, Hidden, OneUnit, recorded
 from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
 from tfm_ui.state.model_state import ModelState
 
-models = st.builds(
-    ModelState,
-    text=st.sampled_from(["", "cat", "the cat sat on the mat"]),
-    target=st.sampled_from(["", "le chat"]),
-    seq_len=st.sampled_from([0, 5, 9]),
-    architecture=st.sampled_from(ARCHITECTURES),
-    positional=st.sampled_from(tuple(POSITIONAL)),
-    norm=st.sampled_from(NORMS),
-    activation=st.sampled_from(tuple(ACTIVATIONS)),
-    d_ff=st.sampled_from([0, 1, 7, 40]),
-)
-states = st.builds(
-    ModelLensState,
-    view=st.just("feed_forward"),
-    attention=st.sampled_from(["full", "linear"]),
-    stack=st.sampled_from(["encoder", "decoder"]),
-    layer=st.integers(1, 8),
-    unit=st.integers(1, 200),
-    ffn_size=st.sampled_from(FFN_SIZES),
-)
 
-
-@given(models, states)
+@given(
+    models(d_ff=st.sampled_from([0, 1, 7, 40])),
+    states("feed_forward", unit=st.integers(1, 200), ffn_size=st.sampled_from(FFN_SIZES)),
+)
 def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
-    shown = hidden(model, state)
-    for result in (shown, curves(shown), unit(shown, state), sizes(model, state)):
-        assert all(result.laws().values()), result.laws()
-        assert result.sentence()
-        assert len(result.table())
-    for picture in PICTURES.values():
-        assert picture.content(model, state)
-    for question in questions.QUESTIONS:
-        assert question.answer(model, state)
+    assert len(panels_that_hold(model, state)) == 4
 
 
 def test_derivatives_are_those_of_the_formulas():
     """GELU' = Φ(x) + x φ(x); SiLU' = σ(x) (1 + x (1 - σ(x))); ReLU' = 1 above 0."""
-    shown = curves(hidden(ModelState(), ModelLensState()))
+    shown = Activations(ModelState(), ModelLensState())
     x = shown.x
     normal = torch.distributions.Normal(0.0, 1.0)
     formulas = {
@@ -71,7 +42,7 @@ def test_derivatives_are_those_of_the_formulas():
 
 def test_published_counts():
     """The counts of 512 / 2,048: two matrices with biases, SwiGLU with and without, and at two thirds of the width."""
-    shown = sizes(ModelState(), ModelLensState(ffn_size=FFN_SIZES[1]))
+    shown = FfnSizes(ModelState(), ModelLensState(ffn_size=FFN_SIZES[1]))
     assert shown.count("relu", 2048)[0] == 2_099_712
     assert shown.count("swiglu", 2048) == (3_150_336, 3_145_728)
     assert two_thirds(2048) == 1365
@@ -80,7 +51,7 @@ def test_published_counts():
 
 @given(st.integers(1, 64), st.integers(2, 64))
 def test_counts_are_those_of_torchs_own_modules(d_model, d_ff):
-    shown = sizes(ModelState(d_model=d_model, num_heads=1, d_ff=d_ff), ModelLensState())
+    shown = FfnSizes(ModelState(d_model=d_model, num_heads=1, d_ff=d_ff), ModelLensState())
     layer = nn.TransformerEncoderLayer(d_model, 1, d_ff)
     count = sum(p.numel() for linear in (layer.linear1, layer.linear2) for p in linear.parameters())
     assert shown.count("relu", d_ff)[0] == count
@@ -89,7 +60,7 @@ def test_counts_are_those_of_torchs_own_modules(d_model, d_ff):
 @pytest.mark.parametrize("norm", NORMS)
 def test_relus_hidden_units_are_those_of_a_layer_of_torch(norm):
     model = ModelState(activation="relu", norm=norm, causal=True)
-    shown = hidden(model, ModelLensState())
+    shown = Hidden(model, ModelLensState())
     reads = "layers.0.feed_forward." + ("normed" if norm == "pre" else "residual_before")
     transformer = Transformer(model.config).eval()
     with torch.no_grad(), recording(reads) as trace:
@@ -104,18 +75,15 @@ def test_relus_hidden_units_are_those_of_a_layer_of_torch(norm):
 def test_recipes_yield_what_is_on_screen(architecture):
     model = ModelState(text="a b c d e", target="x y z", architecture=architecture, activation="swiglu")
     state = ModelLensState(stack="decoder", layer=2, unit=9)
-    shown = hidden(model, state)
-    single, curve, size = unit(shown, state), curves(shown), sizes(model, state)
-    scope: dict = {}
-    exec(shown.recipe(), scope)
-    assert all(torch.allclose(scope["hidden"][name], units, atol=1e-6) for name, units in shown.units.items())
-    exec(single.recipe(), scope)
-    assert torch.allclose(scope["fires"], single.fires, atol=1e-6)
-    assert torch.allclose(scope["towards"], single.towards, atol=1e-6)
-    exec(curve.recipe(), scope)
-    assert all(torch.equal(scope["slopes"][name], slopes) for name, slopes in curve.slopes.items())
-    exec(size.recipe(), scope)
-    assert tuple(scope["counts"]) == size.counts
+    hidden, single, curve, size = (panel(model, state) for panel in (Hidden, OneUnit, Activations, FfnSizes))
+    left = left_by(hidden)["hidden"]
+    assert all(torch.allclose(left[name], units, atol=1e-6) for name, units in hidden.units.items())
+    left = left_by(single)
+    assert torch.allclose(left["fires"], single.fires, atol=1e-6)
+    assert torch.allclose(left["towards"], single.towards, atol=1e-6)
+    left = left_by(curve)["slopes"]
+    assert all(torch.equal(left[name], slopes) for name, slopes in curve.slopes.items())
+    assert left_by(size)["counts"] == size.counts
 
 
 @pytest.mark.crossed(architecture=ARCHITECTURES, attention=list(ATTENTION), causal=[True, False], norm=NORMS)
@@ -141,20 +109,19 @@ def test_of_long_texts_the_first_tokens_are_those_of_the_whole_text(architecture
 
 def test_what_questions_take_for_granted():
     """Half of ReLU's units, about, are 0, and both smooth derivatives go below 0 and above 1."""
-    shown = hidden(ModelState(), ModelLensState())
+    shown = Hidden(ModelState(), ModelLensState())
     assert 0.3 < shown.zeros("relu") < 0.7
-    slopes = curves(shown).slopes
+    slopes = Activations(ModelState(), ModelLensState()).slopes
     assert all(slopes[name].min() < 0 and slopes[name].max() > 1 for name in ("gelu", "silu"))
 
 
 def test_a_unit_that_never_fires_writes_nothing():
-    model, state = ModelState(activation="relu"), ModelLensState(unit=5)
-    shown = unit(hidden(model, state), state)
+    shown = OneUnit(ModelState(activation="relu"), ModelLensState(unit=5))
     assert not shown.fires.any()
     assert "fires at none of them and writes nothing" in shown.sentence()
 
 
 def test_padding_is_no_token_of_the_text():
-    shown = hidden(ModelState(text="a b", seq_len=8), ModelLensState())
+    shown = Hidden(ModelState(text="a b", seq_len=8), ModelLensState())
     assert shown.names == ["a", "b"]
-    assert {len(units) for units in (*shown.units.values(), *shown.pre.values())} == {2}
+    assert {len(units) for name in shown.units for units in (shown.units[name], shown.read_under(name))} == {2}

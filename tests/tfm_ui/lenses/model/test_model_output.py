@@ -1,4 +1,7 @@
-"""The view "output": beside NumPy's and torch's own arithmetic, and beside models that really end after each layer."""
+"""The view "output": beside NumPy's and torch's own arithmetic, and beside models that really end after each layer.
+
+Its pictures hold the numbers of its tables, and its questions take for granted what is so.
+"""
 
 from dataclasses import replace
 
@@ -10,20 +13,27 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from torch import nn
 
-from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, TOKENIZERS, Transformer, encode
-from tfm_ui.lenses.model.machine import inputs_of, read_of, token_of
+from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tests.tfm_ui.payloads import decode
+from tests.tfm_ui.pictures.charts import drawn, ends, lines, names
+from tests.tfm_ui.pictures.scale_checks import floats
+from tests.tfm_ui.pictures.scale_laws import LAWS
+from tfm_core import NORMS, TOKENIZERS, Transformer
+from tfm_core import encode as tokens_of
+from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.naming import name_of
-from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
-from tfm_ui.lenses.model.output.norm import final_norm
-from tfm_ui.lenses.model.output.numbers import Likeliest, by_position, likeliest
-from tfm_ui.lenses.model.output.outcome import outcome, probabilities, ranks_of, text_of, tied_config
-from tfm_ui.lenses.model.output.panels import blocks
-from tfm_ui.lenses.model.output.tied import tied_and_untied
+from tfm_ui.lenses.model.output import VIEW, knob
+from tfm_ui.lenses.model.output import questions as answers
+from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
+from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
+from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
+from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, ranks_of
 from tfm_ui.lenses.model.state import ModelLensState
-from tfm_ui.pictures.panel import Note, panels_in
+from tfm_ui.pictures.canvas import encode
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
-VIEW = ModelLensState(view="output")
+STATE = ModelLensState(view="output")
 MODELS = [
     ModelState(),
     ModelState(norm="post", text="a b c", seq_len=6, causal=False, activation="relu"),
@@ -32,37 +42,24 @@ MODELS = [
     ModelState(architecture="encoder-decoder", norm="post", target="ja"),
     ModelState(text="", seq_len=3, positional="none"),
 ]
-STATES = [VIEW, ModelLensState(view="output", token=9, temperature=0.1, tied=False, top=20)]
+OTHERS = [
+    ModelState(norm="post", text="a", causal=False),
+    ModelState(architecture="encoder-decoder", tokenizer="byte", target="ja"),
+]
+STATES = [STATE, ModelLensState(view="output", token=9, temperature=0.1, tied=False, top=20)]
 every = pytest.mark.parametrize(("model", "state"), [(model, state) for model in MODELS for state in STATES])
-any_model = st.builds(
-    ModelState,
-    text=st.sampled_from(["", "a", "to be or not to be"]),
-    seq_len=st.sampled_from([0, 8]),
-    tokenizer=st.sampled_from(tuple(TOKENIZERS)),
-    d_model=st.sampled_from([32, 64]),
-    num_layers=st.integers(1, 3),
-    norm=st.sampled_from(NORMS),
-    architecture=st.sampled_from(ARCHITECTURES),
-    positional=st.sampled_from(tuple(POSITIONAL)),
-    seed=st.integers(0, 2),
-)
-any_state = st.builds(
-    ModelLensState,
-    view=st.just("output"),
-    attention=st.sampled_from(tuple(ATTENTION)),
-    token=st.integers(1, 20),
-    temperature=st.sampled_from([0.1, 0.5, 1.0, 1.7, 5.0]),
-    tied=st.booleans(),
-    top=st.integers(3, 20),
-)
+every_kind = pytest.mark.parametrize("model", [MODELS[0], *OTHERS])
+asked = {
+    question.name: (ModelState(**question.model), ModelLensState(**question.page)) for question in answers.QUESTIONS
+}
 
 
-def run(model: ModelState, *, tied: bool, layers: int | None = None) -> torch.Tensor:
+def run(shown: OutputPanel, layers: int | None = None) -> torch.Tensor:
     """The logits of a model that nothing of the app has built, (position, vocab)."""
-    config = replace(model.config, tie_embeddings=tied, num_layers=layers or model.num_layers)
-    inputs, mask = inputs_of(model)
+    config = replace(shown.model.config, tie_embeddings=shown.state.tied, num_layers=layers or shown.model.num_layers)
+    inputs, mask = inputs_of(shown.model)
     with torch.no_grad():
-        return Transformer(config).eval()(*inputs, mask=mask)[0, : read_of(text_of(model))]
+        return Transformer(config).eval()(*inputs, mask=mask)[0, : shown.read]
 
 
 def softmax(logits: np.ndarray, temperature: float) -> np.ndarray:
@@ -76,39 +73,37 @@ def softmax(logits: np.ndarray, temperature: float) -> np.ndarray:
 
 @every
 def test_the_bars_are_the_softmax_of_logits_over_temperature_largest_first(model, state):
-    shown, logits = (
-        likeliest(model, state),
-        run(model, tied=state.tied)[token_of(text_of(model), state)].double().numpy(),
-    )
+    shown = Output(model, state)
+    logits = run(shown)[shown.token].double().numpy()
     order = np.argsort(-logits, kind="stable")[: state.top]
-    assert shown.ids == order.tolist()
-    assert_allclose(shown.logits, logits[order], rtol=1e-5, atol=1e-6)
+    assert shown.listed == order.tolist()
+    assert_allclose(shown.scores, logits[order], rtol=1e-5, atol=1e-6)
     assert_allclose(shown.shares, softmax(logits, state.temperature)[order], rtol=1e-4)
     assert_allclose(shown.plain, softmax(logits, 1)[order], rtol=1e-4)
 
 
 @every
 def test_each_positions_row_is_the_argmax_and_the_entropy_of_torchs_own_distribution(model, state):
-    shown = by_position(model, state)
-    theirs = torch.distributions.Categorical(logits=run(model, tied=state.tied).double() / state.temperature)
-    assert torch.equal(shown.ids, theirs.probs.argmax(-1))
-    torch.testing.assert_close(shown.shares.amax(-1), theirs.probs.amax(-1), rtol=1e-5, atol=1e-8)
+    shown = OutputPositions(model, state)
+    theirs = torch.distributions.Categorical(logits=run(shown).double() / state.temperature)
+    assert torch.equal(shown.likeliest, theirs.probs.argmax(-1))
+    torch.testing.assert_close(shown.shares, theirs.probs.amax(-1), rtol=1e-5, atol=1e-8)
     torch.testing.assert_close(shown.entropies, theirs.entropy(), rtol=1e-5, atol=1e-6)
 
 
 @every
 def test_the_final_norm_takes_mean_and_variance_away_by_the_equation_of_ba_et_al(model, state):
-    shown = final_norm(model, state)
-    x = shown.out.before.double().numpy()
+    shown = OutputNorm(model, state)
+    x, after = (vectors.double().numpy() for vectors in (shown.vectors[0], shown.vectors[-1]))
     if model.norm == "post":
         assert shown.norm is None
         assert "no final norm" in shown.sentence()
-        assert_allclose(shown.out.after.numpy(), shown.out.before.numpy(), atol=0)
+        assert_allclose(after, x, atol=0)
         return
     expected = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + nn.LayerNorm(1).eps)
-    assert_allclose(shown.out.after.numpy(), expected, atol=1e-5)  # untrained: gain 1, shift 0
-    assert_allclose(shown.lengths[0], np.linalg.norm(x, axis=-1))
-    matrix = shown.out.machine.unembedding.weight.detach().double().numpy()
+    assert_allclose(after, expected, atol=1e-5)  # untrained: gain 1, shift 0
+    assert_allclose(shown.moments[2][0], np.linalg.norm(x, axis=-1))
+    matrix = shown.modules.unembedding.weight.detach().double().numpy()
     assert shown.spread_without() == pytest.approx((matrix @ x[shown.token]).std(), rel=1e-4)
 
 
@@ -116,12 +111,11 @@ def test_the_final_norm_takes_mean_and_variance_away_by_the_equation_of_ba_et_al
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])
 def test_each_layer_reads_out_what_a_model_that_ends_there_says(architecture, norm, tied):
-    model = ModelState(architecture=architecture, norm=norm, num_layers=3)
-    read = layer_by_layer(model, ModelLensState(view="output", tied=tied)).read
-    final = run(model, tied=tied).argmax(-1, keepdim=True)
+    shown = OutputLens(ModelState(architecture=architecture, norm=norm, num_layers=3), replace(STATE, tied=tied))
+    read, final = shown.outs, run(shown).argmax(-1, keepdim=True)
     assert read.places == ("embedding", "layer 1", "layer 2", "layer 3")
     for layers in (1, 2, 3):
-        shorter = run(model, tied=tied, layers=layers)  # weights are drawn by name: its layers are the first ones
+        shorter = run(shown, layers)  # weights are drawn by name: its layers are the first ones
         assert read.ids[layers].tolist() == shorter.argmax(-1).tolist()
         shares = nn.functional.softmax(shorter, dim=-1)
         assert_allclose(read.shares[layers], shares.amax(-1), rtol=1e-4)
@@ -133,20 +127,19 @@ def test_each_layer_reads_out_what_a_model_that_ends_there_says(architecture, no
 @pytest.mark.parametrize(("architecture", "matrices"), [("encoder", 1), ("decoder", 1), ("encoder-decoder", 2)])
 def test_untied_models_have_a_matrix_more_for_each_that_was_shared(architecture, matrices):
     model = ModelState(architecture=architecture, tokenizer="byte")
-    shown = tied_and_untied(model, VIEW)
+    shown = OutputTied(model, STATE)
     assert shown.saved == matrices * model.config.vocab_size * model.d_model
     bodies = sum(x.numel() for name, x in Transformer(model.config).named_parameters() if "embedding" not in name)
-    assert shown.sides["tied"].parameters == bodies + model.config.vocab_size * model.d_model
+    assert shown.parameters == bodies + model.config.vocab_size * model.d_model
     assert all(shown.laws().values())
 
 
 def test_the_logit_of_the_token_itself_is_its_embeddings_dot_product_with_the_final_vector():
-    shown = tied_and_untied(ModelState(d_model=128), VIEW)
-    side = shown.sides["tied"]
-    rows = side.out.machine.stack.embedding.weight.detach()[side.out.ids]
-    torch.testing.assert_close((rows * side.out.after).sum(-1), side.logits, rtol=1e-5, atol=1e-5)
-    lengths = rows.norm(dim=-1) * side.out.after.norm(dim=-1)
-    torch.testing.assert_close(side.cosines, side.logits / lengths, rtol=1e-5, atol=1e-5)
+    shown = OutputTied(ModelState(d_model=128), STATE)
+    (logits, _), final = shown.itself, shown.vectors[-1]
+    rows = shown.modules.stack.embedding.weight.detach()[shown.ids]
+    torch.testing.assert_close((rows * final).sum(-1), logits, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(shown.cosines, logits / (rows.norm(dim=-1) * final.norm(dim=-1)), rtol=1e-5, atol=1e-5)
 
 
 # laws
@@ -169,38 +162,43 @@ def test_ranks_count_what_is_larger(logits):
     assert ranks.tolist() == [1 + sum(other > logit for other in logits) for logit in logits]
 
 
-@given(model=any_model, state=any_state)
+@given(
+    models(tokenizer=st.sampled_from(tuple(TOKENIZERS)), d_model=st.sampled_from([32, 64])),
+    states(
+        "output",
+        token=st.integers(1, 20),
+        temperature=st.sampled_from([0.1, 0.5, 1.0, 1.7, 5.0]),
+        tied=st.booleans(),
+        top=st.integers(3, 20),
+    ),
+)
 def test_everything_that_is_said_holds_of_any_model(model, state):
-    panels = panels_in(blocks(model, state))
+    panels = panels_that_hold(model, state)
     assert len(panels) == 6
     for panel in panels:
-        assert panel.result.sentence().endswith(".")
-        assert "nan" not in panel.result.sentence().lower()
-        assert [law for law, holds in panel.result.laws().items() if not holds] == []
-        assert not panel.result.table().isna().to_numpy().any()
+        assert panel.sentence().endswith(".")
+        assert not panel.table().isna().to_numpy().any()
 
 
 @every
 def test_recipes_yield_what_is_on_screen(model, state):
-    scope: dict = {}
-    shown, rows, norm = likeliest(model, state), by_position(model, state), final_norm(model, state)
-    exec(shown.recipe(), scope)
-    assert scope["ids"].tolist() == shown.ids
-    assert torch.equal(scope["shares"], shown.shares)
-    exec(rows.recipe(), scope)
-    assert torch.equal(scope["ids"], rows.ids)
-    assert torch.equal(scope["entropies"], rows.entropies)
-    exec(norm.recipe(), scope)
-    assert torch.equal(scope["lengths"][0], norm.lengths[0])
-    assert len(scope["lengths"]) == (2 if model.norm == "pre" else 1)
-    read = AtToken(layer_by_layer(model, state))
-    exec(read.recipe(), scope)
-    assert_allclose(torch.stack(list(scope["shares"].values())), read.whole.read.final_shares, rtol=1e-6)
-    both = tied_and_untied(model, state)
-    exec(both.recipe(), scope)
-    assert scope["parameters"] == {name: side.parameters for name, side in both.sides.items()}
-    for name, side in both.sides.items():
-        assert torch.equal(scope["shares"][name], side.shares)
+    shown, rows, norm, at, tied = (
+        panel(model, state) for panel in (Output, OutputPositions, OutputNorm, OutputAt, OutputTied)
+    )
+    left = left_by(shown)
+    assert left["ids"].tolist() == shown.listed
+    assert torch.equal(left["shares"], shown.shares)
+    left = left_by(rows)
+    assert torch.equal(left["ids"], rows.likeliest)
+    assert torch.equal(left["entropies"], rows.entropies)
+    left = left_by(norm)
+    assert torch.equal(left["lengths"][0], norm.moments[2][0])
+    assert len(left["lengths"]) == (2 if model.norm == "pre" else 1)
+    assert_allclose(torch.stack(list(left_by(at)["shares"].values())), at.outs.final_shares, rtol=1e-6)
+    left = left_by(tied)
+    assert left["parameters"] == {name: side.parameters for name, side in tied.sides.items()}
+    for name, side in tied.sides.items():
+        assert torch.equal(left["shares"][name], side.itself[1])
 
 
 # names, ties, places
@@ -208,39 +206,126 @@ def test_recipes_yield_what_is_on_screen(model, state):
 
 def test_ids_of_known_words_have_their_names_and_others_their_number():
     model = ModelState(text="the cat sat")
-    (cat,) = encode("cat").ids
+    (cat,) = tokens_of("cat").ids
     assert name_of(model, cat) == "“cat”"
     assert name_of(model, 0) == "PAD"
     assert name_of(model, 1) == "id 1"  # kept free: no word has it
 
 
 def test_a_tie_at_the_top_is_named():
-    out = outcome(ModelState(), VIEW)
-    logits = torch.zeros_like(out.logits)
-    assert "(one of 4096 that tie)" in Likeliest(replace(out, logits=logits), 0, 1.0, 5).sentence()
-    logits[:, 7] = 1.0
-    assert "tie" not in Likeliest(replace(out, logits=logits), 0, 1.0, 5).sentence()
+    shown, other = Output(ModelState(), STATE), Output(ModelState(), STATE)
+    shown.logits = torch.zeros_like(shown.logits)
+    assert "(one of 4096 that tie)" in shown.sentence()
+    other.logits = shown.logits.clone()
+    other.logits[:, 7] = 1.0
+    assert "tie" not in other.sentence()
 
 
 def test_a_position_behind_the_end_is_the_last_and_a_note_says_so():
-    model = ModelState(architecture="encoder-decoder", target="ja nein")
-    notes = [block.text for block in blocks(model, replace(VIEW, token=9)) if isinstance(block, Note)]
+    model, behind = ModelState(architecture="encoder-decoder", target="ja nein"), replace(STATE, token=9)
+    notes = [block.text for block in VIEW.shown(model, behind) if isinstance(block, Note)]
     assert notes == ["The target text ends before position 9, so its last position, 2, is shown."]
-    assert likeliest(model, replace(VIEW, token=9)).token == 1
-    assert not [block for block in blocks(model, VIEW) if isinstance(block, Note)]
+    assert Output(model, behind).token == 1
+    assert not [block for block in VIEW.shown(model, STATE) if isinstance(block, Note)]
 
 
 def test_padding_is_not_read_out():
-    padded = ModelState(text="a b c", seq_len=6)
-    assert len(by_position(padded, VIEW).table()) == 3
-    alone = by_position(ModelState(text="a b c"), VIEW)
-    torch.testing.assert_close(by_position(padded, VIEW).shares, alone.shares, rtol=1e-5, atol=1e-9)
+    padded, alone = (OutputPositions(ModelState(text="a b c", seq_len=length), STATE) for length in (6, 0))
+    assert len(padded.table()) == 3
+    torch.testing.assert_close(padded.every, alone.every, rtol=1e-5, atol=1e-9)
 
 
-def test_the_output_matrix_is_the_one_that_the_control_asks_for():
-    model = ModelState()
-    for tied in (True, False):
-        config = tied_config(model, replace(VIEW, tied=tied), tied=tied)
-        assert config.tie_embeddings is tied
-        machine = outcome(model, replace(VIEW, tied=tied)).machine
-        assert (machine.unembedding.weight is machine.stack.embedding.weight) is tied
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_output_matrix_is_the_one_that_the_control_asks_for(tied):
+    shown = Output(ModelState(), replace(STATE, tied=tied))
+    assert shown.config.tie_embeddings is tied
+    assert (shown.modules.unembedding.weight is shown.modules.stack.embedding.weight) is tied
+
+
+# pictures
+
+
+@every_kind
+@pytest.mark.parametrize("temperature", [0.1, 1.0, 5.0])
+def test_bars_are_the_probabilities_and_their_texts_the_way_to_them(model, temperature):
+    shown = Output(model, replace(STATE, temperature=temperature, top=5))
+    header, _ = shown.picture()
+    expected = [shown.shares] if temperature == 1 else [shown.shares, shown.plain]
+    assert_allclose(drawn(header), np.concatenate(expected))
+    assert names(header) == shown.called
+    divided = "" if temperature == 1 else f" / {temperature:g}"
+    assert all(f"{divided} → " in text for text in ends(header)[:: len(expected)])
+
+
+@every_kind
+def test_every_picture_obeys_the_law_of_its_kind(model):
+    for state in (STATE, replace(STATE, tied=False, temperature=0.1, token=20)):
+        for picture in VIEW.pictures.values():
+            header, numbers = picture.content(model, state)
+            LAWS[picture.canvas.name](*decode(encode(header, numbers)))
+
+
+@every_kind
+def test_the_maps_cells_are_the_tables_and_a_click_chooses_the_position(model):
+    shown, at = OutputLens(model, STATE), OutputAt(model, STATE)
+    header, numbers = shown.picture()
+    table = shown.table()["probability of the final token"].to_numpy()
+    assert_allclose(floats(numbers.tobytes()), 100 * table.reshape(len(shown.names), -1).T.ravel(), rtol=1e-6)
+    assert header["asks"] == ("model_layer", "model_token")
+    assert header["places"][1] == list(range(1, len(shown.names) + 1))
+    assert_allclose(drawn(at.picture()[0]), at.shares.ravel())
+
+
+@every_kind
+def test_lines_are_lengths_and_probabilities_of_each_position(model):
+    norm, both = OutputNorm(model, STATE), OutputTied(model, STATE)
+    by_name = lines(norm.picture()[0])
+    assert list(by_name["after the last layer"][1]) == pytest.approx(norm.moments[2][0].tolist())
+    assert ("after the final norm" in by_name) is (model.norm == "pre")
+    by_name = lines(both.picture()[0])
+    for name, side in both.sides.items():
+        assert list(by_name[name][1]) == pytest.approx(side.itself[1].tolist())
+
+
+def test_the_slider_holds_the_temperature():
+    header, _ = knob(ModelState(), replace(STATE, temperature=0.3))
+    (slider,) = header["knobs"]
+    assert (slider["parameter"], slider["value"]) == ("model_temperature", 0.3)
+
+
+# what the questions take for granted
+
+
+def test_random_weights_prefer_a_token_by_many_even_shares():
+    model, state = asked["The likeliest token"]
+    shown = Output(model, state)
+    assert shown.vocab == 4096
+    assert shown.times_even > 5
+    assert f"{round(shown.times_even, 1):g}× an even share" in answers.how_sure(model, state)
+
+
+def test_a_low_temperature_keeps_the_order_and_lowers_the_entropy():
+    model, state = asked["A low temperature"]
+    shown = Output(model, state)
+    assert answers.order_changes(model, state) == "no"
+    assert shown.shares[0] > 10 * shown.plain[0]
+    assert "wider" in answers.what_temperature_does(model, state)
+    assert "narrower" in answers.what_temperature_does(model, replace(state, temperature=2.0))
+    assert "divided by 1" in answers.what_temperature_does(model, replace(state, temperature=1.0))
+
+
+def test_tied_random_models_repeat_the_word_and_untied_ones_do_not():
+    model, state = asked["The same word again"]
+    shown = OutputTied(model, state)
+    assert model.length / 2 < shown.first
+    assert shown.sides["untied"].first < 2
+    assert float(shown.cosines.min()) > 0
+    assert "at 0 untied" in answers.why_it_repeats(model, state)
+
+
+def test_the_layers_of_the_question_disagree_with_the_end():
+    model, state = asked["After each layer"]
+    shown = OutputLens(model, state)
+    assert shown.agreeing[-1] == len(shown.names) > shown.agreeing[0]
+    assert len(shown.outs.places) == 7
+    assert "0 after" in answers.which_layer_decides(model, state)

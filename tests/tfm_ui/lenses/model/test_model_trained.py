@@ -6,10 +6,8 @@ import pytest
 import torch
 
 from tfm_core import Transformer
-from tfm_ui.lenses.model import LENS
-from tfm_ui.lenses.model.output.numbers import by_position, likeliest
-from tfm_ui.lenses.model.output.outcome import outcome
-from tfm_ui.lenses.model.questions import QUESTIONS
+from tfm_ui.lenses.model import LENS, QUESTIONS
+from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.pictures.panel import Note
@@ -34,20 +32,20 @@ def test_a_model_that_knows_says_the_right_digit_and_with_which_probability():
 
 def test_what_is_right_is_told_of_examples_alone():
     state = ModelLensState(view="output", token=1)
-    assert "What is right is known of examples" in likeliest(replace(REVERSE, text="3 1 4"), state).sentence()
-    assert "the task asks for nothing" in likeliest(ModelState(weights="induction"), state).sentence()
+    assert "What is right is known of examples" in Output(replace(REVERSE, text="3 1 4"), state).sentence()
+    assert "the task asks for nothing" in Output(ModelState(weights="induction"), state).sentence()
     assert (
-        by_position(ModelState(), state)
+        OutputPositions(ModelState(), state)
         .sentence()
         .endswith("The weights are random: this says nothing about language.")
     )
-    assert "random" not in by_position(REVERSE, state).sentence()
+    assert "random" not in OutputPositions(REVERSE, state).sentence()
     assert "No weight was trained" in KNOWS.answer(ModelState(), state)
 
 
 def test_trained_weights_are_shown_untied_as_they_were_trained():
     assert ModelLensState().tied
-    assert outcome(REVERSE, ModelLensState(view="output")).config == REVERSE.config
+    assert Output(REVERSE, ModelLensState(view="output")).config == REVERSE.config
     assert "tied" in ModelLensState.without_meaning(REVERSE)
 
 

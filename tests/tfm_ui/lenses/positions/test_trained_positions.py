@@ -29,10 +29,10 @@ def test_the_learned_table_is_the_one_that_was_trained(weights, stack):
 def test_its_sentence_says_that_it_was_learned_and_its_recipe_finds_it():
     model = ModelState(weights="reverse")
     (panel,) = [panel for panel in panels_in(LENS.blocks(model, LEARNED)) if isinstance(panel.result, Encoded)][:1]
-    assert "They were learned, with “reverse”, with a standard deviation of" in panel.result.sentence()
-    assert "noise" not in panel.result.sentence()
+    assert "They were learned, with “reverse”, with a standard deviation of" in panel.sentence()
+    assert "noise" not in panel.sentence()
     names: dict = {}
-    exec(panel.result.recipe(), names)
+    exec(panel.recipe(), names)
     table = trained_weights("reverse")["stack.positional.weight"].numpy()
     assert any(np.array_equal(value[:10], table) for value in _arrays(names))
 
@@ -47,7 +47,7 @@ def test_other_schemes_are_what_they_are_for_random_weights():
     for model in (ModelState(weights="reverse"), ModelState(seed=0, causal=False)):
         assert schemes(model, LEARNED)[1].spec == schemes(ModelState(seed=0), LEARNED)[1].spec
     assert schemes(ModelState(), LEARNED)[0].trained_on == ""
-    assert "noise" in " ".join(panel.result.sentence() for panel in panels_in(LENS.blocks(ModelState(), LEARNED)))
+    assert "noise" in " ".join(panel.sentence() for panel in panels_in(LENS.blocks(ModelState(), LEARNED)))
 
 
 @pytest.mark.parametrize("view", ["model", "fault"])

@@ -59,12 +59,12 @@ def test_all_laws_hold(name):
     panels = panels_in(LENS.blocks(MODEL, state))
     assert len(panels) == 3
     for panel in panels:
-        assert panel.result.sentence()
-        assert len(panel.result.table())
-        assert all(panel.result.laws().values()), panel.result.laws()
-        if panel.picture:
-            header, numbers = LENS.pictures[panel.picture].content(MODEL, state)
-            assert header["about"] == panel.result.sentence()
+        assert panel.sentence()
+        assert len(panel.table())
+        assert all(panel.laws().values()), panel.laws()
+        if panel.picture_name:
+            header, numbers = LENS.pictures[panel.picture_name].content(MODEL, state)
+            assert header["about"] == panel.sentence()
             assert np.isfinite(numbers).all()
 
 

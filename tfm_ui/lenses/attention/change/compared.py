@@ -5,55 +5,133 @@ model read them. What is kept does not grow with the number of heads, and of the
 One pass of each side serves all layers and heads, and of an encoder-decoder both attentions of the decoder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from tfm_core import encode
-from tfm_core.model.tokens import PAD_ID
-from tfm_ui.lenses.attention.change.aligned import by_token, distances, in_either
-from tfm_ui.lenses.attention.change.changes import edits, order, positions, possible, replaced, sizes
-from tfm_ui.lenses.attention.change.kinds import Change, Weight
-from tfm_ui.lenses.attention.change.leak import Leak
-from tfm_ui.lenses.attention.change.rerun import EditFunction, Input, PassWeights, Side, final_text, rerun
-from tfm_ui.live import passes
+from tfm_core import recording
+from tfm_core.study.interventions import in_turn
+from tfm_ui.lenses.attention.changes import (
+    Change,
+    Places,
+    Positions,
+    Weight,
+    changed_ids,
+    edits_of,
+    order,
+    positions,
+    possible,
+    replacements,
+)
+from tfm_ui.live import origins, passes, places
 from tfm_ui.live.cache import cached
-from tfm_ui.live.learned import in_words
-from tfm_ui.live.texts import texts_of
+from tfm_ui.live.learned import in_words, right_answers
+from tfm_ui.live.origins import Heads
+from tfm_ui.live.places import texts_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.token_labels import Names
+
+NOTHING = 1e-6  # what moves less than this, as a share, has not moved but for rounding
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one pass left behind."""
+
+    heads: Mapping[str, Heads]
+    """Kind of attention -> its heads, as the model computed them."""
+
+    changes: Sequence[Change]
+    """What was done in the pass; among it, what was done to the weights of some heads."""
+
+    positions: Positions
+    """Where each token of the texts stands."""
+
+    stream: Mapping[str, Tensor]
+    """Site -> (seq, d_model), the residual stream, from its start on."""
+
+    logits: Tensor
+    """(vocab), at the last token."""
+
+    right: tuple[int, int] | None
+    """How many answers of the task are right, and how many are asked for; None if nobody knows them."""
+
+    def weights(self, kind: str, layer: int, head: int) -> NDArray[np.float32]:
+        """(query, key), as the model went on with them; layer and head from 0."""
+        edits = [
+            replace(change, head=1).edit(self.positions)()  # of weights that are those of its head alone
+            for change in self.changes
+            if isinstance(change, Weight) and (change.kind, change.layer - 1, change.head - 1) == (kind, layer, head)
+        ]
+        weights = torch.from_numpy(self.heads[kind].exact(layer, head))
+        return np.asarray(in_turn(*edits)(weights[None, None])[0, 0].numpy())
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A weight that was set where the mask forbids to look: a token sees a later one."""
+
+    change: Weight
+    """That weight."""
+
+    more: int
+    """How many other weights leak too."""
+
+    moved: float | None
+    """How far the query's output moves when the key's token is another one, as a share of its length; without the leak
+    it could not depend on it at all. None if the query is of the text that is not looked at."""
+
+    def in_words(self, names: Names) -> str:
+        """Who sees whom, and what was measured."""
+        query, key = (names.token(*token) for token in self.change.tokens())
+        where = names.head(self.change.kind, self.change.layer, self.change.head)
+        more = f"; {formats.plural(self.more, 'other weight')} of B leak{'s' if self.more == 1 else ''} too"
+        leak = f"✕ A leak in B, {where}: {query} sees {key}, which comes later{more if self.more else ''}."
+        if self.moved is None:
+            return leak
+        if self.moved < NOTHING:
+            return f"{leak} Yet reading another token for {key} moves the output at {query} by nothing."
+        return (
+            f"{leak} Reading another token for {key} now moves the output at {query} by {formats.percent(self.moved)} "
+            "of its length."
+        )
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What differs between A and B whatever head is looked at. A pair of arrays is of A, then of B.
+    """What differs between A and B whatever head is looked at. Pairs are of A, then of B."""
 
-    Attributes:
-        pass_weights: the weights of B's pass.
-        places: a column of the residual stream each: "start", then the layer and the sub-layer that it stands after.
-        moved: float32 (query, place), the length of the difference, ||x_B - x_A||.
-        length: float32 (query, place), ||x_A||.
-        probabilities: float32 (2, vocab), at the last token.
-        last: the last token of the text that the model goes on with, from 0, in A and in B.
-        leak: the first one of B.
-        right: how many answers of the task are right in A and in B, see `Side`.
-    """
+    sides: tuple[Side, Side]
+    """Both, without their residual streams."""
 
-    pass_weights: PassWeights
     places: list[str]
+    """A column of the residual stream each: "start", then the layer and the sub-layer that it stands after."""
+
     moved: NDArray[np.float32]
+    """(query, place), the length of the difference, ||x_B - x_A||."""
+
     length: NDArray[np.float32]
-    probabilities: NDArray[np.float32]
-    last: tuple[int, int]
+    """(query, place), ||x_A||."""
+
     leak: Leak | None
-    right: tuple[tuple[int, int] | None, tuple[int, int] | None]
+    """The first one of B."""
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float32]:
+        """(2, vocab), at the last token."""
+        return np.stack([side.logits.softmax(-1).numpy() for side in self.sides])
 
     @property
     def right_in_words(self) -> str:
         """How many answers of the task are right, where that is known, as the end of a sentence; "" elsewhere."""
-        a, b = self.right
+        a, b = (side.right for side in self.sides)
         return f" Right: {in_words(a)} in A, {in_words(b)} in B." if a and b else ""
 
     @property
@@ -62,122 +140,83 @@ class Effect:
         return np.asarray(self.moved / np.maximum(self.length, 1e-30), np.float32)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One head of A beside the same head of B.
-
-    Attributes:
-        effect: what differs beside this head.
-        queries, keys: the tokens of the rows and columns, from 0, as the text is written.
-        weights: float32 (2, query, key), of this head.
-        visible: boolean (2, query, key), where the mask lets look.
-        there: boolean (2, query, key), False where a token is dropped.
-    """
-
-    effect: Effect
-    queries: list[int]
-    keys: list[int]
-    weights: NDArray[np.float32]
-    visible: NDArray[np.bool_]
-    there: NDArray[np.bool_]
-
-    @property
-    def difference(self) -> NDArray[np.float32]:
-        """(query, key), B - A."""
-        return np.asarray(self.weights[1] - self.weights[0])
-
-    @property
-    def both(self) -> NDArray[np.bool_]:
-        """(query), whether the token of the row is there in A and in B."""
-        return np.asarray(self.there.any(-1).all(0))
+@cached()
+def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
+    """The model with changes, as in a link; those that it does not allow are passed over."""
+    return rerun(model, kinds, possible(changes, model))
 
 
-def compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
-    """The model with changes A beside the model with changes B.
-
-    Args:
-        model: the model, and the texts that it reads.
-        a: changes, as in a link; those that this model does not allow are passed over.
-        b: likewise.
-        kind: of attention; any, of a single stack.
-        layer: from 0.
-        head: from 0.
+@cached()
+def effect_of(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
+    """The model with changes A beside the model with changes B. A is kept by itself: it stays while B is dragged.
 
     Raises:
         ValueError: if the model is `too_large`.
     """
     if reason := passes.too_large(model):
         raise ValueError(reason)
-    return _compared(model, a, b, kind if model.is_encoder_decoder else "encoder", layer, head)
-
-
-@cached()
-def _compared(model: ModelState, a: str, b: str, kind: str, layer: int, head: int) -> Compared:
-    kinds = ("encoder",) if kind == "encoder" else ("decoder", "cross")
-    effect = _effect(model, a, b, kinds)
-    sides = _side(model, a, kinds).pass_weights, effect.pass_weights
-    queries, keys = ([side.positions[text] for side in sides] for text in texts_of(kind))
-    rows, columns = in_either(queries), in_either(keys)
-    aligned = [
-        by_token(side.weights(kind, layer, head), side.heads[kind].visible, q[rows], k[columns])
-        for side, q, k in zip(sides, queries, keys, strict=True)
-    ]
-    weights, visible, there = (np.stack(pair) for pair in zip(*aligned, strict=True))
-    return Compared(effect, rows.tolist(), columns.tolist(), weights, visible, there)
-
-
-@cached()
-def _side(model: ModelState, changes: str, kinds: tuple[str, ...]) -> Side:
-    return rerun(model, kinds, _input_of(model, possible(changes, model)))
-
-
-@cached()
-def _effect(model: ModelState, a: str, b: str, kinds: tuple[str, ...]) -> Effect:
-    """Run the model with B's changes and keep what differs from A, which is kept: it stays while B is dragged."""
-    changes = [possible(text, model) for text in (a, b)]
-    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, _input_of(model, changes[1]))
-    places = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
-    rows = in_either(places)
-    lengths = [distances(x, side_b.stream[site], *(at[rows] for at in places)) for site, x in side_a.stream.items()]
+    side_a, side_b = _side(model, a, kinds), rerun(model, kinds, possible(b, model))
+    standing = [side.positions[texts_of(kinds[0])[0]] for side in (side_a, side_b)]
+    rows = in_either(standing)
+    lengths = [distances(x, side_b.stream[site], *(at[rows] for at in standing)) for site, x in side_a.stream.items()]
     moved, length = (np.stack(parts, -1) for parts in zip(*lengths, strict=True))
-    text = final_text(model)
-    last_a, last_b = (order(of_side, text, getattr(sizes(model), text))[-1] for of_side in changes)
     return Effect(
-        pass_weights=side_b.pass_weights,
+        sides=(replace(side_a, stream={}), replace(side_b, stream={})),
         places=[_name(site) for site in side_a.stream],
         moved=moved,
         length=length,
-        probabilities=np.stack([side.logits.softmax(-1).numpy() for side in (side_a, side_b)]),
-        last=(last_a, last_b),
-        leak=_leak(model, kinds, changes[1], side_b),
-        right=(side_a.right, side_b.right),
+        leak=_leak(model, kinds, side_b),
     )
 
 
-def _input_of(model: ModelState, changes: Sequence[Change], other: tuple[str, int] | None = None) -> Input:
-    """What the model reads with these changes, all of them possible.
+def rerun(
+    model: ModelState, kinds: Sequence[str], changes: Sequence[Change], other: tuple[str, int] | None = None
+) -> Side:
+    """One pass with changes: what comes of them, read in all heads and along the residual stream.
 
     Args:
-        model: the model.
-        changes: what is done to it.
+        model: that runs.
+        kinds: of the attentions that are looked at; they are of one stack, whose residual stream is looked at too.
+        changes: what is done to it, all of it possible.
         other: a text, and a token of it from 0 in whose place another one is read.
     """
-    ids, standing = {}, positions(changes, model)
+    ids, standing, as_written = {}, positions(changes, model), True
     for text, tokens in (("source", model.source_tokens), ("target", model.target_tokens)):
-        new_ids = list(tokens.ids)
-        for token, piece in replaced(changes, text, model).items():
-            new_ids[token] = encode(piece, model.tokens_by).ids[0]
+        left = order(changes, text, len(tokens.pieces))
+        ids[text] = changed_ids(tokens, model.tokens_by, replacements(changes, text, model), left)
         if other and other[0] == text:
-            new_ids[other[1]] = _other_id(model, new_ids[other[1]])
-        left = [new_ids[token] for token in order(changes, text, len(tokens.pieces))]
-        ids[text] = torch.tensor([left + [PAD_ID] * (len(tokens.ids) - len(left))])
-    weight_edits: dict[tuple[str, int, int], list[EditFunction]] = {}
-    for change in changes:
-        if isinstance(change, Weight):
-            alone = replace(change, head=1).edit(standing)  # of weights that are those of its head alone
-            weight_edits.setdefault((change.kind, change.layer - 1, change.head - 1), []).append(alone())
-    made = {name: [call() for call in calls] for name, calls in edits(changes, model, standing).items()}
-    return Input(ids, standing, made, weight_edits)
+            at = int(standing[text][other[1]])
+            ids[text][0, at] = _other_id(model, int(ids[text][0, at]))
+        as_written = as_written and torch.equal(ids[text], tokens.batch)
+    sites = [places.place(model, places.kind_of(model, kind)) for kind in kinds]
+    layers = sites[0].split("{layer}")[0]
+    stream_sites = [f"{layers}0.self_attention.residual_before", f"{layers}*.residual_after"]
+    head_sites = [name for site in sites for name in (*origins.sites(site), _mask(site))]
+    edits = {name: in_turn(*(call() for call in calls)) for name, calls in edits_of(changes, model).items()}
+    with torch.no_grad(), recording(stream_sites, edits) as stream, recording(head_sites) as trace:
+        logits = passes.forward(model, ids["source"], ids["target"])
+    last = int(standing[final_text(model)].max())
+    heads = {kind: _heads(model, trace, kind, site) for kind, site in zip(kinds, sites, strict=True)}
+    right = right_answers(model, logits[0]) if as_written else None  # of another text nobody knows them
+    streams = {name: x[0] for name, x in stream.items()}
+    return Side(heads, changes, standing, streams, logits[0, last].clone(), right)
+
+
+def _heads(model: ModelState, trace: Mapping[str, Tensor], kind: str, site: str) -> Heads:
+    scheme = passes.scheme(model, places.kind_of(model, kind))
+    made_of = origins.origins(trace, site, model.num_layers, scheme)
+    shape = (1, 1, made_of[0].query.shape[-2], made_of[0].key.shape[-2])
+    return Heads(made_of, trace[_mask(site)].expand(shape)[0, 0].contiguous().numpy())
+
+
+def _mask(site: str) -> str:
+    """The recording's name of the mask, which is alike in all layers."""
+    return site.format(layer=0, what="mask")
+
+
+def final_text(model: ModelState) -> str:
+    """The text that the model goes on with."""
+    return "target" if model.is_encoder_decoder else "source"
 
 
 def _other_id(model: ModelState, token_id: int) -> int:
@@ -186,18 +225,38 @@ def _other_id(model: ModelState, token_id: int) -> int:
     return first + (token_id - first + 1) % (count - first)
 
 
-def _leak(model: ModelState, kinds: Sequence[str], changes: Sequence[Change], side: Side) -> Leak | None:
+def in_either(standing: Sequence[Places]) -> list[int]:
+    """The tokens that stand somewhere in A or in B, from 0."""
+    tokens: list[int] = np.flatnonzero((np.stack(standing) >= 0).any(0)).tolist()
+    return tokens
+
+
+def by_token(matrix: NDArray[Any], queries: Places, keys: Places) -> NDArray[Any]:
+    """A matrix, (query, key), in the order of the written text; 0 where a token is dropped."""
+    there = (queries >= 0)[:, None] & (keys >= 0)
+    return np.where(there, matrix[np.ix_(queries, keys)], matrix.dtype.type(0))
+
+
+def distances(a: Tensor, b: Tensor, in_a: Places, in_b: Places) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """||b - a|| and ||a|| of each token's vectors, 0 where it is not in both."""
+    both = torch.from_numpy((in_a >= 0) & (in_b >= 0))
+    old, new = a[torch.from_numpy(in_a)], b[torch.from_numpy(in_b)]
+    return ((new - old).norm(dim=-1) * both).numpy(), (old.norm(dim=-1) * both).numpy()
+
+
+def _leak(model: ModelState, kinds: Sequence[str], side: Side) -> Leak | None:
     """The first weight that lets a token see a later one, and what comes of it: the later one is exchanged."""
-    leaks = [change for change in changes if isinstance(change, Weight) and _sees_a_later_one(model, change, side)]
+    leaks = [change for change in side.changes if isinstance(change, Weight) and _sees_a_later_one(model, change, side)]
     if not leaks:
         return None
     change, more = leaks[0], len(leaks) - 1
     text = texts_of(change.kind)[0]
     if texts_of(kinds[0])[0] != text:  # the stream that is looked at is another one
         return Leak(change, more, None)
-    query = side.positions[text][change.query - 1]
-    after = rerun(model, kinds, _input_of(model, changes, other=(text, change.key - 1))).end[query]
-    return Leak(change, more, ((after - side.end[query]).norm() / side.end[query].norm()).item())
+    exchanged = rerun(model, kinds, side.changes, other=(text, change.key - 1))
+    end, query = list(side.stream)[-1], side.positions[text][change.query - 1]
+    before, after = (each.stream[end][query] for each in (side, exchanged))
+    return Leak(change, more, ((after - before).norm() / before.norm()).item())
 
 
 def _sees_a_later_one(model: ModelState, change: Weight, side: Side) -> bool:

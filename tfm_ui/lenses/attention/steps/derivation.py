@@ -1,15 +1,33 @@
-"""What the derivation of a number is made of: lines of text, and sums of products with a name for each term.
+"""How numbers of a head come about: equations with the real numbers put in, the formula, and the lines of code.
 
 Sums are taken in float64 over the recorded float32 tensors; at the end of a line stands the tensor's own number.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import ast
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-import pandas as pd
+import torch
 from torch import Tensor
 
-from tfm_ui.text import formats
+from tfm_core import (
+    MultiHeadAttention,
+    TransformerLayer,
+    apply_rotary,
+    attention_scores,
+    attention_weights,
+    mask_scores,
+)
+from tfm_core.model import scaled_dot_product
+from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.attention.steps.matrices import Cell, HeadSteps
+from tfm_ui.text import colours, formats
+from tfm_ui.text.colours import Mode
 
 SHOWN = 8  # terms of a sum that are written out; if there are more, the largest are, with the total of the others
 
@@ -17,84 +35,14 @@ Span = tuple[str, str]  # a piece of a line, and the role whose colour it has ("
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A place in the matrices of one head; all numbers count from 0.
-
-    Attributes:
-        query, key: a token each.
-        dim: of the head's head_dim.
-        channel: of d_model.
-    """
-
-    query: int
-    key: int
-    dim: int
-    channel: int
-
-
-@dataclass(frozen=True)
 class Derivation:
-    """The history of one number.
-
-    Attributes:
-        title: which number it is.
-        value: the number.
-        lines: equations; the last one ends in the number.
-        terms: what was summed: term -> its factors and their product; often empty.
-    """
+    """The history of one number."""
 
     title: str
-    value: float
+    """Which number it is."""
+
     lines: list[list[Span]]
-    terms: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    @property
-    def text(self) -> str:
-        """The lines as plain text."""
-        return "\n".join("".join(text for text, _ in line) for line in self.lines)
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A sum of products.
-
-    Attributes:
-        left, right: (term), the two factors of each product.
-        names: a name for each term.
-        roles: whose colours the left and the right factors have, such as "query" and "key"; "" for none.
-    """
-
-    left: Tensor
-    right: Tensor
-    names: Sequence[str]
-    roles: tuple[str, str]
-
-    @property
-    def products(self) -> Tensor:
-        """float64, (term)."""
-        return self.left.double() * self.right.double()
-
-    def spans(self) -> list[Span]:
-        """a × b + c × d + …: of many terms only the largest, in the order of the terms, and the total of the others."""
-        products = self.products
-        many = len(products) > SHOWN
-        kept = sorted(products.abs().argsort(descending=True)[: SHOWN - 1].tolist()) if many else range(len(products))
-        spans: list[Span] = []
-        for i in kept:
-            spans += [(" + " if spans else "", "")]
-            spans += [(factor(self.left[i].item()), self.roles[0]), (" × ", "")]
-            spans += [(factor(self.right[i].item()), self.roles[1])]
-        if many:
-            rest = products.sum() - products[list(kept)].sum()
-            spans += [(f" + … {len(products) - len(kept)} smaller ones, together {formats.number(rest.item())}", "")]
-        return spans
-
-    def table(self) -> pd.DataFrame:
-        """A row per term: its two factors and their product."""
-        first, second = (role or "weight" for role in self.roles)
-        second = f"{second}'" if first == second else second
-        columns = {first: self.left.tolist(), second: self.right.tolist(), "product": self.products.tolist()}
-        return pd.DataFrame(columns, index=pd.Index(self.names, name="term"))
+    """Equations; the last one ends in the number."""
 
 
 def factor(number: float) -> str:
@@ -103,15 +51,300 @@ def factor(number: float) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def summed(title: str, name: list[Span], parts: Sum, value: float, more: Sequence[Span] = ()) -> Derivation:
-    """The derivation of a sum of products: "name = the sum [+ more] = value".
+def largest(terms: Tensor) -> list[int]:
+    """The terms of a sum that are written out, in their order: of many only the largest."""
+    count = SHOWN - 1 if len(terms) > SHOWN else len(terms)
+    return sorted(terms.abs().argsort(descending=True, stable=True)[:count].tolist())
+
+
+def others(terms: Tensor, kept: list[int], number: Callable[[float], str]) -> list[Span]:
+    """The total of the terms that are not written out; nothing if all are."""
+    left = len(terms) - len(kept)
+    rest = terms.sum() - terms[kept].sum()
+    return [(f" + … {left} smaller ones, together {number(rest.item())}", "")] if left else []
+
+
+def products(left: Tensor, right: Tensor, roles: tuple[str, str]) -> list[Span]:
+    """A sum of products: a × b + c × d + …
 
     Args:
-        title: which number it is.
-        name: what stands before the first equals sign.
-        parts: the sum.
-        value: the number, as the model computed it.
-        more: what is added after the sum, such as a bias.
+        left: (term), the first factor of each product.
+        right: (term), the second one.
+        roles: whose colours the left and the right factors have, such as "query" and "key"; "" for none.
     """
-    line = [*name, (" = ", ""), *parts.spans(), *more, (" = ", ""), (formats.number(value), "")]
-    return Derivation(title, value, [line], parts.table())
+    terms = left.double() * right.double()
+    kept, spans = largest(terms), list[Span]()
+    for i in kept:
+        spans += [(" + " if spans else "", "")]
+        spans += [(factor(left[i].item()), roles[0]), (" × ", ""), (factor(right[i].item()), roles[1])]
+    return spans + others(terms, kept, formats.number)
+
+
+def equation(name: Span, parts: Sequence[Span], value: float) -> list[Span]:
+    """A line: "name = parts = value"."""
+    return [name, (" = ", ""), *parts, (" = ", ""), (formats.number(value), "")]
+
+
+def _input(head: HeadSteps, at: Cell) -> Derivation:
+    inside, name = head.inside, head.queries[at.query]
+    row, value = inside.residual[at.query].double(), inside.input[at.query, at.channel].item()
+    title = f"Input of “{name}”, channel {at.channel + 1}"
+    before = row[at.channel].item()
+    lines = [[(_origin(head, at) + formats.number(before), "")]]
+    if inside.norm is not None:
+        mean, root = row.mean().item(), math.sqrt(row.var(unbiased=False).item() + inside.norm.eps)
+        gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
+        norm = (
+            f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
+            "the norm subtracts the mean, divides by the deviation, and applies its gain and shift"
+        )
+        normed = f"({formats.number(before)} − {factor(mean)}) / {formats.number(root)}"
+        lines += [[(norm, "")], [(normed, ""), (f" × {factor(gain)} + {factor(shift)} = {formats.number(value)}", "")]]
+    return Derivation(title, lines)
+
+
+def _origin(head: HeadSteps, at: Cell) -> str:
+    """What stands before the number of the residual stream: in the first layer, what it is the sum of."""
+    recorded = head.inside.recorded
+    if "embedding" not in recorded:
+        return "the residual stream here, as the layers before left it: "
+    embedding = formats.number(recorded["embedding"][at.query, at.channel].item())
+    if "position" not in recorded:
+        return f"the residual stream here: embedding of “{head.queries[at.query]}” × √d_model = "
+    position = recorded["position"][at.query, at.channel].item()
+    parts = f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)}"
+    return f"the residual stream here: {parts} = "
+
+
+def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
+    """How to derive a query, key or value: the input times parameters, then rotated if the scheme rotates it."""
+
+    def derive(head: HeadSteps, at: Cell) -> Derivation:
+        inside, token = head.inside, at.query if role == "query" else at.key
+        label = (head.queries if role == "query" else head.keys)[token]
+        read = (inside.input if role == "query" else inside.memory)[token]
+        plain = inside.recorded[role][head.number, token]
+        module = inside.projection(role)
+
+        def product(dim: int) -> list[Span]:
+            row = head.number * head.head_dim + dim
+            parts = products(read, module.weight[row].detach(), ("", "weight"))
+            bias = (f" + {factor(module.bias[row].item())}", "")
+            return equation((f"{role}(“{label}”) {dim + 1}", role), [*parts, bias], plain[dim].item())
+
+        title, lines = f"{role.capitalize()} of “{label}”, dimension {at.dim + 1}", [product(at.dim)]
+        turned = inside.recorded.get(f"rotated_{role}")
+        if turned is not None:
+            half = head.head_dim // 2
+            pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
+            angle = token * 10000.0 ** (-(at.dim % half) / half)
+            value = turned[head.number, token, at.dim].item()
+            line = [
+                (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
+                (f"{factor(plain[at.dim].item())} × ", ""),
+                (f"{factor(math.cos(angle))} {sign} {factor(plain[pair].item())} × {factor(math.sin(angle))}", ""),
+                (f" = {formats.number(value)}", role),
+            ]
+            lines += [product(pair), line]
+        return Derivation(title, lines)
+
+    return derive
+
+
+def _score(head: HeadSteps, at: Cell) -> Derivation:
+    query, key = head.queries[at.query], head.keys[at.key]
+    parts = products(head.query[at.query], head.key[at.key], ("query", "key"))
+    line = equation((f"score({query}, {key})", ""), parts, head.scores[at.query, at.key].item())
+    return Derivation(f"Score of “{query}” and “{key}”", [line])
+
+
+def _scaled(head: HeadSteps, at: Cell) -> Derivation:
+    value, score = head.scaled_scores[at.query, at.key].item(), head.scores[at.query, at.key].item()
+    line: list[Span] = [(formats.number(score), "")]
+    line += [(f" / √{head.head_dim}", "")] if head.scaled else []
+    if head.bias is not None:
+        line += [(f" + {factor(head.bias[at.query, at.key].item())}", "")]
+    if head.temperature != 1:
+        line = [("(", ""), *line, (f") / {head.temperature:g}", "")]
+    why = "" if head.scaled else "the division by √dₖ is off: "
+    added = f", the bias of {head.positional} added" if head.bias is not None else ""
+    title = f"Scaled score of “{head.queries[at.query]}” and “{head.keys[at.key]}”{added}"
+    return Derivation(title, [[(why, ""), *line, (f" = {formats.number(value)}", "")]])
+
+
+def _masked(head: HeadSteps, at: Cell) -> Derivation:
+    score = formats.number(head.masked_scores[at.query, at.key].item())
+    sees = bool(head.visible[at.query, at.key])
+    why = "may see this key: the score stays" if sees else "may not see this key: the score becomes"
+    title = f"Masked score of “{head.queries[at.query]}” and “{head.keys[at.key]}”"
+    return Derivation(title, [[(f"this query {why} {score}", "")]])
+
+
+def _weight(head: HeadSteps, at: Cell) -> Derivation:
+    value, row = head.weights[at.query, at.key].item(), head.masked_scores[at.query].double()
+    title = f"Weight of “{head.keys[at.key]}” for “{head.queries[at.query]}”"
+    visible = head.visible[at.query].nonzero()[:, 0].tolist()
+    if not visible:
+        return Derivation(title, [[("this query may see nothing: all its weights are 0", "")]])
+    highest = row.max()
+    power, powers = formats.share((row[at.key] - highest).exp().item()), (row[visible] - highest).exp()
+    kept, below = largest(powers), list[Span]()
+    for i in kept:
+        below += [(" + " if below else "", ""), (formats.share(powers[i].item()), "")]
+        below += [(f" {head.keys[visible[i]]}", "key")]
+    below += others(powers, kept, formats.share)
+    top, total = formats.number(highest.item()), formats.share(powers.sum().item())
+    same = f"The same for every key; the sum is below. (Subtracting the largest score, {top}, changes no weight.)"
+    lines: list[list[Span]] = [
+        [(f"exp({formats.number(row[at.key].item())} − {factor(highest.item())}) = {power}", "")],
+        [(same, "")],
+        [*below, (f" = {total}", "")],
+        [(f"{power} / {total} = {formats.share(value)}", "")],
+    ]
+    return Derivation(title, lines)
+
+
+def _weighted(head: HeadSteps, at: Cell) -> Derivation:
+    weight, part = head.weights[at.query, at.key].item(), head.value[at.key, at.dim].item()
+    value = head.weighted_values(at.query)[at.key, at.dim].item()
+    line = [(formats.share(weight), ""), (" × ", ""), (factor(part), "value"), (f" = {formats.number(value)}", "")]
+    title = f"What “{head.keys[at.key]}” gives to “{head.queries[at.query]}”, dimension {at.dim + 1}"
+    return Derivation(title, [line])
+
+
+def _gathered(head: HeadSteps, at: Cell) -> Derivation:
+    label, visible = head.queries[at.query], head.visible[at.query].nonzero()[:, 0]
+    title = f"Head output of “{label}”, dimension {at.dim + 1}"
+    if not len(visible):
+        return Derivation(title, [[("this query may see nothing, and so gathers nothing: 0.000", "")]])
+    parts = products(head.weights[at.query, visible], head.value[visible, at.dim], ("weight", "value"))
+    line = equation((f"output({label}) {at.dim + 1}", "result"), parts, head.output[at.query, at.dim].item())
+    return Derivation(title, [line])
+
+
+def _merged(head: HeadSteps, at: Cell) -> Derivation:
+    column = head.number * head.head_dim + at.dim
+    value = head.merged(slice(at.query, at.query + 1))[0, column].item()
+    line = f"column {column + 1} of {head.inside.module.d_model} is dimension {at.dim + 1} of head {head.number + 1}: "
+    title = f"All heads of “{head.queries[at.query]}”, column {column + 1}"
+    return Derivation(title, [[(line + formats.number(value), "")]])
+
+
+def _output(head: HeadSteps, at: Cell) -> Derivation:
+    row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
+    label, value = head.queries[at.query], head.projected(row)[0, at.channel].item()
+    parts = products(head.merged(row)[0], module.weight[at.channel].detach(), ("result", "weight"))
+    bias = (f" + {factor(module.bias[at.channel].item())}", "")
+    line = equation((f"attention({label}) {at.channel + 1}", "result"), [*parts, bias], value)
+    return Derivation(f"Output of “{label}”, channel {at.channel + 1}", [line])
+
+
+DERIVATIONS: dict[str, Callable[[HeadSteps, Cell], Derivation]] = {
+    "input": _input,
+    "query": _projected("query"),
+    "key": _projected("key"),
+    "value": _projected("value"),
+    "scores": _score,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weight,
+    "weighted values": _weighted,
+    "head output": _gathered,
+    "heads": _merged,
+    "output": _output,
+}
+
+
+def derivation(head: HeadSteps, step: str, at: Cell) -> Derivation:
+    """How one number came about.
+
+    Args:
+        head: the head.
+        step: the matrix that holds the number, one of STEPS.
+        at: the cell.
+    """
+    with torch.no_grad():
+        return DERIVATIONS[step](head, at)
+
+
+Line = tuple[Callable[..., Any], str]  # a function, and a piece of one of its lines
+
+# step -> the line that computes it, in every model.
+LINES: dict[str, Line] = {
+    "input": (TransformerLayer._add, "norm(x)))"),
+    "query": (MultiHeadAttention.forward, "self.query_projection("),
+    "key": (MultiHeadAttention.forward, "self.key_projection("),
+    "value": (MultiHeadAttention.forward, "self.value_projection("),
+    "scores": (vars(HeadSteps)["scores"].func, "scale=1.0"),  # not yet scaled
+    "scaled": (scaled_dot_product._scaled, "math.sqrt"),
+    "masked": (mask_scores, "masked_fill"),
+    "weights": (attention_weights, ".softmax("),
+    "weighted values": (HeadSteps.weighted_values, "* self.value"),  # in the model one product with the sum
+    "head output": (MultiHeadAttention._attend, "@ v"),
+    "heads": (MultiHeadAttention.forward, ".flatten(2)"),
+    "output": (MultiHeadAttention.forward, "self.output_projection(merged)"),
+}
+
+
+def lines_of(head: HeadSteps, step: str) -> list[Line]:
+    """The lines that computed this step of this head, whatever its model is made of."""
+    recorded, lines = head.inside.recorded, [LINES[step]]
+    if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
+        added: list[Line] = [(Stack.place, 'self.tap("position"')] if "position" in recorded else []
+        first: list[Line] = [(Stack.embed, "self.embedding("), *added]
+        lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
+    if f"rotated_{step}" in recorded:
+        lines.append((MultiHeadAttention._place, "positional.rotate("))
+        lines.append((apply_rotary, "first * cos"))
+    if step == "scaled" and head.bias is not None:
+        lines.append((attention_scores, "scores + bias"))
+    if step == "scaled" and head.temperature != 1:
+        lines.append((HeadSteps._scaled, "/ self.temperature"))
+    return lines
+
+
+VALUE = ("value", "weighted values", "head output")  # the steps in which V takes part
+
+
+def latex(head: HeadSteps, step: str, mode: Mode) -> list[str]:
+    """The formulas, Vaswani et al. 2017, equation 1 and section 3.2.2, with the parts of one step lit."""
+
+    def part(text: str, *steps: str, role: str = "") -> str:
+        if step not in steps:
+            return rf"\textcolor{{{colours.MUTED[mode]}}}{{{text}}}"
+        return rf"\textcolor{{{colours.ROLE[mode][role] if role else colours.INK[mode]}}}{{\boldsymbol{{{text}}}}}"
+
+    score = part("Q", "query", "scores", role="query") + part(r"K^{\top}", "key", "scores", role="key")
+    root = part(r"\sqrt{d_k}", "scaled")
+    inner = rf"\dfrac{{{score}}}{{{root}}}" if head.scaled else score
+    if head.bias is not None:
+        inner += part("+B", "scaled")
+    if head.temperature != 1:
+        inner = r"\left(" + inner + r"\right)" + part(f"/{head.temperature:g}", "scaled")
+    weights = part(r"\mathrm{softmax}", "weights") + r"\left(" + inner + part("+M", "masked") + r"\right)"
+    gathered = part("H", "head output", "heads", role="result") + "=" + weights
+    gathered += r"\," + part("V", *VALUE, role="value")
+    output = part("Y", "output", role="result") + "=" + part(r"[H_1 \dots H_h]", "heads", "output", role="result")
+    output += part(r"\,W_O", "output", role="result")
+    read = [
+        part(letter, name, role=name) + "=" + part("X", "input", name) + part(rf"\,W_{letter}", name, role=name)
+        for letter, name in (("Q", "query"), ("K", "key"), ("V", "value"))
+    ]
+    return [*read, gathered, output]
+
+
+def code(lines: Sequence[Line]) -> str:
+    """These lines, cut out of the source as it runs."""
+    return "\n".join(_statement(function, piece) for function, piece in lines)
+
+
+@cache  # it is asked for with every picture
+def _statement(function: Callable[..., Any], piece: str) -> str:
+    """The shortest statement of a function that holds this piece."""
+    source = textwrap.dedent(inspect.getsource(function))
+    statements = [
+        text
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and (text := ast.get_source_segment(source, node)) and piece in text
+    ]
+    return textwrap.dedent(min(statements, key=len))

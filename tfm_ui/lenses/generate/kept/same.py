@@ -1,62 +1,54 @@
 """The same text with the cache and without it: the tokens, and how far the logits are apart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
 import torch
 
-from tfm_core import Course
+from tfm_core import Course, Sampling, Transformer, TransformerConfig, generate
 from tfm_core.generation.costs import step_flops
 from tfm_core.generation.sampling import next_token
-from tfm_ui.lenses.generate import courses
-from tfm_ui.lenses.generate.courses import Settings
-from tfm_ui.lenses.generate.kept import recipe
-from tfm_ui.lenses.generate.of_course import OfCourse
-from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.courses import Settings, course_of
+from tfm_ui.lenses.generate.panel import CoursePanel
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 CLOSE = 1e-5  # of the largest logit: rounding of float32 through all layers is less
-BUDGET = (
-    2e10  # operations that passes without the cache may take, below a second: of longer texts some steps are compared
-)
+# Operations that passes without the cache may take, below a second: of longer texts some steps are compared.
+BUDGET = 2e10
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A step without the cache.
+def once_more(
+    model: Transformer, course: Course, sampling: Sampling, numbers: Sequence[int]
+) -> tuple[list[int], list[float]]:
+    """Steps without the cache, each of which reads all of the text before it that the context holds.
 
-    Attributes:
-        number: of the step, from 0.
-        token: that is chosen from its logits; the one that was put there, where one was.
-        difference: the largest one between its logits and those with the cache.
-        largest: the largest logit by size, of which rounding is a share.
+    Their tokens, and the largest difference of a logit from those with the cache.
     """
-
-    number: int
-    token: int
-    difference: float
-    largest: float
-
-
-@cached()
-def without_cache(model: ModelState, settings: Settings) -> tuple[Whole, ...]:
-    """Steps without the cache: each reads all of the text before it that the context holds."""
-    course, machine = courses.course_of(model, settings), transformer(model.config)
-    whole = []
-    for number in compared(model, course):
+    tokens, differences = [], []
+    for number in numbers:
         step = course.steps[number]
         ids = course.tokens[step.begin : len(course.prompt) + number]
         with torch.no_grad():
-            logits = machine(torch.tensor([ids]))[0, -1]
-        token = step.token if step.forced else next_token(logits, settings.sampling, number)
-        whole.append(Whole(number, token, float((logits - step.logits).abs().max()), float(step.logits.abs().max())))
-    return tuple(whole)
+            logits = model(torch.tensor([ids]))[0, -1]
+        tokens.append(step.token if step.forced else next_token(logits, sampling, number))
+        differences.append(float((logits - step.logits).abs().max()))
+    return tokens, differences
+
+
+@cached()
+def without_cache(model: ModelState, settings: Settings) -> tuple[list[int], list[float]]:
+    """What `once_more` tells of the steps that are compared."""
+    course = course_of(model, settings)
+    return once_more(transformer(model.config), course, settings.sampling, compared(model, course))
 
 
 def compared(model: ModelState, course: Course) -> Sequence[int]:
@@ -71,24 +63,71 @@ def compared(model: ModelState, course: Course) -> Sequence[int]:
     return sorted({round(place * (count - 1) / (few - 1)) for place in range(few)})
 
 
-@dataclass(frozen=True)
-class Same(OfCourse):
+def both_ways(
+    *,
+    config: TransformerConfig,
+    prompt: Sequence[int],
+    sampling: Sampling,
+    steps: int,
+    forced: Mapping[int, int],
+    context: int,
+    when_full: str,
+) -> tuple[list[int], list[int], list[float]]:
+    """The tokens that are written with the cache and without it, and the largest difference of logits at each step."""
+    model = Transformer(config).eval()
+    writing = generate(model, prompt, sampling, steps=steps, forced=forced, context=context, when_full=when_full)
+    with_cache = [step.token for step in writing]
+    without, differences = once_more(model, writing.course(), sampling, range(len(with_cache)))
+    return with_cache, without, differences
+
+
+class KeptSame(CoursePanel):
     """The text on screen, written in both ways."""
 
+    title = "The same text without the cache"
+    how_to_read = (
+        "Each step once more by a pass over the whole text before it. Both ways add the same numbers, but "
+        "not always in the same order, so that their last digits differ."
+    )
+    sources = (generate, once_more, compared)
+    canvas = CHART
+    slow = True
+
     @cached_property
-    def whole(self) -> tuple[Whole, ...]:
-        """The steps, each computed by a whole pass without the cache."""
+    def numbers(self) -> Sequence[int]:
+        """Which steps are compared, from 0."""
+        return compared(self.model, self.course)
+
+    @cached_property
+    def _whole(self) -> tuple[list[int], list[float]]:
         return without_cache(self.model, self.settings)
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """The tokens without the cache; those that were put there, where they were."""
+        return self._whole[0]
+
+    @property
+    def differences(self) -> Sequence[float]:
+        """The largest difference of a logit from that with the cache, at each of these steps."""
+        return self._whole[1]
+
+    @property
+    def with_cache(self) -> list[int]:
+        """The tokens of the same steps with the cache."""
+        return [self.course.steps[number].token for number in self.numbers]
 
     @property
     def largest(self) -> float:
         """The largest difference of a logit."""
-        return max((step.difference for step in self.whole), default=0.0)
+        return max(self.differences, default=0.0)
 
     @property
     def bound(self) -> float:
         """What rounding stays below: a share of the largest logit."""
-        return CLOSE * max((step.largest for step in self.whole), default=0.0)
+        return CLOSE * max(
+            (float(self.course.steps[number].logits.abs().max()) for number in self.numbers), default=0.0
+        )
 
     @property
     def is_rounding(self) -> bool:
@@ -98,25 +137,11 @@ class Same(OfCourse):
     @property
     def same(self) -> int:
         """The number of steps at which the token is the same with and without the cache."""
-        return sum(step.token == self.course.steps[step.number].token for step in self.whole)
-
-    @property
-    def passes(self) -> str:
-        """How much each way reads, in words."""
-        reads = [
-            len(self.course.prompt) + step.number - step.begin for step in self.course.steps
-        ]  # without the cache; with it, each token of a context once
-        lasts = {step.begin: read for step, read in zip(self.course.steps, reads, strict=True)}
-        return (
-            f"With the cache all passes together read {formats.plural(sum(lasts.values()), 'token')}, without it "
-            f"{formats.count(sum(reads))}."
-        )
+        return sum(a == b for a, b in zip(self.with_cache, self.tokens, strict=True))
 
     def sentence(self) -> str:
         """Whether the tokens agree, and how far the logits are apart."""
-        count, total = len(self.whole), len(self.course.steps)
-        if not count:
-            return "Nothing was written, so nothing is compared."
+        count, total = len(self.numbers), len(self.course.steps)
         which = f"all {formats.count(count)} steps" if count > 1 else "the one step"
         if count < total:
             which = f"{count} of {total} steps, evenly spread, as each pass over a long text takes time"
@@ -126,38 +151,43 @@ class Same(OfCourse):
         if self.largest:
             judged = "" if self.is_rounding else "not "
             apart = f"{logits} differ by at most {formats.tiny(self.largest)}, which is {judged}rounding"
-        return f"At {which}, the token is {equal} without the cache; {apart}. {self.passes}"
+        once = dict(zip(self.begins, self.lengths, strict=True))  # with the cache each token of a context is read once
+        return (
+            f"At {which}, the token is {equal} without the cache; {apart}. With the cache all passes together read "
+            f"{formats.plural(sum(once.values()), 'token')}, without it {formats.count(sum(self.lengths))}."
+        )
 
-    def laws(self) -> Mapping[str, bool]:
+    def laws(self) -> dict[str, bool]:
         """The same tokens, and the same logits to rounding."""
-        if not self.whole:
-            return {}
-        largest = formats.number(self.bound / CLOSE)
+        count, largest = len(self.numbers), formats.number(self.bound / CLOSE)
         return {
-            f"the same token with the cache and without it, at each step that is compared ({len(self.whole)})": (
-                self.same == len(self.whole)
-            ),
+            f"the same token with the cache and without it, at each step that is compared ({count})": self.same
+            == count,
             f"logits differ by less than {formats.tiny(CLOSE)} of the largest, {largest} (largest difference "
             f"{formats.tiny(self.largest)})": self.is_rounding,
         }
 
+    def picture(self) -> Content:
+        """The largest difference of a logit at each step, and what rounding stays below."""
+        x = [number + 1 for number in self.numbers]
+        drawn = [
+            Line("largest difference of a logit", x, self.differences, "result"),
+            Line("rounding stays below", x, [self.bound] * len(x), "muted", "dashed"),
+        ]
+        chart = Chart("step", "largest difference of a logit", drawn if x else [], y_scale="log10")
+        return lines.content([chart], gap="equal to the last digit")
+
     def table(self) -> pd.DataFrame:
         """A row per step that was compared."""
-        pieces = self.model.tokens_by.pieces
         return pd.DataFrame(
             {
-                "with the cache": [pieces[self.course.steps[step.number].token] for step in self.whole],
-                "without": [pieces[step.token] for step in self.whole],
-                "largest difference of a logit": [step.difference for step in self.whole],
+                "with the cache": self.written(self.with_cache),
+                "without": self.written(self.tokens),
+                "largest difference of a logit": self.differences,
             },
-            index=pd.Index([step.number + 1 for step in self.whole], name="step"),
+            index=pd.Index([number + 1 for number in self.numbers], name="step"),
         )
 
     def recipe(self) -> str:
         """A script that leaves `with_cache`, `without` and `differences`."""
-        return script(recipe.both_ways, **self.arguments())
-
-
-def same(model: ModelState, state: GenerateState) -> Same:
-    """The text that the link describes."""
-    return Same(model, courses.settings_of(model, state))
+        return script(both_ways, **self.arguments())

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from tfm_ui.lenses.generate.panel import answer_from
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.surprise.numbers import NOTHING, SAME, Surprising, surprising
-from tfm_ui.lenses.generate.surprise.sides import FIRST, why_not_score
+from tfm_ui.lenses.generate.surprise.sides import FIRST
+from tfm_ui.lenses.generate.surprise.tokens import SAME, Surprise
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
@@ -20,25 +21,23 @@ SHUFFLED = "sea the at looked and deck the on stood captain The."
 TWICE = "Mr. Bingley had a ship. Mr. Bingley had a ship. Mr. Bingley had a ship."
 
 
-def _shown(model: ModelState, state: GenerateState) -> Surprising | str:
-    """What is on screen, or why there is nothing."""
-    if reason := why_not_score(model):
-        return reason
-    shown = surprising(model, state)
-    return shown if len(shown.rated) == len(shown.sides) else NOTHING
+class _BothSides(Surprise):
+    """What is on screen, for a question that compares A with B."""
+
+    @property
+    def why_no_answer(self) -> str:
+        return super().why_no_answer or self.hint
 
 
-def where_it_is_sure(model: ModelState, state: GenerateState) -> str:
+@answer_from(Surprise)
+def where_it_is_sure(shown: Surprise) -> str:
     """How many tokens were the likeliest ones, and the token that was expected most."""
-    shown = _shown(model, state)
-    if isinstance(shown, str):
-        return shown
     side = shown.sides[0]
     scored = side.scored
     right = int((scored.ranks == 1).sum())
-    places = places_of_largest(scored.logs.exp().numpy())
+    places = places_of_largest(scored.log_probabilities.exp().numpy())
     at = places[0] + FIRST
-    share = formats.percent(float(scored.logs[places[0]].exp()), 3)
+    share = formats.percent(float(scored.log_probabilities[places[0]].exp()), 3)
     inside = [
         bits
         for place, bits in enumerate(side.bits)
@@ -58,24 +57,22 @@ def where_it_is_sure(model: ModelState, state: GenerateState) -> str:
 
 def perplexity_of_a(model: ModelState, state: GenerateState) -> float:
     """A's perplexity; 0 where nothing is rated."""
-    shown = _shown(model, state)
-    return 0.0 if isinstance(shown, str) else round(shown.sides[0].scored.perplexity, 1)
+    shown = Surprise(model, state)
+    return 0.0 if shown.why_no_answer else round(shown.sides[0].scored.perplexity, 1)
 
 
 def which_is_higher(model: ModelState, state: GenerateState) -> str:
     """Which side has the higher perplexity."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or len(shown.sides) < 2:
+    shown = _BothSides(model, state)
+    if shown.why_no_answer:
         return "neither"
     a, b = (side.bits_per_token for side in shown.sides)
     return "neither" if abs(a - b) < SAME else "A" if a > b else "B"
 
 
-def what_order_does(model: ModelState, state: GenerateState) -> str:
+@answer_from(_BothSides)
+def what_order_does(shown: Surprise) -> str:
     """Both perplexities, and whether both have the same letters."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or len(shown.sides) < 2:
-        return shown if isinstance(shown, str) else shown.hint
     a, b = shown.sides
     per_byte = f"{units.three(a.bits_per_byte)} bits a byte for A, {units.three(b.bits_per_byte)} for B"
     return (
@@ -85,13 +82,11 @@ def what_order_does(model: ModelState, state: GenerateState) -> str:
     )
 
 
-def what_was_learned(model: ModelState, state: GenerateState) -> str:
+@answer_from(_BothSides)
+def what_was_learned(shown: Surprise) -> str:
     """Both perplexities beside that of an even choice."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or len(shown.sides) < 2:
-        return shown if isinstance(shown, str) else shown.hint
     a, b = (side.scored.perplexity for side in shown.sides)
-    vocab = model.config.vocab_size
+    vocab = shown.model.config.vocab_size
     return (
         f"An even choice among {formats.count(vocab)} tokens has a perplexity of {formats.count(vocab)}. B has "
         f"{units.three(b)}, A {units.three(a)}. " + _beside_even(b, vocab)
@@ -104,11 +99,11 @@ def _beside_even(perplexity: float, vocab: int) -> str:
     return "B is not above the even choice." if perplexity < 0.99 * vocab else "B is about as unsure as an even choice."
 
 
-def what_memory_does(model: ModelState, state: GenerateState) -> str:
+@answer_from(_BothSides)
+def what_memory_does(shown: Surprise) -> str:
     """What a short memory costs in all, and where it costs most."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or len(shown.sides) < 2 or not shown.linked:
-        return shown if isinstance(shown, str) else shown.hint or shown.sentence()
+    if not shown.linked:
+        return shown.sentence()
     a, b = shown.sides
     loss = b.scored.bits.numpy() - a.scored.bits.numpy()
     where = places_of_largest(loss, float(max(a.scored.bits.max(), b.scored.bits.max())))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_core import TransformerConfig
 from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
-from tfm_ui.lenses.generate.state import AGAINST, GenerateState, not_a_decoder
+from tfm_ui.lenses.generate.state import AGAINST, GenerateState
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_labels import named
@@ -21,27 +21,43 @@ FIRST = 1  # the place of the first token that is scored, from 0: nothing stands
 
 @dataclass(frozen=True)
 class Side:
-    """A text under a model.
-
-    Attributes:
-        name: "A" or "B".
-        label: what is special about it, in a few words.
-        model: the sidebar's model, whose tokenizer cuts the text.
-        config: of the weights.
-        pieces: the tokens of the text.
-        ids: their ids.
-        dropped: how many tokens of the text beyond these are not scored.
-        memory: how many tokens before it are read of each token; 0 for as many as the context holds.
-    """
+    """A text under a model."""
 
     name: str
+    """Either "A" or "B"."""
+
     label: str
+    """What is special about it, in a few words."""
+
     model: ModelState
+    """The sidebar's model, whose tokenizer cuts the text."""
+
     config: TransformerConfig
-    pieces: tuple[str, ...]
-    ids: tuple[int, ...]
-    dropped: int
+    """The configuration of the weights."""
+
+    text: Sequence[str]
+    """All tokens of the text."""
+
+    most: int
+    """How many of them are scored at most."""
+
     memory: int = 0
+    """How many tokens before it are read of each token; 0 for as many as the context holds."""
+
+    @property
+    def pieces(self) -> Sequence[str]:
+        """The tokens that are scored."""
+        return self.text[: self.most]
+
+    @cached_property
+    def ids(self) -> tuple[int, ...]:
+        """Their ids."""
+        return tuple(map(self.model.tokens_by.id_of, self.pieces))
+
+    @property
+    def dropped(self) -> int:
+        """How many tokens of the text beyond these are not scored."""
+        return len(self.text) - len(self.pieces)
 
     @cached_property
     def scored(self) -> Scored:
@@ -63,12 +79,12 @@ class Side:
     @property
     def bits_per_token(self) -> float:
         """The mean surprise."""
-        return float(self.scored.bits.mean())
+        return self.scored.bits_per_token
 
     @property
     def bits_per_byte(self) -> float:
         """All bits over the bytes of the tokens that are scored."""
-        return float(self.scored.bits.sum()) / bytes_of(self.model, self.pieces[FIRST:])
+        return self.scored.bits_per_byte(bytes_of(self.model, self.pieces[FIRST:]))
 
 
 def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
@@ -78,21 +94,6 @@ def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
     if model.trained:
         return len(model.tokens_by.join(pieces).encode("utf-8", "surrogatepass"))
     return len(pieces)  # tokens by byte
-
-
-def why_not_score(model: ModelState) -> str:
-    """Why this model gives the tokens of a text no probabilities, in a sentence; "" if it does."""
-    if model.architecture != "decoder":
-        return (
-            f"Each token is rated by a decoder from those before it. {not_a_decoder(model)} Choose Lab GPT as "
-            "weights, or the architecture “decoder”."
-        )
-    if not model.tokens_by.pieces:
-        return (
-            f"By {model.tokenizer}, several words share an id, so its probability is no single word’s. Choose Lab GPT "
-            "as weights, or tokens by byte."
-        )
-    return ""
 
 
 def why_no_other(model: ModelState, state: GenerateState) -> str:
@@ -106,32 +107,22 @@ def why_no_other(model: ModelState, state: GenerateState) -> str:
     return ""
 
 
-def side_a(model: ModelState, state: GenerateState) -> Side:
-    """The sidebar's text under the sidebar's model."""
-    return _side("A", "", model, model.config, _pieces(model), _most(model, state))
-
-
-def side_b(model: ModelState, state: GenerateState) -> Side | None:
-    """What A is compared with; None if there is no other text."""
+def sides_of(model: ModelState, state: GenerateState) -> list[Side]:
+    """The sidebar's text under the sidebar's model, and what it is compared with, if there is something."""
+    most = most_scored(model.config, model.most_tokens)
+    if state.against == SHORT_MEMORY:  # the same number of both
+        most = min(most, most_scored(model.config, model.most_tokens, state.memory))
+    a = Side("A", "", model, model.config, _pieces(model), most)
     if why_no_other(model, state):
-        return None
-    most, pieces = _most(model, state), _pieces(model)
+        return [a]
     if state.against == OTHER_TEXT:
-        return _side("B", "the other text", model, model.config, model.tokens_by.split(state.other), most)
+        return [a, replace(a, name="B", label="the other text", text=model.tokens_by.split(state.other))]
     if state.against == SHORT_MEMORY:
         few = "the last token" if state.memory == 1 else f"the last {state.memory} tokens"
-        return _side("B", f"from {few} alone", model, model.config, pieces, most, state.memory)
+        return [a, replace(a, name="B", label=f"from {few} alone", memory=state.memory)]
     seed = model.config.seed + model.is_random  # random weights are compared with those of another seed
     config = replace(model.config, weights=RANDOM, seed=seed)
-    return _side("B", f"random weights, seed {seed}", model, config, pieces, most)
-
-
-def _most(model: ModelState, state: GenerateState) -> int:
-    """How many tokens of a text are scored at most: the same number of both."""
-    most = most_scored(model.config, model.most_tokens)
-    if state.against == SHORT_MEMORY:
-        most = min(most, most_scored(model.config, model.most_tokens, state.memory))
-    return most
+    return [a, replace(a, name="B", label=f"random weights, seed {seed}", config=config)]
 
 
 def _pieces(model: ModelState) -> Sequence[str]:
@@ -139,17 +130,3 @@ def _pieces(model: ModelState) -> Sequence[str]:
     if model.trained or (model.seq_len and model.read_text):
         return model.source_tokens.pieces
     return model.tokens_by.split(model.read_text)
-
-
-def _side(
-    name: str,
-    label: str,
-    model: ModelState,
-    config: TransformerConfig,
-    pieces: Sequence[str],
-    most: int,
-    memory: int = 0,
-) -> Side:
-    kept = tuple(pieces[:most])
-    ids = tuple(map(model.tokens_by.id_of, kept))
-    return Side(name, label, model, config, kept, ids, len(pieces) - len(kept), memory)

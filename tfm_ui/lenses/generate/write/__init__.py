@@ -1,1 +1,61 @@
-"""The view "write": a text is written, and each step can be looked into."""
+"""The view "write": a prompt is continued, token after token."""
+
+from tfm_ui.lenses.generate.courses import why_not_write
+from tfm_ui.lenses.generate.panel import draw_knobs, unable
+from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.text import Write
+from tfm_ui.live import passes
+from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
+from tfm_ui.pictures import knobs
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.knobs import KNOBS, Knob
+from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.picture import Picture
+from tfm_ui.state.fields import Number, controls_of
+from tfm_ui.state.model_state import ModelState
+
+OF_METHOD = {"sample": ["steps", "seed", "full"], "greedy": ["steps", "full"], "beam": ["steps", "width"]}
+
+
+def _written(model: ModelState, state: GenerateState) -> Panel:
+    """The text, or the texts that a search has followed."""
+    return Beams(model, state) if state.method == "beam" else Write(model, state)
+
+
+def _controls(model: ModelState) -> GenerateState:
+    """How tokens are chosen; behind a button how many; beside them the sliders of sampling."""
+    line = controls_line.row("line_generate_write")
+    method = controls_line.draw(GenerateState, PREFIX, model, line, "method").method
+    state = controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[method])
+    draw_knobs("generate_knobs", model, state)
+    return state
+
+
+def sliders(model: ModelState, state: GenerateState) -> Content:
+    """Temperature, top-k, top-p and min-p, which move the text while they are dragged."""
+    field, _ = controls_of(GenerateState)["temperature"]
+    assert isinstance(field, Number)
+    vocab = model.config.vocab_size
+    counts = [count for count in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if count < vocab]
+    if state.method != "sample":
+        return knobs.content([])
+    return knobs.content(
+        [
+            Knob(field.label, f"{PREFIX}temperature", state.temperature, field.low, field.high, digits=field.digits),
+            Knob("top-k", f"{PREFIX}top_k", state.top_k, 0, 2048, stops=[0, *counts]),
+            Knob("top-p", f"{PREFIX}top_p", state.top_p, 0.01, 1, stops=[0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1]),
+            Knob("min-p", f"{PREFIX}min_p", state.min_p, 0, 1, stops=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1]),
+        ]
+    )
+
+
+VIEW = View(
+    title="Write",
+    shows=[_written],
+    also=[Write, Beams],
+    instead=unable(why_not_write),
+    beside={"generate_knobs": Picture(KNOBS, sliders, needs=passes.needs)},
+    controls=_controls,
+)

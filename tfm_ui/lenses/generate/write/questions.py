@@ -5,33 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfm_ui.lenses.generate import courses
-from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.write.numbers import Written, in_words, written
+from tfm_ui.lenses.generate.panel import LAB, answer_from
+from tfm_ui.lenses.generate.write.text import Write, in_words
 from tfm_ui.page.questions import Question
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import named
 
-PROMPT = "The captain looked at the sea, and"
-LAB = {"weights": "lab-gpt", "text": PROMPT}
 
-
-def _shown(model: ModelState, state: GenerateState) -> Written | str:
-    """The course, or why there is none."""
-    return courses.why_not_write(model) or written(model, state)
-
-
-def chosen(model: ModelState, state: GenerateState) -> str:
+@answer_from(Write)
+def chosen(write: Write) -> str:
     """How the first token was chosen."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or not shown.draws:
-        return shown if isinstance(shown, str) else "Nothing was written."
-    draw, piece = shown.draws[0], named(shown.pieces[0])
-    share = formats.percent(float(draw.probabilities[shown.course.steps[0].token]))
-    if shown.course.steps[0].forced:
+    draw, piece = write.draws[0], named(write.pieces[0])
+    share = formats.percent(float(draw.probabilities[write.course.steps[0].token]))
+    if write.course.steps[0].forced:
         return f"“{piece}” was put there; the model gave it {share}."
-    if shown.settings.sampling.greedy:
+    if write.settings.sampling.greedy:
         return f"“{piece}” is the likeliest first token, with {share}; no random number acts."
     begin = float(draw.cumulative[draw.rank - 1]) if draw.rank else 0.0
     return (
@@ -41,38 +29,32 @@ def chosen(model: ModelState, state: GenerateState) -> str:
     )
 
 
-def repeats(model: ModelState, state: GenerateState) -> str:
+@answer_from(Write)
+def repeats(write: Write) -> str:
     """Whether the text goes round in circles: how many of its pairs of tokens are new."""
-    shown = _shown(model, state)
-    if isinstance(shown, str):
-        return shown
-    tokens = [step.token for step in shown.course.steps]
-    pairs = list(pairwise(tokens))
-    if not pairs:
+    method = "greedy" if write.state.method == "sample" else "sample"
+    other = Write(write.model, replace(write.state, method=method))
+    here, there = (list(pairwise(step.token for step in each.course.steps)) for each in (write, other))
+    if not here:
         return "Two tokens are needed to see a repetition."
-    sampled = written(model, replace(state, method="sample" if state.method != "sample" else "greedy"))
-    others = [step.token for step in sampled.course.steps]
-    other = list(pairwise(others))
     return (
-        f"Of {formats.plural(len(pairs), 'pair')} of neighbours, {len(set(pairs))} are different where tokens are "
-        f"{in_words(shown.settings.sampling)}, and {len(set(other))} where they are "
-        f"{in_words(sampled.settings.sampling)}. A text of likeliest tokens can run in circles, since the same last "
+        f"Of {formats.plural(len(here), 'pair')} of neighbours, {len(set(here))} are different where tokens are "
+        f"{in_words(write.settings.sampling)}, and {len(set(there))} where they are "
+        f"{in_words(other.settings.sampling)}. A text of likeliest tokens can run in circles, since the same last "
         "tokens lead to the same next one; Holtzman et al. 2020 called it degeneration."
     )
 
 
-def hotter(model: ModelState, state: GenerateState) -> str:
+@answer_from(Write)
+def hotter(write: Write) -> str:
     """What the temperature does to the first distribution."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or not shown.draws:
-        return shown if isinstance(shown, str) else "Nothing was written."
-    logits = shown.draws[0].logits.double()
+    logits = write.draws[0].logits.double()
 
     def entropy(temperature: float) -> float:
         shares = (logits / temperature).softmax(0)
         return float(-(shares * shares.clamp(min=1e-300).log2()).sum())
 
-    now = shown.settings.sampling.temperature
+    now = write.settings.sampling.temperature
     likeliest = [float((logits / t).softmax(0).max()) for t in (now, 0.3, 1.0, 2.0)]
     shares = formats.percents(*likeliest)
     return (
@@ -82,15 +64,13 @@ def hotter(model: ModelState, state: GenerateState) -> str:
     )
 
 
-def cuts(model: ModelState, state: GenerateState) -> str:
+@answer_from(Write)
+def cuts(write: Write) -> str:
     """How many tokens the cuts leave."""
-    shown = _shown(model, state)
-    if isinstance(shown, str) or not shown.draws:
-        return shown if isinstance(shown, str) else "Nothing was written."
-    if shown.settings.sampling.greedy:
+    if write.settings.sampling.greedy:
         return "Greedy takes the likeliest token: no cut acts."
-    left = np.array([draw.left.min_p for draw in shown.draws])
-    vocab = shown.model.config.vocab_size
+    left = np.array([draw.left.min_p for draw in write.draws])
+    vocab = write.model.config.vocab_size
     return (
         f"These cuts leave {int(left.min())} to {int(left.max())} of {vocab:,} tokens; the median of the steps "
         f"is {float(np.median(left)):g}. top-k leaves the same number everywhere; top-p and min-p leave few where the "
@@ -98,15 +78,13 @@ def cuts(model: ModelState, state: GenerateState) -> str:
     )
 
 
-def branch(model: ModelState, state: GenerateState) -> str:
+@answer_from(Write)
+def branch(write: Write) -> str:
     """What another token at a step changes."""
-    shown = _shown(model, state)
-    if isinstance(shown, str):
-        return shown
-    if not shown.settings.forced:
+    if not write.settings.forced:
         return "Nothing was put there yet: click a token of the list below the text."
     return (
-        f"{shown.sentence()} Both texts use the same random numbers at the same steps; but each distribution depends "
+        f"{write.sentence()} Both texts use the same random numbers at the same steps; but each distribution depends "
         "on all tokens before it, so the texts need not meet again."
     )
 

@@ -14,16 +14,15 @@ from torch import Tensor
 from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
-from tfm_ui.lenses.masks.masked_passes import attention_of, read_by
+from tfm_ui.lenses.masks.mask_code import code_to_copy
+from tfm_ui.lenses.masks.masked_passes import MasksPanel, attention_of, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.settings import ENTRIES, SETTINGS
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.state.pass_cost import NUMBER
-from tfm_ui.text import formats
-from tfm_ui.text.token_labels import labels
 
 ROUNDING = 1e-5  # by how much float32 outputs may differ when summed in another order, as a share of the largest
 ACROSS = "HF, attention_mask"
@@ -94,24 +93,43 @@ def hugging_face() -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Conventions:
-    """The batch, and the convention that was chosen.
-
-    Attributes:
-        model: the sidebar's.
-        state: the lens's.
-        settings: the sentences that were run: the whole batch, or of a large one the chosen sentence alone.
-        count: how many sentences the batch has.
+def conventions_needs(model: ModelState, state: MasksState) -> int:
+    """The bytes that a pass of the page takes, and the scores of a batch, or of a large one's chosen sentence, in the
+    calls that are compared.
     """
+    count, alone = len(sentences(model, state)), model.num_heads * padded(model, state).longest ** 2
+    return passes.needs(model) + LITTLE + 6 * NUMBER * (count * alone if count * alone <= CELLS_AT_ONCE else alone)
 
-    model: ModelState
-    state: MasksState
-    settings: tuple[Setting, ...]
-    count: int
+
+class ConventionsPanel(MasksPanel):
+    """A panel about the batch, and the convention that was chosen."""
+
+    ignores = WEIGHTS
+    needs = conventions_needs
+
+    @cached_property
+    def count(self) -> int:
+        """How many sentences the batch has."""
+        return len(sentences(self.model, self.state))
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """The sentences that are run: the whole batch, or of a large one the chosen sentence alone."""
+        every = tuple(setting(self.model, self.state, item + 1) for item in range(self.count))
+        cells = self.model.num_heads * every[0].mask.numel() * self.count
+        return every if cells <= CELLS_AT_ONCE else (setting(self.model, self.state),)
 
     @property
-    def name(self) -> str:
+    def at(self) -> int:
+        """The chosen sentence, from 0, among those that are run."""
+        return item_of(self.model, self.state) - 1 if len(self.settings) == self.count else 0
+
+    @cached_property
+    def setting(self) -> Setting:
+        return self.settings[self.at]
+
+    @property
+    def chosen(self) -> str:
         """The chosen one's name; for cross-attention, where that has no such call, the name of the one in its place."""
         chosen = self.state.convention
         return chosen if CONVENTIONS[chosen].across or self.settings[0].place != "cross" else ACROSS
@@ -119,18 +137,7 @@ class Conventions:
     @property
     def convention(self) -> Convention:
         """The convention that is chosen."""
-        return CONVENTIONS[self.name]
-
-    @property
-    def at(self) -> int:
-        """The chosen sentence, from 0, among those that were run."""
-        return item_of(self.model, self.state) - 1 if len(self.settings) == self.count else 0
-
-    @property
-    def names(self) -> tuple[list[str], list[str]]:
-        """Names of the chosen sentence's queries and keys."""
-        chosen = self.settings[self.at]
-        return labels(chosen.queries), labels(chosen.keys)
+        return CONVENTIONS[self.chosen]
 
     @cached_property
     def mask(self) -> torch.Tensor:
@@ -151,33 +158,13 @@ class Conventions:
     @cached_property
     def verified(self) -> dict[str, Verified]:
         """What the calls gave, by convention."""
-        return verified(self.settings, self.layer - 1, hugging_face())
-
-    @property
-    def layer(self) -> int:
-        """The layer's number, from 1."""
-        return min(self.state.layer, self.model.num_layers)
+        return verified(self.settings, self.layer, hugging_face())
 
     @property
     def where(self) -> str:
         """The attention that the calls stand in for."""
         place = {"self": "", "decoder": "the decoder’s ", "cross": "the decoder’s cross-attention, "}
-        return f"{place[self.settings[0].place]}layer {self.layer}"
-
-    @property
-    def shape(self) -> str:
-        """The shape of what is handed over, in symbols and numbers."""
-        return f"{self.convention.shape} = ({', '.join(formats.count(size) for size in self.handed.shape)})"
-
-    @property
-    def per_query(self) -> bool:
-        """Whether what is handed over has a row per query, rather than one per sentence."""
-        return "query" in self.convention.shape
-
-    @property
-    def dtype(self) -> str:
-        """The dtype of what is handed over."""
-        return str(self.handed.dtype).removeprefix("torch.")
+        return f"{place[self.settings[0].place]}layer {self.layer + 1}"
 
     def aside(self) -> str:
         """What of the model or the batch takes no part, "" if all does."""
@@ -194,20 +181,6 @@ class Conventions:
             )
         return " ".join(said)
 
-
-def conventions_needs(model: ModelState, state: MasksState) -> int:
-    """The bytes that a pass of the page takes, and the scores of a batch, or of a large one's chosen sentence, in the
-    calls that are compared.
-    """
-    count, alone = len(sentences(model, state)), model.num_heads * padded(model, state).longest ** 2
-    return passes.needs(model) + LITTLE + 6 * NUMBER * (count * alone if count * alone <= CELLS_AT_ONCE else alone)
-
-
-def conventions(model: ModelState, state: MasksState) -> Conventions:
-    """What the lens's controls ask for."""
-    count = len(sentences(model, state))
-    settings = tuple(setting(model, state, item + 1) for item in range(count))
-    cells = model.num_heads * settings[0].mask.numel() * count
-    if cells > CELLS_AT_ONCE:
-        settings = (setting(model, state),)
-    return Conventions(model, state, settings, count)
+    def recipe(self) -> str:
+        """The code to copy."""
+        return code_to_copy(self.settings, self.convention)

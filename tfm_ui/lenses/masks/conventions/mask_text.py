@@ -1,4 +1,4 @@
-"""A mask out of text, as people have them: printed tensors, nested lists, rows of a table. Pure.
+"""A mask out of text, as people have them: printed tensors, nested lists, rows of a table, drawings. Pure.
 
 Nothing is executed, and nothing large is made before its size is known. What cannot be read is a ValueError with a
 sentence for the reader.
@@ -9,17 +9,15 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_ui.lenses.masks.conventions.drawn_signs import drawn
-from tfm_ui.lenses.masks.conventions.table_names import CORNER, without_names
+from tfm_ui.lenses.masks.state import PASTED_SIDE as SIDE
 from tfm_ui.text import formats
 
-SIDE = 1024  # rows and columns at most
 BYTES = 9 * 2**20  # of text or a file: 1,024 x 1,024 float64 fit
 BETWEEN = " \n\t\r,;"  # what stands around cells
 DEEP = 8  # brackets within each other
@@ -28,6 +26,14 @@ SHORTENED = (
     "This was shortened when it was printed (“...”). Before printing, call torch.set_printoptions(threshold=10**7), or "
     "np.set_printoptions(threshold=10**7)."
 )
+CORNER = "query \\ key"  # how the first cell of our own files begins
+# A drawing has ■ where a query sees a key, and ⬚ where it does not.
+SEES, HIDES = "■█▓●◼▪⬛✓✔✅🟩", "⬚□░○◻▫▢⬜✗✘❌·🟥"
+SEES_PLAIN, HIDES_PLAIN = "xX#*", ".-_"  # which only count where nothing else is there
+COLOURS = re.compile(r"\x1b\[[\d;]*m|\ufe0f")
+ROW = re.compile(rf"(?:^|[\s:])((?:[{SEES}{HIDES}]\s*)+)$")  # what stands before is the row's name
+
+Rows = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -48,15 +54,19 @@ class Table:
     precision: str = "float64"
     says: str = ""
 
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """How many layers and heads there are, of several tables."""
+        return self.values.shape[:-2]
+
     def at(self, layer: int, head: int) -> "Table":
         """One of several tables, counted from 1; the last, if there are fewer."""
-        *stack, rows, columns = self.values.shape
-        if not stack:
+        if not self.stack:
             return self
-        layers, heads = [1, *stack][-2:]
+        layers, heads = [1, *self.stack][-2:]
         layer, head = min(layer, layers), min(head, heads)
-        which = f"layer {layer} of {layers}, " * (len(stack) > 1) + f"head {head} of {heads}"
-        values = self.values.reshape(layers, heads, rows, columns)[layer - 1, head - 1]
+        which = f"layer {layer} of {layers}, " * (len(self.stack) > 1) + f"head {head} of {heads}"
+        values = self.values.reshape(layers, heads, *self.values.shape[-2:])[layer - 1, head - 1]
         return replace(self, values=values, notes=(*self.notes, f"Of several tables, this is {which}."))
 
 
@@ -266,3 +276,102 @@ def table(
     if max(shape) > SIDE:
         raise ValueError(f"It is {' × '.join(f'{size:,}' for size in shape)}; {SIDE:,} × {SIDE:,} is the limit.")
     return Table(values.reshape(shape), kind, tuple(notes), precision, says)
+
+
+# drawings, as printers of masks make them
+
+
+def drawn(text: str) -> tuple[list[list[str]], tuple[str, ...]] | None:
+    """Rows of "1" and "0", and what was left out in sentences; None if the text is no drawing."""
+    lines = [line.rstrip() for line in COLOURS.sub("", text).splitlines() if line.strip()]
+    signs = "".join(lines).replace(" ", "")
+    if set(signs) <= {*SEES_PLAIN, *HIDES_PLAIN} and set(signs) & {*SEES_PLAIN} and set(signs) & {*HIDES_PLAIN}:
+        return [_signs(line) for line in lines], ()
+    matches = [ROW.search(line.split("|")[0].rstrip()) for line in lines]
+    rows = [_signs(row[1]) for row in matches if row]
+    if not rows:
+        return None
+    beside = ("Of the two drawings that stand side by side, the left one is read.",)
+    return rows, beside if any("|" in line for line, row in zip(lines, matches, strict=True) if row) else ()
+
+
+def _signs(line: str) -> list[str]:
+    return ["1" if sign in SEES + SEES_PLAIN else "0" for sign in line if not sign.isspace()]
+
+
+# names around a table: a first row of column names, a first column of row names, as pandas writes and prints
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table's cells without their names.
+
+    Attributes:
+        rows: the cells.
+        corner: what stands above the names of the rows: in our own files, what the cells mean; "" if nothing.
+        notes: what was left out, in sentences.
+    """
+
+    rows: Rows
+    corner: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def without_names(rows: Rows, is_number: Callable[[str], bool]) -> Named:
+    """The cells alone.
+
+    Args:
+        rows: the words of each line.
+        is_number: whether a word is a cell of a mask: a number, True or False.
+    """
+    if len(rows) < 2:
+        return Named(rows)
+    first, rest = rows[0], rows[1:]
+    width = Counter(map(len, rest)).most_common(1)[0][0]
+    if len(first) in (width, width - 1):
+        beside, corner = first[len(first) - width + 1 :], first[0].strip() if len(first) == width else ""
+        names = [row[0] for row in rest]
+        if corner.startswith(CORNER):
+            is_named = True
+        elif not corner:  # nothing but names of rows is below an empty cell, and below one that is missing
+            is_named = len(first) == width or all(_may_name(words, is_number) for words in (names, beside))
+        else:
+            is_named = not is_number(corner) and all(_are_names(words, is_number) for words in (names, beside))
+        if beside and is_named:
+            notes = (_about("row and column", [*names[:1], *beside[:1]]),)
+            return Named([row[1:] for row in rest], corner, notes)
+    if _head_alone(first, rest, width, is_number):
+        return Named(rest, "", (_about("column", first),))
+    if all(len(row) > 1 and row[0] and not is_number(row[0]) for row in rows):
+        return Named([row[1:] for row in rows], "", (_about("row", [row[0] for row in rows]),))
+    return Named(rows)
+
+
+def _head_alone(first: Sequence[str], rest: Rows, width: int, is_number: Callable[[str], bool]) -> bool:
+    """Whether the first row names columns, and nothing names rows."""
+    if len(first) != width:
+        return False
+    if not any(map(is_number, first)):
+        return True
+    # 0, 1, 2, … may be a row of numbers, too: not where the table would be square with it
+    makes_square, was_square = len(rest) == width, len(rest) + 1 == width
+    largest = max((float(word) for row in rest for word in row if re.fullmatch(r"\d+(\.\d*)?", word)), default=0)
+    return _counts(first) and (makes_square or (width > 2 and largest <= 1 and not was_square))
+
+
+def _are_names(words: Sequence[str], is_number: Callable[[str], bool]) -> bool:
+    return _counts(words) or not any(map(is_number, words))
+
+
+def _may_name(words: Sequence[str], is_number: Callable[[str], bool]) -> bool:
+    return _counts(words) or not all(map(is_number, words))
+
+
+def _counts(words: Sequence[str]) -> bool:
+    """Whether they are 0, 1, 2, … or 1, 2, 3, …"""
+    return len(words) > 1 and any(list(words) == [str(start + at) for at in range(len(words))] for start in (0, 1))
+
+
+def _about(what: str, names: Sequence[str]) -> str:
+    shown = ", ".join(f"“{name[:20]}”" for name in names[:2]) + (", …" if len(names) > 1 else "")
+    return f"Its {what} names ({shown}) are left out."

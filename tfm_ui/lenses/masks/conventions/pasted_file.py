@@ -12,7 +12,8 @@ import zlib
 
 import numpy as np
 
-from tfm_ui.lenses.masks.conventions.mask_text import BYTES, DEEP, SIDE, Table, read_text, table
+from tfm_ui.lenses.masks.conventions.mask_text import BYTES, DEEP, Table, read_text, table
+from tfm_ui.lenses.masks.state import PASTED_SIDE as SIDE
 
 
 def read_file(data: bytes) -> Table:

@@ -1,16 +1,15 @@
 """What a pasted table means as a mask, and why; and what kind of mask it is then. Pure."""
 
 import re
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tfm_ui.lenses.masks.conventions.mask_text import Table
+from tfm_ui.lenses.masks.state import ADDED, ATTEND, IGNORE, WEIGHTS
 from tfm_ui.text import formats
 
-ATTEND, IGNORE, ADDED, WEIGHTS = "1 = attend", "1 = ignore", "added to scores", "attention weights"
-READINGS = (ATTEND, IGNORE, ADDED, WEIGHTS)
 NAMED = 4  # rows that are named before "and n more"
 
 Mask = NDArray[np.bool_]
@@ -73,16 +72,10 @@ def _square(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
 def _rows(ones: Mask, kind: str, yes: str, no: str) -> tuple[str, str]:
     """A row per sentence, or queries and keys of different number."""
     falls, rises = (ones[:, :-1] >= ones[:, 1:]).all(), (ones[:, :-1] <= ones[:, 1:]).all()
-    if _of_a_cache(ones):
-        return (
-            ATTEND,
-            f"each row has one more {yes} than the one before: a causal mask, with keys of the past before it",
-        )
-    if _of_a_cache(~ones):
-        return (
-            IGNORE,
-            f"each row has one {yes} fewer than the one before: a causal mask, with keys of the past before it",
-        )
+    for way, visible, one_more in ((ATTEND, ones, f"one more {yes}"), (IGNORE, ~ones, f"one {yes} fewer")):
+        if _of_a_cache(visible):
+            than = f"each row has {one_more} than the one before"
+            return way, f"{than}: a causal mask, with keys of the past before it"
     if falls:
         return ATTEND, f"in no row does {yes} stand after a {no}: padding at the end is hidden"
     if rises and kind == "booleans":
@@ -177,17 +170,23 @@ def _is(counts: NDArray[np.intp]) -> str:
     return "is" if len(counts) == 1 else "are"
 
 
-@dataclass(frozen=True)
 class Facts:
-    """What can be said of a mask, (row, column), True = may attend.
+    """What can be said of a mask, (row, column), True = may attend."""
 
-    Attributes:
-        mask: the mask.
-        blocks: lengths of the blocks on the diagonal that do not see each other; a square mask alone has them.
-    """
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
 
-    mask: Mask
-    blocks: tuple[int, ...]
+    @cached_property
+    def blocks(self) -> tuple[int, ...]:
+        """Lengths of the blocks on the diagonal that do not see each other; a square mask alone has them."""
+        if not self.square:
+            return ()
+        rows = len(self.mask)
+        either = self.mask | self.mask.T | np.eye(rows, dtype=bool)
+        tied = rows - 1 - either[:, ::-1].argmax(1)  # the last that each is tied to
+        furthest = np.maximum.accumulate(tied)
+        ends = np.flatnonzero(furthest == np.arange(rows)) + 1
+        return tuple(int(size) for size in np.diff(ends, prepend=0))
 
     @property
     def square(self) -> bool:
@@ -259,15 +258,3 @@ class Facts:
         names = ", ".join(str(row + 1) for row in empty[:NAMED])
         more = f" and {formats.count(len(empty) - NAMED)} more" if len(empty) > NAMED else ""
         return f"{'Row' if len(empty) == 1 else 'Rows'} {names}{more} without any key."
-
-
-def facts(mask: Mask) -> Facts:
-    """What kind of mask it is."""
-    rows, columns = mask.shape
-    if rows != columns:
-        return Facts(mask, ())
-    either = mask | mask.T | np.eye(rows, dtype=bool)
-    tied = rows - 1 - either[:, ::-1].argmax(1)  # the last that each is tied to
-    furthest = np.maximum.accumulate(tied)
-    ends = np.flatnonzero(furthest == np.arange(rows)) + 1
-    return Facts(mask, tuple(int(size) for size in np.diff(ends, prepend=0)))

@@ -1,42 +1,63 @@
 """The table of conventions: what each call expects, and what it made of the batch's mask."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
 import pandas as pd
+import streamlit as st
+import torch
+from torch import Tensor
 
+from tfm_core import MultiHeadAttention, Transformer, TransformerConfig
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
-from tfm_ui.lenses.masks.conventions import recipe
-from tfm_ui.lenses.masks.conventions.calls import ROUNDING, Conventions, why_without
-from tfm_ui.lenses.masks.conventions.code import mask_of_batch, source_ids, target_ids, texts
-from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads
+from tfm_ui.lenses.masks.conventions.calls import ROUNDING, ConventionsPanel, why_without
+from tfm_ui.lenses.masks.mask_code import mask_of_batch, source_ids, target_ids, texts
+from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads, under_exactly
 from tfm_ui.live.script import Code, of_model, script
-from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
-SOURCES: list[Callable[..., object]] = [
-    verify,
-    *dict.fromkeys(convention.call for convention in CONVENTIONS.values()),
-]
+
+def verified_calls(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor,
+    argument: str,
+    mask_site: str,
+    query_site: str,
+    key_site: str,
+    attention_path: str,
+    conventions: Sequence[str],
+) -> dict[str, Verified]:
+    """What was measured of each call: by convention."""
+    model = Transformer(config).eval()
+    _, trace = under_exactly(model, inputs, mask[:, None], argument, mask_site, [query_site, key_site])
+    query, key, attention = trace[query_site], trace[key_site], model.get_submodule(attention_path)
+    assert isinstance(attention, MultiHeadAttention)
+    with torch.no_grad():
+        verified = {name: verify(CONVENTIONS[name], attention, query, key, mask) for name in conventions}
+    return verified
 
 
-@dataclass(frozen=True)
-class AllCalls(Result):
-    """What every call made of the batch's mask.
+class Conventions(ConventionsPanel):
+    """The table of conventions: what each call expects, and what it made of the batch's mask."""
 
-    Attributes:
-        conventions: the batch, and the convention that was chosen.
-    """
+    title = "The same mask elsewhere"
+    key = "conventions"
+    sources = (verify, *dict.fromkeys(convention.call for convention in CONVENTIONS.values()))
 
-    conventions: Conventions
+    @property
+    def how_to_read(self) -> str:
+        return (
+            f"A row per convention. Each call was made, with the weights and inputs of {self.where}; differences are "
+            "the largest of any output from ours. The last column is the usual mistake, made on purpose."
+        )
 
     def sentence(self) -> str:
-        """What the table comes to."""
-        verified = self.conventions.verified
-        if not bool(self.conventions.mask.any()):
+        verified = self.verified
+        if not bool(self.mask.any()):
             return f"This mask hides everything, so there is nothing to compare. {self._empties()}"
         able = [call for call in verified.values() if not call.lost]
         worst = _largest(call.difference for call in able)
@@ -54,16 +75,16 @@ class AllCalls(Result):
         return f"{said} {self._empties()}".strip()
 
     def _empties(self) -> str:
-        rows = int((~self.conventions.mask.any(-1)).sum())
+        rows = int((~self.mask.any(-1)).sum())
         if not rows:
             return ""
-        nan = [name for name, call in self.conventions.verified.items() if call.empty == "NaN"]
+        nan = [name for name, call in self.verified.items() if call.empty == "NaN"]
         who = "A query that sees nothing gets" if rows == 1 else f"{rows} queries that see nothing get"
         return f"{who} zeros from our attention, and NaN from {len(nan)} of these calls."
 
     def laws(self) -> dict[str, bool]:
         """Whether each call is ours, under what its convention can say."""
-        calls = self.conventions.verified.values()
+        calls = self.verified.values()
         worst = _largest(call.of_said for call in calls)
         difference = f"largest difference {formats.tiny(worst)}"
         law = f"given the mask that its convention can express, each call equals ours ({difference})"
@@ -73,8 +94,8 @@ class AllCalls(Result):
         """A row per convention."""
         rows = []
         for name, convention in CONVENTIONS.items():
-            call = self.conventions.verified.get(name)
-            handed = convention.to(self.conventions.mask, self.conventions.model.num_heads)
+            call = self.verified.get(name)
+            handed = convention.to(self.mask, self.model.num_heads)
             rows.append(
                 {
                     "convention": name,
@@ -94,7 +115,7 @@ class AllCalls(Result):
 
     def recipe(self) -> str:
         """A script that leaves `verified`, convention -> what `verify` measured, of those that the page could call."""
-        settings, layer = self.conventions.settings, self.conventions.layer - 1
+        settings, layer = self.settings, self.layer
         first, two_texts = settings[0], settings[0].model.is_encoder_decoder
         query_site, key_site = reads(first, layer)
         header = {"texts": texts(settings), **of_model(first.model), "source": source_ids(settings)}
@@ -103,23 +124,23 @@ class AllCalls(Result):
             header["target"] = target_ids(settings)
         header["inputs"] = Code("[source, target]" if two_texts else "[source]")
         return script(
-            recipe.verified_calls,
+            verified_calls,
             **header | mask_of_batch(settings),
             argument=argument_of(first),
             mask_site=at(first, "*", "mask"),
             query_site=query_site,
             key_site=key_site,
             attention_path=("" if two_texts else "stack.") + at(first, layer, "").rstrip("."),
-            conventions=list(self.conventions.verified),
+            conventions=list(self.verified),
         )
 
     def html(self) -> str:
         """The same, to be read: on a phone each convention is a block by itself."""
         lines = []
         for name, convention in CONVENTIONS.items():
-            handed = convention.to(self.conventions.mask[:1], self.conventions.model.num_heads)
-            call = self.conventions.verified.get(name)
-            across = self.conventions.settings[0].place == "cross"
+            handed = convention.to(self.mask[:1], self.model.num_heads)
+            call = self.verified.get(name)
+            across = self.settings[0].place == "cross"
             missing = "not run" if convention.across or not across else "no such call"
             cells = {
                 "call": f"<code>{_breakable(convention.name)}</code>",
@@ -129,11 +150,14 @@ class AllCalls(Result):
                 "difference": escape(_difference(call)) if call else missing,
                 "usual mistake": escape(_slipped(call)) if call else missing,
             }
-            mark = "<i>shown</i>" if name == self.conventions.name else ""
+            mark = "<i>shown</i>" if name == self.chosen else ""
             text = "".join(f'<td data-label="{escape(label)}"><div>{cell}</div></td>' for label, cell in cells.items())
             lines.append(f'<tr><th scope="row">{escape(name)} {mark}</th>{text}</tr>')
         head = "".join(f'<th scope="col">{escape(label)}</th>' for label in ("convention", *cells))
         return f'<table class="schemes"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+
+    def tools(self) -> None:
+        st.html(self.html())
 
 
 def _largest(differences: Iterable[float]) -> float:

@@ -2,7 +2,7 @@
 
 A picture is asked for outside of any session, with what the link holds alone: the name of an upload. So that name is a
 key of 128 bits: without the server's secret nobody can make one up, not even of a file whose content is known. Whoever
-has the link sees the mask, as the box that takes it says (tfm_ui/page/upload.py).
+has the link sees the mask, as the box that takes it says (tfm_ui/page/upload.py). The box is at the foot of this file.
 """
 
 import json
@@ -10,15 +10,23 @@ import secrets
 from hashlib import blake2b
 
 import numpy as np
+import streamlit as st
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tfm_ui.lenses.masks.conventions.mask_text import SIDE, Table
+from tfm_ui.lenses.masks.conventions.mask_text import BYTES, Table
+from tfm_ui.lenses.masks.conventions.pasted_file import read_file
+from tfm_ui.lenses.masks.state import PASTED_SIDE, PREFIX, MasksState
 from tfm_ui.live.cache import cached, never
+from tfm_ui.page import controls, upload
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
+from tfm_ui.store.store import StoreAway
+from tfm_ui.visitors.script_run import runs_a_script
+from tfm_ui.visitors.visitor import visitor_here
 
 SECRET = secrets.token_bytes(32)
+UPLOAD, PROBLEM = "_masks_upload", "_masks_upload_problem"  # what a session alone knows
 
 
 def name_of(data: bytes, visitor: str) -> str:
@@ -78,9 +86,49 @@ def from_bytes(data: bytes) -> Table:
         parts = load(data)
         values = parts["values"]
         *_, _, _ = values.shape
-        if values.size > SIDE * SIDE:
-            raise ValueError(f"expected at most {SIDE * SIDE:,} numbers, got {values.size:,}")
+        if values.size > PASTED_SIDE**2:
+            raise ValueError(f"expected at most {PASTED_SIDE**2:,} numbers, got {values.size:,}")
         kind, notes, precision, says = json.loads(parts["words"].tobytes())
         return Table(values.astype(np.float64), str(kind), tuple(map(str, notes)), str(precision), str(says))
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as problem:
         raise LookupError(f"expected an upload that this app has kept, got {len(data)} other bytes") from problem
+
+
+def uploader() -> None:
+    """Draw the box that takes a file."""
+    upload.draw(
+        "Or upload one: .npy, .npz, .csv, .txt",
+        key=UPLOAD,
+        most=BYTES // 2**20,
+        read=_file_changed,
+        what="the uploaded mask",
+    )
+
+
+def rejected(state: MasksState) -> str:
+    """What is wrong with the file that stands in the uploader; "" if nothing, or if something else was tried since."""
+    if not runs_a_script():
+        return ""
+    problem, pasted = st.session_state.get(PROBLEM, ("", None))
+    return problem if pasted == state.pasted else ""
+
+
+def _file_changed() -> None:
+    """A file was chosen, or taken back: its text or array is read now, and kept if it is a mask."""
+    file = st.session_state[UPLOAD]
+    st.session_state.pop(PROBLEM, None)
+    if file is None:
+        controls.change(PREFIX, upload="")
+        return
+    data = file.getvalue()
+    visitor = visitor_here()
+    name = name_of(data, visitor)
+    try:
+        with upload.in_turn(UPLOAD, file):
+            keep(name, visitor, read_file(data))
+    except (ValueError, StoreAway) as problem:
+        state = controls.current(MasksState, PREFIX)
+        st.session_state[PROBLEM] = f"{upload.name_of(file)}: {problem}", state.pasted
+        controls.change(PREFIX, upload="")  # the uploader no longer holds the file that was uploaded before
+        return
+    controls.change(PREFIX, upload=name, pasted="")

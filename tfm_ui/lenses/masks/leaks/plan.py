@@ -16,7 +16,6 @@ MOST_SECONDS = 3.0  # seconds that these may take, the sentence itself included:
 WITH_BIAS = 1.3  # times the seconds: more text takes more memory beside the page's pass than is stated
 PAIRS = 2**22  # pairs of tokens, counted once per head, of which a float64 bias still fits in memory
 ALL_UP_TO, LEAST = 64, 4  # texts of up to 64 tokens: every token is changed; longer ones: at least 4
-CROSSES = 4096  # leaks that a picture marks, of more those that move most
 SLOW = 0.5  # seconds from which the reader is told to wait
 
 

@@ -1,21 +1,50 @@
 """One number on its way through the block: each step with the real numbers put in."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from html import escape
 from typing import NamedTuple
 
 import pandas as pd
-from torch import Tensor
+import streamlit as st
+from torch import Tensor, nn
 
-from tfm_ui.lenses.model.block import recipe
-from tfm_ui.lenses.model.block.chain import ROUNDING
-from tfm_ui.lenses.model.block.chosen import Chosen
+from tfm_core import TransformerConfig
+from tfm_ui.lenses.model.block.chain import ROUNDING, BlockPanel, dropout_factors, run, side_by_side
 from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
 from tfm_ui.text import formats
 
+_n = formats.number
 TERMS = 3  # products of the sub-layer's last sum that are written out
+
+
+def cell(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    block: str,
+    dropout: float,
+    draw: int,
+    inner: str,
+    token: int,
+    dim: int,
+) -> tuple[Tensor, ...]:
+    """One dimension of one token through the block, in float64."""
+    (x, output, read), modules = run(config, inputs, mask, block, ("residual_before", "output", inner))
+    read = side_by_side(read)
+    products, written = last_sum(read, modules.get_submodule(f"{block}.output_projection"), token, dim)
+    factor = dropout_factors(output, dropout, draw)[token, dim].item()
+    total = x[token, dim].item() + factor * written
+    return products, written, total
+
+
+def last_sum(inner: Tensor, projection: nn.Module, token: int, dim: int) -> tuple[Tensor, Tensor]:
+    """The products of a sub-layer's last sum for one number, float64 (inner); and what they and the bias come to."""
+    assert isinstance(projection, nn.Linear)
+    products = (projection.weight[dim].double() * inner[token].double()).detach()
+    return products, products.sum() + projection.bias[dim].item()
 
 
 class Step(NamedTuple):
@@ -31,39 +60,45 @@ class Step(NamedTuple):
         return f"{self.equation} = {formats.number(self.value)}"
 
 
-@dataclass(frozen=True)
-class Cell(Result):
+class BlockCell(BlockPanel):
     """The chosen dimension of the chosen token, computed in float64 from what the pass recorded."""
 
-    block: Chosen
+    how_to_read = "Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4."
+    locked = True
+
+    @property
+    def title(self) -> str:
+        return f"“{self.names[self.token]}”, dimension {self.dim + 1}"
 
     @cached_property
+    def _last_sum(self) -> tuple[Tensor, Tensor]:
+        return last_sum(self.inner, self.projection, self.token, self.dim)
+
+    @property
     def products(self) -> Tensor:
-        """float64 (inner), the products whose sum, with the bias, the sub-layer writes."""
-        numbers = self.block.chain
-        return numbers.weight[self.block.dim].double() * numbers.inner[self.block.token].double()
+        """The products whose sum, with the bias, the sub-layer writes, float64 (inner)."""
+        return self._last_sum[0]
 
     @cached_property
     def lines(self) -> list[Step]:
         """The steps in the order in which the block computes them."""
-        numbers, dim = self.block.chain, self.block.dim
-        x = numbers.x[self.block.token].double()
-        start = Step("x", "in the residual stream before this block", x[dim].item())
+        x = self.x[self.token].double()
+        start = Step("x", "in the residual stream before this block", x[self.dim].item())
         written = self._written()
         dropped = self._dropped(written.value)
         total = Step("sum", f"{_n(start.value)} + {_f(dropped.value)}", start.value + dropped.value)
-        if numbers.pre_norm:
+        if self.pre_norm:
             return [start, *self._norm(x, "x"), written, dropped, total]
-        whole = x + (numbers.output * numbers.factors)[self.block.token].double()
+        whole = x + self.dropped[self.token].double()
         return [start, written, dropped, total, *self._norm(whole, "sum")]
 
     def _norm(self, vector: Tensor, name: str) -> list[Step]:
         """The norm of a token's vector, (dimension), and what it makes of this dimension."""
-        numbers, dim, count = self.block.chain, self.block.dim, len(vector)
+        dim, count, eps = self.dim, len(vector), self.norm_module.eps
         mean, variance = vector.mean().item(), vector.var(correction=0).item()
-        root, at = math.sqrt(variance + numbers.eps), vector[dim].item()
+        root, at = math.sqrt(variance + eps), vector[dim].item()
         normalised = (at - mean) / root
-        gain, shift = numbers.gain[dim].item(), numbers.shift[dim].item()
+        gain, shift = self.gain[dim].item(), self.shift[dim].item()
         squares = (vector - mean).square().sum().item()
         return [
             Step("mean", f"Σ {name} / {count} = {_n(vector.sum().item())} / {count}", mean),
@@ -71,7 +106,7 @@ class Cell(Result):
             Step(
                 "norm",
                 f"({name} − mean) / √(variance + ε) = ({_n(at)} − {_f(mean)}) / √({_n(variance)} + "
-                f"{formats.tiny(numbers.eps)}) = {_n(at - mean)} / {_n(root)}",
+                f"{formats.tiny(eps)}) = {_n(at - mean)} / {_n(root)}",
                 normalised,
             ),
             Step("gain, shift", f"{_n(gain)} × {_f(normalised)} + {_f(shift)}", gain * normalised + shift),
@@ -79,47 +114,48 @@ class Cell(Result):
 
     def _written(self) -> Step:
         """The sub-layer's number: a sum over its heads' dimensions or its hidden units, of which the largest count."""
-        numbers, products = self.block.chain, self.products
+        products, written = self._last_sum
         kept = sorted(products.abs().topk(min(TERMS, len(products))).indices.tolist())
-        weights, inner = numbers.weight[self.block.dim], numbers.inner[self.block.token]
-        said = " + ".join(f"{_f(weights[i].item())} × {_f(inner[i].item())}" for i in kept)
+        weights, inner = self.projection.weight[self.dim], self.inner[self.token]
+        terms = " + ".join(f"{_f(weights[i].item())} × {_f(inner[i].item())}" for i in kept)
         if len(products) > len(kept):
             rest = products.sum().item() - products[kept].sum().item()
-            said += f" + {len(products) - len(kept)} smaller products, together {_n(rest)}"
-        bias = numbers.bias[self.block.dim].item()
-        what = "hidden units" if numbers.site.endswith("feed_forward") else "dimensions of all heads"
+            terms += f" + {len(products) - len(kept)} smaller products, together {_n(rest)}"
+        bias = self.projection.bias[self.dim].item()
+        what = "hidden units" if self.is_network else "dimensions of all heads"
         return Step(
             "sub-layer",
-            f"Σ weight × input over {len(products)} {what}, + bias = {said} + bias {_n(bias)}",
-            products.sum().item() + bias,
+            f"Σ weight × input over {len(products)} {what}, + bias = {terms} + bias {_n(bias)}",
+            written.item(),
         )
 
     def _dropped(self, written: float) -> Step:
         """What dropout makes of the sub-layer's number."""
-        factor = self.block.chain.factors[self.block.token, self.block.dim].item()
-        share = self.block.state.dropout
+        share = self.state.dropout
         if not share:
             return Step("dropout", f"evaluation mode, nothing is dropped: {_n(written)} × 1", written)
-        if not factor:
+        if not self.factors[self.token, self.dim].item():
             return Step("dropout", f"this number is dropped: {_n(written)} × 0", 0.0)
         return Step("dropout", f"kept: {_n(written)} / (1 − {share:g})", written / (1 - share))
 
+    def value_of(self, name: str) -> float:
+        """The value of the step of this name."""
+        return next(step.value for step in self.lines if step.name == name)
+
     def sentence(self) -> str:
         """Where the number begins and ends."""
-        name, lines = self.block.names[self.block.token], self.lines
-        written = next(step.value for step in lines if step.name == "dropout")
-        out = "leaves" if self.block.chain.pre_norm else "leaves, after the norm of the sum,"
+        out = "leaves" if self.pre_norm else "leaves, after the norm of the sum,"
         return (
-            f"Dimension {self.block.dim + 1} of “{name}” flows in as {_n(lines[0].value)}, gets {_n(written)} added, "
-            f"and {out} as {_n(lines[-1].value)}."
+            f"Dimension {self.dim + 1} of “{self.names[self.token]}” flows in as {_n(self.lines[0].value)}, gets "
+            f"{_n(self.value_of('dropout'))} added, and {out} as {_n(self.lines[-1].value)}."
         )
 
     def laws(self) -> dict[str, bool]:
         """The derivation, in float64, ends at the numbers of the pass, in float32."""
-        numbers, at = self.block.chain, (self.block.token, self.block.dim)
-        ends = self.lines[-1].value - numbers.out[at].item()
-        written = next(step.value for step in self.lines if step.name == "sub-layer") - numbers.output[at].item()
-        off = max(abs(ends), abs(written)) / max(1.0, numbers.out.abs().max().item())
+        at = (self.token, self.dim)
+        ends = self.lines[-1].value - self.out[at].item()
+        written = self.value_of("sub-layer") - self.output[at].item()
+        off = max(abs(ends), abs(written)) / max(1.0, self.out.abs().max().item())
         return {
             "the sub-layer’s number and the last one are those of the pass (largest difference "
             f"{formats.tiny(max(abs(ends), abs(written)))})": off < ROUNDING
@@ -130,15 +166,14 @@ class Cell(Result):
         rows = [(step.name, step.equation, step.value) for step in self.lines]
         return pd.DataFrame(rows, columns=["step", "computed as", "value"]).set_index("step")
 
+    def tools(self) -> None:
+        """Draw a line per step."""
+        rows = (f"<span>{escape(step.name)}</span><span>{escape(step.line)}</span>" for step in self.lines)
+        st.html("".join(f'<p class="order">{row}</p>' for row in rows))
+
     def recipe(self) -> str:
         """A script that leaves the `products` of the sub-layer's last sum, what is `written`, and the sum, `total`."""
-        inner = "hidden" if self.block.chain.site.endswith("feed_forward") else "head_output"
-        place = {"inner": inner, "token": self.block.token, "dim": self.block.dim}
-        return script(recipe.cell, **self.block.header, **place)
-
-
-def _n(number: float) -> str:
-    return formats.number(number)
+        return script(cell, **self.header, inner=self.inner_site, token=self.token, dim=self.dim)
 
 
 def _f(number: float) -> str:

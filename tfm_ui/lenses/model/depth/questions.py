@@ -2,24 +2,18 @@
 
 import math
 
-from tfm_ui.lenses.model.depth.dropped import DRAWS, dropped
-from tfm_ui.lenses.model.depth.stream import stream
-from tfm_ui.lenses.model.depth.wired import Alike, wired
+from tfm_ui.lenses.model.depth.live import DRAWS, StreamLengths, TrainingMode
+from tfm_ui.lenses.model.depth.wirings import Alike, Wirings
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
-def most_changed(model: ModelState, state: ModelLensState) -> str:
-    """The wiring whose gradient changes most."""
-    return wired(model, state).most_changed()
-
-
 def which_carries_the_gradient(model: ModelState, state: ModelLensState) -> str:
     """What is measured, and what norms have to do with it."""
     return (
-        f"{wired(model, state).gradients()} A norm gives each sub-layer vectors of one size to read; without it, "
+        f"{Wirings(model, state).gradients()} A norm gives each sub-layer vectors of one size to read; without it, "
         "longer vectors lead to still longer ones. “The gradient of pre-norm is bounded” (Xiong et al. 2020) is about "
         "the parameters near the output, and not about the vectors. Other seeds, other numbers."
     )
@@ -27,14 +21,14 @@ def which_carries_the_gradient(model: ModelState, state: ModelLensState) -> str:
 
 def how_alike(model: ModelState, state: ModelLensState) -> str:
     """The similarities, and what mixes tokens."""
-    shown = wired(model, state)
-    if len(shown.ids) == 1:
-        return Alike(shown).sentence()
-    ends = {wiring: float(mean[-1]) for wiring, mean in shown.means["similarity"].items()}
+    alike = Alike(model, state)
+    if not alike.is_shown:
+        return alike.sentence()
+    ends = {wiring: float(mean[-1]) for wiring, mean in alike.means["similarity"].items()}
     least = min((end for end in ends.values() if math.isfinite(end)), default=math.nan)
     apart = formats.listed([wiring for wiring, end in ends.items() if end == least])
     return (
-        f"{Alike(shown).sentence()} Attention averages over tokens in every layer, which makes them alike. A residual "
+        f"{alike.sentence()} Attention averages over tokens in every layer, which makes them alike. A residual "
         "connection keeps each token’s own vector in the sum; how much that counts beside what is added depends on "
         f"the norm’s place. Here {apart} keeps them furthest apart."
     )
@@ -42,24 +36,14 @@ def how_alike(model: ModelState, state: ModelLensState) -> str:
 
 def what_is_added(model: ModelState, state: ModelLensState) -> str:
     """The stream's growth."""
-    shown = stream(model, state)
+    stream = StreamLengths(model, state)
     shares = [
         f"{place} {formats.percent(adds / before)}"
-        for place, adds, before in zip(shown.places, shown.lengths("adds"), shown.lengths("before"), strict=True)
+        for place, adds, before in zip(stream.places, stream.lengths("adds"), stream.lengths("before"), strict=True)
         if before
     ]
     added = formats.listed(shares)
-    return f"What each sub-layer adds, beside the length of what was there: {added}. {shown.sentence()}"
-
-
-def other_key(model: ModelState, state: ModelLensState) -> float:
-    """The number of draws in which another key has the largest weight."""
-    return dropped(model, state).changed
-
-
-def training_or_evaluation(model: ModelState, state: ModelLensState) -> str:
-    """The spread of one row over draws."""
-    return dropped(model, state).sentence()
+    return f"What each sub-layer adds, beside the length of what was there: {added}. {stream.sentence()}"
 
 
 QUESTIONS: tuple[Question, ...] = (
@@ -70,7 +54,7 @@ QUESTIONS: tuple[Question, ...] = (
         which_carries_the_gradient,
         Prediction(
             ask="Which one?",
-            measured=most_changed,
+            measured=lambda model, state: Wirings(model, state).most_changed(),
             options=("pre-norm", "post-norm", "no residuals", "no norm"),
             hides=("model_wirings",),
         ),
@@ -93,8 +77,12 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "Draws of dropout",
         "In training mode, dropout of 0.3 makes each pass different. In how many of 16 draws is another key strongest?",
-        training_or_evaluation,
-        Prediction(ask=f"In how many of {DRAWS} draws?", measured=other_key, hides=("model_training_mode",)),
+        lambda model, state: TrainingMode(model, state).sentence(),
+        Prediction(
+            ask=f"In how many of {DRAWS} draws?",
+            measured=lambda model, state: TrainingMode(model, state).changed,
+            hides=("model_training_mode",),
+        ),
         page={"view": "depth", "layer": 2, "depth_dropout": 0.3},
         moves=("layer",),
     ),

@@ -1,6 +1,6 @@
 """One token's way through the model: its vector's length and direction after each block of the residual stream."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,56 +9,105 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tfm_core import Transformer, TransformerConfig, TransformerLayer, recording
+from tfm_core.model.transformer import Stack
 from tfm_core.study.blocks import Block
 from tfm_ui.lenses.model import naming
-from tfm_ui.lenses.model.diagram import recipe
-from tfm_ui.lenses.model.diagram.numbers import Machine
-from tfm_ui.lenses.model.machine import in_script, transformer_of
+from tfm_ui.lenses.model.diagram.counted import DiagramPanel, added_up
+from tfm_ui.lenses.model.machine import in_script
+from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
-from tfm_ui.text import formats, token_labels
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
-SHORT = {
-    "self_attention_sum": "self-attention",
-    "cross_attention_sum": "cross-attention",
-    "feed_forward_sum": "feed-forward",
-}
 
-
-@dataclass(frozen=True)
-class Path(Result):
-    """The way of one token through its stack.
-
-    Attributes:
-        machine: the diagram, of a live model.
-        vectors: float64 (place, d_model), the residual stream at each place.
-        logits: (vocab), what the output makes of the last one; None of an encoder that ends in no logits.
+def way_of_token(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    places: Sequence[Sequence[str]],
+    token: int,
+    read_out: bool,
+) -> tuple[Sequence[float], Sequence[float], Tensor | None]:
+    """One token's vector at each place of the residual stream: its length, and the cosine to the place before; and
+    what the output makes of the last one, its logits.
     """
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording(sorted({site for sites in places for site in sites})) as trace:
+        model(*inputs, mask=mask)
+    vectors, logits = along(trace, places, token, model if read_out else None)
+    lengths, cosines = lengths_and_cosines(vectors)
+    return lengths.tolist(), cosines.tolist(), logits
 
-    machine: Machine
-    vectors: Tensor
-    logits: Tensor | None
+
+def along(
+    trace: Mapping[str, Tensor], places: Sequence[Sequence[str]], token: int, reads_out: Transformer | None
+) -> tuple[Tensor, Tensor | None]:
+    """A token's vector at each place, float64 (place, d_model); and the logits that a model reads out of the last."""
+    vectors = torch.stack([added_up(trace, sites)[token] for sites in places])
+    with torch.no_grad():
+        logits = reads_out.unembedding(vectors[-1]) if reads_out else None
+    return vectors.double(), logits
+
+
+def lengths_and_cosines(vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """The length of each vector, and the cosine of the angle between it and the one before."""
+    return vectors.norm(dim=-1), torch.cosine_similarity(vectors[1:], vectors[:-1])
+
+
+class Path(DiagramPanel):
+    """The way of the chosen token through its stack, in the live model."""
+
+    is_live = True
+    how_to_read = (
+        "The length of its vector in the residual stream after each block. How far each block turned it is in the "
+        "table and, where it has room, beside the block in the diagram. Choose the token above."
+    )
+    sources = (Stack.run, TransformerLayer._add)
+    canvas = CHART
 
     @property
-    def names(self) -> list[str]:
-        """A label per token of the stack."""
-        return token_labels.labels(self.machine.tokens)
+    def title(self) -> str:
+        return f"The way of “{self.names[self.token]}”"
 
     @property
-    def token(self) -> int:
-        """The token, from 0."""
-        return self.machine.token
+    def sites(self) -> list[tuple[str, ...]]:
+        """The sites whose sum is the residual stream, of each place."""
+        return [block.writes for block in self.stream]
 
     @property
+    def has_logits(self) -> bool:
+        """Whether the stack ends in logits: an encoder beside a decoder does not."""
+        return self.counts[self.stack][-1].block.kind == "logits"
+
+    @cached_property
+    def _along(self) -> tuple[Tensor, Tensor | None]:
+        return along(self.recorded, self.sites, self.token, transformer(self.config) if self.has_logits else None)
+
+    @property
+    def vectors(self) -> Tensor:
+        """The residual stream at each place, float64 (place, d_model)."""
+        return self._along[0]
+
+    @property
+    def logits(self) -> Tensor | None:
+        """What the output makes of the last one, (vocab); None of an encoder that ends in no logits."""
+        return self._along[1]
+
+    @cached_property
     def places(self) -> list[str]:
         """What has just been done to the stream."""
-        return [name_of(block) for block in self.machine.stream]
+        return [name_of(block) for block in self.stream]
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """The length of the vector at each place."""
-        lengths: NDArray[np.float64] = self.vectors.norm(dim=-1).numpy()
+        lengths: NDArray[np.float64] = lengths_and_cosines(self.vectors)[0].numpy()
         return lengths
 
     @cached_property
@@ -71,35 +120,28 @@ class Path(Result):
     @cached_property
     def cosines(self) -> NDArray[np.float64]:
         """The cosine of the angle between the vector at each place and that at the place before."""
-        cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors[1:], self.vectors[:-1]).numpy()
+        cosines: NDArray[np.float64] = lengths_and_cosines(self.vectors)[1].numpy()
         return cosines
 
-    @cached_property
-    def to_embedding(self) -> NDArray[np.float64]:
-        """The cosine of the angle to the embedding, the first place."""
-        cosines: NDArray[np.float64] = torch.cosine_similarity(self.vectors, self.vectors[:1]).numpy()
-        return cosines
+    @property
+    def angles(self) -> NDArray[np.float64]:
+        """These angles, in degrees."""
+        angles: NDArray[np.float64] = np.degrees(np.arccos(np.clip(self.cosines, -1, 1)))
+        return angles
+
+    @property
+    def likeliest(self) -> str | None:
+        """The name of the token with the largest logit."""
+        return None if self.logits is None else naming.name_of(self.model, int(self.logits.argmax()))
 
     def cells(self) -> dict[str, tuple[str, str]]:
         """Block -> the vector's length and by how much the block turned it, in many words and in few."""
         turns = ["", *(f", turned {angle:.0f}°" for angle in self.angles)]
-        names = [block.name for block in self.machine.stream]
         cells = {
-            name: (f"‖x‖ = {formats.number(length)}{turn}", formats.number(length))
-            for name, length, turn in zip(names, self.lengths, turns, strict=True)
+            block.name: (f"‖x‖ = {formats.number(length)}{turn}", formats.number(length))
+            for block, length, turn in zip(self.stream, self.lengths, turns, strict=True)
         }
         return cells if self.likeliest is None else cells | {"logits": (f"largest: {self.likeliest}", self.likeliest)}
-
-    @cached_property
-    def likeliest(self) -> str | None:
-        """The name of the token with the largest logit."""
-        return None if self.logits is None else naming.name_of(self.machine.model, int(self.logits.argmax()))
-
-    @cached_property
-    def angles(self) -> NDArray[np.float64]:
-        """The angle between the vector at each place and that at the place before, in degrees."""
-        angles: NDArray[np.float64] = np.degrees(np.arccos(np.clip(self.cosines, -1, 1)))
-        return angles
 
     def sentence(self) -> str:
         """The lengths at both ends, and which block changed the vector most."""
@@ -110,7 +152,7 @@ class Path(Result):
             f"“{self.names[self.token]}”: its vector has length {first} after the embedding and {last} at the end of "
             f"the stack. “{self.places[most[0] + 1]}” changed it most{one_of_ties(len(most))}: by {most_of} of its "
             f"length, and turned it by {self.angles[most[0]]:.0f}°. {self._ends_in()}"
-            + self.machine.model.if_random("The weights are random, so the direction has no meaning.")
+            + self.model.if_random("The weights are random, so the direction has no meaning.")
         ).strip()
 
     def _ends_in(self) -> str:
@@ -127,7 +169,7 @@ class Path(Result):
                 "length": self.lengths,
                 "change, share of the length before": [np.nan, *self.changes],
                 "cosine to the place before": [np.nan, *self.cosines],
-                "cosine to the embedding": self.to_embedding,
+                "cosine to the embedding": torch.cosine_similarity(self.vectors, self.vectors[:1]).numpy(),
             },
             index=pd.Index(self.places, name="after"),
         )
@@ -143,35 +185,32 @@ class Path(Result):
             "each cosine is from −1 to 1": bool((np.abs(self.cosines) <= 1 + 1e-9).all()),
         }
 
+    def picture(self) -> Content:
+        """The length of the vector after each block; its turns are in the diagram, as a second chart is slow."""
+        firsts = {name.split()[-1]: at for at, name in reversed(list(enumerate(self.places))) if name[-1].isdigit()}
+        lengths = self.lengths.tolist()
+        says = [f"{formats.number(length)}, after “{name}”" for length, name in zip(lengths, self.places, strict=True)]
+        line = Line("length", list(range(len(lengths))), lengths, "query", says=says)
+        marks = {f"layer {layer}": at for layer, at in sorted(firsts.items(), key=lambda item: item[1])}
+        chart = Chart("block, from the embedding (0) on", "length ‖x‖", [line], reach=(0,), marks=marks)
+        return lines.content([chart])
+
     def recipe(self) -> str:
         """A script that leaves `lengths`, `cosines` and `logits`."""
-        model = self.machine.model
         return script(
-            recipe.path,
-            **in_script(model, self.machine.shown.config),
-            places=[block.writes for block in self.machine.stream],
+            way_of_token,
+            **in_script(self.model, self.config),
+            places=self.sites,
             token=self.token,
-            read_out=self.logits is not None,
+            read_out=self.has_logits,
         )
 
 
 def name_of(block: Block) -> str:
-    """The block in words, with its layer."""
+    """The block in words, with its layer: a sum is named after its sub-layer."""
     last = block.name.split(".")[-1]
     if block.kind == "norm":
         text = "final norm" if last == "final_norm" else "norm"
     else:
-        text = SHORT.get(last, "positions" if block.kind == "position" else last)
+        text = "positions" if block.kind == "position" else last.removesuffix("_sum").replace("_", "-")
     return text if block.layer is None else f"{text} {block.layer + 1}"
-
-
-def path(machine: Machine) -> Path:
-    """The way of the picked token."""
-    places, at = machine.stream, machine.token
-    trace = machine.recorded
-    vectors = torch.stack([torch.stack([trace[site][0, at] for site in block.writes]).sum(0) for block in places])
-    if machine.counts[machine.stack][-1].block.kind != "logits":
-        return Path(machine, vectors.double(), None)
-    with torch.no_grad():
-        logits = transformer_of(machine.model, machine.state).unembedding(vectors[-1])
-    return Path(machine, vectors.double(), logits)

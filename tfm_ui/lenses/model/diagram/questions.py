@@ -5,8 +5,8 @@ What they take for granted is checked in tests/tfm_ui/lenses/model/test_model_di
 
 import numpy as np
 
-from tfm_ui.lenses.model.diagram.numbers import Machine, machine
-from tfm_ui.lenses.model.diagram.path import path
+from tfm_ui.lenses.model.diagram.drawing import Diagram
+from tfm_ui.lenses.model.diagram.path import Path
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
@@ -15,63 +15,55 @@ from tfm_ui.text import formats
 NETWORK, ATTENTION = ("feed_forward",), ("self_attention", "cross_attention")
 
 
-def _parameters(shown: Machine, kinds: tuple[str, ...]) -> int:
-    return sum(item.block.parameters for item in shown.items if item.block.kind in kinds)
-
-
-def _time(shown: Machine, kinds: tuple[str, ...]) -> int:
-    return sum(shown.time_of(kind) for kind in kinds)
-
-
 def where_parameters_are(model: ModelState, state: ModelLensState) -> str:
     """Attention, feed-forward, embedding and output, norms and positions: how many each."""
-    shown = machine(model, state)
+    diagram = Diagram(model, state)
     parts = {
-        "attention": _parameters(shown, ATTENTION),
-        "the feed-forward networks": _parameters(shown, NETWORK),
-        "embedding and output": shown.parameters - shown.without_ends,
+        "attention": diagram.parameters_of(*ATTENTION),
+        "the feed-forward networks": diagram.parameters_of(*NETWORK),
+        "embedding and output": diagram.parameters - diagram.without_ends,
     }
-    rest = shown.parameters - sum(parts.values())
-    said = [f"{formats.count(number)} in {name}" for name, number in parts.items()]
-    return f"{formats.listed(said)}; norms and positions have the other {formats.count(rest)}."
+    rest = diagram.parameters - sum(parts.values())
+    numbers = [f"{formats.count(number)} in {name}" for name, number in parts.items()]
+    return f"{formats.listed(numbers)}; norms and positions have the other {formats.count(rest)}."
 
 
 def share_of_attention(model: ModelState, state: ModelLensState) -> float:
     """The share of attention among the parameters without embedding and output, in percent."""
-    shown = machine(model, state)
-    return 100 * _parameters(shown, ATTENTION) / max(1, shown.without_ends)
+    diagram = Diagram(model, state)
+    return 100 * diagram.parameters_of(*ATTENTION) / max(1, diagram.without_ends)
 
 
 def attention_or_network(model: ModelState, state: ModelLensState) -> str:
     """Which of the two has more parameters, and which computes more."""
-    shown = machine(model, state)
-    has, does = ((count(shown, ATTENTION), count(shown, NETWORK)) for count in (_parameters, _time))
+    diagram = Diagram(model, state)
+    has, does = ((count(*ATTENTION), count(*NETWORK)) for count in (diagram.parameters_of, diagram.time_of))
     return (
         f"Attention has {formats.count(has[0])} parameters and needs {formats.count(does[0])} multiply-adds, the "
         f"feed-forward networks have {formats.count(has[1])} and need {formats.count(does[1])}. Attention has "
         f"{formats.percent(share_of_attention(model, state) / 100)} of what is not in the embedding or the output. "
-        f"{shown.what_it_is()}"
+        f"{diagram.what_it_is()}"
     )
 
 
 def where_the_norm_is(model: ModelState, state: ModelLensState) -> str:
     """What the drawing shows of the norm's place, and what it does to the stream's length."""
-    shown = machine(model, state)
-    if shown.shown.config.norm == "pre":
+    diagram = Diagram(model, state)
+    if diagram.config.norm == "pre":
         place = "Pre-norm: each norm is inside its branch, so the residual stream runs past all norms to the final one."
     else:
         place = "Post-norm: each norm is on the stream itself, after the sum, and no final norm follows."
-    if not shown.shown.live:
-        return f"{place} {shown.what_it_is()}"
-    way = path(shown)
-    ends = f"{formats.number(way.lengths[0])} to {formats.number(way.lengths[-1])}"
-    return f"{place} The vector of “{way.names[way.token]}” goes from a length of {ends}."
+    if not diagram.chosen.live:
+        return f"{place} {diagram.what_it_is()}"
+    path = Path(model, state)
+    ends = f"{formats.number(path.lengths[0])} to {formats.number(path.lengths[-1])}"
+    return f"{place} The vector of “{path.names[path.token]}” goes from a length of {ends}."
 
 
 def where_things_enter(model: ModelState, state: ModelLensState) -> str:
     """Where the encoder's output enters, if there are two stacks, and where the norms are."""
-    shown = machine(model, state)
-    crossings = sum(item.block.kind == "cross_attention" for item in shown.items)
+    diagram = Diagram(model, state)
+    crossings = sum(item.block.kind == "cross_attention" for item in diagram.items)
     if not crossings:
         return f"There is one stack, so nothing enters from another. {where_the_norm_is(model, state)}"
     where = formats.plural(crossings, "cross-attention")
@@ -81,28 +73,28 @@ def where_things_enter(model: ModelState, state: ModelLensState) -> str:
 
 def layer_and_word(model: ModelState, state: ModelLensState) -> str:
     """What a layer of each stack has, and a token id."""
-    shown = machine(model, state)
-    said = []
-    for stack, items in shown.counts.items():
+    diagram = Diagram(model, state)
+    layers = []
+    for stack, items in diagram.counts.items():
         first, last = (
             sum(item.block.parameters for item in items if item.block.layer == layer)
-            for layer in (0, shown.shown.config.num_layers - 1)
+            for layer in (0, diagram.config.num_layers - 1)
         )
-        of = f" of the {stack}" if len(shown.counts) > 1 else ""
+        of = f" of the {stack}" if len(diagram.counts) > 1 else ""
         adds = "as many" if first == last else f"{formats.count(last)}, as all share a table that counts in the first"
-        said.append(f"Layer 1{of} has {formats.plural(first, 'parameter')}, and one more layer adds {adds}.")
-    tied = shown.shown.config.tie_embeddings or shown.shown.classes
-    width = shown.shown.config.d_model * (1 if tied else 2)
+        layers.append(f"Layer 1{of} has {formats.plural(first, 'parameter')}, and one more layer adds {adds}.")
+    tied = diagram.config.tie_embeddings or diagram.chosen.classes
+    width = diagram.config.d_model * (1 if tied else 2)
     matrices = "one matrix" if tied else "two matrices"
-    return f"{' '.join(said)} A token id is a row of {matrices}: {formats.count(width)} more."
+    return f"{' '.join(layers)} A token id is a row of {matrices}: {formats.count(width)} more."
 
 
 def the_end(model: ModelState, state: ModelLensState) -> str:
     """What stands at the end: a head, or the logits."""
-    shown = machine(model, state)
-    end = shown.items[-1].block
-    size = shown.shown.classes or shown.shown.config.vocab_size
-    share = formats.percent(end.parameters / shown.parameters)
+    diagram = Diagram(model, state)
+    end = diagram.items[-1].block
+    size = diagram.chosen.classes or diagram.config.vocab_size
+    share = formats.percent(end.parameters / diagram.parameters)
     outputs = formats.plural(size, "output")
     if not end.parameters:
         return f"The last block, with {outputs}, uses the embedding’s matrix: it has no parameters but these."
@@ -111,12 +103,12 @@ def the_end(model: ModelState, state: ModelLensState) -> str:
 
 def what_changed_it_most(model: ModelState, state: ModelLensState) -> str:
     """The way of the token, or that there is none."""
-    shown = machine(model, state)
-    if not shown.shown.live:
-        return shown.what_it_is()
-    way = path(shown)
-    least = int(np.argmin(way.changes))
-    return f"{way.sentence()} The least change is {formats.percent(way.changes[least])}."
+    diagram = Diagram(model, state)
+    if not diagram.chosen.live:
+        return diagram.what_it_is()
+    path = Path(model, state)
+    least = int(np.argmin(path.changes))
+    return f"{path.sentence()} The least change is {formats.percent(path.changes[least])}."
 
 
 QUESTIONS = (

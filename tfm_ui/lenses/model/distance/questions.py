@@ -4,51 +4,41 @@ import math
 from dataclasses import replace
 
 from tfm_ui.jobs.networks import NAMES, RECURRENT
-from tfm_ui.lenses.model.distance.numbers import Reach, factor, reach
+from tfm_ui.lenses.model.distance.reach import Distance, factor
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
-def flattest(model: ModelState, state: ModelLensState) -> str:
-    """The network whose gradient changes least with the distance."""
-    return reach(model, state).flattest()[0]
-
-
 def what_arrives(model: ModelState, state: ModelLensState) -> str:
     """What arrives from the first token in each network, and why."""
-    shown = reach(model, state)
-    parts = formats.listed([f"{name} {_arriving(shown, name)}" for name in NAMES])
+    distance = Distance(model, state)
+    parts = formats.listed([f"{name} {_arriving(distance, name)}" for name in NAMES])
     return (
-        f"The median gradient at distance {shown.tokens - 1}, as a part of that at distance 1: {parts}. In a recurrent "
-        "network it passes through every step in between, and each step multiplies it by a matrix and a slope; in a "
-        "convolution it passes from layer to layer by a few tokens; attention joins any two tokens that its mask and "
-        "its kind allow in one layer."
+        f"The median gradient at distance {distance.tokens - 1}, as a part of that at distance 1: {parts}. In a "
+        "recurrent network it passes through every step in between, and each step multiplies it by a matrix and a "
+        "slope; in a convolution it passes from layer to layer by a few tokens; attention joins any two tokens that "
+        "its mask and its kind allow in one layer."
     )
 
 
-def _arriving(shown: Reach, name: str) -> str:
-    fall = shown.fall(name)
+def _arriving(distance: Distance, name: str) -> str:
+    fall = distance.fall(name)
     if fall == math.inf:
         return "nothing"
     return formats.weight(1 / fall) if fall < 100 else formats.tiny(1 / fall)
 
 
-def furthest_of_convolution(model: ModelState, state: ModelLensState) -> float:
-    """The furthest distance from which something reaches the last output of the convolutions."""
-    return reach(model, state).furthest("convolution")
-
-
 def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
     """What a convolution can see, and what its width costs."""
-    shown = reach(model, state)
-    half, layers, far = state.reach_kernel // 2, shown.config.num_layers, shown.furthest("convolution")
+    distance = Distance(model, state)
+    half, layers, far = state.reach_kernel // 2, distance.config.num_layers, distance.furthest("convolution")
     add = "adds" if layers == 1 else "add"
-    draws = "the only draw" if shown.seeds == 1 else f"all {shown.seeds} draws"
+    draws = "the only draw" if distance.seeds == 1 else f"all {distance.seeds} draws"
     beyond = (
         f"further back the gradient is exactly 0 in {draws}"
-        if far < shown.tokens - 1
+        if far < distance.tokens - 1
         else "that is the first token, so here it sees all of them"
     )
     return (
@@ -60,13 +50,13 @@ def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:
 
 def does_torchs_start_forget_more(model: ModelState, state: ModelLensState) -> str:
     """Whether the RNN's gradient falls by more with torch's first weights than with this library's."""
-    ours, torchs = (reach(model, replace(state, reach_start=start)).fall("RNN") for start in ("ours", "torch"))
+    ours, torchs = (Distance(model, replace(state, reach_start=start)).fall("RNN") for start in ("ours", "torch"))
     return "more" if torchs > ours else "less" if torchs < ours else "as much"
 
 
 def what_the_start_does(model: ModelState, state: ModelLensState) -> str:
     """The falls of the recurrent networks under both ways to draw the first weights."""
-    ours, torchs = (reach(model, replace(state, reach_start=start)) for start in ("ours", "torch"))
+    ours, torchs = (Distance(model, replace(state, reach_start=start)) for start in ("ours", "torch"))
     parts = formats.listed([f"{name} {_falls(ours, name)} and {_falls(torchs, name)}" for name in RECURRENT])
     # What was computed in full is that of one start.
     draws = f" ({formats.plural(ours.seeds, 'draw')} and {torchs.seeds})" if ours.seeds != torchs.seeds else ""
@@ -78,8 +68,8 @@ def what_the_start_does(model: ModelState, state: ModelLensState) -> str:
     )
 
 
-def _falls(shown: Reach, name: str) -> str:
-    return factor(shown.fall(name))
+def _falls(distance: Distance, name: str) -> str:
+    return factor(distance.fall(name))
 
 
 QUESTIONS: tuple[Question, ...] = (
@@ -90,7 +80,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_arrives,
         Prediction(
             ask="In which does it change least?",
-            measured=flattest,
+            measured=lambda model, state: Distance(model, state).flattest()[0],
             options=NAMES,
             hides=("model_distance", "model_distance_paths"),
         ),
@@ -104,7 +94,7 @@ QUESTIONS: tuple[Question, ...] = (
         how_far_convolution_sees,
         Prediction(
             ask="From how many tokens back?",
-            measured=furthest_of_convolution,
+            measured=lambda model, state: Distance(model, state).furthest("convolution"),
             hides=("model_distance", "model_distance_paths"),
         ),
         page={"view": "distance", "reach_kernel": 17},

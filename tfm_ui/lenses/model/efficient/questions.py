@@ -1,59 +1,51 @@
 """Questions of the view "efficient", and their answers, computed from what is on screen."""
 
 from tfm_core import span_of
-from tfm_ui.lenses.model.efficient.compared import Compared, compared
-from tfm_ui.lenses.model.efficient.costs import costs
-from tfm_ui.lenses.model.efficient.tiling import at_end, tiling
+from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
+from tfm_ui.lenses.model.efficient.tiling import EfficientTiles, grown_in
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
-def share_of_window(model: ModelState, state: ModelLensState) -> float:
-    """How much of the visible pairs the window leaves, in percent."""
-    return formats.points(compared(model, state).share("window"))
-
-
 def who_sees_less(model: ModelState, state: ModelLensState) -> str:
     """What window and stride leave, and what linear and fused do instead."""
-    shown = compared(model, state)
-    span = span_of(len(shown.names))
-    kept = [f"{name} keeps {formats.percent(shown.share(name))}" for name in ("window", "strided")]
+    attentions = Efficient(model, state)
+    span = span_of(len(attentions.names))
+    kept = [f"{name} keeps {formats.percent(attentions.share(name))}" for name in ("window", "strided")]
+    whole = (
+        "Linear and fused attention see all of them; they save the matrix and not the pairs."
+        if "linear" in attentions.by_name
+        else "Fused attention sees all of them; it saves the matrix and not the pairs."
+    )
     later = (
         " What a window hides in one layer, a later layer can still reach through tokens in between."
         if span > 1 and model.num_layers > 1
         else ""
     )
     return (
-        f"√n is {span} here, rounded: of the {formats.plural(shown.allowed, 'pair')} that the model’s mask leaves, "
-        f"{' and '.join(kept)}. {_all_pairs(shown)}{later}"
+        f"√n is {span} here, rounded: of the {formats.plural(attentions.allowed, 'pair')} that the model’s mask "
+        f"leaves, {' and '.join(kept)}. {whole}{later}"
     )
-
-
-def _all_pairs(shown: Compared) -> str:
-    if "linear" in shown.by_name:
-        return "Linear and fused attention see all of them; they save the matrix and not the pairs."
-    return "Fused attention sees all of them; it saves the matrix and not the pairs."
 
 
 def what_the_kernel_holds(model: ModelState, state: ModelLensState) -> str:
     """The tile, the running numbers, and that the end is exact."""
-    shown = tiling(compared(model, state), state)
-    end = at_end(shown)
-    grown = sum(int(((tile.factor < 1) & (tile.factor > 0)).sum()) for tile in end.steps)
+    tiling = EfficientTiles(model, state)
+    grown = sum(grown_in(tile) for tile in tiling.steps)
     return (
-        f"{formats.plural(len(shown.steps), 'step')} of at most {shown.side} × {shown.side} scores. For each query one "
-        f"maximum, one sum and one output are held. {formats.plural(grown, 'time')} a query met a larger score than "
-        "before; then what it held was multiplied by exp(old maximum − new maximum), and the result is exact again: "
-        f"it differs from softmax(QKᵀ / √dₖ) V by at most {formats.tiny(shown.off)}, the rounding of float64."
+        f"{formats.plural(len(tiling.steps), 'step')} of at most {tiling.side} × {tiling.side} scores. For each query "
+        f"one maximum, one sum and one output are held. {formats.plural(grown, 'time')} a query met a larger score "
+        "than before; then what it held was multiplied by exp(old maximum − new maximum), and the result is exact "
+        f"again: it differs from softmax(QKᵀ / √dₖ) V by at most {formats.tiny(tiling.off)}, the rounding of float64."
     )
 
 
 def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
     """The multiply-adds of linear attention beside those of full attention."""
-    shown = costs(model, state)
-    full, linear = shown.here["full"], shown.here["linear"]
+    costs = EfficientGrowth(model, state)
+    full, linear = costs.on_screen["full"], costs.on_screen["linear"]
     times = formats.number(max(full.needed, linear.needed) / min(full.needed, linear.needed))
     compare = (
         "the same number"
@@ -63,9 +55,9 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
         else f"fewer than linear attention, which needs {times} times as many"
     )
     return (
-        f"With {formats.plural(shown.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
+        f"With {formats.plural(costs.n, 'token')}, full attention needs {compare}. Full attention costs 2 d for each "
         f"visible pair, linear attention 2 d dₖ + d for each token, of which d are its normaliser, so a query must see "
-        f"more than dₖ + ½ = {shown.d_model // shown.num_heads + 0.5} keys, on average, before linear "
+        f"more than dₖ + ½ = {model.d_model // model.num_heads + 0.5} keys, on average, before linear "
         f"attention needs less. In all heads together {formats.count(full.kept)} scores are visible, and in "
         f"their place linear attention holds {formats.count(linear.kept)} sums, its normaliser counted."
     )
@@ -73,13 +65,13 @@ def where_linear_pays(model: ModelState, state: ModelLensState) -> str:
 
 def what_linear_attention_sees(model: ModelState, state: ModelLensState) -> str:
     """How even the implied weights are."""
-    shown = compared(model, state)
-    if "linear" not in shown.by_name:
+    attentions = Efficient(model, state)
+    if "linear" not in attentions.by_name:
         return (
             f"Linear attention has no scores, and {model.positional} positions add a bias to scores: the two cannot be "
             "combined. Choose other positions to see the matrix that it implies."
         )
-    largest = {name: float(shown.by_name[name].weights.max(-1).values.mean()) for name in ("full", "linear")}
+    largest = {name: float(attentions.by_name[name].weights.max(-1).values.mean()) for name in ("full", "linear")}
     if min(largest.values()) == 1:
         return "Every query sees a single key here, so both give it all of their weight. Read a longer text."
     texts = formats.percents(*largest.values())
@@ -101,7 +93,7 @@ QUESTIONS: tuple[Question, ...] = (
         who_sees_less,
         Prediction(
             ask="What share of the visible pairs does the window leave?",
-            measured=share_of_window,
+            measured=lambda model, state: formats.points(Efficient(model, state).share("window")),
             unit="%",
             hides=("model_efficient",),
         ),

@@ -1,83 +1,173 @@
 """How a fused kernel computes attention: tile by tile, one step at a time, on the first tokens of the text."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import (
     POSITIONAL,
     Tile,
+    Transformer,
     TransformerConfig,
+    recording,
     scaled_dot_product_attention,
     tiled_attention,
     tiles,
 )
-from tfm_ui.lenses.model.efficient import recipe
-from tfm_ui.lenses.model.efficient.compared import Compared, attend
-from tfm_ui.lenses.model.machine import in_script
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.efficient.compared import Efficient, attend
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
-from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.live.passes import and_scores
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.pictures import knobs, lines, maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.knobs import KNOBS, Knob
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.map_scale import around_zero, from_zero
+from tfm_ui.pictures.maps import ABSENT, MASKED, Axis, Map
+from tfm_ui.pictures.panel import Source
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 READ = 12  # tokens: as many as can be read on a projector
-
-
 SITES = ("*query", "*key", "value", "mask")  # "*" for the turned ones of RoPE
 
 
-@cached()
-def first_tokens(model: ModelState, config: TransformerConfig, site: str) -> dict[str, Tensor]:
-    """What an attention computes with of the first tokens: (head, READ, head_dim), and its mask."""
-    _, trace = attend(model, config, site, SITES)
-    first = {name.removeprefix(f"{site}."): values for name, values in trace.items()}
-    mask = first["mask"].expand(1, config.num_heads, *(first[name].shape[-2] for name in ("query", "key")))
-    return {name: values[0, :, :READ].clone() for name, values in (first | {"mask": mask[..., :READ]}).items()}
+def first_of_head(
+    trace: Mapping[str, Tensor], site: str, head: int, read: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Query, key and value of a head at the first tokens, as its scores are made of them, and which pairs it sees.
+
+    They are what the attention at the site has recorded, in float64.
+    """
+    rotated = "rotated_" if f"{site}.rotated_query" in trace else ""
+    names = (f"{rotated}query", f"{rotated}key", "value")
+    query, key, value = (trace[f"{site}.{name}"][0, head].double() for name in names)
+    visible = trace[f"{site}.mask"].expand(1, head + 1, len(query), len(key))[0, head]
+    return query[:read], key[:read], value[:read], visible[:read, :read]
+
+
+def tile_by_tile(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    site: str,
+    head: int,
+    read: int,
+    side: int,
+) -> tuple[Sequence[Tile], Tensor, Tensor]:
+    """The steps of one head's attention over the first tokens; their result; and the plain one, in float64."""
+    with torch.no_grad(), recording(f"{site}.*") as trace:
+        Transformer(config).eval()(*inputs, mask=mask)
+    query, key, value, visible = first_of_head(trace, site, head, read)
+    steps = list(tiles(query, key, value, visible, rows=side, columns=side))
+    result = tiled_attention(steps)
+    plain, _ = scaled_dot_product_attention(query, key, value, visible)
+    return steps, result, plain
 
 
 @cached()
 def steps_of(
     model: ModelState, config: TransformerConfig, site: str, head: int, side: int
-) -> tuple[tuple[Tile, ...], Tensor, Tensor]:
-    """The steps, their result and the plain attention, in float64."""
-    first = {name: values[head] for name, values in first_tokens(model, config, site).items()}
-    query, key = (first.get(f"rotated_{name}", first[name]).double() for name in ("query", "key"))
-    value, mask = first["value"].double(), first["mask"]
-    steps = tuple(tiles(query, key, value, mask, rows=side, columns=side))
-    plain, _ = scaled_dot_product_attention(query, key, value, mask)
-    return steps, tiled_attention(steps), plain
+) -> tuple[Sequence[Tile], Tensor, Tensor]:
+    """The same of the live model."""
+    _, inside = attend(model, config, site, SITES)
+    parts = first_of_head(inside, site, head, READ)
+    steps = tuple(tiles(*parts, rows=side, columns=side))
+    return steps, tiled_attention(steps), scaled_dot_product_attention(*parts)[0]
 
 
-@dataclass(frozen=True)
-class Tiling(Result):
-    """The computation after a number of steps.
+class EfficientTiles(Efficient):
+    """The computation after a number of steps, on the layer and head of the comparison, without a bias of scores."""
 
-    Attributes:
-        whole: the attentions side by side, whose layer and head are read.
-        steps: all steps.
-        step: how many are done.
-        side: queries and keys in a tile.
-        result: what all steps end in, (query, head_dim).
-        plain: softmax(Q Kᵀ / √dₖ) V, the same shape.
-    """
-
-    whole: Compared
-    steps: tuple[Tile, ...]
-    step: int
-    side: int
-    result: Tensor
-    plain: Tensor
+    title = "The fused kernel, tile by tile"
+    sources: Sequence[Source] = (tiles, tiled_attention, F.scaled_dot_product_attention)
+    locked = True
+    shape = ""
 
     @property
-    def names(self) -> list[str]:
+    def side(self) -> int:
+        """Queries and keys in a tile."""
+        return min(self.state.tile, READ, len(self.names))
+
+    @cached_property
+    def _all(self) -> tuple[Sequence[Tile], Tensor, Tensor]:
+        return steps_of(self.model, self.config, self.site, self.head - 1, self.side)
+
+    @property
+    def steps(self) -> Sequence[Tile]:
+        """All steps."""
+        return self._all[0]
+
+    @property
+    def result(self) -> Tensor:
+        """What all steps end in, (query, head_dim)."""
+        return self._all[1]
+
+    @property
+    def plain(self) -> Tensor:
+        """softmax(Q Kᵀ / √dₖ) V, (query, head_dim)."""
+        return self._all[2]
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return min(self.state.tile_step, len(self.steps))
+
+    @property
+    def how_to_read(self) -> str:
+        biased = "bias_at" in POSITIONAL[self.model.positional].enters()
+        bias = " Without the bias of the positions." if biased else ""
+        return (
+            f"The first {formats.plural(len(self.plain), 'token')}, in tiles of {self.side} × {self.side}; "
+            "▸ marks the tile of this step. Beside the scores: what they come to with the maximum m and sum l so far. "
+            f"A GPU does rows of tiles at the same time, and skips tiles in which all is hidden.{bias}"
+        )
+
+    def picture(self) -> Content:
+        """The scores that have been read, and what they come to so far."""
+        scores, shares = _cells(self.scores.numpy()), _cells(self.shares.numpy())
+        top = max([float(abs(score)) for score in scores[np.isfinite(scores)]], default=1.0)
+        rows, columns = (
+            [f"{at}{'▸' * (places.start < at <= places.stop)} {name}" for at, name in enumerate(self.first, 1)]
+            for places in (self.now.queries, self.now.keys)
+        )
+        return maps.content(
+            [
+                Map(name="scores read so far", values=scores, scale=around_zero(top), unit="score"),
+                Map(name="exp(score − m) / l so far", values=shares, scale=from_zero(1.0), unit="share"),
+            ],
+            rows=Axis(rows, "query", "query", "query"),
+            columns=Axis(columns, "key", "key", "key"),
+            absent="no tile has been here",
+            blank="hidden",
+        )
+
+    def tools(self) -> None:
+        """Draw the slider of the step."""
+        Drawing("model_efficient_knob", ((self.model, ""), (self.state, PREFIX))).draw("model_efficient_knob")
+
+    @cached_property
+    def end(self) -> Self:
+        """The same after its last step."""
+        return type(self)(self.model, replace(self.state, tile_step=len(self.steps)))
+
+    @property
+    def first(self) -> list[str]:
         """A label per token that is read."""
-        return self.whole.names[: len(self.plain)]
+        return self.names[:READ]
 
     @property
     def now(self) -> Tile:
@@ -126,7 +216,7 @@ class Tiling(Result):
         """What the last step did."""
         tile, size = self.now, len(self.plain)
         at = f"{_run('query', 'queries', tile.queries)}, {_run('key', 'keys', tile.keys)}"
-        grown = int(((tile.factor < 1) & (tile.factor > 0)).sum())
+        grown = grown_in(tile)
         if not bool(tile.scores.isfinite().any()):
             done = "all of these pairs are hidden, so nothing changes"
         elif grown:
@@ -160,28 +250,75 @@ class Tiling(Result):
                 ],
                 "length of the plain output": self.plain.norm(dim=-1).tolist(),
             },
-            index=pd.Index(self.names, name="query"),
+            index=pd.Index(self.first, name="query"),
         )
 
     def recipe(self) -> str:
         """A script that leaves `steps`, `result` and `plain`."""
-        whole = self.whole
-        return script(
-            recipe.tile_by_tile,
-            **in_script(whole.model, whole.config),
-            site=whole.site,
-            head=whole.head,
-            read=len(self.plain),
-            side=self.side,
+        return self.script(tile_by_tile, site=self.site, head=self.head - 1, read=len(self.plain), side=self.side)
+
+
+class EfficientRunning(EfficientTiles):
+    """What is held for each query after this step."""
+
+    title = "What is held for each query"
+    how_to_read = (
+        "After this step, beside what it will be after the last. A query before its first tile has no "
+        "value: a cross on the axis. Milakov and Gimelshein 2018; Dao et al. 2022."
+    )
+    sources = (tiles,)
+    locked = False
+    canvas = CHART
+
+    def sentence(self) -> str:
+        """How many queries are done, begun and not begun, and one of them with its numbers."""
+        begun, whole = len(self.last), len(self.plain)
+        done = sum(tile.keys.stop == whole for tile in self.last.values())
+        query = max(self.last)
+        maximum, total = (self.held(name)[query] for name in ("maximum", "total"))
+        ends = " and ".join(formats.number(self.end.held(name)[query]) for name in ("maximum", "total"))
+        of_query = (
+            f"“{self.first[query]}” holds the maximum and the sum {formats.number(maximum)} and "
+            f"{formats.number(total)}, and in the end {ends}."
+            if math.isfinite(maximum)
+            else f"“{self.first[query]}” has seen no key yet."
         )
+        return f"{begun} of {formats.plural(whole, 'query', 'queries')} have begun, {done} have ended. {of_query}"
+
+    def picture(self) -> Content:
+        """The running maximum and sum of each query, beside what they will be."""
+        queries = list(range(1, len(self.plain) + 1))
+        charts = [
+            Chart(
+                "query, by its place in the text",
+                heading,
+                [
+                    Line("after the last step", queries, _drawn(self.end.held(name)), "muted", "dashed"),
+                    Line("now", queries, _drawn(self.held(name)), "query"),
+                ],
+                reach=(0,),
+            )
+            for name, heading in (("maximum", "running maximum m"), ("total", "running sum l"))
+        ]
+        return lines.content(charts, gap="no key seen yet")
+
+    def tools(self) -> None:
+        """Draw no slider of its own."""
 
 
-def tiling(whole: Compared, state: ModelLensState) -> Tiling:
-    """The chosen step, on the layer and head of the comparison, without a bias of the scores."""
-    read = min(READ, len(whole.names))
-    side = min(state.tile, read)
-    steps, result, plain = steps_of(whole.model, whole.config, whole.site, whole.head, side)
-    return Tiling(whole, steps, min(state.tile_step, len(steps)), side, result, plain)
+def knob(model: ModelState, state: ModelLensState) -> Content:
+    """The slider of the step; it moves both pictures while it is dragged."""
+    tiling = EfficientTiles(model, state)
+    count = max(2, len(tiling.steps))
+    return knobs.content([Knob("Step", f"{PREFIX}tile_step", tiling.step, 1, count, stops=range(1, count + 1))])
+
+
+KNOB = {"model_efficient_knob": Picture(KNOBS, knob, needs=and_scores(3))}
+
+
+def grown_in(tile: Tile) -> int:
+    """How many queries met a larger score than before, in this step."""
+    return int(((tile.factor < 1) & (tile.factor > 0)).sum())
 
 
 def _run(singular: str, plural: str, places: slice) -> str:
@@ -190,45 +327,13 @@ def _run(singular: str, plural: str, places: slice) -> str:
     return f"{singular} {first}" if first == last else f"{plural} {first} to {last}"
 
 
-@dataclass(frozen=True)
-class Held(Result):
-    """What is held for each query after this step."""
-
-    tiling: Tiling
-
-    def sentence(self) -> str:
-        """How many queries are done, begun and not begun, and one of them with its numbers."""
-        now, end = self.tiling, at_end(self.tiling)
-        begun = len(now.last)
-        done = sum(now.last[query].keys.stop == len(now.plain) for query in now.last)
-        query = max(now.last)
-        held = f"{formats.number(now.held('maximum')[query])} and {formats.number(now.held('total')[query])}"
-        ends = f"{formats.number(end.held('maximum')[query])} and {formats.number(end.held('total')[query])}"
-        said = (
-            f"“{now.names[query]}” holds the maximum and the sum {held}, and in the end {ends}."
-            if math.isfinite(now.held("maximum")[query])
-            else f"“{now.names[query]}” has seen no key yet."
-        )
-        return f"{begun} of {formats.plural(len(now.plain), 'query', 'queries')} have begun, {done} have ended. {said}"
-
-    def laws(self) -> dict[str, bool]:
-        """The laws of the step."""
-        return self.tiling.laws()
-
-    def table(self) -> pd.DataFrame:
-        """The table of the step."""
-        return self.tiling.table()
-
-    def recipe(self) -> str:
-        """The recipe of the step."""
-        return self.tiling.recipe()
+def _cells(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The values as cells of a map: MASKED for NaN, ABSENT for inf."""
+    cells = values.astype(np.float32)
+    cells[np.isnan(values)], cells[np.isinf(values)] = MASKED, ABSENT
+    return cells
 
 
-def biased(model: ModelState) -> bool:
-    """Whether the model adds a bias to the scores, which the small example leaves out."""
-    return "bias_at" in POSITIONAL[model.positional].enters()
-
-
-def at_end(shown: Tiling) -> Tiling:
-    """The same after its last step."""
-    return replace(shown, step=len(shown.steps))
+def _drawn(values: list[float]) -> list[float]:
+    """A query that has seen no key has the maximum -inf, which no axis has."""
+    return [value if np.isfinite(value) else float("nan") for value in values]

@@ -1,1 +1,26 @@
-"""The view "feed_forward" of the Model lens."""
+"""The view "feed_forward": activations, the hidden units that they make, a single unit, and sizes."""
+
+from tfm_core import ACTIVATIONS
+from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes
+from tfm_ui.lenses.model.feed_forward.hidden import Hidden, OneUnit
+from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
+from tfm_ui.state.model_state import ModelState
+
+
+def _controls(model: ModelState) -> ModelLensState:
+    """Which network, which of its units, and which size is counted."""
+    line = controls_line.row("line_model_feed_forward")
+    controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "layer", "unit", "ffn_size")
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
+
+
+VIEW = View(
+    title="Feed-forward",
+    shows=[Activations, Hidden, OneUnit, FfnSizes],
+    controls=_controls,
+    running=while_heavy("Running the model with each activation"),
+    never_trained=never_trained_with("activation", tuple(ACTIVATIONS)),
+)

@@ -1,9 +1,7 @@
 """Questions of the view "feed_forward", and their answers, computed from what is on screen."""
 
-from tfm_ui.lenses.model.feed_forward.curves import curves
-from tfm_ui.lenses.model.feed_forward.hidden import hidden
-from tfm_ui.lenses.model.feed_forward.sizes import sizes
-from tfm_ui.lenses.model.feed_forward.unit import unit
+from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes
+from tfm_ui.lenses.model.feed_forward.hidden import Hidden, OneUnit
 from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
@@ -12,39 +10,34 @@ from tfm_ui.text import formats
 
 def zeros_of_relu(model: ModelState, state: ModelLensState) -> float:
     """The share of units that ReLU makes 0, in percent."""
-    return formats.points(hidden(model, state).zeros("relu"))
+    return formats.points(Hidden(model, state).zeros("relu"))
 
 
 def what_relu_drops(model: ModelState, state: ModelLensState) -> str:
     """ReLU's zeros, and why that many."""
-    shown = hidden(model, state)
+    hidden = Hidden(model, state)
     return (
-        f"{formats.percent(shown.zeros('relu'))}: a unit is 0 wherever its number before the activation is not above "
+        f"{formats.percent(hidden.zeros('relu'))}: a unit is 0 wherever its number before the activation is not above "
         f"0. {model.if_random('With random weights either sign is about as likely in a wide network. ')}"
         "A unit that is 0 gets no gradient "
-        f"at that token; GELU, with {formats.percent(shown.zeros('gelu'))} exact zeros, lets negative numbers "
+        f"at that token; GELU, with {formats.percent(hidden.zeros('gelu'))} exact zeros, lets negative numbers "
         "through, made small."
     )
 
 
 def what_a_gate_costs(model: ModelState, state: ModelLensState) -> str:
     """The sizes' sentence."""
-    shown = sizes(model, state)
-    return f"{shown.sentence()} So SwiGLU is usually given two thirds of the width, to compare networks of one size."
-
-
-def where_the_unit_fires(model: ModelState, state: ModelLensState) -> str:
-    """The unit's sentence."""
-    return unit(hidden(model, state), state).sentence()
+    counted = FfnSizes(model, state).sentence()
+    return f"{counted} So SwiGLU is usually given two thirds of the width, to compare networks of one size."
 
 
 def which_slope(model: ModelState, state: ModelLensState) -> str:
     """What the derivatives are in the region that is used."""
-    shown = curves(hidden(model, state))
-    least = {name: formats.number(float(slopes.min())) for name, slopes in shown.slopes.items()}
-    most = {name: formats.number(float(slopes.max())) for name, slopes in shown.slopes.items()}
+    curves = Activations(model, state)
+    least = {name: formats.number(float(slopes.min())) for name, slopes in curves.slopes.items()}
+    most = {name: formats.number(float(slopes.max())) for name, slopes in curves.slopes.items()}
     return (
-        f"{shown.sentence()} From −4 to 4 the derivative goes from {least['relu']} to {most['relu']} with ReLU, from "
+        f"{curves.sentence()} From −4 to 4 the derivative goes from {least['relu']} to {most['relu']} with ReLU, from "
         f"{least['gelu']} to {most['gelu']} with GELU and from {least['silu']} to {most['silu']} with SiLU: both "
         "smooth curves fall a little before they rise, and are steeper than 1 for a while."
     )
@@ -80,7 +73,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "One unit",
         "Follow hidden unit 2 with ReLU: which tokens make it fire, and what does it write towards?",
-        where_the_unit_fires,
+        lambda model, state: OneUnit(model, state).sentence(),
         model={"activation": "relu"},
         page={"view": "feed_forward", "unit": 2},
     ),

@@ -1,5 +1,6 @@
 """The logit lens: what the final norm and the output matrix would say after each layer, if the model ended there."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,158 +8,225 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from tfm_core import TransformerConfig, logit_lens, recording
-from tfm_ui.lenses.model.machine import in_script, inputs_of, read_of, token_of
+from tfm_core import Transformer, TransformerConfig, logit_lens, recording
+from tfm_ui.lenses.model.machine import config_of, inputs_of
 from tfm_ui.lenses.model.naming import name_of, trained_on
-from tfm_ui.lenses.model.output import recipe
-from tfm_ui.lenses.model.output.outcome import Outcome, outcome, ranks_of, text_of
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.output.outcome import OutputPanel, ranks_of
+from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
-from tfm_ui.live.passes import transformer
-from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.pictures import maps, pairs
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.map_scale import from_zero
+from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats
 
 
 @dataclass(frozen=True)
 class ReadOuts:
-    """What is kept of the read-outs after the embedding and each layer, all (place, position), at temperature 1.
-
-    Attributes:
-        places: "embedding", "layer 1" and so on.
-        ids: the likeliest token there.
-        shares: its probability there.
-        final_shares: the probability there of the token that is likeliest after the last layer.
-        final_ranks: the rank of that token there, from 1.
-        off: the largest difference between the last read-out and the model's logits.
-    """
+    """What is kept of the read-outs after the embedding and each layer, all (place, position), at temperature 1."""
 
     places: tuple[str, ...]
+    """"embedding", "layer 1" and so on."""
+
     ids: NDArray[np.int64]
+    """The likeliest token there."""
+
     shares: NDArray[np.float32]
+    """Its probability there."""
+
     final_shares: NDArray[np.float32]
+    """The probability there of the token that is likeliest after the last layer."""
+
     final_ranks: NDArray[np.int64]
+    """The rank of that token there, from 1."""
+
     off: float
+    """The largest difference between the last read-out and the model's logits."""
+
+
+def read_out(logits: Tensor, final: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The likeliest token at each position, its probability, and that of the token that is likeliest in the end."""
+    shares = logits.softmax(-1)
+    return logits.argmax(-1), shares.amax(-1), shares.gather(-1, final[:, None])[:, 0]
 
 
 @cached()
-def read_outs(model: ModelState, config: TransformerConfig) -> ReadOuts:
-    """Run the logit lens; of its logits, (place, position, vocab), only what is shown is kept."""
+def read_outs(model: ModelState, config: TransformerConfig, count: int) -> ReadOuts:
+    """Run the logit lens; of its logits, (place, position, vocab), only what is shown of `count` positions is kept."""
     inputs, mask = inputs_of(model)
-    machine, positions = transformer(config), read_of(text_of(model))
     with recording("logits") as trace:  # the model's own, of the same pass
-        logits = {place: table[0, :positions] for place, table in logit_lens(machine, *inputs, mask=mask).items()}
-    last = trace["logits"][0, :positions]
+        every = logit_lens(passes.transformer(config), *inputs, mask=mask)
+    logits, last = {place: table[0, :count] for place, table in every.items()}, trace["logits"][0, :count]
     final = last.argmax(-1)
-    shares = (table.softmax(-1) for table in logits.values())  # one after the other, as each is as large as the logits
-    largest = [(share.amax(-1), share.gather(-1, final[:, None])[:, 0]) for share in shares]
+    # One after the other, as the shares of each place are as large as its logits.
+    ids, shares, final_shares = zip(*(read_out(table, final) for table in logits.values()), strict=True)
     return ReadOuts(
         places=tuple(logits),
-        ids=torch.stack([table.argmax(-1) for table in logits.values()]).numpy(),
-        shares=torch.stack([likeliest for likeliest, _ in largest]).numpy(),
-        final_shares=torch.stack([at_the_end for _, at_the_end in largest]).numpy(),
+        ids=torch.stack(ids).numpy(),
+        shares=torch.stack(shares).numpy(),
+        final_shares=torch.stack(final_shares).numpy(),
         final_ranks=torch.stack([ranks_of(table, final) for table in logits.values()]).numpy(),
         off=float((list(logits.values())[-1] - last).abs().max()),
     )
 
 
-@dataclass(frozen=True)
-class LayerByLayer(Result):
-    """The logit lens at all positions.
+def layer_by_layer(
+    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, read: int
+) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
+    """Place -> the likeliest token's id at each position, and the probability of the one that is likeliest at last."""
+    every = logit_lens(Transformer(config).eval(), *inputs, mask=mask)
+    logits = {place: table[0, :read] for place, table in every.items()}
+    final = logits[f"layer {config.num_layers}"].argmax(-1)
+    ids = {place: read_out(table, final)[0] for place, table in logits.items()}
+    shares = {place: read_out(table, final)[2] for place, table in logits.items()}
+    return ids, shares
 
-    Attributes:
-        out: the end of the pass.
-        read: the read-outs.
-        token: the chosen position, from 0.
-    """
 
-    out: Outcome
-    read: ReadOuts
-    token: int
+def needs_of_lens(model: ModelState, state: ModelLensState) -> int:
+    """The logits after the embedding and each layer, their shares, and the ranks, which are counted a few at a time."""
+    tables = 2 * (model.num_layers + 1) + 5
+    return passes.needs(model) + NUMBER * tables * model.longest * config_of(model, state).vocab_size
+
+
+class OutputLens(OutputPanel):
+    """The logit lens at all positions."""
+
+    how_to_read = (
+        "The final norm, if there is one, and the output matrix, applied after each layer; temperature 1. "
+        "A click on a column opens it beside. The idea: nostalgebraist 2020."
+    )
+    sources: Sequence[Source] = (logit_lens, read_outs, ranks_of)
+    canvas = MAPS
+    needs = needs_of_lens
+
+    @cached_property
+    def outs(self) -> ReadOuts:
+        """The read-outs."""
+        return read_outs(self.model, self.config, self.read)
 
     @cached_property
     def agreeing(self) -> list[int]:
         """The number of positions, for each place, whose likeliest token there is the final one."""
-        counts: list[int] = (self.read.ids == self.read.ids[-1]).sum(-1).tolist()
+        counts: list[int] = (self.outs.ids == self.outs.ids[-1]).sum(-1).tolist()
         return counts
+
+    @property
+    def title(self) -> str:
+        return "The logit lens"
+
+    @property
+    def shape(self) -> str:
+        return f"place × position = {len(self.outs.places)} × {len(self.names)}"
 
     def sentence(self) -> str:
         """How often each place agrees with the end."""
-        every, places = len(self.out.names), self.read.places
+        places = self.outs.places
         nearly = f" and at {self.agreeing[-2]} after {places[-2]}" if len(places) > 2 else ""
         return (
             f"The likeliest token is already the one after {places[-1]} at {self.agreeing[0]} of "
-            f"{formats.plural(every, 'position')} after the embedding{nearly}. "
-            + self.out.model.if_random(
+            f"{formats.plural(len(self.names), 'position')} after the embedding{nearly}. "
+            + self.model.if_random(
                 "The weights are random, so this means nothing: no layer has learned to prepare the output.",
-                f"Trained on {trained_on(self.out.model)}: what a layer has not yet done, a later one does.",
+                f"Trained on {trained_on(self.model)}: what a layer has not yet done, a later one does.",
             )
         )
 
     def laws(self) -> dict[str, bool]:
         """The last read-out is the model's."""
         return {
-            f"the read-out after {self.read.places[-1]} is the model’s logits (largest difference "
-            f"{formats.tiny(self.read.off)})": self.read.off < 1e-4,
-            "after it, every final token has rank 1": bool((self.read.final_ranks[-1] == 1).all()),
+            f"the read-out after {self.outs.places[-1]} is the model’s logits (largest difference "
+            f"{formats.tiny(self.outs.off)})": self.outs.off < 1e-4,
+            "after it, every final token has rank 1": bool((self.outs.final_ranks[-1] == 1).all()),
         }
 
     def table(self) -> pd.DataFrame:
         """A row per position and place."""
-        rows = [(name, place) for name in self.out.names for place in self.read.places]
+        rows = [(name, place) for name in self.names for place in self.outs.places]
         index = pd.MultiIndex.from_tuples(rows, names=["position", "after"])
         return pd.DataFrame(
             {
-                "likeliest": [name_of(self.out.model, i) for i in self.read.ids.T.flatten().tolist()],
-                "its probability": self.read.shares.T.flatten(),
-                "probability of the final token": self.read.final_shares.T.flatten(),
-                "rank of the final token": self.read.final_ranks.T.flatten(),
+                "likeliest": [name_of(self.model, i) for i in self.outs.ids.T.flatten().tolist()],
+                "its probability": self.outs.shares.T.flatten(),
+                "probability of the final token": self.outs.final_shares.T.flatten(),
+                "rank of the final token": self.outs.final_ranks.T.flatten(),
             },
             index=index,
         )
 
+    def picture(self) -> Content:
+        """The probability, after each layer, of the token that is likeliest at last."""
+        values = 100 * self.outs.final_shares
+        final = Map(
+            name="probability of the finally likeliest token",
+            values=values,
+            scale=from_zero(float(values.max())),
+            unit="% for the finally likeliest",
+        )
+        return maps.content(
+            [final],
+            rows=Axis(self.outs.places, "read out after", "after"),
+            columns=Axis(self.names, "position", "position"),
+            asks=(f"{PREFIX}layer", f"{PREFIX}token"),
+            places=([max(number, 1) for number in range(len(values))], list(range(1, len(self.names) + 1))),
+            square=False,
+        )
+
     def recipe(self) -> str:
         """A script that leaves `ids` and `shares`, place -> (position)."""
-        return script(recipe.layer_by_layer, **in_script(self.out.model, self.out.config), read=len(self.out.names))
+        return self.script(layer_by_layer, read=self.read)
 
 
-@dataclass(frozen=True)
-class AtToken(Result):
+class OutputAt(OutputLens):
     """The logit lens at the chosen position, with the likeliest tokens by name."""
 
-    whole: LayerByLayer
+    how_to_read = (
+        "After each layer, the likeliest token by name, and the one that is likeliest after the last; temperature 1."
+    )
+    sources = (logit_lens, read_outs)
+    shape = ""
+    canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return f"The logit lens at “{self.names[self.token]}”"
+
+    @property
+    def ids_here(self) -> NDArray[np.int64]:
+        """The id of the likeliest token at each place."""
+        return self.outs.ids[:, self.token]
 
     @cached_property
-    def names(self) -> list[str]:
-        """The name of the likeliest token at each place."""
-        at, model = self.whole.token, self.whole.out.model
-        return [name_of(model, i) for i in self.whole.read.ids[:, at].tolist()]
+    def called(self) -> list[str]:
+        """The names of these tokens."""
+        return [name_of(self.model, i) for i in self.ids_here.tolist()]
 
     @property
     def shares(self) -> NDArray[np.float32]:
         """(2, place): the probability of the place's likeliest token, and of the final one."""
-        read, at = self.whole.read, self.whole.token
-        return np.stack([read.shares[:, at], read.final_shares[:, at]])
+        return np.stack([self.outs.shares[:, self.token], self.outs.final_shares[:, self.token]])
 
     @property
     def settled(self) -> int:
         """The number of the place, 0 for the embedding, from which on the final token stays the likeliest."""
-        ids = self.whole.read.ids[:, self.whole.token]
-        other = np.flatnonzero(ids != ids[-1])
+        other = np.flatnonzero(self.ids_here != self.ids_here[-1])
         return int(other[-1]) + 1 if len(other) else 0
 
     def sentence(self) -> str:
         """The likeliest token after each layer, and from where on it stays."""
-        read, at = self.whole.read, self.whole.token
-        first = read.places[self.settled]
-        rank = int(read.final_ranks[0, at])
-        stays = "and stays so to the end" if first != read.places[-1] else "which it was not directly before"
+        first, last = self.outs.places[self.settled], self.outs.places[-1]
+        rank = int(self.outs.final_ranks[0, self.token])
+        stays = "and stays so to the end" if first != last else "which it was not directly before"
         return (
-            f"At “{self.whole.out.names[at]}” the likeliest token is {self.names[-1]} after {_the(first)}, {stays}. "
-            f"After the embedding its rank is {formats.count(rank)} of {formats.count(self.whole.out.vocab)}. "
-            + self.whole.out.model.if_random("The weights are random: none of this was learned.")
+            f"At “{self.names[self.token]}” the likeliest token is {self.called[-1]} after {_the(first)}, {stays}. "
+            f"After the embedding its rank is {formats.count(rank)} of {formats.count(self.vocab)}. "
+            + self.model.if_random("The weights are random: none of this was learned.")
         ).strip()
 
     def laws(self) -> dict[str, bool]:
@@ -173,26 +241,25 @@ class AtToken(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per place."""
-        read, at = self.whole.read, self.whole.token
         return pd.DataFrame(
             {
-                "likeliest": self.names,
+                "likeliest": self.called,
                 "its probability": self.shares[0],
                 "probability of the final token": self.shares[1],
-                "rank of the final token": read.final_ranks[:, at],
+                "rank of the final token": self.outs.final_ranks[:, self.token],
             },
-            index=pd.Index(read.places, name="after"),
+            index=pd.Index(self.outs.places, name="after"),
         )
 
-    def recipe(self) -> str:
-        """The same script: it has all positions."""
-        return self.whole.recipe()
-
-
-def layer_by_layer(model: ModelState, state: ModelLensState) -> LayerByLayer:
-    """The logit lens of the model on screen."""
-    out = outcome(model, state)
-    return LayerByLayer(out, read_outs(model, out.config), token_of(text_of(model), state))
+    def picture(self) -> Content:
+        """The likeliest token after each layer, by name, beside the finally likeliest."""
+        return pairs.content(
+            [f"{place}: {name}" for place, name in zip(self.outs.places, self.called, strict=True)],
+            ("likeliest after this layer", f"finally likeliest, {self.called[-1]}"),
+            self.shares,
+            roles=("result", "muted"),
+            rows="read out after",
+        )
 
 
 def _the(place: str) -> str:

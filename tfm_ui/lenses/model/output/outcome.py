@@ -1,52 +1,104 @@
-"""What leaves the model: the vectors after the last layer, after the final norm, and the logits; tied or untied."""
+"""What leaves the model: the vectors after the last layer, after the final norm, and the logits; and panels on them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens, Transformer, TransformerConfig
-from tfm_ui.lenses.model.machine import config_of, prefix, read, read_of
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_core import Transformer, TransformerConfig, recording
+from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.model import machine
+from tfm_ui.lenses.model.machine import LayerPanel, config_of, prefix
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import transformer
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The end of one pass. Positions that hold padding are left out.
+def run(
+    config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, sites: Sequence[str]
+) -> tuple[list[Tensor], Transformer]:
+    """What a pass records at these sites, without the batch axis; and the model."""
+    model = Transformer(config).eval()
+    with torch.no_grad(), recording(sites) as trace:
+        model(*inputs, mask=mask)
+    return [trace[site][0] for site in sites], model
 
-    Attributes:
-        model: the sidebar's.
-        config: what was run.
-        before: the residual stream after the last layer, (position, d_model).
-        after: what the logits are made of: after the final norm; in post-norm, which has none, the same as `before`.
-        logits: (position, vocab).
-    """
 
-    model: ModelState
-    config: TransformerConfig
-    before: Tensor
-    after: Tensor
-    logits: Tensor
+def probabilities(logits: Tensor, temperature: float) -> Tensor:
+    """softmax(logits / temperature) over the vocabulary, in float64."""
+    return (logits.double() / temperature).softmax(-1)
+
+
+def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
+    """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
+    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
+    return larger + 1
+
+
+class OutputPanel(LayerPanel):
+    """A panel on the end of one pass. Positions that hold padding are left out."""
+
+    stack = "decoder"  # of two stacks the one with the logits
 
     @property
-    def tokens(self) -> Tokens:
-        """The text whose positions are read out: in an encoder-decoder the target's."""
-        return text_of(self.model)
+    def tied(self) -> bool:
+        """Whether one matrix is the embedding and gives the logits: as the control says, but as trained if trained."""
+        return self.state.tied if self.model.is_random else self.model.config.tie_embeddings
+
+    @property
+    def config(self) -> TransformerConfig:
+        """What is run."""
+        return replace(config_of(self.model, self.state), tie_embeddings=self.tied)
+
+    @property
+    def modules(self) -> Transformer:
+        """The real modules that are run."""
+        return transformer(self.config)
+
+    @property
+    def last_stack(self) -> Stack:
+        """The stack with the logits."""
+        return self.modules.decoder if self.model.is_encoder_decoder else self.modules.stack
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The sites after the last layer, and after the final norm if there is one."""
+        stack = prefix(self.model, self.stack)
+        last = f"{stack}layers.{self.model.num_layers - 1}.feed_forward.residual_after"
+        return (last, f"{stack}final_norm") if self.model.norm == "pre" else (last,)
+
+    @cached_property
+    def vectors(self) -> list[Tensor]:
+        """The vectors after the last layer and, if there is a final norm, after it, (position, d_model)."""
+        trace = machine.read(self.model, self.config, (*self.sites, "logits"))
+        return [trace[site][0, : self.read] for site in self.sites]
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """What all of it ends in, (position, vocab)."""
+        return machine.read(self.model, self.config, (*self.sites, "logits"))["logits"][0, : self.read]
 
     @cached_property
     def names(self) -> list[str]:
         """A label per position."""
-        return token_labels.labels(self.tokens)[: len(self.logits)]
+        return token_labels.labels(self.tokens)[: self.read]
 
     @property
     def ids(self) -> Tensor:
         """The ids that stand at the positions, int64 (position)."""
-        return torch.tensor(self.tokens.ids[: len(self.logits)])
+        return torch.tensor(self.tokens.ids[: self.read])
+
+    @cached_property
+    def ranks(self) -> Tensor:
+        """The rank, at each position, of the token that stands there itself, from 1, (position)."""
+        return ranks_of(self.logits, self.ids)
+
+    @property
+    def first(self) -> int:
+        """The number of positions at which the token itself is the likeliest."""
+        return int((self.ranks == 1).sum())
 
     @property
     def vocab(self) -> int:
@@ -54,29 +106,24 @@ class Outcome:
         return self.config.vocab_size
 
     @property
-    def machine(self) -> Transformer:
-        """The real modules that were run."""
-        return transformer(self.config)
+    def marks(self) -> dict[str, float]:
+        """The chosen position, as a mark in charts over the positions."""
+        return {f"“{self.names[self.token]}”": float(self.token + 1)}
 
     def right_at(self, position: int) -> str:
         """What is right at a position, or what comes next in the text, and which probability that has."""
         if self.model.is_lab_gpt:
-            return self._next_at(position)
-        answers = self.model.right_answers
-        if not answers:
+            if position + 1 >= len(self.names):
+                return "The text ends here, so nobody knows what comes next."
+            right, token = f"In the text “{self.names[position + 1]}” comes next", self.tokens.ids[position + 1]
+        elif not (answers := self.model.right_answers):
             return UNKNOWN
-        if not (right := answers[position]):
+        elif not (answer := answers[position]):
             return "At this position the task asks for nothing."
-        number = self.model.tokens_by.id_of(right)
-        share = float(self.logits[position].double().softmax(-1)[number])
-        return f"The right answer is “{right}”: at temperature 1 it has {formats.percent(share, 3)}."
-
-    def _next_at(self, position: int) -> str:
-        if position + 1 >= len(self.names):
-            return "The text ends here, so nobody knows what comes next."
-        share = float(self.logits[position].double().softmax(-1)[self.ids[position + 1]])
-        comes = f"In the text “{self.names[position + 1]}” comes next"
-        return f"{comes}: at temperature 1 it has {formats.percent(share, 3)}."
+        else:
+            right, token = f"The right answer is “{answer}”", self.model.tokens_by.id_of(answer)
+        share = float(probabilities(self.logits[position], 1.0)[token])
+        return f"{right}: at temperature 1 it has {formats.percent(share, 3)}."
 
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; or how many next tokens."""
@@ -89,44 +136,3 @@ class Outcome:
             )
         counted = right_answers(self.model, self.logits)
         return f"Right, where the task asks: {in_words(counted)}." if counted else UNKNOWN
-
-
-def text_of(model: ModelState) -> Tokens:
-    """The text that the stack with the logits reads."""
-    return model.target_tokens if model.is_encoder_decoder else model.source_tokens
-
-
-def tied_config(model: ModelState, state: ModelLensState, *, tied: bool) -> TransformerConfig:
-    """The lens's configuration, with one matrix for embeddings and logits, or with a matrix for each."""
-    return replace(config_of(model, state), tie_embeddings=tied)
-
-
-def is_tied(model: ModelState, state: ModelLensState) -> bool:
-    """Whether the model on screen is tied: as the lens's control says, but trained weights are as they were trained."""
-    return state.tied if model.is_random else model.config.tie_embeddings
-
-
-def sites(model: ModelState) -> tuple[str, ...]:
-    """The sites after the last layer, and after the final norm if there is one."""
-    stack = prefix(model, "decoder")
-    last = f"{stack}layers.{model.num_layers - 1}.feed_forward.residual_after"
-    return (last, f"{stack}final_norm") if model.norm == "pre" else (last,)
-
-
-def outcome(model: ModelState, state: ModelLensState, *, tied: bool | None = None) -> Outcome:
-    """The end of a pass, with embeddings tied or not; by default as the lens's control says."""
-    config = tied_config(model, state, tied=is_tied(model, state) if tied is None else tied)
-    trace, positions = read(model, config, (*sites(model), "logits")), read_of(text_of(model))
-    vectors = [trace[site][0, :positions] for site in sites(model)]
-    return Outcome(model, config, vectors[0], vectors[-1], trace["logits"][0, :positions])
-
-
-def probabilities(logits: Tensor, temperature: float) -> Tensor:
-    """softmax(logits / temperature) over the vocabulary, in float64."""
-    return (logits.double() / temperature).softmax(-1)
-
-
-def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
-    """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
-    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
-    return larger + 1

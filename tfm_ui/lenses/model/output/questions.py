@@ -1,12 +1,14 @@
 """Questions of the view "output", and their answers, computed from what is on screen."""
 
+import math
+
 import torch
 
 from tfm_core import lab_prompt
 from tfm_ui.lenses.model.naming import trained_on
-from tfm_ui.lenses.model.output.lens import AtToken, layer_by_layer
-from tfm_ui.lenses.model.output.numbers import by_position, likeliest
-from tfm_ui.lenses.model.output.tied import tied_and_untied
+from tfm_ui.lenses.model.output.last_modules import OutputTied
+from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
+from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Computed, Prediction, Question
 from tfm_ui.state import lab_gpt
@@ -14,66 +16,51 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
 
-def times_even(model: ModelState, state: ModelLensState) -> float:
-    """How many even shares the likeliest token has."""
-    shown = likeliest(model, state)
-    return round(shown.shares[0].item() / shown.even, 1)
-
-
 def how_sure(model: ModelState, state: ModelLensState) -> str:
     """How much more than an even share the likeliest token has, and why that says nothing."""
-    shown = likeliest(model, state)
-    entropy = float(torch.special.entr(shown.every(shown.temperature)).sum())
+    output = Output(model, state)
+    entropy = output.entropy(state.temperature)
     return (
-        f"{shown.names[0]} has {formats.percent(shown.shares[0].item(), 3)}, "
-        f"{units.times(shown.shares[0].item() / shown.even)} an even share. The entropy at this position is "
+        f"{output.called[0]} has {formats.percent(output.shares[0].item(), 3)}, "
+        f"{units.times(output.times_even)} an even share. The entropy at this position is "
         f"{formats.number(entropy)} nats: as uncertain as an even choice among "
-        f"{formats.count(round(torch.tensor(entropy).exp().item()))} of {formats.count(shown.out.vocab)} tokens. "
+        f"{formats.count(round(math.exp(entropy)))} of {formats.count(output.vocab)} tokens. "
         + model.if_random(
             "No weight was trained, so the model has learned nothing, and this is no prediction.",
-            shown.out.right_at(shown.token),
+            output.right_at(output.token),
         )
     )
 
 
 def order_changes(model: ModelState, state: ModelLensState) -> str:
     """Whether the temperature changes the order of the listed tokens."""
-    shown = likeliest(model, state)
-    alike = torch.equal(
-        shown.shares.argsort(descending=True, stable=True), shown.plain.argsort(descending=True, stable=True)
-    )
-    return "no" if alike else "yes"
+    output = Output(model, state)
+    now, plain = (shares.argsort(descending=True, stable=True) for shares in (output.shares, output.plain))
+    return "no" if torch.equal(now, plain) else "yes"
 
 
 def what_temperature_does(model: ModelState, state: ModelLensState) -> str:
     """The likeliest token and the spread of all, at this temperature and at 1."""
-    shown = likeliest(model, state)
-    if shown.temperature == 1:
+    output, temperature = Output(model, state), state.temperature
+    if temperature == 1:
         return "The temperature is 1 here, so the logits are divided by 1: move it to see what it does."
-    entropies = [float(torch.special.entr(shown.every(warmth)).sum()) for warmth in (1.0, shown.temperature)]
-    where = shown.out.names[shown.token]
+    before, after = (formats.number(output.entropy(each)) for each in (1.0, temperature))
     return (
-        f"Each logit is divided by {shown.temperature:g}, so the order stays, and all gaps become "
-        f"{'wider' if shown.temperature < 1 else 'narrower'}. At “{where}” the likeliest token, {shown.names[0]}, goes "
-        f"from {formats.percent(shown.plain[0].item(), 3)} at temperature 1 to "
-        f"{formats.percent(shown.shares[0].item(), 3)}, and the entropy from {formats.number(entropies[0])} to "
-        f"{formats.number(entropies[1])} nats. The temperature makes the same scores sharper or flatter; it adds no "
-        "knowledge."
+        f"Each logit is divided by {temperature:g}, so the order stays, and all gaps become "
+        f"{'wider' if temperature < 1 else 'narrower'}. At “{output.names[output.token]}” the likeliest token, "
+        f"{output.called[0]}, goes from {formats.percent(output.plain[0].item(), 3)} at temperature 1 to "
+        f"{formats.percent(output.shares[0].item(), 3)}, and the entropy from {before} to {after} nats. The "
+        "temperature makes the same scores sharper or flatter; it adds no knowledge."
     )
-
-
-def repeats_tied(model: ModelState, state: ModelLensState) -> float:
-    """The number of positions at which the tied model finds the token itself likeliest."""
-    return tied_and_untied(model, state).sides["tied"].first
 
 
 def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
     """The number of positions at which each model repeats the token, and why."""
-    shown = tied_and_untied(model, state)
-    tied, untied = (side.first for side in shown.sides.values())
+    both = OutputTied(model, state)
+    tied, untied = (side.first for side in both.sides.values())
     return (
         f"The token that stands at a position is the likeliest there at {tied} of "
-        f"{formats.plural(len(shown.out.names), 'position')} tied, and at {untied} untied. {shown.why()} "
+        f"{formats.plural(len(both.names), 'position')} tied, and at {untied} untied. {both.why()} "
         + model.if_random(
             "Untied, the output matrix is drawn independently of the embedding.",
             "These weights were trained untied: the tied model has never been trained.",
@@ -84,12 +71,12 @@ def why_it_repeats(model: ModelState, state: ModelLensState) -> str:
 
 def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
     """How many positions already agree with the end after each layer, in the model on screen."""
-    shown = layer_by_layer(model, state)
+    lens = OutputLens(model, state)
     by_place = formats.listed(
-        [f"{count} after {place}" for place, count in zip(shown.read.places, shown.agreeing, strict=True)]
+        [f"{count} after {place}" for place, count in zip(lens.outs.places, lens.agreeing, strict=True)]
     )
     return (
-        f"Positions whose likeliest token is already the final one: {by_place}, of {len(shown.out.names)}. After the "
+        f"Positions whose likeliest token is already the final one: {by_place}, of {len(lens.names)}. After the "
         "last layer all agree, as that read-out is the model’s own. "
         + model.if_random(
             "How early the others agree means nothing here: no weight was trained, so no layer has learned to come "
@@ -101,41 +88,22 @@ def which_layer_decides(model: ModelState, state: ModelLensState) -> str:
 
 def where_it_settles(model: ModelState, state: ModelLensState) -> str:
     """The layer from which the final token is the likeliest at the chosen position, and its rank before."""
-    read = layer_by_layer(model, state)
     return (
-        f"{AtToken(read).sentence()} Such a read-out applies the final norm and the output matrix to a layer that was "
-        "not made for them: it shows what could be read there, not what the model has decided."
+        f"{OutputAt(model, state).sentence()} Such a read-out applies the final norm and the output matrix to a layer "
+        "that was not made for them: it shows what could be read there, not what the model has decided."
     )
-
-
-def layer_of_settling(model: ModelState, state: ModelLensState) -> float:
-    """The first place, 0 for the embedding, from which on the final token stays the likeliest."""
-    return AtToken(layer_by_layer(model, state)).settled
-
-
-def how_sure_along(model: ModelState, state: ModelLensState) -> str:
-    """The surest position, and at how many positions the model says what comes next in the text."""
-    return by_position(model, state).sentence()
 
 
 def what_it_knows(model: ModelState, state: ModelLensState) -> str:
     """The likeliest token, the right one, and how many answers are right in all."""
-    shown = likeliest(model, state)
-    share = formats.percent(plain_share(model, state), 3)
-    return f"At {shown.where}, {shown.names[0]} is the likeliest, with {share} at temperature 1. " + model.if_random(
-        "No weight was trained, so this is no answer to anything.",
-        f"{shown.out.right_at(shown.token)} {shown.out.right_in_all()}",
+    output = Output(model, state)
+    share = formats.percent(output.plain[0].item(), 3)
+    return f"At {output.position}, {output.called[0]} is the likeliest, with {share} at temperature 1. " + (
+        model.if_random(
+            "No weight was trained, so this is no answer to anything.",
+            f"{output.right_at(output.token)} {output.right_in_all()}",
+        )
     )
-
-
-def plain_share(model: ModelState, state: ModelLensState) -> float:
-    """The probability of the likeliest token at temperature 1."""
-    return likeliest(model, state).plain[0].item()
-
-
-def percent_of_likeliest(model: ModelState, state: ModelLensState) -> float:
-    """The same in percent."""
-    return formats.points(plain_share(model, state))
 
 
 QUESTIONS: tuple[Question, ...] = (
@@ -144,7 +112,10 @@ QUESTIONS: tuple[Question, ...] = (
         "Random weights rate all 4,096 tokens. How many even shares does the likeliest get, and is it a prediction?",
         how_sure,
         Prediction(
-            ask="How many even shares does the likeliest get?", measured=times_even, unit="×", hides=("model_output",)
+            ask="How many even shares does the likeliest get?",
+            measured=lambda model, state: round(Output(model, state).times_even, 1),
+            unit="×",
+            hides=("model_output",),
         ),
         page={"view": "output"},
         given=("weights",),
@@ -163,7 +134,10 @@ QUESTIONS: tuple[Question, ...] = (
         "One matrix for embedding and logits, d_model 128. Why does a model that has learned nothing repeat the word "
         "just read?",
         why_it_repeats,
-        Prediction(ask="At how many positions is it the likeliest?", measured=repeats_tied),
+        Prediction(
+            ask="At how many positions is it the likeliest?",
+            measured=lambda model, state: OutputTied(model, state).first,
+        ),
         model={"d_model": 128},
         page={"view": "output", "token": 4},
         moves=("token",),
@@ -184,7 +158,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_it_knows,
         Prediction(
             ask="Which probability, in percent, has the likeliest?",
-            measured=percent_of_likeliest,
+            measured=lambda model, state: formats.points(Output(model, state).plain[0].item()),
             unit="%",
             hides=("model_output", "model_output_at", "model_output_lens"),
         ),
@@ -198,7 +172,7 @@ QUESTIONS: tuple[Question, ...] = (
         where_it_settles,
         Prediction(
             ask="From which layer on? 0 is the embedding.",
-            measured=layer_of_settling,
+            measured=lambda model, state: OutputAt(model, state).settled,
             hides=("model_output_at", "model_output_lens"),
         ),
         model=lab_gpt.ON_PROSE,
@@ -208,7 +182,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Surprised by prose",
         "At each position Lab GPT rates what comes next. Where in the sentence is it sure, and at how many places does "
         "it say what really comes?",
-        how_sure_along,
+        lambda model, state: OutputPositions(model, state).sentence(),
         model=lab_gpt.ON_ADDRESS,
         page={"view": "output", "token": 1},
         moves=("text", "token"),

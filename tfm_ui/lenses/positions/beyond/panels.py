@@ -14,7 +14,7 @@ from tfm_ui.lenses.positions.controls import a_and_b, positions_alone
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -45,7 +45,7 @@ def _vectors_panel(model: ModelState, state: PositionsState, vectors: Beyond) ->
     whose = " or ".join([*["the vector that is added"] * added, *["a query that is turned"] * turned])
     second = f"the dot product of each vector that is added with the one at position {vectors.last}"
     alike = f" y in the second chart: {second}." if added else ""
-    return Panel(
+    return Box(
         key="positions_beyond",
         title="Vectors past max_len",
         how_to_read=f"x: position; shaded, those past {stands_for(model)}. y: the length of {whose}.{alike}",
@@ -57,7 +57,7 @@ def _vectors_panel(model: ModelState, state: PositionsState, vectors: Beyond) ->
 
 
 def _scores_panel(by_distance: Scores) -> Panel:
-    return Panel(
+    return Box(
         key="positions_beyond_scores",
         title="Scores past max_len",
         how_to_read="x: how many positions the key stands before the query; shaded, distances that no text of max_len "
@@ -69,7 +69,7 @@ def _scores_panel(by_distance: Scores) -> Panel:
 
 
 def _waves_panel(waves: UnfinishedWaves) -> Panel:
-    return Panel(
+    return Box(
         key="positions_beyond_turns",
         title="Which waves complete a turn?",
         how_to_read="x: pairs of dimensions, each a wave. y, in powers of 10: how many positions a full turn "
@@ -83,7 +83,7 @@ def _waves_panel(waves: UnfinishedWaves) -> Panel:
 VIEW = View(
     title="Past the end",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     controls=partial(a_and_b, more=("head",)),
     reads_instead=positions_alone,
 )

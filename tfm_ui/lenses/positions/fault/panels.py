@@ -11,7 +11,7 @@ from tfm_ui.lenses.positions.fault.pictures import PICTURES
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 SOURCES = (order.along_sequence, order.along_batch, readings.read)
@@ -30,7 +30,7 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
 
 
 def _added_panel(state: PositionsState, shown: Fault) -> Panel:
-    return Panel(
+    return Box(
         key="positions_fault_added",
         title=f"What is added to sentence {shown.item} of {state.batch}: {scheme_of(state)}",
         how_to_read="Each row is a position, each column a dimension; both maps on one scale.",
@@ -47,7 +47,7 @@ def _draw_both_functions() -> None:
 
 
 def _maps_panel(state: PositionsState, shown: Fault) -> Panel:
-    return Panel(
+    return Box(
         key="positions_fault_maps",
         title="What becomes of it",
         how_to_read=f"The attention of layer {state.layer}, head {state.model_head} in the sidebar’s model, with "
@@ -68,7 +68,7 @@ VIEW = View(
     never_trained=_other_positions,
     title="Wrong axis",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=("a", "b", "batch", "item", "layer", "model_head"),
     line="line_positions",
 )

@@ -5,12 +5,13 @@ import numpy as np
 from tfm_ui.lenses.positions import weight_maps
 from tfm_ui.lenses.positions.fault.numbers import Added, Consequences, fault
 from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.live import passes
 from tfm_ui.live.windows import WHOLE, part_of
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 WAYS = {"right": "Right: along the sequence", "wrong": "Wrong: along the batch"}
@@ -45,6 +46,6 @@ def one_head(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_fault_added": Picture(MAPS, added_vectors),
-    "positions_fault_maps": Picture(MAPS, one_head),
+    "positions_fault_added": Picture(MAPS, added_vectors, needs=passes.needs),
+    "positions_fault_maps": Picture(MAPS, one_head, needs=passes.needs),
 }

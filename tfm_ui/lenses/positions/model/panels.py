@@ -20,7 +20,7 @@ from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -41,7 +41,7 @@ def _running(model: ModelState, state: PositionsState) -> str:
 
 
 def _entry_panel(way: Diagram) -> Panel:
-    return Panel(
+    return Box(
         key="positions_entry",
         title="Where they enter",
         how_to_read="The way of a token through the sidebar’s model. Dashed: where a scheme could enter, and "
@@ -53,7 +53,7 @@ def _entry_panel(way: Diagram) -> Panel:
 
 
 def _maps_panel(shown: Maps) -> Panel:
-    return Panel(
+    return Box(
         key="positions_maps",
         title="The same weights, other positions",
         how_to_read=f"The attention of {shown.where} under each scheme, on one scale. Rows look at columns.",
@@ -72,7 +72,7 @@ def _maps_panel(shown: Maps) -> Panel:
 
 
 def _distance_panel(shown: Maps) -> Panel:
-    return Panel(
+    return Box(
         key="positions_distance",
         title="Mean score by distance",
         how_to_read=f"q·k / √dₖ, and the bias where there is one, in {shown.where}; over all pairs that may look.",
@@ -84,7 +84,7 @@ def _distance_panel(shown: Maps) -> Panel:
 
 def _shuffle_panel(model: ModelState, state: PositionsState, shown: Shuffle) -> Panel:
     output = "encoder output" if model.is_encoder_decoder else "output"
-    return Panel(
+    return Box(
         key="positions_shuffled",
         title="Shuffle the words",
         how_to_read=f"How far each token’s {output} moved, matched by token; 0: it moved with its word.",
@@ -133,7 +133,7 @@ VIEW = View(
     never_trained=other_positions,
     title="In the model",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     controls=("a", "b", "layer", "model_head"),
     line="line_positions",
     running=_running,

@@ -9,6 +9,7 @@ from tfm_ui.lenses.positions.model.entry import diagram
 from tfm_ui.lenses.positions.model.numbers import Distances, maps
 from tfm_ui.lenses.positions.model.shuffle import shuffle
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
+from tfm_ui.live import passes
 from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures import maps as maps_canvas
@@ -17,7 +18,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 OTHERS = ("head 3", "head 4", "head 5", "head 6", "head 7", "head 8")
@@ -71,8 +72,8 @@ def entry(model: ModelState, state: PositionsState) -> Content:
 
 
 PICTURES = {
-    "positions_maps": Picture(MAPS, one_head),
-    "positions_distance": Picture(CHART, mean_scores),
-    "positions_shuffled": Picture(MAPS, moves),
-    "positions_entry": Picture(entry_canvas.ENTRY, entry),
+    "positions_maps": Picture(MAPS, one_head, needs=passes.needs),
+    "positions_distance": Picture(CHART, mean_scores, needs=passes.needs),
+    "positions_shuffled": Picture(MAPS, moves, needs=passes.needs),
+    "positions_entry": Picture(entry_canvas.ENTRY, entry, needs=passes.needs),
 }

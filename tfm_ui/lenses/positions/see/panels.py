@@ -19,7 +19,7 @@ from tfm_ui.lenses.positions.see.waves import Wavelengths, wavelengths
 from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel, Source
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -68,7 +68,7 @@ def _sources(scheme: Scheme, place: str) -> list[Source]:
 
 def _encode_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Panel:
     result, side = encoded(model, state, scheme), scheme.side.lower()
-    return Panel(
+    return Box(
         key=f"encode_{side}",
         title=scheme.title,
         how_to_read="What is added to the embedding at each position (row), dimension by dimension (column). Click "
@@ -85,7 +85,7 @@ def _clocks_panel(state: PositionsState, scheme: Scheme) -> Panel:
     result, side = clocks(state, scheme), scheme.side.lower()
     few = len(result.shown) < result.pairs
     which = f" {len(result.shown)} of the {result.pairs} pairs, evenly chosen." if few else ""
-    return Panel(
+    return Box(
         key=f"clocks_{side}",
         title=f"{scheme.title}, a turn per pair",
         how_to_read="A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
@@ -99,7 +99,7 @@ def _clocks_panel(state: PositionsState, scheme: Scheme) -> Panel:
 
 def _bias_panel(model: ModelState, state: PositionsState, scheme: Scheme) -> Panel:
     result, side = bias(model, state, scheme), scheme.side.lower()
-    return Panel(
+    return Box(
         key=f"bias_{side}",
         title=scheme.title,
         how_to_read=result.how_to_read,
@@ -115,7 +115,7 @@ def _distance_panel(model: ModelState, state: PositionsState, scheme: Scheme) ->
     buckets = (
         " Below, the bucket that each distance falls into: one number per head and bucket, a parameter of the model."
     )
-    return Panel(
+    return Box(
         key=f"distance_{side}",
         title=f"{scheme.title}, by distance",
         how_to_read="A matrix holds no more than this: a number for each distance of key and query."
@@ -128,7 +128,7 @@ def _distance_panel(model: ModelState, state: PositionsState, scheme: Scheme) ->
 
 
 def _curves_panel(state: PositionsState, lines: Curves, side: str = "") -> Panel:
-    return Panel(
+    return Box(
         key="position_curves",
         title="Curves of dimensions",
         how_to_read="The chosen dimensions, named at their ends, over the positions that the heatmap shows.",
@@ -151,7 +151,7 @@ def _draw_box_of_dimensions(state: PositionsState) -> None:
 
 
 def _waves_panel(waves: Wavelengths) -> Panel:
-    return Panel(
+    return Box(
         key="position_waves",
         title="Wavelengths",
         how_to_read="After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
@@ -166,7 +166,7 @@ def _waves_panel(waves: Wavelengths) -> Panel:
 VIEW = View(
     title="Encodings",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     controls=partial(a_and_b, more=("bias_scale",)),
     reads_instead=positions_alone,
 )

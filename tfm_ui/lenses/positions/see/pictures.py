@@ -25,7 +25,8 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture, for_both_sides
+from tfm_ui.pictures.picture import Picture
+from tfm_ui.pictures.registry import for_both_sides
 from tfm_ui.state.model_state import ModelState
 
 HEADS = 8  # colours of heads

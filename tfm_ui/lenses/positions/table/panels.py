@@ -11,7 +11,7 @@ from tfm_ui.lenses.positions.state import PREFIX, PositionsState
 from tfm_ui.lenses.positions.table.numbers import SchemesTable, parameters, schemes_table
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Panel
+from tfm_ui.pictures.panel import Block, Box, Panel
 from tfm_ui.state.model_state import ModelState
 
 TRY = {  # what a button says -> the lens's fields
@@ -29,7 +29,7 @@ def blocks(model: ModelState, state: PositionsState) -> list[Block | None]:
 
 
 def _table_panel(schemes: SchemesTable) -> Panel:
-    return Panel(
+    return Box(
         key="positions_table",
         title="The schemes",
         how_to_read="A row per scheme of the library. Parameters are counted in the sidebar’s model.",

@@ -17,7 +17,7 @@ from tfm_ui.lenses.positions.why.similarity import Similarity, SimilarityByDista
 from tfm_ui.lenses.positions.why.turned import Turned, turned
 from tfm_ui.lenses.positions.why.unique import Unique, unique
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 ADDED = "choose sinusoidal or learned"
@@ -62,7 +62,7 @@ def _chosen(model: ModelState, state: PositionsState) -> Block:
 
 
 def _pairs_panel(state: PositionsState, alike: Similarity) -> Panel:
-    return Panel(
+    return Box(
         key="positions_pairs",
         title="Position × position",
         how_to_read="Each cell: two positions, m and n. Equal colour along a diagonal: equal at equal distance.",
@@ -74,7 +74,7 @@ def _pairs_panel(state: PositionsState, alike: Similarity) -> Panel:
 
 
 def _distances_panel(alike: Similarity) -> Panel:
-    return Panel(
+    return Box(
         key="positions_distances",
         title="By distance",
         how_to_read=f"x: n − m, how far n stands after m; negative: before it. y: {_compared(alike)}. A solid, B "
@@ -97,7 +97,7 @@ def _compared(alike: Similarity) -> str:
 
 
 def _matrix_panel(matrix: Matrix) -> Panel:
-    return Panel(
+    return Box(
         key="positions_shift_matrix",
         title="A shift is one matrix",
         how_to_read="M turns each pair of dimensions, a sine and a cosine, by its own angle kθ: 2 × 2 blocks.",
@@ -116,7 +116,7 @@ def _draw_formula(matrix: Matrix) -> None:
 def _errors_block(shifted: Shift) -> Panel | Note:
     if not shifted.measurable:
         return Note(shifted.sentence())
-    return Panel(
+    return Box(
         key="positions_shift_errors",
         title="PE(pos + k) = M PE(pos)?",
         how_to_read="x: pos. y, in powers of 10: the largest error of any dimension, M applied to that position; "
@@ -128,7 +128,7 @@ def _errors_block(shifted: Shift) -> Panel | Note:
 
 
 def _unique_panel(nearest: Unique) -> Panel:
-    return Panel(
+    return Box(
         key="positions_unique",
         title="Can positions be told apart?",
         how_to_read="x: how many positions. y: the smallest distance between any two of them, all pairs compared.",
@@ -139,7 +139,7 @@ def _unique_panel(nearest: Unique) -> Panel:
 
 
 def _turned_panel(scores: Turned) -> Panel:
-    return Panel(
+    return Box(
         key="positions_turned",
         title="One score per distance",
         how_to_read="One query and one key of standard normal numbers, at many positions m and n: a point per "
@@ -154,7 +154,7 @@ def _turned_panel(scores: Turned) -> Panel:
 VIEW = View(
     title="Why they work",
     blocks=blocks,
-    pictures=OF_LENS | PICTURES,
+    drawn=OF_LENS | PICTURES,
     controls=partial(a_and_b, in_sight=("claim",), more=("head", "measure", "pair")),
     reads_instead=positions_alone,
 )

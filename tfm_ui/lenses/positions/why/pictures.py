@@ -20,7 +20,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import Scale, around_zero, holding
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 
 

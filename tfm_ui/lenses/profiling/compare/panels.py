@@ -15,7 +15,7 @@ from tfm_ui.lenses.profiling.plan import rows_of, why_no_row
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 JSON = "application/json"
@@ -39,7 +39,7 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
 
 def _table(comparison: Comparison) -> Panel:
     report, result = comparison.report, CostTable(comparison)
-    return Panel(
+    return Box(
         key="profiling_table",
         title="What each configuration costs",
         how_to_read="Click the head of a column to sort by it. Times are medians over the rounds; memory is "
@@ -53,7 +53,7 @@ def _table(comparison: Comparison) -> Panel:
 
 
 def _times(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_times",
         title="Every run",
         how_to_read="A dot is one round. The box holds the middle half of them, the bar is the median, the "
@@ -65,7 +65,7 @@ def _times(comparison: Comparison) -> Panel:
 
 
 def _ratios(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_ratios",
         title="Ratios, round by round",
         how_to_read="A dot is one round: the time of a row divided by the time of the chosen row in the same round. "
@@ -79,7 +79,7 @@ def _ratios(comparison: Comparison) -> Panel:
 
 def _parameters(comparison: Comparison) -> Panel:
     result = ParametersAndCost(comparison)
-    return Panel(
+    return Box(
         key="profiling_parameters",
         title=f"Parameters and {'time' if comparison.report else 'operations'}",
         how_to_read=result.how_to_read,
@@ -92,7 +92,7 @@ def _parameters(comparison: Comparison) -> Panel:
 VIEW = View(
     title="Configurations",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=row_controls.random_numbers,
     controls=row_controls.of_rows,
 )

@@ -11,7 +11,7 @@ from tfm_ui.lenses.profiling.row_controls import of_lengths, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -26,7 +26,7 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
 
 
 def _time(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_length_time",
         title="Time against length",
         how_to_read="Both axes are logarithmic, so a power law is a straight line. "
@@ -43,7 +43,7 @@ def _time(comparison: Comparison) -> Panel:
 
 
 def _memory(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_length_memory",
         title="Memory against length",
         how_to_read="The largest amount of memory that a call holds at once, without weights and input. "
@@ -60,7 +60,7 @@ def _memory(comparison: Comparison) -> Panel:
 
 
 def _parts(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_length_parts",
         title="Where it goes",
         how_to_read="First the FLOPs of each part, by formula; once measured, also its milliseconds in one forward "
@@ -74,7 +74,7 @@ def _parts(comparison: Comparison) -> Panel:
 VIEW = View(
     title="By length",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=random_numbers,
     controls=of_lengths,
 )

@@ -9,7 +9,7 @@ from tfm_ui.lenses.profiling.row_controls import of_chosen_row, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -28,7 +28,7 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
 
 
 def _parameters(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_parts_parameters",
         title="Parameters",
         how_to_read="The numbers that training sets, counted by formula. Shares are rounded.",
@@ -39,7 +39,7 @@ def _parameters(comparison: Comparison) -> Panel:
 
 
 def _flops(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_parts_flops",
         title="FLOPs",
         how_to_read="Of a forward pass, by formula. M means millions; shares are rounded.",
@@ -50,7 +50,7 @@ def _flops(comparison: Comparison) -> Panel:
 
 
 def _time(comparison: Comparison) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_parts_time",
         title="Time",
         how_to_read="Of one forward pass, the median of those that torch.profiler watched.",
@@ -63,7 +63,7 @@ def _time(comparison: Comparison) -> Panel:
 VIEW = View(
     title="By part",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=random_numbers,
     controls=of_chosen_row,
 )

@@ -12,7 +12,7 @@ from tfm_ui.lenses.profiling.row_controls import of_rows_alone, random_numbers
 from tfm_ui.lenses.profiling.shown import comparison_of, notes
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 
 
@@ -26,7 +26,7 @@ def blocks(model: ModelState, state: ProfilingState) -> list[Block | None]:
 
 
 def _roofline(roofline: Roofline) -> Panel:
-    return Panel(
+    return Box(
         key="profiling_roofline",
         title="Roofline",
         how_to_read="To the right: more operations for each byte that must be moved, by formula. Upwards: more "
@@ -58,7 +58,7 @@ def _columns(roofline: Roofline) -> dict[str, Any]:
 VIEW = View(
     title="Roofline",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=random_numbers,
     controls=of_rows_alone,
 )

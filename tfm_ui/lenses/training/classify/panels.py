@@ -20,7 +20,7 @@ from tfm_ui.lenses.training.runs import config_of, size_of, why_not
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, OpenTable, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, OpenTable, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -45,7 +45,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
 def _curves_panel(result: Classified) -> Panel:
     every = formats.count(result.measured)
     done = [run.done for run in (result.run, result.beside) if run]
-    return Panel(
+    return Box(
         # The link stays the same while a run grows: by another key the browser asks for the picture again.
         key="_".join(["training_classify", *map(str, done)]),
         title=result.config.about.title,
@@ -81,7 +81,7 @@ def notes(result: Classified) -> list[str]:
 
 
 def _confusion_panel(result: Classified, said: Said) -> Panel:
-    return Panel(
+    return Box(
         key="training_confusion",
         title="What is taken for what",
         how_to_read="A row per right label, a column per label that the network says: the diagonal is right.",
@@ -93,7 +93,7 @@ def _confusion_panel(result: Classified, said: Said) -> Panel:
 
 def _sentences_panel(result: Classified, said: Said, row: int) -> Panel:
     examples, labels = Sentences(result.config, said, row), result.config.about.labels
-    return Panel(
+    return Box(
         key="training_sentences",
         title="Examples that were never trained on",
         how_to_read=f"The first {FIRST} held-out examples, then the {WRONG} most confident mistakes. A click on a row "
@@ -130,7 +130,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Classify",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=badge.task_alone,
     controls=_controls,
     uses_model=False,

@@ -13,7 +13,7 @@ from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -32,7 +32,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
         return [nothing_yet(state.task)]
     layers = Layers(comparison)
     return [
-        Panel(
+        Box(
             key="training_compare",
             title=f"{TASKS[state.task].title}: who learns it best?",
             how_to_read="A dot is a seed, the bar the median, the best on top; in brackets, how many parameters there "
@@ -43,7 +43,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
             sources=[contestants, matched, compare],
         ),
         Note(f"{common(comparison)} {_rates()} Computed with {comparison.made_with}.", "plain"),
-        Panel(
+        Box(
             key="training_layers",
             title="One layer and two",
             how_to_read="How much is right, and how much of its weight the best head puts where it should look. A dot "
@@ -76,7 +76,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Compare",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=task_alone,
     controls=_controls,
     uses_model=False,

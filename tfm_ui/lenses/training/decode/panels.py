@@ -13,7 +13,7 @@ from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Columns, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
@@ -38,7 +38,7 @@ def other_length(shown: Written) -> str:
 
 
 def _cross(shown: Written) -> Panel:
-    return Panel(
+    return Box(
         key="training_decode",
         title=f"{shown.config.about.title}: where each token comes from",
         shape=f"{formats.plural(len(shown.source), 'step')}",
@@ -51,7 +51,7 @@ def _cross(shown: Written) -> Panel:
 
 
 def _next(shown: Written) -> Panel:
-    return Panel(
+    return Box(
         key="training_decode_next",
         title="The next token",
         how_to_read="The probabilities of the likeliest tokens; all together have 100 %.",
@@ -93,7 +93,7 @@ def _reads_instead(model: ModelState, state: TrainingState) -> str:
 VIEW = View(
     title="Decode",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=_reads_instead,
     controls=controls_of_pair,
     uses_model=False,

@@ -13,7 +13,7 @@ from tfm_ui.lenses.training.learn.pictures import PICTURES
 from tfm_ui.lenses.training.runs import shown_config, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -25,7 +25,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
     result = Learned(config, run)
     task = config.about
     return [
-        Panel(
+        Box(
             key="training_learn",
             title=f"{task.title}: {'how it was learned' if run.is_complete else 'how it is learned'}",
             shape=f"{formats.count(size_of(config))} parameters",
@@ -75,7 +75,7 @@ def _take_along(result: Learned) -> None:
 VIEW = View(
     title="Learn",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=badge.task_alone,
     controls=row_controls.of_run,
     uses_model=False,

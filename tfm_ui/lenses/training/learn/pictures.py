@@ -21,7 +21,7 @@ from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures import chart, heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.figures import Figure
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.state.model_state import ModelState

@@ -11,7 +11,7 @@ from tfm_ui.lenses.training.outcomes import badge, common, comparison_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.pictures.panel import Block, Box, Note
 from tfm_ui.state.model_state import ModelState
 
 
@@ -24,7 +24,7 @@ def blocks(model: ModelState, state: TrainingState) -> list[Block | None]:
         return [nothing_yet(state.task)]
     result = ByLength(comparison)
     return [
-        Panel(
+        Box(
             key="training_lengths",
             title=f"{task.title}: longer than trained",
             how_to_read="x: how long the sequence is. y: how many of the answers are right, the median over the seeds. "
@@ -49,7 +49,7 @@ def _controls(model: ModelState) -> TrainingState:
 VIEW = View(
     title="Longer than trained",
     blocks=blocks,
-    pictures=PICTURES,
+    drawn=PICTURES,
     reads_instead=task_alone,
     controls=_controls,
     uses_model=False,

@@ -1,1 +1,0 @@
-"""The view "look": where each written token looked at the moment it was written."""

@@ -1,0 +1,195 @@
+"""What panels of this lens share: the text that a link describes, or why there is none; and the buttons of a replay."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, wraps
+from typing import Any, TypeVar
+
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from tfm_core import Course
+from tfm_core.language.lab_gpt import NAME
+from tfm_ui.lenses.generate.courses import Settings, Steps, course_of, prompt_of, settings_of, steps_of, why_not_write
+from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.live.script import Code, config_of, tokenizer_of
+from tfm_ui.page import controls
+from tfm_ui.page.drawing import Drawing
+from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.state.model_state import ModelState
+
+PROMPT = "The captain looked at the sea, and"
+LAB = {"weights": "lab-gpt", "text": PROMPT}  # of most questions
+Figure = Callable[[Header, NDArray[Any]], go.Figure]
+TIP = """
+  <p class="tip" hidden></p>
+  <span class="say" aria-live="polite"></span>"""
+
+
+def replay(name: str, figure: Figure, *, button: str = "", tip: str = TIP) -> Canvas:
+    """The canvas of a text that is played step by step, with what replay.js works on.
+
+    Args:
+        name: of its script.
+        figure: makes the same picture as a Plotly figure.
+        button: the HTML of one more button.
+        tip: that of what is told of the place under the pointer.
+    """
+    html = f"""
+<div class="{name} flow" data-picture>
+  <div class="texts"></div>
+  <div class="scrub">
+    <button type="button" class="back" aria-label="Step back">◀</button>
+    <button type="button" class="play" aria-label="Play">▶</button>
+    <button type="button" class="on" aria-label="Step on">▶|</button>
+    <input type="range" min="1" step="1" aria-label="Step">
+    <output></output>{button}
+  </div>
+  <canvas tabindex="0" role="application"></canvas>{tip}
+</div>
+"""
+    return Canvas(f"lenses/generate/{name}", html, figure)
+
+
+class GeneratePanel(Panel):
+    """A panel about tokens that the sidebar's model writes or rates.
+
+    Of a model that does neither, its picture is empty and says why; then it is not on the page, see `unable`.
+    """
+
+    state: GenerateState
+
+    @property
+    def why_nothing(self) -> str:
+        """Why there is nothing to show of this model, in a sentence; "" if there is."""
+        return why_not_write(self.model)
+
+    @property
+    def why_no_answer(self) -> str:
+        """Why no question about it can be answered, in a sentence; "" if they can."""
+        return self.why_nothing
+
+    @classmethod
+    def content(cls, model: ModelState, state: GenerateState) -> Content:
+        """What is drawn for a link, for the registry; its text alternative is the sentence, or why nothing is drawn."""
+        panel = cls(model, state)
+        header, numbers = panel.picture()
+        return {**header, "about": panel.why_nothing or panel.sentence()}, numbers
+
+    def written(self, tokens: Iterable[int]) -> list[str]:
+        """Tokens as they are written."""
+        pieces = self.model.tokens_by.pieces
+        return [pieces[token] for token in tokens]
+
+
+class CoursePanel(GeneratePanel):
+    """A panel about what is written after the sidebar's text."""
+
+    @cached_property
+    def settings(self) -> Settings:
+        """How the text is written."""
+        return settings_of(self.model, self.state)
+
+    @cached_property
+    def course(self) -> Course:
+        """The text, step by step."""
+        return course_of(self.model, self.settings)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How each token was chosen, in a few numbers."""
+        return steps_of(self.model, self.settings)
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """How many tokens there are before each step: all that the context holds."""
+        return [len(self.course.prompt) + step.number - step.begin for step in self.course.steps]
+
+    @property
+    def layer(self) -> int:
+        """The layer that is looked at, from 0."""
+        return min(self.state.layer, self.model.num_layers) - 1
+
+    @property
+    def begins(self) -> list[int]:
+        """Where the context of each step begins in the text."""
+        return [step.begin for step in self.course.steps]
+
+    @property
+    def prompt(self) -> list[str]:
+        """The tokens of the prompt, as they are written."""
+        return self.written(self.course.prompt)
+
+    @property
+    def pieces(self) -> list[str]:
+        """The tokens that follow it, by step."""
+        return self.written(step.token for step in self.course.steps)
+
+    def arguments(self) -> dict[str, Any]:
+        """The header of a script that writes the text."""
+        return {
+            "config": config_of(self.model),
+            "prompt": list(prompt_of(self.model)),
+            "sampling": self.settings.sampling,
+            "steps": self.settings.steps,
+            "forced": dict(self.settings.forced),
+            "context": self.model.most_tokens,
+            "when_full": self.settings.full,
+        }
+
+
+def tokenizer_itself(model: ModelState) -> Code:
+    """The expression for the tokenizer itself: other recipes name those of the table by their key."""
+    expression = tokenizer_of(model)
+    return Code(f"TOKENIZERS[{expression}]") if expression == repr(model.tokenizer) else expression
+
+
+P = TypeVar("P", bound=GeneratePanel)
+Answer = Callable[[ModelState, GenerateState], str]
+
+
+def answer_from(panel: type[P]) -> Callable[[Callable[[P], str]], Answer]:
+    """Make the answer of a question of what can be said of a panel; where nothing can, it says why."""
+
+    def answer_of(say: Callable[[P], str]) -> Answer:
+        @wraps(say)
+        def answer(model: ModelState, state: GenerateState) -> str:
+            shown = panel(model, state)
+            return shown.why_no_answer or say(shown)
+
+        return answer
+
+    return answer_of
+
+
+def greedy_note(model: ModelState, state: GenerateState) -> Note | None:
+    """What is said where a search with beams was asked for in a view that has none."""
+    text = "Beams are shown in Write alone: here the text is written greedily."
+    return Note(text, "plain") if state.method == "beam" else None
+
+
+def unable(why_not: Callable[[ModelState], str]) -> Callable[[ModelState, GenerateState], Sequence[Block | None]]:
+    """What stands in place of a view: why the model cannot do this, and a button that chooses one that can."""
+
+    def instead(model: ModelState, state: GenerateState) -> Sequence[Block | None]:
+        reason = why_not(model)
+        return [Note(reason, "warning", ":material/edit:"), _offer] if reason else ()
+
+    return instead
+
+
+def _offer() -> None:
+    st.button(
+        "Write with Lab GPT",
+        icon=":material/history_edu:",
+        on_click=controls.set_parameters,
+        args=({"weights": NAME},),
+        key="_generate_lab_gpt",
+    )
+
+
+def draw_knobs(name: str, model: ModelState, state: GenerateState) -> None:
+    """Draw these sliders, in a place of their own below the row of controls."""
+    with st.container(key=f"{name}_place"):
+        Drawing(name, ((model, ""), (state, PREFIX))).draw(name)

@@ -1,0 +1,313 @@
+"""Which model the diagram shows: the sidebar's, live, or a shape that is only counted; and what its blocks have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from tfm_core import POSITIONAL, TransformerConfig, block_costs, stack_blocks
+from tfm_core.study.blocks import Block, Cost, Term
+from tfm_ui.lenses.model.machine import LayerPanel, read
+from tfm_ui.lenses.model.naming import trained_on
+from tfm_ui.lenses.model.shapes import OWN, SHAPES, THIS, Shape
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.cache import cached
+from tfm_ui.live.script import config_code, script
+from tfm_ui.state.fields import controls_of
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+OWN_SHAPE = ("own_d_model", "own_heads", "own_layers", "own_d_ff", "own_words")
+ABOUT_OWN = "Your numbers stand in “More”; the kind of model is the sidebar’s."
+LLAMA = (
+    "These are the numbers of LLaMA 7B (Touvron et al. 2023), which has 6,738,415,616 parameters: its feed-forward "
+    "network is gated, its output has a matrix of its own, and it has no biases."
+)
+ENDS = ("embedding", "logits", "head")
+INSIDE = {"rotate": "turns Q, K", "bias_at": "adds a bias"}  # how a scheme enters the attention
+TITLES = {
+    "embedding": "Embedding × √d",
+    "cross_attention": "Cross-attention",
+    "feed_forward": "Feed-forward",
+    "sum": "+ residual",
+    "logits": "Logits",
+    "head": "Mean, classes",
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model of the diagram."""
+
+    config: TransformerConfig
+    lengths: dict[str, int]
+    """Stack -> how many tokens it reads."""
+    shape: Shape | None = None
+    """The well-known shape, if it is one."""
+    live: bool = True
+    """Whether its weights are made and its tensors can be shown."""
+    note: str = ""
+    """What is to be known of the reader's numbers, and what had to give way; "" of other shapes."""
+
+    @property
+    def classes(self) -> int:
+        """The number of a classifier's classes; 0 in all other models."""
+        return self.shape.classes if self.shape else 0
+
+
+def chosen(model: ModelState, state: ModelLensState) -> Chosen:
+    """What the link asks for."""
+    if state.shape == THIS:
+        config = state.config(model)
+        return Chosen(config, _lengths(config, len(model.source_tokens.ids), len(model.target_tokens.ids)))
+    if shape := SHAPES.get(state.shape):
+        return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
+    assert state.shape == OWN
+    config, note = _own(state.config(model), state)
+    note = " ".join(filter(None, [ABOUT_OWN, LLAMA if _is_llama(state) else "", note]))
+    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
+
+
+def _is_llama(state: ModelLensState) -> bool:
+    """Whether the reader's numbers are the ones that stand there at first."""
+    fields = controls_of(ModelLensState)
+    return all(getattr(state, name) == fields[name][1] for name in OWN_SHAPE)
+
+
+def _lengths(config: TransformerConfig, source: int, target: int) -> dict[str, int]:
+    both = config.architecture == "encoder-decoder"
+    return {"encoder": source, "decoder": target} if both else {config.architecture: source}
+
+
+def _own(config: TransformerConfig, state: ModelLensState) -> tuple[TransformerConfig, str]:
+    """The reader's numbers in the sidebar's kind of model, and what had to give way."""
+    width, asked = state.own_d_model, state.own_heads
+    heads = max(number for number in range(1, min(asked, width) + 1) if width % number == 0)
+    note = "" if heads == asked else f"{asked} heads do not divide d_model {width}: {heads} are counted. "
+    made = replace(
+        config,
+        vocab_size=state.own_words,
+        d_model=width,
+        num_heads=heads,
+        num_layers=state.own_layers,
+        d_ff=state.own_d_ff,
+        max_len=max(state.own_tokens, config.max_len),
+        positional="none",
+    )
+    try:
+        with_positions = replace(made, positional=config.positional)
+        counted_blocks(with_positions, 0)
+    except ValueError as problem:
+        return made, f"{note}Counted without positions: {problem}."
+    return with_positions, note.strip()
+
+
+@cached()
+def counted_blocks(config: TransformerConfig, classes: int) -> dict[str, list[Block]]:
+    """Stack -> its blocks, counted on torch's meta device."""
+    return stack_blocks(config, classes)
+
+
+def counts_and_costs(
+    *, config: TransformerConfig, lengths: Mapping[str, int], classes: int
+) -> tuple[Mapping[str, int], Mapping[str, tuple[int, int]]]:
+    """Block -> its parameters; and its multiply-adds and the numbers that it writes."""
+    stacks = stack_blocks(config, classes)
+    counts = {block.name: block.parameters for blocks in stacks.values() for block in blocks}
+    costs = {}
+    for stack, blocks in stacks.items():
+        for block in blocks:
+            cost = block_costs(block, config, lengths[stack], lengths.get("encoder", 0), classes)
+            costs[block.name] = (sum(term.value for term in cost.time), sum(term.value for term in cost.space))
+    return counts, costs
+
+
+def added_up(trace: Mapping[str, Tensor], sites: Sequence[str]) -> Tensor:
+    """The sum of what was recorded at these sites, (token, dimension)."""
+    return torch.stack([trace[site][0] for site in sites]).sum(0)
+
+
+def written(terms: tuple[Term, ...]) -> tuple[str, str]:
+    """A cost in symbols with its value, and its value alone."""
+    value = formats.count(sum(term.value for term in terms))
+    return (f"{' + '.join(term.symbols for term in terms)} = {value}", value) if terms else ("", "")
+
+
+class Counted(NamedTuple):
+    """A block with what it costs."""
+
+    block: Block
+    cost: Cost
+
+    @property
+    def name_in_link(self) -> str:
+        """What the link calls the block: its name without the stack and the layer."""
+        return self.block.name.removeprefix("encoder.").removeprefix("decoder.").split(".")[-1]
+
+    @property
+    def time(self) -> int:
+        """Its multiply-adds."""
+        return sum(term.value for term in self.cost.time)
+
+    @property
+    def space(self) -> int:
+        """How many numbers it writes."""
+        return sum(term.value for term in self.cost.space)
+
+    def costs_in_words(self) -> str:
+        """What it costs, in a sentence."""
+        time, space = written(self.cost.time)[0], written(self.cost.space)[0]
+        return f"It {f'needs {time} multiply-adds' if time else 'multiplies no matrices'} and writes {space} numbers."
+
+
+class DiagramPanel(LayerPanel):
+    """A panel on the model of the diagram, and on the block, the layer and the stack of it that are looked at."""
+
+    is_live: ClassVar[bool] = False
+    """Whether it shows tensors of the sidebar's model, which a shape that is only counted does not have."""
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        """The model that is drawn."""
+        return chosen(self.model, replace(self.state, shape=THIS) if self.is_live else self.state)
+
+    @property
+    def config(self) -> TransformerConfig:
+        """Its configuration."""
+        return self.chosen.config
+
+    @property
+    def stack(self) -> str:
+        """The stack that is looked at."""
+        return self.state.stack if self.state.stack in self.chosen.lengths else next(iter(self.chosen.lengths))
+
+    @property
+    def layer(self) -> int:
+        """The layer whose blocks are drawn, from 1."""
+        return min(self.state.layer, self.config.num_layers)
+
+    @cached_property
+    def counts(self) -> dict[str, list[Counted]]:
+        """Stack -> its blocks with what each costs, from the tokens to its end."""
+        config, lengths, classes = self.config, self.chosen.lengths, self.chosen.classes
+        # Which weights there are makes no difference: while the seed changes, nothing is counted again.
+        stacks = counted_blocks(replace(config, seed=0), classes)
+        source = lengths.get("encoder", 0)
+        return {
+            stack: [Counted(block, block_costs(block, config, lengths[stack], source, classes)) for block in blocks]
+            for stack, blocks in stacks.items()
+        }
+
+    @cached_property
+    def items(self) -> list[Counted]:
+        """All blocks, stack by stack."""
+        return [item for blocks in self.counts.values() for item in blocks]
+
+    @cached_property
+    def picked(self) -> Counted:
+        """The block that is looked at; where the model has no such block, the self-attention."""
+        blocks = [item for item in self.counts[self.stack] if item.block.layer in (None, self.layer - 1)]
+        names = {item.name_in_link: item for item in blocks}
+        return names.get(self.state.block, names["self_attention"])
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters in all."""
+        return sum(item.block.parameters for item in self.items)
+
+    @property
+    def without_ends(self) -> int:
+        """The number of parameters without the embedding and the output."""
+        return sum(item.block.parameters for item in self.items if item.block.kind not in ENDS)
+
+    def parameters_of(self, *kinds: str) -> int:
+        """The parameters of all blocks of these kinds."""
+        return sum(item.block.parameters for item in self.items if item.block.kind in kinds)
+
+    def time_of(self, *kinds: str) -> int:
+        """The multiply-adds of all blocks of these kinds."""
+        return sum(item.time for item in self.items if item.block.kind in kinds)
+
+    def masks(self, stack: str) -> bool:
+        """Whether the attention of a stack is causal."""
+        return stack == "decoder" or (self.chosen.shape is None and self.model.masks_the_future)
+
+    def shape_out(self, block: Block, stack: str) -> tuple[str, str]:
+        """The shape of what flows out of a block of a stack, in symbols and numbers, and in numbers alone."""
+        if block.kind == "head":
+            return f"(C) = ({self.chosen.classes})", str(self.chosen.classes)
+        symbol, width = ("V", self.config.vocab_size) if block.kind == "logits" else ("d", self.config.d_model)
+        n, size = formats.count(self.chosen.lengths[stack]), formats.count(width)
+        return f"(n, {symbol}) = ({n}, {size})", f"{n} × {size}"
+
+    def name_of(self, block: Block, stack: str) -> tuple[str, str]:
+        """What stands in the box of a block, and what enters it from outside."""
+        config = self.config
+        if block.name.endswith("final_norm"):
+            return "Final norm", ""
+        match block.kind:
+            case "position":
+                return f"+ {config.positional} positions", ""
+            case "feed_forward":
+                return f"Feed-forward, {config.activation}", ""
+            case "self_attention":
+                text = "self-attention" if config.attention == "full" else f"{config.attention} self-attention"
+                text = f"masked {text}" if self.masks(stack) else text
+                ways = [INSIDE[way] for way in POSITIONAL[config.positional].enters() if way in INSIDE]
+                return text[0].upper() + text[1:], f"{config.positional} {ways[0]}" if ways else ""
+        return TITLES.get(block.kind, "Layer norm"), ""
+
+    def what_it_is(self) -> str:
+        """Whether the model is live."""
+        if self.chosen.live:
+            weights = self.model.if_random("random weights", f"weights trained on {trained_on(self.model)}")
+            return f"This is the sidebar’s model, live, with {weights}."
+        megabytes = round(4 * self.parameters / 1e6)
+        size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"
+        weights = f"Counted only: no weight is made, and as float32 they would take {size}."
+        if shape := self.chosen.shape:
+            return f"{weights} {shape.code} have as many: {formats.count(shape.parameters)}. {shape.printed}".strip()
+        return f"{weights} {self.chosen.note}".strip()
+
+    @property
+    def stream(self) -> list[Block]:
+        """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
+        kinds = ("embedding", "position", "sum", *(["norm"] if self.config.norm == "post" else []))
+        blocks = [item.block for item in self.counts[self.stack]]
+        return [block for block in blocks if block.kind in kinds or block.name.endswith("final_norm")]
+
+    @cached_property
+    def recorded(self) -> Mapping[str, Tensor]:
+        """What the live pass recorded: of a heavy model what the panels show, of others all, as other blocks follow."""
+        blocks = [item.block for item in self.items] if not self.model.is_heavy else [self.picked.block]
+        wanted = {site for block in blocks for site in (*block.reads, *block.writes)}
+        wanted |= {f"{block.name}.mask" for block in blocks if block.kind.endswith("attention")}
+        wanted |= {site for block in self.stream for site in block.writes}
+        if any(block.kind == "cross_attention" for block in blocks):
+            wanted |= set(self.counts["encoder"][-1].block.writes)
+        return read(self.model, self.config, tuple(sorted(wanted)))
+
+    def table_of(self, items: Sequence[Counted]) -> pd.DataFrame:
+        """A row per block."""
+        return pd.DataFrame(
+            [
+                {
+                    "block": item.block.name,
+                    "parameters": item.block.parameters,
+                    "multiply-adds": item.time,
+                    "as a formula": written(item.cost.time)[0],
+                    "numbers written": item.space,
+                    "their formula": written(item.cost.space)[0],
+                }
+                for item in items
+            ]
+        ).set_index("block")
+
+    def recipe(self) -> str:
+        """A script that leaves `counts` and `costs` by block."""
+        of_model = {"lengths": self.chosen.lengths, "classes": self.chosen.classes}
+        return script(counts_and_costs, config=config_code(self.config), **of_model)
