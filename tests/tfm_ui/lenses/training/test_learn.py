@@ -6,19 +6,28 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from tfm_core import STORE, TASKS
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
-from tfm_ui.lenses.training import badge, train_words
-from tfm_ui.lenses.training.dated import dated, measured_on
-from tfm_ui.lenses.training.learn import answers
-from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
-from tfm_ui.lenses.training.learn.pictures import content, maps_figure
-from tfm_ui.lenses.training.learn.questions import QUESTIONS
-from tfm_ui.lenses.training.losses import smoothed
-from tfm_ui.lenses.training.runs import LONGEST, config_of, estimate, shown_run, size_of, why_not
+from tfm_core.training.train import train
+from tfm_ui.lenses.training import panels, train_words
+from tfm_ui.lenses.training.learn import QUESTIONS
+from tfm_ui.lenses.training.learn.learned import Learn, formed
+from tfm_ui.lenses.training.learn.maps import maps_figure
+from tfm_ui.lenses.training.panels import ABOVE, NOT_YET, before_training, smoothed
+from tfm_ui.lenses.training.runs import (
+    LONGEST,
+    config_of,
+    dated,
+    estimate,
+    measured_on,
+    shown_run,
+    size_of,
+    why_not,
+)
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -28,9 +37,8 @@ BY_NAME = {question.name: question for question in QUESTIONS}
 UNTRAINED = 4711  # a seed with which nothing comes with the app
 
 
-def learned(task: str, **more) -> Learned:
-    config = config_of(TrainingState(task=task, **more))
-    return Learned(config, shown_run(config))
+def learned(task: str, **more) -> Learn:
+    return Learn(MODEL, TrainingState(task=task, **more))
 
 
 def answered(name: str, **other) -> str:
@@ -73,16 +81,16 @@ def test_laws_hold_before_and_after(task):
 
 def test_nothing_is_trained_yet_is_said():
     shown = learned("reverse", seed=UNTRAINED)
-    assert not shown.is_begun
+    assert not shown.run.done
     assert "Nothing is trained yet" in shown.sentence()
-    assert answered("Reverse", seed=UNTRAINED) == answers.NOT_YET
+    assert answered("Reverse", seed=UNTRAINED) == NOT_YET
 
 
 def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
     config = of_task("reverse")
     run = STORE.find(config)
     for probe in (0, 1):
-        header, numbers = content(config, run, probe, live=False)
+        header, numbers = learned("reverse", probe=probe + 1).picture()
         maps = numbers.reshape(len(header["snapshots"]), 10, 10)
         np.testing.assert_array_equal(maps, run.maps["layers.0.self_attention.weights"][:, probe, 0].numpy())
         assert header["asked"] == header["source"][::-1] == header["said"][-1]
@@ -110,8 +118,6 @@ def test_majority_is_even_and_brackets_are_not_readable():
 
 
 def test_too_fast_really_diverges_and_the_answer_says_so():
-    from tfm_core.training.train import train
-
     question = BY_NAME["Too fast"]
     state = TrainingState(**question.page)
     run = list(train(config_of(state)))[-1].run
@@ -140,8 +146,6 @@ def test_estimates_grow_and_what_is_too_long_is_refused():
 
 def stopped(steps: int):
     """A run that was stopped at a step at which nothing was measured."""
-    from tfm_core.training.train import train
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tfm_core.training.train.OFTEN", 0.0)
         reports = train(of_task("reverse", seed=UNTRAINED, steps=400))
@@ -151,13 +155,14 @@ def stopped(steps: int):
 
 
 def test_numbers_of_a_stopped_run_are_dated_by_the_step_at_which_they_were_measured():
-    run = stopped(27)
-    point = run.last
+    part = learned("reverse", seed=UNTRAINED)
+    part.run = stopped(27)
+    point = part.run.last
     assert point.step == 25
-    text = Learned(run.config, run).sentence()
+    text = part.sentence()
     assert f"After 25 steps {formats.percent(point.accuracy)} of the answers to {EVALUATED} held-out examples" in text
     assert "By now 27 steps are made; step 25 was measured last." in text
-    header, _ = content(run.config, run, 0, live=False)
+    header, _ = part.picture()
     assert header["snapshots"][-1] == 25
     assert header["told"][-1].startswith(f"{formats.percent(point.accuracy)} right · loss {formats.number(point.loss)}")
     assert header["told"][-1].endswith(f"on {EVALUATED} examples")
@@ -195,9 +200,9 @@ def test_the_table_has_the_training_loss():
 
 def test_a_run_that_is_under_way_is_not_called_untrained(monkeypatch):
     state = TrainingState(seed=UNTRAINED)
-    assert badge.of_run(MODEL, state) == "○ Random weights: not trained yet"
-    monkeypatch.setattr(badge, "is_under_way", lambda config: True)
-    assert badge.of_run(MODEL, state) == "◐ Being trained on reverse · seed 4711 · 1 × 1"
+    assert Learn.badge(MODEL, state) == "○ Random weights: not trained yet"
+    monkeypatch.setattr(panels, "is_under_way", lambda config: True)
+    assert Learn.badge(MODEL, state) == "◐ Being trained on reverse · seed 4711 · 1 × 1"
 
 
 def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
@@ -207,8 +212,37 @@ def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
 
 def test_the_facts_say_how_it_is_trained():
     """The textbook's set-up is Adam at a constant rate, without warm-up and clipping; others are as they were."""
-    textbook, induction = (facts(of_task(task), None) for task in ("textbook", "induction"))
+    textbook, induction = (Learn.facts(MODEL, TrainingState(task=task)).text for task in ("textbook", "induction"))
     assert "relu; Adam with β 0.9 and 0.999, learning rate 0.001, constant; gradients as they are" in textbook
     assert "warm-up" not in textbook
     assert induction.startswith("decoder-only, ")
     assert "after 50 steps of warm-up, falling with 1/√step from step 200 on; gradients cut to a norm of 1" in induction
+
+
+# what is said of the loss before training, beside torch's own cross-entropy of even guesses
+
+
+def first(loss: float) -> Point:
+    return Point(0, loss, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_loss_before_training_is_compared_with_even_guesses_among_all_that_the_output_can_say(name):
+    task = TASKS[name]
+    evenly = float(F.cross_entropy(torch.zeros(1, task.outcomes), torch.tensor([0])))
+    ((law, holds),) = before_training(task, first(evenly + 0.4)).items()
+    assert holds
+    assert f"guessing evenly among the {formats.count(task.outcomes)} " in law
+    assert f"= {formats.number(evenly)}" in law
+    assert not any(before_training(task, first(evenly + ABOVE + 0.1)).values())
+
+
+def test_labels_that_are_token_ids_are_told_apart_from_all_token_ids():
+    (law,) = before_training(TASKS["authors"], first(7.6))
+    assert law == (
+        "before training the loss is 7.600, at most 0.5 above that of guessing: guessing evenly among the 2,006 token "
+        "ids, of which 3 are labels, gives ln 2,006 = 7.604"
+    )
+    assert not before_training(TASKS["authors"], Point(25, 7.6, 0.5, 0.5))
+    (of_classes,) = before_training(TASKS["textbook"], first(1.1))
+    assert "among the 3 classes gives ln 3 = 1.099" in of_classes
