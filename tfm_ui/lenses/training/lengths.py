@@ -10,9 +10,9 @@ import pandas as pd
 from tfm_core import POSITIONAL, TASKS
 from tfm_core.training.comparison import Entry
 from tfm_core.training.lengths import by_length, is_defined, lengths_of
-from tfm_ui.lenses.training.comparing import NOTHING, ComparisonPanel, controls_and_button, nothing_yet
+from tfm_ui.lenses.training import row_controls
 from tfm_ui.lenses.training.outcomes import NAMES, badge, is_recurrent
-from tfm_ui.lenses.training.panels import answered_from, task_alone
+from tfm_ui.lenses.training.panels import NOTHING, ComparisonPanel, answered_from, task_alone
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Question
@@ -157,7 +157,7 @@ def _instead(model: ModelState, state: TrainingState) -> list[Block]:
     task = TASKS[state.task]
     if not task.stretches:
         return [Note(f"{task.title}: all examples have {task.length} tokens, so there is no other length to try.")]
-    return nothing_yet(model, state)
+    return row_controls.nothing_yet(model, state)
 
 
 VIEW = View(
@@ -165,7 +165,7 @@ VIEW = View(
     shows=[Lengths, Lengths.conditions],
     instead=_instead,
     reads_instead=task_alone,
-    controls=controls_and_button("line_training_lengths", "task"),
+    controls=row_controls.of_comparison("line_training_lengths", "task"),
     uses_model=False,
     badge=badge,
 )

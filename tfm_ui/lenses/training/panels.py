@@ -1,4 +1,4 @@
-"""What the panels of this lens share: the run that a panel is about, what is told of it, and who answers from it."""
+"""What the panels of this lens share: the run or the comparison that they are about, and what is told of it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,22 +8,30 @@ from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
-from tfm_core import TrainingConfig
+from tfm_core import TrainingConfig, alibi_slopes
+from tfm_core.training.compare import compare
+from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import read_name
 from tfm_core.training.run import Point, Run
 from tfm_core.training.schedule import FLAT
 from tfm_core.training.tasks.task import Task
 from tfm_core.training.train import BETA1
+from tfm_ui.lenses.training.outcomes import comparison_of
 from tfm_ui.lenses.training.runs import is_under_way, run_of, shown_config, shown_run, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import Code, script
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Line
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
+GENTLE = 0.5  # a bias below it changes a weight by less than half
 NOT_YET = "Nothing of it is trained yet: press Train, and ask again."
+NOTHING = "Nothing of this is computed yet: press Compare, and ask again."
 KINDS = {"decoder": "decoder-only"}  # as all pages call it
 ABOVE = 0.5  # nats: by so much weights as they are drawn may guess worse than evenly
 AT_LEAST = 10  # steps of a mean of training losses, where there are that many
@@ -122,6 +130,67 @@ class RunPanel(TrainingPanel):
     def script_of_run(self, recipe: Callable[..., Any]) -> str:
         """A recipe that trains, as a script; its only argument is the configuration."""
         return script(recipe, config=Code(f"read_name({self.config.name!r})", read_name))
+
+
+def compared(*, task: str) -> Comparison:
+    """All networks of a task with all seeds, trained anew: this takes minutes."""
+    for step in compare(task):
+        comparison = step.comparison
+    return comparison
+
+
+class ComparisonPanel(TrainingPanel):
+    """A panel about what came out of a comparison."""
+
+    canvas = CHART
+
+    rates: ClassVar[str] = ""
+    """At which rates networks learn, in a sentence, if that is told."""
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """What came out; to be asked for only where the panel is shown."""
+        comparison = comparison_of(self.state.task)
+        assert comparison, f"expected a comparison of networks that learn {self.state.task}, got none"
+        return comparison
+
+    @property
+    def is_shown(self) -> bool:
+        return comparison_of(self.state.task) is not None
+
+    @property
+    def shape(self) -> str:
+        return f"{len(self.comparison.seeds)} seeds"
+
+    @classmethod
+    def conditions(cls, model: ModelState, state: TrainingState) -> Note:
+        """What all networks share, and what the transformers are where their names say nothing else."""
+        comparison = cls(model, state).comparison
+        base = comparison.base
+        slope = alibi_slopes(base.num_heads).max().item()
+        bias = slope * (base.about.length - 1)
+        heads = formats.plural(base.num_heads, "head")
+        gentle = (
+            f" With {heads} alibi’s steepest slope is {formats.number(slope)} a token, so scores fall by at most "
+            f"{formats.number(bias)} over {base.about.length} tokens: hardly a trace of order."
+        )
+        return Note(
+            f"{formats.count(base.steps)} steps of {base.batch_size} examples, the same for all; "
+            f"{formats.plural(len(comparison.seeds), 'seed')}. Where a name says nothing else, transformers have "
+            f"{base.positional} positions, {base.norm}-norm, {formats.plural(base.num_layers, 'layer')} and "
+            f"{heads}.{gentle * (bias < GENTLE)}{cls.rates} Computed with {comparison.made_with}.",
+            "plain",
+        )
+
+    def recipe(self) -> str:
+        return script(compared, task=self.comparison.task)
+
+    @classmethod
+    def content(cls, model: ModelState, state: TrainingState) -> Content:
+        """What is drawn for a link; of a comparison that is not there, an empty chart."""
+        if cls(model, state).is_shown:
+            return super().content(model, state)
+        return lines.content([], about="Nothing of it is computed yet.")
 
 
 P = TypeVar("P", bound=TrainingPanel)

@@ -1,15 +1,19 @@
-"""The row of controls above the pictures of a run: fields, the menu of settings, and the button that trains."""
+"""The rows of controls above the pictures: of a run with the button that trains, or with the one that compares."""
 
 from collections.abc import Callable
 
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.training import train_bar
+from tfm_ui.lenses.training import compare_bar, train_bar
+from tfm_ui.lenses.training.outcomes import comparison_of
 from tfm_ui.lenses.training.panels import RunPanel
 from tfm_ui.lenses.training.runs import config_of, why_not
 from tfm_ui.lenses.training.state import HOW, NETWORK, PREFIX, TrainingState
 from tfm_ui.page import controls_line
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.state.model_state import ModelState
+
+NOT_YET = "Nothing of this is computed yet. Compare trains every network with three seeds."
 
 
 def of_run(panel: type[RunPanel], line_name: str, *fields: str) -> Callable[[ModelState], TrainingState]:
@@ -41,3 +45,23 @@ def button(asked: TrainingState, line: DeltaGenerator) -> None:
         config = None
     with line:
         train_bar.draw(config, why_not(asked))
+
+
+def nothing_yet(model: ModelState, state: TrainingState) -> list[Block]:
+    """A note in place of the panels where nothing is computed: what the button would do, or why it does not."""
+    if comparison_of(state.task):
+        return []
+    return [Note(compare_bar.why_not(state.task) or NOT_YET, icon=":material/leaderboard:")]
+
+
+def of_comparison(line_name: str, *fields: str) -> Callable[[ModelState], TrainingState]:
+    """What draws the row of a view: these fields, and the button that compares."""
+
+    def draw(model: ModelState) -> TrainingState:
+        line = controls_line.row(line_name)
+        state = controls_line.draw(TrainingState, PREFIX, model, line, *fields)
+        with line:
+            compare_bar.draw(state.task)
+        return state
+
+    return draw

@@ -19,9 +19,9 @@ from tfm_ui.lenses.training import lengths as of_lengths
 from tfm_ui.lenses.training.compare import VERDICTS
 from tfm_ui.lenses.training.compare.layers import WHY, Layers
 from tfm_ui.lenses.training.compare.ranked import MIRROR, Compare
-from tfm_ui.lenses.training.comparing import NOTHING
 from tfm_ui.lenses.training.lengths import NOT_DEFINED, Lengths
 from tfm_ui.lenses.training.outcomes import comparison_of
+from tfm_ui.lenses.training.panels import NOTHING
 from tfm_ui.lenses.training.state import MEASURES, TrainingState
 from tfm_ui.state.model_state import ModelState
 

@@ -10,11 +10,10 @@ import pandas as pd
 from tfm_core import TrainingConfig
 from tfm_core.training.baselines import Baseline, baselines, logistic_regression, naive_bayes, trained_on
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import EVALUATED, FINAL, held_out
+from tfm_core.training.examples import EVALUATED, FINAL, held_out, held_out_count
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
-from tfm_ui.lenses.training.classify.examples import examples_of
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
 from tfm_ui.lenses.training.runs import dated, measured_on, run_of, size_of
 from tfm_ui.live.cache import cached, never
@@ -112,7 +111,7 @@ class Classify(RunPanel):
     @property
     def measured(self) -> int:
         """The number of held-out examples."""
-        return len(examples_of(self.config.task))
+        return held_out_count(self.config, FINAL)
 
     @property
     def key(self) -> str:

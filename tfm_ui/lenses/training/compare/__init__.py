@@ -1,10 +1,10 @@
 """The view "compare": networks of one size on one task, with three seeds each."""
 
+from tfm_ui.lenses.training import row_controls
 from tfm_ui.lenses.training.compare.layers import Layers
 from tfm_ui.lenses.training.compare.ranked import Compare
-from tfm_ui.lenses.training.comparing import NOTHING, controls_and_button, nothing_yet
 from tfm_ui.lenses.training.outcomes import badge
-from tfm_ui.lenses.training.panels import answered_from, task_alone
+from tfm_ui.lenses.training.panels import NOTHING, answered_from, task_alone
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Prediction, Question
 
@@ -14,9 +14,9 @@ VERDICTS = ("a transformer", "a recurrent network", "neither")
 VIEW = View(
     title="Compare",
     shows=[Compare, Compare.conditions, Layers],
-    instead=nothing_yet,
+    instead=row_controls.nothing_yet,
     reads_instead=task_alone,
-    controls=controls_and_button("line_training_compare", "task", "measure"),
+    controls=row_controls.of_comparison("line_training_compare", "task", "measure"),
     uses_model=False,
     badge=badge,
 )

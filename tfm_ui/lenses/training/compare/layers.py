@@ -9,7 +9,7 @@ import pandas as pd
 from tfm_core.training.comparison import Entry
 from tfm_core.training.scores import pattern_score
 from tfm_ui.lenses.training.compare.measures import MEASURES
-from tfm_ui.lenses.training.comparing import ComparisonPanel
+from tfm_ui.lenses.training.panels import ComparisonPanel
 from tfm_ui.pictures import strips
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.strips import Group, Strip

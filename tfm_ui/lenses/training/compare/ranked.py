@@ -14,8 +14,8 @@ from tfm_core.training.comparison import Entry
 from tfm_core.training.contestants import RATES, TOLERANCE, contestants, matched
 from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_ui.lenses.training.compare.measures import MEASURES, NEVER, Measure
-from tfm_ui.lenses.training.comparing import ComparisonPanel
 from tfm_ui.lenses.training.outcomes import NAMES, is_recurrent
+from tfm_ui.lenses.training.panels import ComparisonPanel
 from tfm_ui.pictures import strips
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.strips import Group, Strip
