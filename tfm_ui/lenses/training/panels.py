@@ -17,7 +17,7 @@ from tfm_core.training.schedule import FLAT
 from tfm_core.training.tasks.task import Task
 from tfm_core.training.train import BETA1
 from tfm_ui.lenses.training.outcomes import comparison_of
-from tfm_ui.lenses.training.runs import is_under_way, run_of, shown_config, shown_run, why_not
+from tfm_ui.lenses.training.runs import is_under_way, run_of, shown_config, shown_run, size_of, why_not
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import Code, script
@@ -124,6 +124,10 @@ class RunPanel(TrainingPanel):
         return shown_run(self.config)
 
     @property
+    def shape(self) -> str:
+        return f"{formats.count(size_of(self.config))} parameters"
+
+    @property
     def is_known(self) -> bool:
         return run_of(self.config) is not None and not why_not(self.asked(self.state))
 
@@ -209,8 +213,8 @@ def answered_from(panel: type[P], otherwise: T) -> Callable[[Callable[[P], T]], 
     def of_link(answer: Callable[[P], T]) -> OfLink[T]:
         @wraps(answer)
         def answered(model: ModelState, state: TrainingState) -> T:
-            shown = panel(model, state)
-            return answer(shown) if shown.is_known else otherwise
+            asked = panel(model, state)
+            return answer(asked) if asked.is_known else otherwise
 
         return answered
 

@@ -8,16 +8,14 @@ import pytest
 import torch
 
 from tests.tfm_core.training.runs import small, to_the_end
+from tests.tfm_ui.lenses.training.asking import MODEL, answer, measured
 from tests.tfm_ui.pictures.charts import traces
-from tfm_core import recording
+from tfm_core import STORE, recording
 from tfm_core.training.config import of_task
-from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point
-from tfm_core.training.store import STORE, Store
 from tfm_ui.lenses.training import LENS
-from tfm_ui.lenses.training.classify import QUESTIONS
-from tfm_ui.lenses.training.classify.curves import Classify, baselines_of, turn
+from tfm_ui.lenses.training.classify.curves import Classify, turn
 from tfm_ui.lenses.training.classify.examples import FIRST, WRONG, Confusion, Sentences, answers_with, examples_of
 from tfm_ui.lenses.training.panels import NOT_YET
 from tfm_ui.lenses.training.runs import config_of
@@ -25,19 +23,9 @@ from tfm_ui.lenses.training.state import LABELLED, TrainingState
 from tfm_ui.pictures.panel import Note, panels_in
 from tfm_ui.state.model_state import ModelState
 
-MODEL = ModelState()
-ASKED = {question.name: question for question in QUESTIONS}
-
-
-@pytest.fixture(autouse=True)
-def only_shipped(monkeypatch, tmp_path):
-    """The runs that come with the app, whatever was trained on this machine."""
-    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
-    monkeypatch.setattr(STORE, "_memory", type(STORE._memory)())
-
 
 def run_of(name):
-    run = Store(Folder(SHIPPED)).find(of_task(name))
+    run = STORE.find(of_task(name))
     assert run
     return run
 
@@ -54,11 +42,6 @@ def of_run(panel, run):
     shown = panel(MODEL, TrainingState())
     shown.config, shown.answers = run.config, answers_with(run.config, run.weights)
     return shown
-
-
-def answer(name: str, model: ModelState = MODEL) -> str:
-    question = ASKED[name]
-    return question.answer(model, TrainingState(**question.page))
 
 
 @pytest.mark.parametrize("name", LABELLED)
@@ -109,7 +92,7 @@ def test_the_table_has_the_first_examples_and_the_surest_mistakes():
 
 def test_curves_are_those_of_the_run():
     header, _ = LENS.pictures["training_classify"].content(MODEL, TrainingState(view="classify"))
-    run, simple = run_of("authors"), baselines_of(of_task("authors"))
+    run, simple = run_of("authors"), Classify(MODEL, TrainingState()).baselines
     drawn = {(trace.name, trace.yaxis): list(trace.y) for trace in traces(header)}
     assert drawn["held out", "y"] == [point.accuracy for point in run.points]
     assert drawn["held out", "y2"] == [point.loss for point in run.points]
@@ -147,8 +130,7 @@ def test_random_labels_end_near_a_third():
     assert abs(run.last.accuracy - 1 / 3) < 3 * math.sqrt(2 / 9 / 1000)
     assert abs(run.last.loss - math.log(3)) < 0.05
     assert "that has not happened so far" in answer("Random labels")
-    question = ASKED["Random labels"]
-    assert question.predict.measured(MODEL, TrainingState(**question.page)) == round(100 * run.last.accuracy, 1)
+    assert measured("Random labels") == round(100 * run.last.accuracy, 1)
     assert "Neither the network nor a bag of words is clearly better than" in result_of("textbook-random").sentence()
 
 
@@ -159,7 +141,7 @@ def test_labels_that_are_learned_by_heart_are_called_so():
 
 def test_brackets_are_told_by_their_order():
     assert "the label is in their order" in answer("A bag of brackets")
-    assert baselines_of(of_task("brackets"))[1].accuracy < 0.6
+    assert result_of("brackets").baselines[1].accuracy < 0.6
 
 
 def test_nothing_trained_is_said():

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.lenses.training.asking import MODEL, answer, measured
 from tfm_core import STORE, Transformer
 from tfm_core.training.config import of_task
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.networks import network
-from tfm_ui.lenses.training.decode import QUESTIONS, Decode, DecodeNext, start_of
+from tfm_ui.lenses.training.decode import Decode, DecodeNext, start_of
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.state.model_state import ModelState
-
-MODEL = ModelState()
 
 
 def trained(task: str) -> Transformer:
@@ -88,17 +86,11 @@ def test_pictures_show_what_is_written_and_nothing_later():
 
 
 def test_questions_are_true_of_trained_and_of_random_weights():
-    by_name = {question.name: question for question in QUESTIONS}
-
-    def answered(name: str, **other) -> str:
-        question = by_name[name]
-        return question.answer(MODEL, TrainingState(**{**question.page, **other}))
-
-    assert "10 of 10 tokens are right" in answered("Reverse, written")
-    assert "anti-diagonal" in answered("Reverse, written")
-    assert "anti-diagonal" not in answered("Sort, written")
-    untrained = answered("Reverse, written", seed=4711)
+    assert "10 of 10 tokens are right" in answer("Reverse, written")
+    assert "anti-diagonal" in answer("Reverse, written")
+    assert "anti-diagonal" not in answer("Sort, written")
+    untrained = answer("Reverse, written", seed=4711)
     assert "not trained to their end" in untrained
     assert "10 of 10 tokens" not in untrained
-    assert "the least sure" in answered("The same number twice")
-    assert by_name["Sort, written"].predict.measured(MODEL, TrainingState(pair="sort-decoder")) >= 9
+    assert "the least sure" in answer("The same number twice")
+    assert measured("Sort, written") >= 9

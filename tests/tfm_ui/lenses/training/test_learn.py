@@ -8,32 +8,20 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.tfm_ui.lenses.training.asking import MODEL, answer, state_of
 from tfm_core import STORE, TASKS
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
 from tfm_core.training.train import train
 from tfm_ui.lenses.training import panels, train_words
-from tfm_ui.lenses.training.learn import QUESTIONS
 from tfm_ui.lenses.training.learn.learned import Learn, formed
 from tfm_ui.lenses.training.learn.maps import maps_figure
 from tfm_ui.lenses.training.panels import ABOVE, NOT_YET, before_training, smoothed
-from tfm_ui.lenses.training.runs import (
-    LONGEST,
-    config_of,
-    dated,
-    estimate,
-    measured_on,
-    shown_run,
-    size_of,
-    why_not,
-)
+from tfm_ui.lenses.training.runs import LONGEST, config_of, dated, estimate, measured_on, shown_run, why_not
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-MODEL = ModelState()
-BY_NAME = {question.name: question for question in QUESTIONS}
 UNTRAINED = 4711  # a seed with which nothing comes with the app
 
 
@@ -41,20 +29,16 @@ def learned(task: str, **more) -> Learn:
     return Learn(MODEL, TrainingState(task=task, **more))
 
 
-def answered(name: str, **other) -> str:
-    question = BY_NAME[name]
-    return question.answer(MODEL, TrainingState(**{**question.page, **other}))
-
-
 def test_formed_finds_the_head_and_its_largest_rise():
     def point(step: int, *heads: float) -> Point:
         return Point(step, 1.0, 0.5, 0.0, (((heads[0], heads[1]), (heads[2], heads[3])),))
 
     points = [point(0, 0.1, 0.1, 0.1, 0.2), point(4, 0.1, 0.2, 0.3, 0.1), point(8, 0.1, 0.2, 0.9, 0.1)]
-    head = formed(points, 0, "mirror")
+    mirror = TASKS["reverse"].patterns[0]
+    head = formed(points, 0, mirror)
     assert (head.layer, head.head, head.before, head.after) == (2, 1, 4, 8)
     assert (head.low, head.high, head.score) == (0.3, 0.9, 0.9)
-    assert formed([Point(0, 1.0, 0.5, 0.0)], 0, "mirror") is None
+    assert formed([Point(0, 1.0, 0.5, 0.0)], 0, mirror) is None
 
 
 def test_the_sentence_of_reverse_names_the_head_and_when_it_formed():
@@ -83,7 +67,7 @@ def test_nothing_is_trained_yet_is_said():
     shown = learned("reverse", seed=UNTRAINED)
     assert not shown.run.done
     assert "Nothing is trained yet" in shown.sentence()
-    assert answered("Reverse", seed=UNTRAINED) == NOT_YET
+    assert answer("Reverse", seed=UNTRAINED) == NOT_YET
 
 
 def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
@@ -105,26 +89,24 @@ def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
 
 
 def test_induction_has_its_two_heads_in_this_order():
-    text = answered("Induction")
+    text = answer("Induction")
     assert "Head 1 of layer 2" in text
     assert "Head 1 of layer 1" in text
     assert "only then can layer 2 look" in text
 
 
 def test_majority_is_even_and_brackets_are_not_readable():
-    assert "evenness 0.9" in answered("Majority")
-    assert "no head looks clearly" in answered("Brackets")
-    assert "An average over all tokens" not in answered("Majority", task="reverse")
+    assert "evenness 0.9" in answer("Majority")
+    assert "no head looks clearly" in answer("Brackets")
+    assert "An average over all tokens" not in answer("Majority", task="reverse")
 
 
 def test_too_fast_really_diverges_and_the_answer_says_so():
-    question = BY_NAME["Too fast"]
-    state = TrainingState(**question.page)
-    run = list(train(config_of(state)))[-1].run
+    run = list(train(config_of(state_of("Too fast"))))[-1].run
     assert run.problem.startswith("It diverged")
     STORE.keep(run)
-    assert answered("Too fast") == run.problem
-    assert answered("Too fast", rate="auto").startswith("It did not diverge")
+    assert answer("Too fast") == run.problem
+    assert answer("Too fast", rate="auto").startswith("It did not diverge")
 
 
 def test_auto_is_the_task_and_every_setting_arrives():
@@ -141,7 +123,7 @@ def test_estimates_grow_and_what_is_too_long_is_refused():
     state = TrainingState(task="sort", layers=4, width=128, steps=6000, batch=256)
     assert estimate(config_of(state)) > LONGEST
     assert "the most that a run may take here" in why_not(state)
-    assert size_of(small) == 3824
+    assert learned("reverse").shape == "3,824 parameters"
 
 
 def stopped(steps: int):
@@ -222,27 +204,26 @@ def test_the_facts_say_how_it_is_trained():
 # what is said of the loss before training, beside torch's own cross-entropy of even guesses
 
 
-def first(loss: float) -> Point:
-    return Point(0, loss, 0.5, 0.5)
+def laws_of(task: str, loss: float) -> dict[str, bool]:
+    return dict(before_training(TASKS[task], Point(0, loss, 0.5, 0.5)))
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_the_loss_before_training_is_compared_with_even_guesses_among_all_that_the_output_can_say(name):
-    task = TASKS[name]
-    evenly = float(F.cross_entropy(torch.zeros(1, task.outcomes), torch.tensor([0])))
-    ((law, holds),) = before_training(task, first(evenly + 0.4)).items()
+    outcomes = TASKS[name].outcomes
+    evenly = float(F.cross_entropy(torch.zeros(1, outcomes), torch.tensor([0])))
+    ((law, holds),) = laws_of(name, evenly + 0.4).items()
     assert holds
-    assert f"guessing evenly among the {formats.count(task.outcomes)} " in law
+    assert f"guessing evenly among the {formats.count(outcomes)} " in law
     assert f"= {formats.number(evenly)}" in law
-    assert not any(before_training(task, first(evenly + ABOVE + 0.1)).values())
+    assert not any(laws_of(name, evenly + ABOVE + 0.1).values())
+    assert not before_training(TASKS[name], Point(25, evenly, 0.5, 0.5))  # not before
 
 
 def test_labels_that_are_token_ids_are_told_apart_from_all_token_ids():
-    (law,) = before_training(TASKS["authors"], first(7.6))
-    assert law == (
+    assert list(laws_of("authors", 7.6)) == [
         "before training the loss is 7.600, at most 0.5 above that of guessing: guessing evenly among the 2,006 token "
         "ids, of which 3 are labels, gives ln 2,006 = 7.604"
-    )
-    assert not before_training(TASKS["authors"], Point(25, 7.6, 0.5, 0.5))
-    (of_classes,) = before_training(TASKS["textbook"], first(1.1))
+    ]
+    (of_classes,) = laws_of("textbook", 1.1)
     assert "among the 3 classes gives ln 3 = 1.099" in of_classes

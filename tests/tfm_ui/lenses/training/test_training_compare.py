@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 
 from tests.tfm_core.training.comparisons import comparison, outcome
+from tests.tfm_ui.lenses.training.asking import MODEL, QUESTIONS, answer, measured
 from tests.tfm_ui.pictures.charts import dots, figure, gaps, lines
 from tfm_core import TASKS
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.config import of_task
-from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.lengths import lengths_of
 from tfm_core.training.outcomes import OUTCOMES
-from tfm_ui.lenses.training import compare
-from tfm_ui.lenses.training import lengths as of_lengths
+from tfm_ui.lenses.training import compare, lengths
 from tfm_ui.lenses.training.compare import VERDICTS
 from tfm_ui.lenses.training.compare.layers import WHY, Layers
 from tfm_ui.lenses.training.compare.ranked import MIRROR, Compare
@@ -23,19 +22,10 @@ from tfm_ui.lenses.training.lengths import NOT_DEFINED, Lengths
 from tfm_ui.lenses.training.outcomes import comparison_of
 from tfm_ui.lenses.training.panels import NOTHING
 from tfm_ui.lenses.training.state import MEASURES, TrainingState
-from tfm_ui.state.model_state import ModelState
 
-MODEL = ModelState()
-QUESTIONS = {question.name: question for question in (*compare.QUESTIONS, *of_lengths.QUESTIONS)}
+OF_LENGTHS = [question.name for question in lengths.QUESTIONS]
+OF_BOTH = [*(question.name for question in compare.QUESTIONS), *OF_LENGTHS]
 LEARNED = (1.0, None, None, None, None)
-
-
-@pytest.fixture(autouse=True)
-def only_shipped(monkeypatch, tmp_path):
-    """The comparisons that come with the app, whatever was computed on this machine."""
-    monkeypatch.setattr(OUTCOMES.shelf, "place", Folder(tmp_path))
-    monkeypatch.setattr(OUTCOMES, "shipped", SHIPPED)
-    monkeypatch.setattr(OUTCOMES, "_memory", {})
 
 
 def shows(panel, what: Comparison, measure=MEASURES[0]):
@@ -285,32 +275,25 @@ def test_the_spread_of_the_seeds_is_in_the_table():
 # questions of both views
 
 
-def answer(name: str) -> str:
-    question = QUESTIONS[name]
-    return question.answer(MODEL, TrainingState(**question.page))
-
-
 def test_reversing_takes_absolute_positions():
     assert "a single layer must be told where a token stands" in answer("Who can reverse?")
 
 
 def test_of_brackets_three_seeds_do_not_show_who_learns_them_better():
-    question = QUESTIONS["Is attention ahead?"]
-    assert question.predict.measured(MODEL, TrainingState(**question.page)) == "neither"
+    assert measured("Is attention ahead?") == "neither"
     assert "no difference that 3 seeds and 2,048 examples can show" in answer("Is attention ahead?")
     assert "is ahead" not in answer("Is attention ahead?")
 
 
 def test_induction_takes_two_layers():
-    said = answer("One layer or two?")
-    assert said.endswith(WHY)
+    assert answer("One layer or two?").endswith(WHY)
     few, many = Layers(MODEL, TrainingState(task="induction")).entries
     assert (few.config.num_layers, many.config.num_layers) == (1, 2)
     assert few.median("accuracy") < 0.5
     assert many.median("accuracy") > 0.99
 
 
-@pytest.mark.parametrize("name", [question.name for question in of_lengths.QUESTIONS])
+@pytest.mark.parametrize("name", OF_LENGTHS)
 def test_lengths_are_those_of_the_question(name):
     question = QUESTIONS[name]
     task = question.page["task"]
@@ -326,23 +309,19 @@ def test_lengths_are_those_of_the_question(name):
         assert (first, second) == (10, 16)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", OF_BOTH)
 @pytest.mark.parametrize("task", TASKS)
 def test_each_answer_holds_of_every_task_computed_or_not(name, task):
-    question = QUESTIONS[name]
-    state = TrainingState(**{**question.page, "task": task})
-    said = question.answer(MODEL, state)
-    assert said.endswith(".") or said == NOTHING
-    if question.predict:
-        assert question.predict.measured(MODEL, state) in VERDICTS
+    text = answer(name, task=task)
+    assert text.endswith(".") or text == NOTHING
+    if QUESTIONS[name].predict:
+        assert measured(name, task=task) in VERDICTS
 
 
-def test_the_verdict_is_that_of_what_came_out(monkeypatch):
-    question = QUESTIONS["Is attention ahead?"]
-    state = TrainingState(**question.page)
-    for rights, expected in (
-        ({"learned": [0.9] * 3, "lstm": [0.1] * 3}, "a transformer"),
-        ({"learned": [0.1] * 3}, "neither"),
-    ):
-        monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": (comparison(rights, "brackets"), None)})
-        assert question.predict.measured(MODEL, state) == expected
+@pytest.mark.parametrize(
+    ("rights", "expected"),
+    [({"learned": [0.9] * 3, "lstm": [0.1] * 3}, "a transformer"), ({"learned": [0.1] * 3}, "neither")],
+)
+def test_the_verdict_is_that_of_what_came_out(monkeypatch, rights, expected):
+    monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": (comparison(rights, "brackets"), None)})
+    assert measured("Is attention ahead?") == expected

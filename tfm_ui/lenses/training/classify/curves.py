@@ -15,7 +15,7 @@ from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
-from tfm_ui.lenses.training.runs import dated, measured_on, run_of, size_of
+from tfm_ui.lenses.training.runs import dated, measured_on, run_of
 from tfm_ui.live.cache import cached, never
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -64,12 +64,6 @@ def recent_loss(run: Run) -> float:
     return float(run.losses[-steps:].mean())
 
 
-def baselines_of(config: TrainingConfig) -> list[Baseline]:
-    """Scores that need no network. They depend on the task alone, and for generated examples on which were drawn."""
-    changes = {} if config.about.examples else {name: getattr(config, name) for name in ("seed", "steps", "batch_size")}
-    return _baselines(of_task(config.task, **changes))
-
-
 @cached(heavy=never, apart=32)
 def _baselines(config: TrainingConfig) -> list[Baseline]:
     return baselines(config)
@@ -105,8 +99,10 @@ class Classify(RunPanel):
 
     @cached_property
     def baselines(self) -> list[Baseline]:
-        """The most frequent label, then bags of words."""
-        return baselines_of(self.config)
+        """The most frequent label, then bags of words: of the task alone, and for generated examples of those drawn."""
+        config, drawn_by = self.config, ("seed", "steps", "batch_size")
+        changes = {} if config.about.examples else {name: getattr(config, name) for name in drawn_by}
+        return _baselines(of_task(config.task, **changes))
 
     @property
     def measured(self) -> int:
@@ -121,10 +117,6 @@ class Classify(RunPanel):
     @property
     def title(self) -> str:
         return self.config.about.title
-
-    @property
-    def shape(self) -> str:
-        return f"{formats.count(size_of(self.config))} parameters"
 
     @property
     def how_to_read(self) -> str:

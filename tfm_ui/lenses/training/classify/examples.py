@@ -125,6 +125,7 @@ class AnswersPanel(RunPanel):
     task_field = "labelled"
     sources = (answers_with,)
     canvas = MAPS
+    shape = ""
 
     @cached_property
     def answers(self) -> Answers:
@@ -236,10 +237,6 @@ class Sentences(AnswersPanel):
         """The example's tokens as the network reads it, without padding."""
         return read_by_network(self.config, examples_of(self.config.task).source[example])
 
-    def text(self, example: int) -> str:
-        """The example's text without the token at which the answer is said."""
-        return texts(self.config.task)[example]
-
     def label(self, number: int) -> str:
         """The name of what is said."""
         return [*self.config.about.labels, ELSE][number]
@@ -256,7 +253,8 @@ class Sentences(AnswersPanel):
         share = answers.probabilities[example].max()
         right, chosen = self.label(int(answers.labels[example])), self.label(int(answers.chosen[example]))
         verdict = "which is right" if right == chosen else f"but it is “{right}”"
-        answer = f"“{self.text(example)}”: the network says “{chosen}” ({formats.percent(float(share))}), {verdict}."
+        text, sure = texts(self.config.task)[example], formats.percent(float(share))
+        answer = f"“{text}”: the network says “{chosen}” ({sure}), {verdict}."
         weights = answers.looks[example].mean(0).numpy()
         places = places_of_largest(weights)
         token = self.tokens(example)[places[0]]
@@ -274,7 +272,7 @@ class Sentences(AnswersPanel):
         for example in self.rows:
             shares = zip(labels, answers.probabilities[example], strict=True)
             row: dict[str, object] = {
-                "text": self.text(example),
+                "text": texts(self.config.task)[example],
                 "right": self.label(int(answers.labels[example])),
                 "said": self.label(int(answers.chosen[example])),
                 **{name: 100 * float(share) for name, share in shares},

@@ -63,14 +63,10 @@ class Compare(ComparisonPanel):
         return self.measure.merit(self.measure.of(entry))
 
     @property
-    def recurrent(self) -> list[Entry]:
-        """The recurrent networks among them."""
-        return [entry for entry in self.entries if is_recurrent(entry)]
-
-    @property
-    def transformers(self) -> list[Entry]:
-        """The transformers among them."""
-        return [entry for entry in self.entries if not is_recurrent(entry)]
+    def kinds(self) -> tuple[list[Entry], list[Entry]]:
+        """The recurrent networks among them, and the transformers."""
+        recurrent = [entry for entry in self.entries if is_recurrent(entry)]
+        return recurrent, [entry for entry in self.entries if entry not in recurrent]
 
     def best_of(self, entries: Sequence[Entry]) -> list[Entry]:
         """All that are the best of these, up to rounding; all of them where none has a finite merit."""
@@ -110,7 +106,7 @@ class Compare(ComparisonPanel):
     @property
     def verdict(self) -> str:
         """Who is ahead: "a transformer", "a recurrent network" or "neither"; "" where there is nothing to compare."""
-        recurrent, transformers = self.recurrent, self.transformers
+        recurrent, transformers = self.kinds
         if not recurrent or not transformers:
             return ""
         if all(self.measure.ahead(recurrent[0], other) > 0 for other in transformers):
@@ -147,9 +143,9 @@ class Compare(ComparisonPanel):
 
     def rivals(self) -> str:
         """The best recurrent network beside the best transformer."""
-        if not self.recurrent or not self.transformers:
+        if not all(self.kinds):
             return "Transformers alone are compared: this task has two texts, and a plain recurrent network reads one."
-        recurrent, transformer = (self.best_of(kind)[0] for kind in (self.recurrent, self.transformers))
+        recurrent, transformer = (self.best_of(kind)[0] for kind in self.kinds)
         ours, theirs = self.measure.phrases(self.measure.of(recurrent), self.measure.of(transformer))
         who, other = map(self.in_a_sentence, (recurrent, transformer))
         if self.verdict == "a recurrent network":

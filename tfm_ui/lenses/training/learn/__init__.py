@@ -24,7 +24,7 @@ VIEW = View(
 def _rise(head: Formed) -> str:
     return (
         f"Head {head.head} of layer {head.layer} rises most between steps {head.before} and {head.after}: its weight "
-        f"on “{head.pattern}” goes from {formats.weight(head.low)} to {formats.weight(head.high)}"
+        f"on “{head.pattern.name}” goes from {formats.weight(head.low)} to {formats.weight(head.high)}"
     )
 
 
@@ -59,8 +59,7 @@ def how_evenly(learned: Learn) -> str:
     if not learned.heads:
         return NOT_YET
     head = learned.heads[0]
-    even = learned.config.about.patterns[0].even
-    if not even:
+    if not head.pattern.even:
         return f"{_rise(head)}. {_rights(learned)}"
     return (
         "Every letter counts as much as any other, so CLS must look at all alike: "
@@ -82,12 +81,12 @@ def which_came_first(learned: Learn) -> str:
     if len(clear) < 2:
         missing = next(head for head in (first, second) if head.score < CLEAR)
         least = formats.weight(missing.score)
-        return f"{told} No head looks clearly at “{missing.pattern}” ({least}). {_rights(learned)}"
+        return f"{told} No head looks clearly at “{missing.pattern.name}” ({least}). {_rights(learned)}"
     why = ""
     if second.layer < first.layer:
         why = (
-            f" “{second.pattern}” in layer {second.layer} brings into each place which token stands before it; only "
-            f"then can layer {first.layer} look for the place after the same token."
+            f" “{second.pattern.name}” in layer {second.layer} brings into each place which token stands before it; "
+            f"only then can layer {first.layer} look for the place after the same token."
         )
     return f"{told}{why} {_rights(learned)}"
 
@@ -103,8 +102,9 @@ def is_it_readable(learned: Learn) -> str:
     if head.score >= CLEAR:
         return f"{right} of the answers are right, and it can be read: {_rise(head)}."
     return (
-        f"{right} of the answers are right, but no head looks clearly where it could: the most on “{head.pattern}” "
-        f"is {formats.weight(head.score)}. A model can be right without a pattern of attention that one could read."
+        f"{right} of the answers are right, but no head looks clearly where it could: the most on "
+        f"“{head.pattern.name}” is {formats.weight(head.score)}. A model can be right without a pattern of attention "
+        "that one could read."
     )
 
 

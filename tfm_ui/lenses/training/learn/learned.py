@@ -15,11 +15,12 @@ from tfm_core import TrainingConfig
 from tfm_core.training.examples import EVALUATED, held_out, probes
 from tfm_core.training.run import Point, Run
 from tfm_core.training.scores import chance, pattern_score
+from tfm_core.training.tasks.task import Pattern
 from tfm_core.training.train import train
 from tfm_ui.lenses.training.learn import weights
 from tfm_ui.lenses.training.learn.maps import LEARN, Row, rows_of
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
-from tfm_ui.lenses.training.runs import dated, is_under_way, measured_on, size_of, tokens_of
+from tfm_ui.lenses.training.runs import dated, is_under_way, measured_on, tokens_of
 from tfm_ui.pictures import chart, lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.figures import Figure
@@ -35,7 +36,7 @@ STEP = "step of training"
 class Formed:
     """When a head began to look where it should."""
 
-    pattern: str
+    pattern: Pattern
     """Which place that is."""
 
     layer: int
@@ -59,28 +60,28 @@ class Formed:
         return self.curve[-1]
 
 
-def formed(points: Sequence[Point], pattern: int, name: str) -> Formed | None:
+def formed(points: Sequence[Point], number: int, pattern: Pattern) -> Formed | None:
     """The head that looks most where the pattern says, and when it began to; None without points of a transformer.
 
     Args:
         points: the curve.
-        pattern: its number, from 0.
-        name: its name.
+        number: that of the pattern, from 0.
+        pattern: where to look.
     """
     if not points or not points[-1].scores:
         return None
     last = {
         (layer, head): score
-        for layer, heads in enumerate(points[-1].scores[pattern])
+        for layer, heads in enumerate(points[-1].scores[number])
         for head, score in enumerate(heads)
     }
     layer, head = max(last, key=lambda place: last[place])
-    curve = [point.scores[pattern][layer][head] for point in points]
+    curve = [point.scores[number][layer][head] for point in points]
     rises = [after - before for before, after in pairwise(curve)]
     most = rises.index(max(rises)) if rises else 0
     later = min(most + 1, len(points) - 1)
     return Formed(
-        pattern=name,
+        pattern=pattern,
         layer=layer + 1,
         head=head + 1,
         curve=curve,
@@ -113,14 +114,10 @@ class Learn(RunPanel):
     def title(self) -> str:
         return f"{self.config.about.title}: {'how it was learned' if self.run.is_complete else 'how it is learned'}"
 
-    @property
-    def shape(self) -> str:
-        return f"{formats.count(size_of(self.config))} parameters"
-
     @cached_property
     def heads(self) -> list[Formed]:
         """The head that follows each pattern of the task best."""
-        every = [formed(self.run.points, i, pattern.name) for i, pattern in enumerate(self.config.about.patterns)]
+        every = [formed(self.run.points, number, pattern) for number, pattern in enumerate(self.config.about.patterns)]
         return [head for head in every if head]
 
     def sentence(self) -> str:
@@ -142,27 +139,21 @@ class Learn(RunPanel):
         return " ".join([learned, *ended, *map(self._of_head, self.heads), task.note]).strip()
 
     def _of_head(self, head: Formed) -> str:
-        pattern = next(pattern for pattern in self.config.about.patterns if pattern.name == head.pattern)
-        by_chance = self.chances[head.pattern]
-        who = f"Head {head.head} of layer {head.layer}"
-        if pattern.even:
-            return f"{who} spreads its weight over “{head.pattern}”: evenness {formats.weight(head.score)} of 1."
+        """How clearly a head follows its pattern, and when it began to, beside one that looks everywhere alike."""
+        who, name = f"Head {head.head} of layer {head.layer}", head.pattern.name
+        if head.pattern.even:
+            return f"{who} spreads its weight over “{name}”: evenness {formats.weight(head.score)} of 1."
+        causal = self.config.about.architecture != "encoder"
+        by_chance = chance(head.pattern, held_out(self.config, EVALUATED), causal=causal)
         if head.score < max(CLEAR, 2 * by_chance):
             return (
-                f"No head looks clearly at “{head.pattern}”: the most that one puts there is "
-                f"{formats.weight(head.score)}, and equal weights would put {formats.weight(by_chance)}."
+                f"No head looks clearly at “{name}”: the most that one puts there is {formats.weight(head.score)}, and "
+                f"equal weights would put {formats.weight(by_chance)}."
             )
         return (
-            f"{who} puts {formats.weight(head.score)} of its weight on “{head.pattern}”; it rose most between steps "
+            f"{who} puts {formats.weight(head.score)} of its weight on “{name}”; it rose most between steps "
             f"{head.before} and {head.after}, from {formats.weight(head.low)} to {formats.weight(head.high)}."
         )
-
-    @cached_property
-    def chances(self) -> Mapping[str, float]:
-        """Pattern -> the score of a head that looks everywhere alike."""
-        examples = held_out(self.config, EVALUATED)
-        causal = self.config.about.architecture != "encoder"
-        return {pattern.name: chance(pattern, examples, causal=causal) for pattern in self.config.about.patterns}
 
     def table(self) -> pd.DataFrame:
         """A row per point of the curve."""
@@ -253,7 +244,7 @@ class Learn(RunPanel):
         shares = [
             Line("right answers", x, [point.accuracy for point in points], "ink"),
             *(
-                Line(f"{head.pattern}: L{head.layer} h{head.head}", x, head.curve, f"head {number}", "solid")
+                Line(f"{head.pattern.name}: L{head.layer} h{head.head}", x, head.curve, f"head {number}", "solid")
                 for number, head in enumerate(self.heads, 1)
             ),
         ]

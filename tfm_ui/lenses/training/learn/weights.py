@@ -26,8 +26,9 @@ def draw(run: Run) -> None:
             f"Show the weights of step {formats.count(run.done or run.config.steps)} in all lenses",
             help="Of a run, the weights of its last step are kept; of the other steps on the slider, what its heads "
             "looked at and what it said.",
-            on_click=_use_in_all_lenses,
-            args=(run,),
+            on_click=controls.change,
+            args=("",),
+            kwargs={"weights": run.config.name},
             icon=":material/visibility:",
             type="tertiary",
             key="_training_use",
@@ -83,8 +84,4 @@ def _load() -> None:
         f"{right} of the answers to {count} are right. Training goes on showing the run that its own controls name."
         f"{STORE.problem and f' {STORE.problem}'}"
     )
-    _use_in_all_lenses(run)
-
-
-def _use_in_all_lenses(run: Run) -> None:
     controls.change("", weights=run.config.name)
