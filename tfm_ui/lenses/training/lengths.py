@@ -61,11 +61,6 @@ class Lengths(ComparisonPanel):
         return [entry.at_length(place) for place in range(len(self.lengths))]
 
     @cached_property
-    def undefined(self) -> list[str]:
-        """The networks that have no answer beyond the trained length."""
-        return [name for name, entry in self.networks.items() if None in self.medians(entry)]
-
-    @cached_property
     def solved(self) -> list[tuple[str, float, float]]:
         """Those that solve the trained length and are defined beyond: name, share there and at the greatest length."""
         solved = []
@@ -79,10 +74,10 @@ class Lengths(ComparisonPanel):
         """Who keeps what it has learned, who loses it, and who has no answer."""
         trained, longest = self.lengths[0], self.lengths[-1]
         kept = f"Trained at {trained} tokens, tested at up to {longest}. {self._kept()}"
-        if not self.undefined:
+        undefined = [name for name, entry in self.networks.items() if None in self.medians(entry)]
+        if not undefined:
             return kept
-        names = formats.listed(self.undefined)
-        return f"{kept} {names}: {NOT_DEFINED} beyond {trained}, where the table of positions ends."
+        return f"{kept} {formats.listed(undefined)}: {NOT_DEFINED} beyond {trained}, where the table of positions ends."
 
     def _kept(self) -> str:
         trained, longest = self.lengths[0], self.lengths[-1]

@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tfm_core import TrainingConfig
 from tfm_core.training.comparison import Entry
-from tfm_core.training.examples import FINAL, held_out_count
+from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.verdict import ahead, chance_between
 from tfm_ui.text import formats
 
@@ -45,11 +46,15 @@ class Measure:
         values = (getattr(outcome, self.field) for outcome in entry.outcomes)
         return [math.inf if value is None else value for value in values]
 
+    def examples(self, config: TrainingConfig) -> int:
+        """The number of held-out examples on which it is measured: few, where that is done again and again."""
+        return held_out_count(config, EVALUATED if self.field == "solved" else FINAL)
+
     def ahead(self, first: Entry, second: Entry) -> int:
         """1 where the first is ahead, -1 where the second is, 0 where that cannot be told: also of one seed alone."""
         if min(len(first.outcomes), len(second.outcomes)) < SEEDS_AT_LEAST:
             return 0
-        chance, count = 0.0, held_out_count(first.config, FINAL)
+        chance, count = 0.0, self.examples(first.config)
         if self.is_share:
             chance = chance_between(self.of(first), count, self.of(second), count)
         return ahead([*map(self.merit, self.values(first))], [*map(self.merit, self.values(second))], chance)

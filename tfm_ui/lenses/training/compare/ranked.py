@@ -12,7 +12,6 @@ from tfm_core import POSITIONAL, TASKS
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Entry
 from tfm_core.training.contestants import RATES, TOLERANCE, contestants, matched
-from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_ui.lenses.training.compare.measures import MEASURES, NEVER, Measure
 from tfm_ui.lenses.training.outcomes import NAMES, is_recurrent
 from tfm_ui.lenses.training.panels import ComparisonPanel
@@ -169,7 +168,7 @@ class Compare(ComparisonPanel):
 
     @property
     def _evidence(self) -> str:
-        count = held_out_count(self.comparison.base, FINAL if self.measure.field != "solved" else EVALUATED)
+        count = self.measure.examples(self.comparison.base)
         seeds = formats.plural(max(len(entry.outcomes) for entry in self.entries), "seed")
         return f"{seeds} and {formats.count(count)} examples"
 
@@ -179,13 +178,11 @@ class Compare(ComparisonPanel):
 
     def _measured(self) -> str:
         """The step after which it was measured, and what on."""
+        base = self.comparison.base
+        count = formats.count(self.measure.examples(base))
         if self.measure.field == "solved":
-            return f"Measured on the way, on {held_out_count(self.comparison.base, EVALUATED)} held-out examples."
-        count = formats.count(held_out_count(self.comparison.base, FINAL))
-        return (
-            f"Medians over the seeds, after {formats.count(self.comparison.base.steps)} steps, on {count} held-out "
-            "examples."
-        )
+            return f"Measured on the way, on {count} held-out examples."
+        return f"Medians over the seeds, after {formats.count(base.steps)} steps, on {count} held-out examples."
 
     def positions(self) -> str:
         """The positional schemes of otherwise equal transformers, the best first; and why, where that is known."""

@@ -38,13 +38,11 @@ def _rights(learned: Learn) -> str:
 
 
 def _rises(learned: Learn) -> str:
+    """When the best head of each pattern rose, and when the answers became right."""
     return " ".join([*(f"{_rise(head)}." for head in learned.heads), _rights(learned)])
 
 
-@answered_from(Learn, NOT_YET)
-def when_it_formed(learned: Learn) -> str:
-    """When the best head of each pattern rose, and when the answers became right."""
-    return _rises(learned)
+when_it_formed = answered_from(Learn, NOT_YET)(_rises)
 
 
 @answered_from(Learn, 0.0)
