@@ -385,6 +385,7 @@ def rights(model: ModelState, state: TrainingState) -> float:
     return float(Decode(model, state).right)
 
 
+# What they say is checked by tests/tfm_ui/lenses/training/test_decode.py.
 QUESTIONS = (
     Question(
         "Reverse, written",

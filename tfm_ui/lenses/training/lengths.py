@@ -173,7 +173,7 @@ def beyond(model: ModelState, state: TrainingState) -> str:
     return answered_from(Lengths, NOTHING)(Lengths.sentence)(model, state)
 
 
-# tests/tfm_ui/lenses/training/test_questions_compare.py checks what they say.
+# What they say is checked by tests/tfm_ui/lenses/training/test_training_compare.py.
 QUESTIONS = (
     Question(
         "Four times as long",

@@ -133,6 +133,7 @@ def linear_rule(curves: Classify) -> str:
     )
 
 
+# What they say is checked by tests/tfm_ui/lenses/training/test_classify.py.
 QUESTIONS = (
     Question(
         "Who wrote it?",

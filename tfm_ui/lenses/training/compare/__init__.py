@@ -37,6 +37,7 @@ def verdict(ranked: Compare) -> str:
 who_is_ahead = answered_from(Compare, NOTHING)(Compare.sentence)
 why_two_layers = answered_from(Layers, NOTHING)(Layers.sentence)
 
+# What they say is checked by tests/tfm_ui/lenses/training/test_training_compare.py.
 QUESTIONS = (
     Question(
         "Who can reverse?",

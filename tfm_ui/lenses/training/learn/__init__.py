@@ -112,6 +112,7 @@ def did_it_diverge(learned: Learn) -> str:
     return learned.run.problem or f"It did not diverge. {_rights(learned)}"
 
 
+# What they say is checked by tests/tfm_ui/lenses/training/test_learn.py.
 QUESTIONS = (
     Question(
         "Reverse",
