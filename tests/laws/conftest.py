@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 from functools import cache
-from types import SimpleNamespace
 
 import pytest
 
 from tfm_core.training.baselines import baselines
-from tfm_ui.lenses.training.classify import said
+from tfm_ui.lenses.training.classify import curves
 
-ONCE = SimpleNamespace(baselines=cache(baselines))
+ONCE = cache(baselines)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def baselines_are_found_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(said, "simple", ONCE)
+        patch.setattr(curves, "baselines", ONCE)
         yield

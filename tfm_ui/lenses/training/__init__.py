@@ -1,18 +1,14 @@
 """The Training lens: small transformers learn tasks with known answers, while one looks on."""
 
-from tfm_ui.lenses.training.classify.panels import VIEW as CLASSIFY
-from tfm_ui.lenses.training.compare.panels import VIEW as COMPARE
-from tfm_ui.lenses.training.decode.panels import VIEW as DECODE
-from tfm_ui.lenses.training.learn.panels import VIEW as LEARN
-from tfm_ui.lenses.training.lengths.panels import VIEW as LENGTHS
-from tfm_ui.lenses.training.questions import QUESTIONS
+from tfm_ui.lenses.training import classify, compare, decode, learn, lengths
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import Lens
 
+_VIEWS = {"learn": learn, "decode": decode, "classify": classify, "compare": compare, "lengths": lengths}
 LENS = Lens(
     name="training",
     title="Training",
     state=TrainingState,
-    views={"learn": LEARN, "decode": DECODE, "classify": CLASSIFY, "compare": COMPARE, "lengths": LENGTHS},
-    questions=QUESTIONS,
+    views={name: view.VIEW for name, view in _VIEWS.items()},
+    questions=[question for view in _VIEWS.values() for question in view.QUESTIONS],
 )

@@ -1,32 +1,32 @@
-"""The row of controls above the pictures: the task, the button that trains, and everything else in "More"."""
+"""The rows of controls above the pictures: of a run with the button that trains, or with the one that compares."""
 
-from dataclasses import replace
+from collections.abc import Callable
 
 from streamlit.delta_generator import DeltaGenerator
 
-from tfm_ui.lenses.training import train_bar
+from tfm_ui.lenses.training import compare_bar, train_bar
+from tfm_ui.lenses.training.outcomes import comparison_of
+from tfm_ui.lenses.training.panels import RunPanel
 from tfm_ui.lenses.training.runs import config_of, why_not
-from tfm_ui.lenses.training.state import PREFIX, TrainingState
+from tfm_ui.lenses.training.state import HOW, NETWORK, PREFIX, TrainingState
 from tfm_ui.page import controls_line
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.state.model_state import ModelState
 
-NETWORK = ("layers", "heads", "width", "positional", "norm")
-HOW = ("rate", "warmup", "batch", "dropout", "decay", "steps")
+NOT_YET = "Nothing of this is computed yet. Compare trains every network with three seeds."
 
 
-def of_run(model: ModelState) -> TrainingState:
-    """A task, its seed, and the button."""
-    line = controls_line.row("line_training")
-    state = controls_line.draw(TrainingState, PREFIX, model, line, "task", "seed", "probe")
-    state = settings(model, line, *(["pooling"] if state.has_classes else []))
-    reason = why_not(state)
-    try:
-        config = config_of(state)
-    except ValueError:
-        config = None
-    with line:
-        train_bar.draw(config, reason)
-    return state
+def of_run(panel: type[RunPanel], line_name: str, *fields: str) -> Callable[[ModelState], TrainingState]:
+    """What draws the row of a view: these fields, the menu, and the button."""
+
+    def draw(model: ModelState) -> TrainingState:
+        line = controls_line.row(line_name)
+        asked = panel.asked(controls_line.draw(TrainingState, PREFIX, model, line, *fields))
+        state = settings(model, line, *(["pooling"] if asked.has_classes else []))
+        button(panel.asked(state), line)
+        return state
+
+    return draw
 
 
 def settings(model: ModelState, line: DeltaGenerator, *more: str) -> TrainingState:
@@ -37,6 +37,31 @@ def settings(model: ModelState, line: DeltaGenerator, *more: str) -> TrainingSta
     return controls_line.draw(TrainingState, PREFIX, model, right, *HOW)
 
 
-def of_pair_state(state: TrainingState) -> TrainingState:
-    """The state with the task of the view "decode" in the place of the task."""
-    return replace(state, task=state.pair)
+def button(asked: TrainingState, line: DeltaGenerator) -> None:
+    """Draw the button that trains what the controls ask for."""
+    try:
+        config = config_of(asked)
+    except ValueError:
+        config = None
+    with line:
+        train_bar.draw(config, why_not(asked))
+
+
+def nothing_yet(model: ModelState, state: TrainingState) -> list[Block]:
+    """A note in place of the panels where nothing is computed: what the button would do, or why it does not."""
+    if comparison_of(state.task):
+        return []
+    return [Note(compare_bar.why_not(state.task) or NOT_YET, icon=":material/leaderboard:")]
+
+
+def of_comparison(line_name: str, *fields: str) -> Callable[[ModelState], TrainingState]:
+    """What draws the row of a view: these fields, and the button that compares."""
+
+    def draw(model: ModelState) -> TrainingState:
+        line = controls_line.row(line_name)
+        state = controls_line.draw(TrainingState, PREFIX, model, line, *fields)
+        with line:
+            compare_bar.draw(state.task)
+        return state
+
+    return draw

@@ -16,6 +16,10 @@ PAIRS = tuple(name for name, task in TASKS.items() if task.solve and task.archit
 LABELLED = tuple(sorted((name for name, task in TASKS.items() if task.labels), key=lambda name: name != "authors"))
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
 MOST_STEPS = 20_000
+RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1, 10)
+# Fields of what is trained, and how.
+NETWORK = ("layers", "heads", "width", "positional", "norm")
+HOW = ("rate", "warmup", "batch", "dropout", "decay", "steps")
 
 
 def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
@@ -47,19 +51,7 @@ class TrainingState(LensState):
 
     # how
     rate: object = control(
-        _or_auto(
-            "Learning rate",
-            0.0003,
-            0.001,
-            0.003,
-            0.01,
-            0.03,
-            0.1,
-            1,
-            10,
-            help="The learning rate of AdamW after the warm-up.",
-        ),
-        default=AUTO,
+        _or_auto("Learning rate", *RATES, help="The learning rate of AdamW after the warm-up."), default=AUTO
     )
     warmup: object = control(
         _or_auto("Warm-up", 0, 10, 50, 200, 1000, help="Steps in which the learning rate rises from 0."), default=AUTO

@@ -6,13 +6,13 @@ from html import escape
 import streamlit as st
 
 from tfm_core import STORE, TrainingConfig
-from tfm_core.training.run import Progress, Run
+from tfm_core.training.run import Progress
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training import train_words
 from tfm_ui.lenses.training.runs import JOB, estimate
-from tfm_ui.page import controls, job_bar
+from tfm_ui.page import job_bar
 from tfm_ui.visitors.visitor import network_here
 
 WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
@@ -81,8 +81,3 @@ def _keep(owner: str, step: Step) -> None:
     """Keep what was learned. It belongs to whoever asked first, however many wait for it."""
     if isinstance(step, Progress):
         STORE.keep(step.run, owner=owner)
-
-
-def use_in_all_lenses(run: Run) -> None:
-    """Let every lens show these weights. Only to be called in a callback."""
-    controls.change("", weights=run.config.name)

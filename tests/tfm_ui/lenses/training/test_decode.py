@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.lenses.training.asking import MODEL, answer, measured
 from tfm_core import STORE, Transformer
 from tfm_core.training.config import of_task
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.networks import network
-from tfm_ui.lenses.training.decode.numbers import config_of_pair, source_of, start_of, written
-from tfm_ui.lenses.training.decode.pictures import cross, following, of_next
-from tfm_ui.lenses.training.decode.questions import QUESTIONS
+from tfm_ui.lenses.training.decode import Decode, DecodeNext, start_of
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.state.model_state import ModelState
-
-MODEL = ModelState()
 
 
 def trained(task: str) -> Transformer:
@@ -47,12 +43,12 @@ def test_it_wants_an_encoder_decoder_and_a_step():
 
 
 def test_reverse_is_an_anti_diagonal_and_sort_a_permutation():
-    shown = written(TrainingState(source="3 1 4 1 5 9 2 6 5 0"))
-    assert shown.names(shown.decoded.written) == list("0562951413")
-    (weights,) = shown.heads.values()
+    reverse = Decode(MODEL, TrainingState(source="3 1 4 1 5 9 2 6 5 0"))
+    assert reverse.names(reverse.decoded.written) == list("0562951413")
+    (weights,) = reverse.heads.values()
     np.testing.assert_array_equal(weights.argmax(-1), np.arange(9, -1, -1))
-    assert shown.best == ("layer 1, head 1", 10)
-    sort = written(TrainingState(pair="sort-decoder", source="24 12 7 11 3 17 23 2 15 29"))
+    assert reverse.best == ("layer 1, head 1", 10)
+    sort = Decode(MODEL, TrainingState(pair="sort-decoder", source="24 12 7 11 3 17 23 2 15 29"))
     assert sort.names(sort.decoded.written) == "2 3 7 11 12 15 17 23 24 29".split()
     _, hits = sort.best
     assert hits >= 9
@@ -67,41 +63,34 @@ def test_reverse_is_an_anti_diagonal_and_sort_a_permutation():
     ],
 )
 def test_a_source_that_cannot_be_read_is_a_sentence_and_an_example_is_read(typed, sentence):
-    config = config_of_pair(TrainingState())
-    ids, problem = source_of(config, typed)
-    assert sentence in problem
-    assert ids == source_of(config, "")[0]
-    assert source_of(config, "START 3 4")[1]
+    decode = Decode(MODEL, TrainingState(source=typed))
+    assert sentence in decode.problem
+    assert decode.source == Decode(MODEL, TrainingState()).source
+    assert Decode(MODEL, TrainingState(source="START 3 4")).problem
 
 
 def test_pictures_show_what_is_written_and_nothing_later():
     state = TrainingState(source="3 1 4 1 5 9", written=2)
-    header, numbers = cross(MODEL, state)
+    header, numbers = Decode.content(MODEL, state)
     maps = numbers.reshape(1, 6, 6)
     assert np.isposinf(maps[0, 3:]).all()
     assert np.isfinite(maps[0, :3]).all()
     assert header["rows"]["names"][3:] == ["·"] * 3
-    shown = of_next(written(state))
-    names, shares = shown.likeliest
+    following = DecodeNext(MODEL, state)
+    names, shares = following.likeliest
     assert shares == sorted(shares, reverse=True)
-    assert following(MODEL, state)[0]["about"] == shown.sentence()
-    table = shown.table()
+    assert DecodeNext.content(MODEL, state)[0]["about"] == following.sentence()
+    table = following.table()
     assert table["probability"].sum() == pytest.approx(1, abs=1e-5)
     assert table.index[0] == names[0]
 
 
 def test_questions_are_true_of_trained_and_of_random_weights():
-    by_name = {question.name: question for question in QUESTIONS}
-
-    def answered(name: str, **other) -> str:
-        question = by_name[name]
-        return question.answer(MODEL, TrainingState(**{**question.page, **other}))
-
-    assert "10 of 10 tokens are right" in answered("Reverse, written")
-    assert "anti-diagonal" in answered("Reverse, written")
-    assert "anti-diagonal" not in answered("Sort, written")
-    untrained = answered("Reverse, written", seed=4711)
+    assert "10 of 10 tokens are right" in answer("Reverse, written")
+    assert "anti-diagonal" in answer("Reverse, written")
+    assert "anti-diagonal" not in answer("Sort, written")
+    untrained = answer("Reverse, written", seed=4711)
     assert "not trained to their end" in untrained
     assert "10 of 10 tokens" not in untrained
-    assert "the least sure" in answered("The same number twice")
-    assert by_name["Sort, written"].predict.measured(MODEL, TrainingState(pair="sort-decoder")) >= 9
+    assert "the least sure" in answer("The same number twice")
+    assert measured("Sort, written") >= 9

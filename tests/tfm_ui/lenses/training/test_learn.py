@@ -6,36 +6,27 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
+from tests.tfm_ui.lenses.training.asking import MODEL, answer, state_of
 from tfm_core import STORE, TASKS
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
-from tfm_ui.lenses.training import badge, train_words
-from tfm_ui.lenses.training.dated import dated, measured_on
-from tfm_ui.lenses.training.learn import answers
-from tfm_ui.lenses.training.learn.numbers import Learned, facts, formed
-from tfm_ui.lenses.training.learn.pictures import content, maps_figure
-from tfm_ui.lenses.training.learn.questions import QUESTIONS
-from tfm_ui.lenses.training.losses import smoothed
-from tfm_ui.lenses.training.runs import LONGEST, config_of, estimate, shown_run, size_of, why_not
+from tfm_core.training.train import train
+from tfm_ui.lenses.training import panels, train_words
+from tfm_ui.lenses.training.learn.learned import Learn, formed
+from tfm_ui.lenses.training.learn.maps import maps_figure
+from tfm_ui.lenses.training.panels import ABOVE, NOT_YET, before_training, smoothed
+from tfm_ui.lenses.training.runs import LONGEST, config_of, dated, estimate, measured_on, shown_run, why_not
 from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-MODEL = ModelState()
-BY_NAME = {question.name: question for question in QUESTIONS}
 UNTRAINED = 4711  # a seed with which nothing comes with the app
 
 
-def learned(task: str, **more) -> Learned:
-    config = config_of(TrainingState(task=task, **more))
-    return Learned(config, shown_run(config))
-
-
-def answered(name: str, **other) -> str:
-    question = BY_NAME[name]
-    return question.answer(MODEL, TrainingState(**{**question.page, **other}))
+def learned(task: str, **more) -> Learn:
+    return Learn(MODEL, TrainingState(task=task, **more))
 
 
 def test_formed_finds_the_head_and_its_largest_rise():
@@ -43,10 +34,11 @@ def test_formed_finds_the_head_and_its_largest_rise():
         return Point(step, 1.0, 0.5, 0.0, (((heads[0], heads[1]), (heads[2], heads[3])),))
 
     points = [point(0, 0.1, 0.1, 0.1, 0.2), point(4, 0.1, 0.2, 0.3, 0.1), point(8, 0.1, 0.2, 0.9, 0.1)]
-    head = formed(points, 0, "mirror")
+    mirror = TASKS["reverse"].patterns[0]
+    head = formed(points, 0, mirror)
     assert (head.layer, head.head, head.before, head.after) == (2, 1, 4, 8)
     assert (head.low, head.high, head.score) == (0.3, 0.9, 0.9)
-    assert formed([Point(0, 1.0, 0.5, 0.0)], 0, "mirror") is None
+    assert formed([Point(0, 1.0, 0.5, 0.0)], 0, mirror) is None
 
 
 def test_the_sentence_of_reverse_names_the_head_and_when_it_formed():
@@ -73,16 +65,16 @@ def test_laws_hold_before_and_after(task):
 
 def test_nothing_is_trained_yet_is_said():
     shown = learned("reverse", seed=UNTRAINED)
-    assert not shown.is_begun
+    assert not shown.run.done
     assert "Nothing is trained yet" in shown.sentence()
-    assert answered("Reverse", seed=UNTRAINED) == answers.NOT_YET
+    assert answer("Reverse", seed=UNTRAINED) == NOT_YET
 
 
 def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
     config = of_task("reverse")
     run = STORE.find(config)
     for probe in (0, 1):
-        header, numbers = content(config, run, probe, live=False)
+        header, numbers = learned("reverse", probe=probe + 1).picture()
         maps = numbers.reshape(len(header["snapshots"]), 10, 10)
         np.testing.assert_array_equal(maps, run.maps["layers.0.self_attention.weights"][:, probe, 0].numpy())
         assert header["asked"] == header["source"][::-1] == header["said"][-1]
@@ -97,28 +89,24 @@ def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
 
 
 def test_induction_has_its_two_heads_in_this_order():
-    text = answered("Induction")
+    text = answer("Induction")
     assert "Head 1 of layer 2" in text
     assert "Head 1 of layer 1" in text
     assert "only then can layer 2 look" in text
 
 
 def test_majority_is_even_and_brackets_are_not_readable():
-    assert "evenness 0.9" in answered("Majority")
-    assert "no head looks clearly" in answered("Brackets")
-    assert "An average over all tokens" not in answered("Majority", task="reverse")
+    assert "evenness 0.9" in answer("Majority")
+    assert "no head looks clearly" in answer("Brackets")
+    assert "An average over all tokens" not in answer("Majority", task="reverse")
 
 
 def test_too_fast_really_diverges_and_the_answer_says_so():
-    from tfm_core.training.train import train
-
-    question = BY_NAME["Too fast"]
-    state = TrainingState(**question.page)
-    run = list(train(config_of(state)))[-1].run
+    run = list(train(config_of(state_of("Too fast"))))[-1].run
     assert run.problem.startswith("It diverged")
     STORE.keep(run)
-    assert answered("Too fast") == run.problem
-    assert answered("Too fast", rate="auto").startswith("It did not diverge")
+    assert answer("Too fast") == run.problem
+    assert answer("Too fast", rate="auto").startswith("It did not diverge")
 
 
 def test_auto_is_the_task_and_every_setting_arrives():
@@ -135,13 +123,11 @@ def test_estimates_grow_and_what_is_too_long_is_refused():
     state = TrainingState(task="sort", layers=4, width=128, steps=6000, batch=256)
     assert estimate(config_of(state)) > LONGEST
     assert "the most that a run may take here" in why_not(state)
-    assert size_of(small) == 3824
+    assert learned("reverse").shape == "3,824 parameters"
 
 
 def stopped(steps: int):
     """A run that was stopped at a step at which nothing was measured."""
-    from tfm_core.training.train import train
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tfm_core.training.train.OFTEN", 0.0)
         reports = train(of_task("reverse", seed=UNTRAINED, steps=400))
@@ -151,13 +137,14 @@ def stopped(steps: int):
 
 
 def test_numbers_of_a_stopped_run_are_dated_by_the_step_at_which_they_were_measured():
-    run = stopped(27)
-    point = run.last
+    part = learned("reverse", seed=UNTRAINED)
+    part.run = stopped(27)
+    point = part.run.last
     assert point.step == 25
-    text = Learned(run.config, run).sentence()
+    text = part.sentence()
     assert f"After 25 steps {formats.percent(point.accuracy)} of the answers to {EVALUATED} held-out examples" in text
     assert "By now 27 steps are made; step 25 was measured last." in text
-    header, _ = content(run.config, run, 0, live=False)
+    header, _ = part.picture()
     assert header["snapshots"][-1] == 25
     assert header["told"][-1].startswith(f"{formats.percent(point.accuracy)} right · loss {formats.number(point.loss)}")
     assert header["told"][-1].endswith(f"on {EVALUATED} examples")
@@ -195,9 +182,9 @@ def test_the_table_has_the_training_loss():
 
 def test_a_run_that_is_under_way_is_not_called_untrained(monkeypatch):
     state = TrainingState(seed=UNTRAINED)
-    assert badge.of_run(MODEL, state) == "○ Random weights: not trained yet"
-    monkeypatch.setattr(badge, "is_under_way", lambda config: True)
-    assert badge.of_run(MODEL, state) == "◐ Being trained on reverse · seed 4711 · 1 × 1"
+    assert Learn.badge(MODEL, state) == "○ Random weights: not trained yet"
+    monkeypatch.setattr(panels, "is_under_way", lambda config: True)
+    assert Learn.badge(MODEL, state) == "◐ Being trained on reverse · seed 4711 · 1 × 1"
 
 
 def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
@@ -207,8 +194,36 @@ def test_steps_a_second_are_steps_by_the_seconds_that_are_told():
 
 def test_the_facts_say_how_it_is_trained():
     """The textbook's set-up is Adam at a constant rate, without warm-up and clipping; others are as they were."""
-    textbook, induction = (facts(of_task(task), None) for task in ("textbook", "induction"))
+    textbook, induction = (Learn.facts(MODEL, TrainingState(task=task)).text for task in ("textbook", "induction"))
     assert "relu; Adam with β 0.9 and 0.999, learning rate 0.001, constant; gradients as they are" in textbook
     assert "warm-up" not in textbook
     assert induction.startswith("decoder-only, ")
     assert "after 50 steps of warm-up, falling with 1/√step from step 200 on; gradients cut to a norm of 1" in induction
+
+
+# what is said of the loss before training, beside torch's own cross-entropy of even guesses
+
+
+def laws_of(task: str, loss: float) -> dict[str, bool]:
+    return dict(before_training(TASKS[task], Point(0, loss, 0.5, 0.5)))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_loss_before_training_is_compared_with_even_guesses_among_all_that_the_output_can_say(name):
+    outcomes = TASKS[name].outcomes
+    evenly = float(F.cross_entropy(torch.zeros(1, outcomes), torch.tensor([0])))
+    ((law, holds),) = laws_of(name, evenly + 0.4).items()
+    assert holds
+    assert f"guessing evenly among the {formats.count(outcomes)} " in law
+    assert f"= {formats.number(evenly)}" in law
+    assert not any(laws_of(name, evenly + ABOVE + 0.1).values())
+    assert not before_training(TASKS[name], Point(25, evenly, 0.5, 0.5))  # not before
+
+
+def test_labels_that_are_token_ids_are_told_apart_from_all_token_ids():
+    assert list(laws_of("authors", 7.6)) == [
+        "before training the loss is 7.600, at most 0.5 above that of guessing: guessing evenly among the 2,006 token "
+        "ids, of which 3 are labels, gives ln 2,006 = 7.604"
+    ]
+    (of_classes,) = laws_of("textbook", 1.1)
+    assert "among the 3 classes gives ln 3 = 1.099" in of_classes

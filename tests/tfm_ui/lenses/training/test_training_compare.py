@@ -1,4 +1,4 @@
-"""The view "compare": who is ahead is shown and said to be ahead, whoever it is."""
+"""The views "compare" and "lengths": who is ahead is shown and said to be ahead, and what is kept beyond a length."""
 
 import math
 from dataclasses import replace
@@ -7,21 +7,36 @@ import numpy as np
 import pytest
 
 from tests.tfm_core.training.comparisons import comparison, outcome
-from tests.tfm_ui.pictures.charts import dots, figure
-from tfm_core.training.comparison import Entry
+from tests.tfm_ui.lenses.training.asking import MODEL, QUESTIONS, answer, measured
+from tests.tfm_ui.pictures.charts import dots, figure, gaps, lines
+from tfm_core import TASKS
+from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.config import of_task
+from tfm_core.training.lengths import lengths_of
+from tfm_core.training.outcomes import OUTCOMES
+from tfm_ui.lenses.training import compare, lengths
+from tfm_ui.lenses.training.compare import VERDICTS
 from tfm_ui.lenses.training.compare.layers import WHY, Layers
-from tfm_ui.lenses.training.compare.measures import MEASURES
-from tfm_ui.lenses.training.compare.numbers import MIRROR, Ranked
-from tfm_ui.lenses.training.compare.pictures import layered, ranked
-from tfm_ui.lenses.training.outcomes import common, name_of
-from tfm_ui.lenses.training.state import MEASURES as NAMES
+from tfm_ui.lenses.training.compare.ranked import MIRROR, Compare
+from tfm_ui.lenses.training.lengths import NOT_DEFINED, Lengths
+from tfm_ui.lenses.training.outcomes import comparison_of
+from tfm_ui.lenses.training.panels import NOTHING
+from tfm_ui.lenses.training.state import MEASURES, TrainingState
 
-RIGHT = MEASURES["right answers"]
+OF_LENGTHS = [question.name for question in lengths.QUESTIONS]
+OF_BOTH = [*(question.name for question in compare.QUESTIONS), *OF_LENGTHS]
+LEARNED = (1.0, None, None, None, None)
 
 
-def by_rights(rights, measure=RIGHT, **more) -> Ranked:
-    return Ranked(comparison(rights, **more), measure)
+def shows(panel, what: Comparison, measure=MEASURES[0]):
+    """A panel of a comparison that no link describes."""
+    shown = panel(MODEL, TrainingState(task=what.task, measure=measure))
+    shown.comparison = what
+    return shown
+
+
+def by_rights(rights, measure=MEASURES[0], **more) -> Compare:
+    return shows(Compare, comparison(rights, **more), measure)
 
 
 def rows(header) -> list[str]:
@@ -40,7 +55,7 @@ def test_where_the_lstm_is_ahead_the_page_shows_that_it_is_ahead():
         "after 400 steps, on 2,048 held-out examples."
     )
     assert result.verdict == "a recurrent network"
-    header, _ = ranked(result)
+    header, _ = result.picture()
     assert [row.partition(" (")[0] for row in rows(header)] == ["LSTM", "learned", "rope", "GRU"]
     assert ends(header) == ["98%, best", "91%", "50%", "20%"]
     drawn = dots(header)
@@ -65,7 +80,7 @@ def test_where_seeds_overlap_or_chance_can_explain_it_nobody_is_ahead(lstm):
     assert result.verdict == "neither"
     assert "ahead" not in result.sentence()
     assert "there is no difference that 3 seeds and 2,048 examples can show" in result.sentence()
-    assert all(end.endswith(", level") for end in ends(ranked(result)[0]))
+    assert all(end.endswith(", level") for end in ends(result.picture()[0]))
 
 
 def test_of_one_seed_nobody_is_ahead():
@@ -77,33 +92,33 @@ def test_who_is_level_is_not_ahead():
     assert result.verdict == "neither"
     assert "2 of 3 networks are level, with 100%: transformer · learned and LSTM." in result.sentence()
     assert "The LSTM is level with the best transformer." in result.sentence()
-    assert ends(ranked(result)[0]) == ["100%, level", "100%, level", "30%"]
+    assert ends(result.picture()[0]) == ["100%, level", "100%, level", "30%"]
 
 
 def test_less_is_better_where_it_is():
     rights = {"learned": [0.5] * 3, "lstm": [0.9] * 3}
-    loss = by_rights(rights, MEASURES["loss"])
+    loss = by_rights(rights, "loss")
     assert loss.verdict == "a recurrent network"
-    assert [loss.name(entry) for entry in loss.entries] == ["LSTM", "transformer · learned"]
-    steps = by_rights({"learned": [1.0] * 3, "lstm": [0.9] * 3}, MEASURES["steps to 99 %"])
+    assert [loss.name_of(entry) for entry in loss.entries] == ["LSTM", "transformer · learned"]
+    steps = by_rights({"learned": [1.0] * 3, "lstm": [0.9] * 3}, "steps to 99 %")
     assert steps.verdict == "a transformer"
     assert "is ahead, with 100 steps: each of its seeds is better than each seed of any other." in steps.sentence()
     assert "No recurrent network gets there;" in steps.sentence()
-    steps = by_rights({"learned": [1.0] * 3, "lstm": [1.0, 0.9, 0.9]}, MEASURES["steps to 99 %"])
+    steps = by_rights({"learned": [1.0] * 3, "lstm": [1.0, 0.9, 0.9]}, "steps to 99 %")
     assert steps.verdict == "neither"
     assert "No recurrent network gets there with most of its seeds;" in steps.sentence()
-    header, _ = ranked(steps)
+    header, _ = steps.picture()
     assert ends(header) == ["100, level", "never"]
     assert list(dots(header)["recurrent network"]) == [100]  # the one seed that gets there
-    nobody = by_rights({"learned": [0.5] * 3, "lstm": [0.9] * 3}, MEASURES["steps to 99 %"])
+    nobody = by_rights({"learned": [0.5] * 3, "lstm": [0.9] * 3}, "steps to 99 %")
     assert nobody.sentence().startswith("None of 2 networks gets there in 400 steps.")
     assert nobody.verdict == "neither"
-    assert "best" not in " ".join(ends(ranked(nobody)[0]))
+    assert "best" not in " ".join(ends(nobody.picture()[0]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MEASURES)
 def test_each_measure_has_a_sentence_a_table_and_a_picture(name):
-    result = by_rights({"learned": [0.9, 0.8, 1.0], "lstm": [1.0, 0.0, 0.5], "slow lstm": [0.1] * 3}, MEASURES[name])
+    result = by_rights({"learned": [0.9, 0.8, 1.0], "lstm": [1.0, 0.0, 0.5], "slow lstm": [0.1] * 3}, name)
     assert result.sentence()
     assert all(result.laws().values())
     table = result.table()
@@ -111,43 +126,43 @@ def test_each_measure_has_a_sentence_a_table_and_a_picture(name):
     assert table["right answers, median"].tolist() == [
         entry.median("accuracy") for entry in [*result.entries, result.comparison.entries[2]]
     ]
-    assert len(rows(ranked(result)[0])) == 2
+    assert len(rows(result.picture()[0])) == 2
 
 
 def test_laws_are_broken_by_an_unfair_comparison():
     fair = comparison({"learned": [0.9] * 3, "rope": [0.9] * 3})
     first, second = fair.entries
-    assert all(Ranked(fair, RIGHT).laws().values())
+    assert all(shows(Compare, fair).laws().values())
     for unfair in (
         replace(second, parameters=2 * second.parameters),
         replace(second, config=replace(second.config, steps=401)),
         replace(second, outcomes=(*second.outcomes[:2], replace(second.outcomes[2], seed=7))),
     ):
-        assert not all(Ranked(replace(fair, entries=(first, unfair)), RIGHT).laws().values())
+        assert not all(shows(Compare, replace(fair, entries=(first, unfair))).laws().values())
 
 
 def test_a_run_that_diverged_is_named_and_not_drawn():
     config = of_task("reverse", network="lstm")
     broken = Entry(config, 1, (outcome(config, 0, 0.1, loss=math.inf, problem="It diverged."),))
     result = comparison({"learned": [0.9] * 3})
-    result = Ranked(replace(result, entries=(*result.entries, broken)), MEASURES["loss"])
+    result = shows(Compare, replace(result, entries=(*result.entries, broken)), "loss")
     assert "Some runs diverged: LSTM. Not all runs have ended yet." in result.sentence()
-    assert len(dots(ranked(result)[0])["recurrent network"]) == 0
+    assert len(dots(result.picture()[0])["recurrent network"]) == 0
 
 
-def test_names_say_what_differs_from_the_first_and_the_note_what_that_is():
-    result = comparison(
-        {"learned": [0.9] * 3, "rope": [0.9] * 3, "post": [0.9] * 3, "layers": [0.9] * 3, "gru": [0.9] * 3}
-    )
-    assert [name_of(entry, result) for entry in result.entries] == [
+def test_names_say_what_differs_from_the_first_and_the_note_what_that_is(monkeypatch):
+    result = by_rights({name: [0.9] * 3 for name in ("learned", "rope", "post", "layers", "gru")})
+    assert [result.name_of(entry) for entry in result.comparison.entries] == [
         "transformer · learned",
         "transformer · rope",
         "transformer · learned · post-norm",
         "transformer · learned · 2 layers",
         "GRU",
     ]
-    assert "learned positions, pre-norm, 1 layer and 1 head" in common(result)
-    assert "With 1 head alibi’s steepest slope is 0.004 a token, so scores fall by at most 0.035" in common(result)
+    monkeypatch.setattr(OUTCOMES, "_memory", {"reverse": (result.comparison, None)})
+    note = Compare.conditions(MODEL, TrainingState()).text
+    assert "learned positions, pre-norm, 1 layer and 1 head" in note
+    assert "With 1 head alibi’s steepest slope is 0.004 a token, so scores fall by at most 0.035" in note
 
 
 def test_positions_are_ranked_and_the_reason_is_given_where_it_was_measured():
@@ -167,7 +182,7 @@ def induction(single: tuple[float, float, float], double: tuple[float, float, fl
         config = of_task("induction", num_layers=layers)
         outcomes = tuple(outcome(config, seed, accuracy, patterns=tuple(patterns)) for seed in range(3))
         entries.append(Entry(config, 100, outcomes))
-    return Layers(replace(comparison({"learned": [0.5] * 3}, "induction"), entries=tuple(entries)))
+    return shows(Layers, replace(comparison({"learned": [0.5] * 3}, "induction"), entries=tuple(entries)))
 
 
 def test_induction_with_one_layer_and_with_two_and_why():
@@ -177,7 +192,7 @@ def test_induction_with_one_layer_and_with_two_and_why():
         "“induction”: the best head has 0.13 with 1 layer, 0.98 with 2 layers. “token before”: the best head has 0.14 "
         f"with 1 layer, 0.95 with 2 layers. {WHY}"
     )
-    header, _ = layered(result)
+    header, _ = result.picture()
     np.testing.assert_allclose(dots(header)["1 layer"], [0.22] * 3 + [0.13] * 3 + [0.14] * 3)
     np.testing.assert_allclose(dots(header)["2 layers"], [0.999] * 3 + [0.98] * 3 + [0.95] * 3)
     assert rows(header) == ["right answers", "induction", "token before"]
@@ -198,5 +213,115 @@ def test_no_reason_is_given_for_what_was_not_measured(single, double):
 
 
 def test_without_another_number_of_layers_there_is_no_such_panel():
-    assert not Layers(comparison({"learned": [0.9] * 3, "lstm": [0.9] * 3})).entries
-    assert not Layers(comparison({"learned": [0.9] * 3, "layers": []})).entries
+    assert not shows(Layers, comparison({"learned": [0.9] * 3, "lstm": [0.9] * 3})).entries
+    assert not shows(Layers, comparison({"learned": [0.9] * 3, "layers": []})).entries
+
+
+# longer than trained
+
+
+def stretched(**rows: tuple[float | None, ...]) -> Lengths:
+    """A comparison in which all seeds have these shares at the five lengths."""
+    made = comparison({name.replace("_", " "): [row[0]] * 3 for name, row in rows.items()})
+    entries = [
+        replace(entry, outcomes=tuple(replace(outcome, by_length=row) for outcome in entry.outcomes))
+        for entry, row in zip(made.entries, rows.values(), strict=True)
+    ]
+    return shows(Lengths, replace(made, entries=tuple(entries)))
+
+
+def test_learned_is_not_defined_beyond_and_everywhere_said_to_be_so():
+    result = stretched(learned=LEARNED, rope=(0.9, 0.8, 0.7, 0.6, 0.5))
+    assert "“learned”: not defined beyond 10, where the table of positions ends." in result.sentence()
+    assert list(result.table()["“learned”"]) == ["100%"] + [NOT_DEFINED] * 4
+    header, _ = result.picture()
+    assert gaps(header) == {"“learned”": ([16, 20, 30, 40], [NOT_DEFINED] * 4)}
+    x, y = lines(header)["“learned”"]
+    assert list(x) == [10, 16, 20, 30, 40]
+    assert y[0] == 1
+    assert np.isnan(y[1:]).all()
+    np.testing.assert_allclose(lines(header)["“rope”"][1], [0.9, 0.8, 0.7, 0.6, 0.5])
+    assert all(result.laws().values())
+
+
+def test_a_share_where_nothing_is_defined_breaks_the_law():
+    assert not all(stretched(learned=(1.0, 0.0, 0.0, 0.0, 0.0)).laws().values())
+    assert not all(stretched(learned=LEARNED, rope=(1.0, None, 0.5, 0.5, 0.5)).laws().values())
+
+
+def test_who_keeps_and_who_loses_is_said():
+    kept = stretched(learned=LEARNED, rope=(0.99, 0.9, 0.9, 0.9, 0.95), lstm=(1.0, 0.9, 0.7, 0.6, 0.5)).sentence()
+    assert "LSTM and “rope” solve 10. Still right at 40: “rope” 95%; always the same answer would give 10%." in kept
+    assert "LSTM loses most: from 100% to 50%." in kept
+    lost = stretched(learned=LEARNED, rope=(0.99, 0.9, 0.9, 0.9, 0.1)).sentence()
+    assert "“rope” solves 10, but not 40: there it has 10% of the answers right" in lost
+    none = stretched(learned=LEARNED, rope=(0.5, 0.5, 0.5, 0.5, 0.5)).sentence()
+    assert "None that is defined beyond 10 has 90% of the answers right there: nothing to keep." in none
+
+
+def test_the_best_recurrent_network_is_beside_the_schemes_and_no_other_transformer():
+    result = stretched(learned=LEARNED, layers=LEARNED, post=LEARNED, gru=(0.5,) * 5, lstm=(0.6,) * 5)
+    assert list(result.networks) == ["“learned”", "LSTM"]
+    header, _ = result.picture()
+    assert set(lines(header)) == {"“learned”", "LSTM", "always the same answer"}
+
+
+def test_the_spread_of_the_seeds_is_in_the_table():
+    made = shows(Lengths, comparison({"learned": [0.9] * 3, "rope": [0.5, 0.7, 0.6]}))
+    assert list(made.table()["“rope”"]) == ["60% (50% to 70%)"] * 5
+    assert list(made.table().index) == list(lengths_of(made.comparison.base))
+
+
+# questions of both views
+
+
+def test_reversing_takes_absolute_positions():
+    assert "a single layer must be told where a token stands" in answer("Who can reverse?")
+
+
+def test_of_brackets_three_seeds_do_not_show_who_learns_them_better():
+    assert measured("Is attention ahead?") == "neither"
+    assert "no difference that 3 seeds and 2,048 examples can show" in answer("Is attention ahead?")
+    assert "is ahead" not in answer("Is attention ahead?")
+
+
+def test_induction_takes_two_layers():
+    assert answer("One layer or two?").endswith(WHY)
+    few, many = Layers(MODEL, TrainingState(task="induction")).entries
+    assert (few.config.num_layers, many.config.num_layers) == (1, 2)
+    assert few.median("accuracy") < 0.5
+    assert many.median("accuracy") > 0.99
+
+
+@pytest.mark.parametrize("name", OF_LENGTHS)
+def test_lengths_are_those_of_the_question(name):
+    question = QUESTIONS[name]
+    task = question.page["task"]
+    assert "not defined beyond" in answer(name)
+    first, second, *_, last = lengths_of(comparison_of(task).base)
+    numbers = {"induction": ("32", "128"), "majority": ("21", "87"), "reverse": ("Ten", "sixteen")}[task]
+    assert all(number in question.ask for number in numbers)
+    if task == "induction":
+        assert (str(first), str(last)) == numbers
+    if task == "majority":
+        assert (str(first - 1), str(last - 1)) == numbers  # beside CLS
+    if task == "reverse":
+        assert (first, second) == (10, 16)
+
+
+@pytest.mark.parametrize("name", OF_BOTH)
+@pytest.mark.parametrize("task", TASKS)
+def test_each_answer_holds_of_every_task_computed_or_not(name, task):
+    text = answer(name, task=task)
+    assert text.endswith(".") or text == NOTHING
+    if QUESTIONS[name].predict:
+        assert measured(name, task=task) in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("rights", "expected"),
+    [({"learned": [0.9] * 3, "lstm": [0.1] * 3}, "a transformer"), ({"learned": [0.1] * 3}, "neither")],
+)
+def test_the_verdict_is_that_of_what_came_out(monkeypatch, rights, expected):
+    monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": (comparison(rights, "brackets"), None)})
+    assert measured("Is attention ahead?") == expected

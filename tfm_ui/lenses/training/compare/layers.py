@@ -1,20 +1,23 @@
 """One layer beside two: how much is right, and how far heads look where they should."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
 import pandas as pd
 
-from tfm_core.training.comparison import Comparison, Entry
+from tfm_core.training.comparison import Entry
 from tfm_core.training.scores import pattern_score
 from tfm_ui.lenses.training.compare.measures import MEASURES
-from tfm_ui.pictures.panel import Result
+from tfm_ui.lenses.training.panels import ComparisonPanel
+from tfm_ui.pictures import strips
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.strips import Group, Strip
 from tfm_ui.text import formats
 
 RIGHT = "right answers"
 CLEAR = 0.5  # the least that a head has in a pattern that is said to be followed
+GROUPS = (Group("head 3", hollow=True), Group("head 1"))  # fewer layers, and more
 WHY = (
     "Why: to find the place after an earlier letter of the same kind, a head must know of each place which letter "
     "stands before it. In the first layer no place knows more than its own letter and where it stands; only a head "
@@ -22,19 +25,22 @@ WHY = (
 )
 
 
-@dataclass(frozen=True)
-class Layers(Result):
-    """The first transformer, and the one with another number of layers.
+class Layers(ComparisonPanel):
+    """The first transformer, and the one with another number of layers."""
 
-    Attributes:
-        comparison: what came out.
-    """
-
-    comparison: Comparison
+    title = "One layer and two"
+    how_to_read = (
+        "How much is right, and how much of its weight the best head puts where it should look. A dot is a seed, the "
+        "bar the median."
+    )
+    sources = (pattern_score,)
+    shape = ""
 
     @cached_property
     def entries(self) -> list[Entry]:
         """The one with fewer layers first; none as long as one of them was never trained."""
+        if not super().is_shown:
+            return []
         base = self.comparison.entries[0]
         others = [
             entry
@@ -43,6 +49,10 @@ class Layers(Result):
         ]
         both = sorted([base, *others[:1]], key=lambda entry: entry.config.num_layers)
         return both if len(both) == 2 and all(entry.outcomes for entry in both) else []
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(self.entries)
 
     @property
     def measured(self) -> list[str]:
@@ -62,20 +72,20 @@ class Layers(Result):
         """How much is right, what is looked at, and why."""
         few, many = self.entries
         rights = formats.percents(few.median("accuracy"), many.median("accuracy"))
-        told = [
+        sentences = [
             f"With {self.layers(few)} {rights[0]} of the held-out answers are right, with {self.layers(many)} "
             f"{rights[1]}, with about as many parameters."
         ]
         for number, name in enumerate(self.measured[1:], 1):
             weights = formats.weights(*(median(self.values(entry, number)) for entry in self.entries))
             both = (f"{weight} with {self.layers(entry)}" for weight, entry in zip(weights, self.entries, strict=True))
-            told.append(f"“{name}”: the best head has {', '.join(both)}.")
-        return " ".join([*told, WHY if self.explains else ""]).strip()
+            sentences.append(f"“{name}”: the best head has {', '.join(both)}.")
+        return " ".join([*sentences, WHY if self.explains else ""]).strip()
 
     @property
     def explains(self) -> bool:
         """Whether the reason fits what was measured: two layers follow both patterns, one does not follow the first."""
-        if self.comparison.task != "induction" or not self.entries:
+        if self.comparison.task != "induction":
             return False
         few, many = self.entries
         low = median(self.values(few, 1))
@@ -98,7 +108,6 @@ class Layers(Result):
         return pd.DataFrame(rows)
 
     def laws(self) -> Mapping[str, bool]:
-        """What holds of shares."""
         values = [
             value
             for entry in self.entries
@@ -107,5 +116,29 @@ class Layers(Result):
         ]
         return {"all shares lie between 0 and 1": all(-1e-6 <= value <= 1 + 1e-6 for value in values)}
 
+    def recipe(self) -> str:
+        return ""
 
-SOURCES = [pattern_score]
+    def picture(self) -> Content:
+        """Two strips for each thing that was measured."""
+        groups = {self.layers(entry): group for entry, group in zip(self.entries, GROUPS, strict=True)}
+        drawn = [
+            self._strip(entry, number, name) for number, name in enumerate(self.measured) for entry in self.entries
+        ]
+        return strips.content(drawn, groups, axis="share right; weight of the best head", unit="", each=("seed", 0))
+
+    def _strip(self, entry: Entry, number: int, name: str) -> Strip:
+        values = self.values(entry, number)
+        middle = median(values)
+        return Strip(
+            name=name,
+            detail="",
+            group=self.layers(entry),
+            dots=values,
+            rounds=[outcome.seed for outcome in entry.outcomes],
+            low=min(values),
+            middle=middle,
+            high=max(values),
+            end=formats.weight(middle) if number else formats.percent(middle),
+            said=f"{name}, {self.layers(entry)}: {', '.join(formats.weights(*values))}",
+        )

@@ -1,10 +1,13 @@
-"""Weights from a file: the reader loads what this app has written, and all lenses show it."""
+"""Weights to take along: in all lenses, and as a file; and those from a file that this app has written."""
+
+from functools import partial
 
 import streamlit as st
 
 from tfm_core import STORE
-from tfm_core.training.weights_file import MOST_BYTES, from_file
-from tfm_ui.lenses.training.dated import measured_on
+from tfm_core.training.run import Run
+from tfm_core.training.weights_file import MOST_BYTES, as_file, from_file
+from tfm_ui.lenses.training.runs import measured_on
 from tfm_ui.page import controls, upload
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
@@ -13,8 +16,37 @@ from tfm_ui.visitors.visitor import network_here
 FILE = "_training_file"
 
 
-def draw() -> None:
-    """The menu with the place for a file; what is wrong with one is said beside it."""
+def draw(run: Run) -> None:
+    """Draw the menu that loads a file, and where a run is complete, buttons that hand on its weights."""
+    with st.container(horizontal=True, gap="small", key="training_tools"):
+        _draw_loading()
+        if not run.is_complete or run.config.network != "transformer" or run.config.about.classes:
+            return
+        st.button(
+            f"Show the weights of step {formats.count(run.done or run.config.steps)} in all lenses",
+            help="Of a run, the weights of its last step are kept; of the other steps on the slider, what its heads "
+            "looked at and what it said.",
+            on_click=controls.change,
+            args=("",),
+            kwargs={"weights": run.config.name},
+            icon=":material/visibility:",
+            type="tertiary",
+            key="_training_use",
+        )
+        st.download_button(
+            "Weights and configuration",
+            partial(as_file, run),
+            f"{run.config.task}.safetensors",
+            "application/octet-stream",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+            key="_training_weights",
+        )
+
+
+def _draw_loading() -> None:
+    """Draw the menu with the place for a file; what is wrong with one is said beside it."""
     with st.popover("Load weights", icon=":material/upload:", type="tertiary", key="_training_load"):
         upload.draw(
             "A file that “Weights and configuration” has written: .safetensors",
