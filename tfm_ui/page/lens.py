@@ -22,12 +22,14 @@ S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
-# What makes a block of a link: the class of a panel, or a function of the model's and the lens's state.
-Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Block | None]
+# What makes a block of a link: the class of a panel, or a function of the model's and the lens's state. A function may
+# make a list of blocks, where it depends on the link how many there are; in columns a single one.
+Made = Block | list[Block] | None
+Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Made]
 
 
-def _made(maker: Maker, model: ModelState, state: LensState) -> Block | None:
-    """The block that it makes of a link."""
+def _made(maker: Maker, model: ModelState, state: LensState) -> Made:
+    """The block that it makes of a link, or the blocks."""
     if isinstance(maker, Note):
         return maker
     if isinstance(maker, Columns):
@@ -35,8 +37,8 @@ def _made(maker: Maker, model: ModelState, state: LensState) -> Block | None:
     if isinstance(maker, type):
         panel: Panel = maker(model, state)
         return panel if panel.is_shown else panel.instead()
-    block: Block | None = maker(model, state)
-    return block
+    made: Made = maker(model, state)
+    return made
 
 
 def _panels(makers: Sequence[Maker]) -> Iterator[type[Panel]]:
@@ -125,7 +127,9 @@ class View(Generic[S]):
         if self.blocks:
             first, *rest = self.blocks(model, state)
         else:
-            first, *rest = self.instead(model, state) or (_made(each, model, state) for each in self.shows)
+            instead: Sequence[Made] = self.instead(model, state)
+            made = instead or [_made(each, model, state) for each in self.shows]
+            first, *rest = (block for each in made for block in (each if isinstance(each, list) else [each]))
         note = self.never_trained(model, state) if not model.is_random else ""
         return [first, *([Note(note, "plain")] if note else []), *rest]
 
