@@ -5,7 +5,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from tfm_ui.lenses.positions.model.shuffle import shuffle
+from tfm_ui.lenses.positions.model.shuffle import Shuffled
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 
@@ -19,7 +19,7 @@ def moves(visitor):
 
 
 def computed(seed: int) -> np.ndarray:
-    rows = shuffle(ModelState(), PositionsState(shuffle=seed)).rows.values()
+    rows = Shuffled(ModelState(), PositionsState(shuffle=seed)).rows.values()
     return np.concatenate([row.shares for row in rows])
 
 

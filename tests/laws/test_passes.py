@@ -17,7 +17,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.state import READINGS, MasksState
 from tfm_ui.lenses.model.state import ModelLensState
-from tfm_ui.lenses.positions import maths as positions_maths
+from tfm_ui.lenses.positions import schemes as positions_schemes
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.lenses.training.state import TrainingState
@@ -172,7 +172,7 @@ def counted(monkeypatch) -> Counter:
     count(Stack, "forward")
     count(Transformer, "forward")
     count(transformer, "fill_parameters")
-    count(positions_maths, "fill_parameters")
+    count(positions_schemes, "fill_parameters")
     cache.clear()
     return counts
 
@@ -258,4 +258,4 @@ def test_a_change_of_the_model_that_changes_no_weight_draws_none(changes, monkey
 
 
 def test_the_weights_are_drawn_by_what_is_counted():
-    assert transformer.fill_parameters is positions_maths.fill_parameters is initialization.fill_parameters
+    assert transformer.fill_parameters is positions_schemes.fill_parameters is initialization.fill_parameters

@@ -4,30 +4,31 @@ import numpy as np
 import torch
 
 from tests.tfm_ui.live import plain_recipe
-from tfm_ui.lenses.positions.see import recipe
+from tfm_ui.lenses.positions.see.encode import added
+from tfm_ui.lenses.positions.why.added import matrix_of_shift
 from tfm_ui.live.script import Code, script
 
 SIZES = {"d_model": 6, "num_heads": 2, "max_len": 9}
 
 
 def test_functions_of_other_files_of_the_app_are_written_into_the_script():
-    text = script(recipe.added, schemes={"A": {"name": "sinusoidal", "seed": 1, **SIZES}}, defined={"A": 5})
+    text = script(added, schemes={"A": {"name": "sinusoidal", "seed": 1, **SIZES}}, defined={"A": 5})
     assert "tfm_ui" not in text
     assert text.index("def lone_scheme(") < text.index("def added_vectors(") < text.index("values = ")
     assert "from typing import Any" in text  # what the other file imports
     assert text.count("import torch\n") == 1
     scope: dict = {}
     exec(text, scope)
-    expected = recipe.added(schemes=scope["schemes"], defined=scope["defined"])
+    expected = added(schemes=scope["schemes"], defined=scope["defined"])
     assert torch.equal(scope["values"]["A"], expected["A"])
 
 
 def test_an_expression_stands_in_the_header_as_it_is():
-    text = script(recipe.clocks, width=4, base=Code("10.0 ** 4"), query_position=3, key_position=1)
+    text = script(matrix_of_shift, width=4, shift=3, base=Code("10.0 ** 4"))
     assert "\nbase = 10.0 ** 4\n" in text
     scope: dict = {}
     exec(text, scope)
-    assert scope["query"].shape == scope["key"].shape == (2, 2)
+    assert scope["matrix"].shape == (4, 4)
 
 
 def test_what_the_header_names_is_imported_even_if_the_recipes_own_file_needs_none_of_it():

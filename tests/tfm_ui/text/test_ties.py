@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.lenses.positions.position_toys import MODEL
-from tfm_ui.lenses.positions.model.numbers import maps
+from tfm_ui.lenses.positions.model.maps import Maps
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import head_sentences
@@ -34,11 +34,11 @@ def test_ties_are_counted_in_words(count, what, said):
 
 def test_a_row_of_two_keys_differs_by_as_much_at_both():
     model = ModelState(text="one two", seq_len=2)
-    shown = maps(model, PositionsState(a="sinusoidal", b="learned"))
+    shown = Maps(model, PositionsState(a="sinusoidal", b="learned"))
     first, second = (shown.heads[name].weights[1] for name in ("sinusoidal", "learned"))
     np.testing.assert_allclose(*(np.abs(first - second)), atol=1e-6)
     assert "A and B differ most where “two” looks at “one” (one of 2 that tie): " in shown.sentence()
-    longer = maps(MODEL, PositionsState(a="sinusoidal", b="learned"))
+    longer = Maps(MODEL, PositionsState(a="sinusoidal", b="learned"))
     assert "that tie" not in longer.sentence()
 
 

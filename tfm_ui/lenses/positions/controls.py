@@ -95,4 +95,4 @@ def _content(model: ModelState, state: PositionsState) -> Content:
     return knobs.content(sliders(model, state))
 
 
-PICTURES = {"positions_knobs": Picture(KNOBS, _content, needs=passes.needs)}
+KNOB = {"positions_knobs": Picture(KNOBS, _content, needs=passes.needs)}

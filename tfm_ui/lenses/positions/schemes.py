@@ -1,32 +1,105 @@
-"""The schemes that the lens shows, as modules of the library, and what they add. Results are shared: never write."""
+"""The schemes that the lens shows, as modules of the library without a model, and vectors that they add or turn.
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+Results of the cache are shared: never write.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core import POSITIONAL, Positional
-from tfm_core.model.trained import RANDOM
-from tfm_ui.lenses.positions.maths import lone_scheme, turned_pair
+from tfm_core import POSITIONAL, Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
+from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.trained import RANDOM, put_trained
+from tfm_core.study.position_laws import drawn_pair
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 
-LEARNS = ("learned", "t5")  # schemes that have parameters of their own
+# What the places' own methods call, for the reader who asks where the numbers come from.
+CALLED: dict[str, list[Callable[..., Any]]] = {
+    "sinusoidal": [sinusoidal_encoding],
+    "alibi": [alibi_slopes],
+    "t5": [t5_buckets],
+}
+
+ENTERS = {  # place -> where that is, in words
+    "encode": "before the first layer, where it is added to the embeddings",
+    "rotate": "inside each self-attention, where it turns queries and keys",
+    "bias_at": "inside each self-attention, where it is added to the scores",
+}
+
+
+def enters(name: str) -> str:
+    """Where a scheme enters a model, in words."""
+    return " and ".join(ENTERS[place] for place in POSITIONAL[name].enters()) or "nowhere"
+
+
+def those(place: str = "", *, of_waves: bool = False) -> list[str]:
+    """The names of the schemes that enter at this one of `PLACES`; if asked, those alone whose numbers are waves."""
+    return [
+        name
+        for name, scheme in POSITIONAL.items()
+        if place in ("", *scheme.enters()) and (not of_waves or "base" in scheme.about.depends_on)
+    ]
+
+
+def parameters(name: str, *, d_model: int, num_heads: int, max_len: int) -> int:
+    """How many numbers a scheme of these sizes learns."""
+    with torch.device("meta"):  # counted, not drawn
+        scheme = POSITIONAL[name](d_model=d_model, num_heads=num_heads, max_len=max_len)
+    return sum(parameter.numel() for parameter in scheme.parameters())
+
+
+def lone_scheme(*, name: str, seed: int, weights: str = RANDOM, stack: str = "stack", **sizes: Any) -> Positional:
+    """A positional scheme without a model, its weights those that a single stack of this seed has, or a trained one."""
+    scheme = POSITIONAL[name](**sizes)
+    holder = torch.nn.ModuleDict({stack: torch.nn.ModuleDict({"positional": scheme})})
+    fill_parameters(holder, seed)
+    if weights != RANDOM:
+        put_trained(holder, weights)
+    return scheme.eval().requires_grad_(False)
+
+
+def added_vectors(spec: Mapping[str, Any], rows: int) -> Tensor:
+    """What a scheme adds to the embeddings at the first `rows` positions, (position, width)."""
+    vectors = lone_scheme(**spec).encode(rows)
+    assert vectors is not None
+    return vectors
+
+
+def turned(scheme: Positional, vector: Tensor, length: int) -> Tensor:
+    """One vector, turned to each position: (length, width)."""
+    vectors = scheme.rotate(vector.expand(1, 1, length, -1))
+    assert vectors is not None
+    return vectors[0, 0]
+
+
+def turned_pair(scheme: Positional, length: int, seed: int) -> tuple[Tensor, Tensor]:
+    """A drawn query and a drawn key, each turned to each position: twice (length, width)."""
+    query, key = drawn_pair(scheme.d_model, seed)
+    return turned(scheme, query, length), turned(scheme, key, length)
+
+
+def compared_vectors(scheme: Positional, rows: int, seed: int) -> tuple[Tensor, Tensor]:
+    """What positions are compared by: the vectors that are added, twice; or a query and a key, turned to each one."""
+    added = scheme.encode(rows)
+    return turned_pair(scheme, rows, seed) if added is None else (added, added)
+
+
+def spaced(length: int, most: int) -> Tensor:
+    """`most` of the first `length` positions, evenly spaced, or all: the first and the last among them."""
+    return torch.linspace(0, length - 1, min(length, most), dtype=torch.float64).round().long()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """How a scheme is made: its name in `POSITIONAL`, its arguments, and the seed of its weights, or who trained them.
-
-    Attributes:
-        weights: "random", or the name of a run, whose stack has the scheme.
-    """
+    """How a scheme is made: its name in `POSITIONAL`, its arguments, the seed of its weights, or who trained them."""
 
     name: str
     d_model: int
@@ -36,6 +109,7 @@ class Spec:
     base: float
     seed: int
     weights: str = RANDOM
+    """"random", or the name of a run, whose stack has the scheme."""
     stack: str = "stack"
 
     @property
@@ -43,6 +117,10 @@ class Spec:
         """What `lone_scheme` is called with."""
         known = asdict(self)
         return known if self.weights != RANDOM else {k: v for k, v in known.items() if k not in ("weights", "stack")}
+
+    def defined(self, length: int) -> int:
+        """How many of the first `length` positions the scheme is defined for: a table ends at max_len."""
+        return min(length, self.max_len) if "max_len" in POSITIONAL[self.name].about.depends_on else length
 
 
 @cached(heavy=never)
@@ -58,33 +136,33 @@ def encoding(spec: Spec, length: int) -> Tensor:
     Raises:
         ValueError: for a scheme that is not added to the embeddings.
     """
-    vectors = module_of(spec).encode(defined(spec, length))
+    vectors = module_of(spec).encode(spec.defined(length))
     if vectors is None:
         raise ValueError(f"expected a scheme that is added to the embeddings, got {spec.name}")
     missing = length - len(vectors)
     return F.pad(vectors, (0, 0, 0, missing), value=torch.nan) if missing else vectors
 
 
-def defined(spec: Spec, length: int) -> int:
-    """How many of the first `length` positions the scheme is defined for: a table ends at max_len."""
-    return min(length, spec.max_len) if "max_len" in POSITIONAL[spec.name].about.depends_on else length
+def compared(spec: Spec, length: int) -> tuple[Tensor, Tensor]:
+    """What positions are compared by, twice (length, width): vectors that are added, or a query and a key, turned."""
+    scheme = module_of(spec)
+    if "encode" in scheme.enters():
+        return encoding(spec, length), encoding(spec, length)
+    return turned_pair(scheme, length, spec.seed)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme that is shown.
-
-    Attributes:
-        side: "A" or "B".
-        name: in `POSITIONAL`.
-        spec: how it is made.
-        aside: what was changed of what the controls ask for, in a sentence; "" if nothing.
-    """
+    """A scheme that is shown."""
 
     side: str
+    """"A" or "B"; "" of a scheme that stands beside them."""
     name: str
+    """Its name in `POSITIONAL`."""
     spec: Spec
+    """How it is made."""
     aside: str
+    """What was changed of what the controls ask for, in a sentence; "" if nothing."""
 
     @property
     def module(self) -> Positional:
@@ -120,32 +198,28 @@ class Scheme:
         """The run that has trained its numbers; "" if none has."""
         return "" if self.spec.weights == RANDOM else self.spec.weights
 
+    @property
+    def shared_from(self) -> int | None:
+        """The first distance back from which all keys share one bias; None if no two distances must."""
+        distance: int | None = getattr(self.module, "shared_from", None)
+        return distance
+
     def defined(self, length: int) -> int:
         """How many of the first `length` positions it is defined for."""
-        return defined(self.spec, length)
+        return self.spec.defined(length)
 
     def added(self, length: int) -> Tensor:
         """What it adds at each position, (length, width), NaN where it is not defined."""
         return encoding(self.spec, length)
 
-    def compared(self, length: int) -> tuple[Tensor, Tensor] | None:
-        """What positions are compared by, twice (length, width): vectors that are added, or a query and a key, turned.
-
-        None of a scheme that has neither.
-        """
-        if self.has("encode"):
-            return self.added(length), self.added(length)
-        return turned_pair(self.module, length, self.spec.seed) if self.has("rotate") else None
+    def sources(self, place: str) -> list[Callable[..., Any]]:
+        """Its method of this place, and what that calls."""
+        return [getattr(type(self.module), place), *CALLED.get(self.name, [])]
 
 
 def schemes(model: ModelState, state: PositionsState) -> list[Scheme]:
     """A, and B if it is something else."""
     return [_scheme(side, name, model, state) for name, side in state.sides.items()]
-
-
-def chosen(model: ModelState, state: PositionsState, side: str, place: str) -> Scheme | None:
-    """The scheme of this side, if it enters at this place."""
-    return next((scheme for scheme in schemes(model, state) if scheme.side == side and scheme.has(place)), None)
 
 
 def aside_of(model: ModelState, state: PositionsState) -> str:
@@ -164,32 +238,9 @@ def specs_of(shown: Sequence[Scheme]) -> Code:
     return Code("\n".join(["{", *lines, "}"]) if lines else "{}")
 
 
-def _as_trained(side: str, model: ModelState, state: PositionsState) -> Scheme:
-    """The scheme of the sidebar's model, whose numbers were trained: it has the sizes that it was trained with."""
-    config = model.config
-    spec = Spec(
-        name=config.positional,
-        d_model=config.d_model,
-        num_heads=config.num_heads,
-        max_len=config.max_len,
-        bidirectional=model.architecture != "decoder",
-        base=PositionsState.base,
-        seed=model.seed,
-        weights=model.weights,
-        stack="encoder" if model.is_encoder_decoder else "stack",
-    )
-    sizes = f"a width of {config.d_model}, {config.num_heads} heads, {config.max_len} positions"
-    return Scheme(side, config.positional, spec, f"{config.positional} is shown as it was trained: {sizes}.")
-
-
 def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:
-    if side and name == model.positional and model.trained and run_of(model.weights) and name in LEARNS:
-        return _as_trained(side, model, state)
     turns_pairs = "rotate" in POSITIONAL[name].enters()
     width = max(2, state.width - state.width % 2) if turns_pairs else state.width
-    aside = ""
-    if width != state.width:
-        aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
     depends = POSITIONAL[name].about.depends_on
     spec = Spec(  # what a scheme does not depend on stays what it is while it is dragged
         name=name,
@@ -200,4 +251,24 @@ def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> S
         base=state.base if "base" in depends else PositionsState.base,
         seed=model.seed,
     )
-    return Scheme(side, name, spec, aside)
+    has_learned = name == model.positional and model.trained and run_of(model.weights)
+    if side and has_learned and parameters(name, d_model=2, num_heads=1, max_len=2):
+        return _as_trained(side, model, spec)
+    aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
+    return Scheme(side, name, spec, aside if width != state.width else "")
+
+
+def _as_trained(side: str, model: ModelState, spec: Spec) -> Scheme:
+    """The scheme of the sidebar's model, whose numbers were trained: it has the sizes that it was trained with."""
+    config, stack = model.config, "encoder" if model.is_encoder_decoder else "stack"
+    trained = replace(
+        spec,
+        d_model=config.d_model,
+        num_heads=config.num_heads,
+        max_len=config.max_len,
+        base=PositionsState.base,
+        weights=model.weights,
+        stack=stack,
+    )
+    told = f"a width of {config.d_model}, {config.num_heads} heads, {config.max_len} positions"
+    return Scheme(side, spec.name, trained, f"{spec.name} is shown as it was trained: {told}.")

@@ -1,4 +1,4 @@
-"""The view "beyond" of the Positions lens, and its clocks: what is drawn and said is what was measured."""
+"""The view "beyond" of the Positions lens: what is drawn and said is what was measured."""
 
 import math
 from dataclasses import replace
@@ -9,34 +9,26 @@ import torch
 
 from tests.tfm_ui.lenses.positions.position_toys import MODEL, asks
 from tests.tfm_ui.pictures.charts import by_heading, gaps, ranges
-from tfm_core import POSITIONAL, sinusoidal_encoding
-from tfm_core.positional.schemes import Rotary
+from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
 from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
-from tfm_ui.lenses.positions.beyond.max_len import as_trained, measured
-from tfm_ui.lenses.positions.beyond.pictures import vectors as vectors_drawn
-from tfm_ui.lenses.positions.beyond.scores import scores
-from tfm_ui.lenses.positions.beyond.unfinished_waves import unfinished_waves
-from tfm_ui.lenses.positions.beyond.vectors import beyond
+from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores, BeyondTurns, as_trained, measured
 from tfm_ui.lenses.positions.controls import sliders
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.see.clocks import Clocks, clocks
-from tfm_ui.lenses.positions.see.pictures import clock_hands
-from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 
 
 def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     state = asks("learned", "sinusoidal", view="beyond")
-    result = beyond(MODEL, state)
+    result = Beyond(MODEL, state)
     assert "A: learned: positions 12 to 19 are not defined" in result.sentence()
     table = result.table()
     assert (table["A: learned, norm"][12:] == "not defined").all()
     learned = schemes(MODEL, state)[0].module.encode(12)
     assert [float(x) for x in table["A: learned, norm"][:12]] == pytest.approx(learned.norm(dim=1).tolist())
     assert list(table["max_len"]) == ["within"] * 12 + ["beyond"] * 8
-    header, _ = vectors_drawn(MODEL, state)
+    header, _ = Beyond.content(MODEL, state)
     assert gaps(header) == {"A: learned": (list(range(12, 20)), ["not defined"] * 8)}
     assert ranges(header) == {"beyond max_len: A: learned not defined": (11.5, 19)}
     drawn_lines = by_heading(header)
@@ -46,13 +38,13 @@ def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     np.testing.assert_allclose(
         drawn_lines["dot product with position 11", "B: sinusoidal"][1], rows @ rows[11], atol=1e-5
     )
-    assert "position 12 is not defined" in beyond(MODEL, asks("learned", length=13)).sentence()
-    assert beyond(MODEL, asks("learned", length=12)).undefined == ""
+    assert "position 12 is not defined" in Beyond(MODEL, asks("learned", length=13)).sentence()
+    assert Beyond(MODEL, asks("learned", length=12)).undefined == ""
 
 
 def test_scores_past_max_len_go_on_as_their_schemes_promise():
     state = asks("alibi", "t5", view="beyond", length=400, head=3)
-    result = scores(MODEL, state)
+    result = BeyondScores(MODEL, state)
     (_, _, alibi), (t5, _, bias) = result.sides
     assert alibi[19].item() == pytest.approx(-19 * 2**-2, rel=1e-6)  # heads 3: slopes 2^-4, 2^-8, 2^-2
     first = t5.module.shared_from
@@ -62,16 +54,16 @@ def test_scores_past_max_len_go_on_as_their_schemes_promise():
     assert bias[first - 1] != bias[first]
     assert f"Keys from distance {first} on share one bucket" in result.sentence()
     assert all(result.laws().values())
-    decoder = scores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
+    decoder = BeyondScores(replace(MODEL, architecture="decoder"), state).sides[1][0].module
     assert decoder.shared_from == 113
-    assert "None on screen is as far" in scores(MODEL, replace(state, length=20)).sentence()
+    assert "None on screen is as far" in BeyondScores(MODEL, replace(state, length=20)).sentence()
 
 
 def test_scores_of_turned_vectors_are_the_paper_s():
     state = asks("rope", view="beyond", base=33.0)
     query, key = (x.double() for x in drawn_pair(6, 11))
     at = torch.arange(20.0, dtype=torch.float64)
-    (_, _, values), vectors = *scores(MODEL, state).sides, *beyond(MODEL, state).sides
+    (_, _, values), vectors = *BeyondScores(MODEL, state).sides, *Beyond(MODEL, state).sides
     pairs = torch.complex(query[:3], query[3:]) * torch.complex(key[:3], key[3:]).conj()
     theta = 33.0 ** (-torch.arange(3, dtype=torch.float64) / 3)
 
@@ -80,7 +72,7 @@ def test_scores_of_turned_vectors_are_the_paper_s():
 
     torch.testing.assert_close(values, score(at), atol=2e-5, rtol=0)
     assert vectors.alike is None  # a turned vector past max_len is not new: only a longer distance is
-    header, _ = vectors_drawn(MODEL, state)
+    header, _ = Beyond.content(MODEL, state)
     assert [heading for heading, _ in by_heading(header)] == ["norm"]
 
 
@@ -88,11 +80,11 @@ def test_pairs_that_have_not_come_round_are_counted():
     state = asks("rope", "sinusoidal", view="beyond", width=64, max_len=48, length=64)
     waves = [2 * math.pi * 10000 ** (2 * i / 64) for i in range(32)]
     slow = sum(wave > 47 for wave in waves)
-    result = unfinished_waves(MODEL, state)
+    result = BeyondTurns(MODEL, state)
     assert f"A: rope and B: sinusoidal: of 32 waves, {slow} (" in result.sentence()
     assert f", pairs {32 - slow} to 31) have not completed" in result.sentence()
     assert result.sides[0][1].tolist() == pytest.approx(waves)
-    fast = unfinished_waves(MODEL, replace(state, width=2, max_len=3000, length=4000))
+    fast = BeyondTurns(MODEL, replace(state, width=2, max_len=3000, length=4000))
     assert "1 wave, and it has completed a turn at position 2999, the last within max_len." in fast.sentence()
     old, new = (last * 360 / waves[-1] for last in (47, 63))
     assert f"the slowest gets from {old:.3f}° to {new:.3f}° at position 63." in result.sentence()
@@ -100,46 +92,10 @@ def test_pairs_that_have_not_come_round_are_counted():
 
 
 def test_nothing_is_said_to_be_trained_as_no_model_here_is():
-    for view in (beyond, scores, unfinished_waves):
+    for view in (Beyond, BeyondScores, BeyondTurns):
         for a, b in (("sinusoidal", "learned"), ("rope", "t5"), ("alibi", "none")):
             for length in (10, 20):
                 assert "trained" not in view(MODEL, asks(a, b, view="beyond", length=length)).sentence()
-
-
-def hands(state: PositionsState) -> Clocks:
-    return clocks(state, schemes(MODEL, state)[0])
-
-
-def test_the_clocks_are_the_library_s_turns():
-    result = hands(asks("rope", width=8, position=13, key=5, base=77.0))
-    for i in range(4):
-        theta = 77.0 ** (-2 * i / 8)
-        assert result.query[i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
-        assert result.key[i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
-        assert result.between[i].item() == pytest.approx(8 * theta)
-    assert all(result.laws().values())
-    later = hands(asks("rope", width=8, position=17, key=9, base=77.0))
-    np.testing.assert_allclose(result.dots, later.dots, atol=1e-5)
-    many = hands(asks("rope", width=512, length=4096, position=4095, key=4000))
-    assert (len(many.shown), many.pairs) == (32, 256)
-    assert all(many.laws().values())
-    assert hands(asks("rope", length=5, position=13)).at == 4
-
-
-def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
-    class Other(Rotary):
-        """Turns the other way."""
-
-        def rotate(self, x):
-            return super().rotate(x) * x.new_tensor([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-
-    monkeypatch.setitem(POSITIONAL, "other", Other)
-    state = asks("rope", "other", position=3, key=0)
-    (header, a), (_, b) = clock_hands(MODEL, state, "A"), clock_hands(MODEL, state, "B")
-    assert len(header["pairs"]) == len(a) == len(b) == 3
-    np.testing.assert_allclose(b[:, 0], a[:, 0])
-    np.testing.assert_allclose(b[:, 1], -a[:, 1])
-    assert (len(clock_hands(MODEL, asks("alibi"), "A")[1]), len(clock_hands(MODEL, asks("rope"), "B")[1])) == (0, 0)
 
 
 def test_of_trained_weights_max_len_is_the_length_that_they_were_trained_on(monkeypatch, tmp_path):
@@ -148,11 +104,11 @@ def test_of_trained_weights_max_len_is_the_length_that_they_were_trained_on(monk
     model, state = ModelState(weights="majority"), asks("learned", "rope", view="beyond", length=64, max_len=12)
     assert model.trained
     length = model.trained.about.length
-    result = beyond(model, state)
-    assert result.state.max_len == scores(model, state).state.max_len == unfinished_waves(model, state).state.max_len
+    result = Beyond(model, state)
+    assert result.state.max_len == BeyondScores(model, state).state.max_len == BeyondTurns(model, state).state.max_len
     assert result.state.max_len == length != state.max_len
     assert f"positions {length} to 63 are not defined" in result.sentence()
-    header, _ = vectors_drawn(model, state)
+    header, _ = Beyond.content(model, state)
     assert ranges(header) == {"beyond max_len: A: learned not defined": (length - 0.5, 63)}
     assert as_trained(MODEL, state) == state
     assert "max_len" not in {knob.label for knob in sliders(model, state)}

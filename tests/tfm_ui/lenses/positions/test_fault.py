@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.lenses.positions.position_toys import left_by
 from tfm_core import Transformer, causal_mask, padding_mask, sinusoidal_encoding
 from tfm_core.study import order
-from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.fault.numbers import READ_UP_TO, Added, Consequences, fault, scheme_of
-from tfm_ui.lenses.positions.fault.pictures import added_vectors, one_head
+from tfm_ui.lenses.positions import model_runs
+from tfm_ui.lenses.positions.fault import READ_UP_TO, FaultAdded, FaultMaps, aside, scheme_of
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.state.model_state import ModelState
 
@@ -56,37 +56,40 @@ def test_both_ways_are_what_a_model_by_hand_does(model, wrong, scheme):
 @pytest.mark.parametrize("batch", [1, 2, 4])
 @pytest.mark.parametrize("item", [1, 4])
 def test_laws_hold_where_it_is_right_and_are_broken_where_it_is_wrong(model, batch, item):
-    result = fault(model, PositionsState(batch=batch, item=item))
-    laws = Consequences(result).laws() | Added(result).laws()
+    state = PositionsState(batch=batch, item=item)
+    shown, sentence = FaultAdded(model, state), FaultAdded(model, state).sentence()
+    laws = FaultMaps(model, state).laws() | shown.laws()
     assert len(laws) == (6 if batch > 1 else 4)
     assert all(held == law.startswith("right") for law, held in laws.items())
-    np.testing.assert_array_equal(result.right.added, sinusoidal_encoding(model.length, model.d_model))
+    right, wrong = shown.effects.values()
+    np.testing.assert_array_equal(right.added, sinusoidal_encoding(model.length, model.d_model))
     place = min(item, batch) - 1
-    assert (result.wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
-    assert f"get PE({place})" in Added(result).sentence()
-    assert ("a batch of one" in Added(result).sentence()) == (batch == 1)
+    assert (wrong.added == sinusoidal_encoding(4, model.d_model)[place].numpy()).all()
+    assert f"get PE({place})" in sentence
+    assert ("a batch of one" in sentence) == (batch == 1)
 
 
 @pytest.mark.parametrize("way", ["sequence", "batch"])
 def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
-    ran, model, add = [], ModelState(num_layers=1, seed=4321), readings.ALONG[way]  # no other test keeps its pass
+    ran, model, add = [], ModelState(num_layers=1, seed=4321), model_runs.ALONG[way]  # no other test keeps its pass
 
     def spy(x, pe):
         ran.append(tuple(x.shape))
         return add(x, pe)
 
-    monkeypatch.setitem(readings.ALONG, way, spy)
+    monkeypatch.setitem(model_runs.ALONG, way, spy)
     model_runs.reading(model, batch=2, along=way)
     assert ran == [(2, 10, 32)] * 2  # of what is shown as added, too
 
 
 def test_an_encoding_that_is_not_what_it_should_be_would_be_seen():
-    result = fault(ModelState(), PositionsState())
-    assert not any(Added(replace(result, pe=result.pe[::-1])).laws().values())
+    shown = FaultAdded(ModelState(), PositionsState())
+    shown.pe = shown.pe[::-1]
+    assert not any(shown.laws().values())
 
 
 def test_a_map_that_is_sent_whole_asks_the_server_for_no_part():
-    header, _ = one_head(ModelState(text="@alice", seq_len=1024), PositionsState())
+    header, _ = FaultMaps.content(ModelState(text="@alice", seq_len=1024), PositionsState())
     assert header["part"]["block"] == (1, 1)
     assert header["part"]["parameter"] == ""
 
@@ -112,29 +115,27 @@ def test_the_code_on_screen_does_what_it_says():
 def test_the_scheme_is_the_first_that_is_added(a, b, shown, said):
     state = PositionsState(a=a, b=b)
     assert scheme_of(state) == shown
-    aside = fault(ModelState(), state).aside(ModelState())
-    assert said in aside
-    assert bool(aside) == bool(said)
+    assert said in aside(ModelState(), state)
+    assert bool(aside(ModelState(), state)) == bool(said)
 
 
 def test_a_long_text_is_cut_and_that_is_said():
     model = ModelState(text="@alice", seq_len=1024)
-    result = fault(model, PositionsState())
-    assert len(result.names) == READ_UP_TO
-    assert "Of 1024 places the first 128" in result.aside(model)
+    assert len(FaultMaps(model, PositionsState()).names) == READ_UP_TO
+    assert "Of 1024 places the first 128" in aside(model, PositionsState())
 
 
 def test_a_single_token_is_said_to_have_no_choice():
-    result = fault(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
-    assert "the two maps are the same" in Consequences(result).sentence()
-    assert not any("shuffled" in law for law in Consequences(result).laws())
+    shown = FaultMaps(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
+    assert "the two maps are the same" in shown.sentence()
+    assert not any("shuffled" in law for law in shown.laws())
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
 def test_the_script_gives_the_numbers_shown(model, scheme):
-    result, scope = fault(model, PositionsState(a=scheme, layer=2, model_head=2)), {}
-    exec(result.recipe(), scope)
+    result = FaultMaps(model, PositionsState(a=scheme, layer=2, model_head=2))
+    scope = left_by(result.recipe())
     for i, effect in enumerate(result.effects.values()):
         np.testing.assert_array_equal(scope["added"][i], effect.added)
         np.testing.assert_allclose(scope["weights"][i], effect.head.weights, atol=2e-6)
@@ -143,13 +144,13 @@ def test_the_script_gives_the_numbers_shown(model, scheme):
 
 
 def test_a_sentence_that_is_not_in_the_batch_is_told():
-    result = fault(ModelState(), PositionsState(batch=2, item=4))
-    assert result.aside(ModelState()) == "A batch of 2 has no sentence 4: the last one is shown."
-    assert not fault(ModelState(), PositionsState(batch=2, item=2)).aside(ModelState())
+    told = aside(ModelState(), PositionsState(batch=2, item=4))
+    assert told == "A batch of 2 has no sentence 4: the last one is shown."
+    assert not aside(ModelState(), PositionsState(batch=2, item=2))
 
 
 def test_the_maps_are_of_what_is_added():
-    header, numbers = added_vectors(ModelState(), PositionsState())
+    header, numbers = FaultAdded.content(ModelState(), PositionsState())
     assert numbers.shape == (2, 10, 32)
     np.testing.assert_array_equal(numbers[0], sinusoidal_encoding(10, 32))
     assert header["rows"]["names"][:2] == ["the", "cat"]

@@ -1,4 +1,4 @@
-"""The view "model": what it shows is what each model does, recorded anew; and where schemes enter."""
+"""The view "model": what it shows is what each model does, recorded anew; where schemes enter; and shuffled words."""
 
 from dataclasses import replace
 
@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 import torch
 
+from tests.tfm_ui.lenses.positions.position_toys import left_by
 from tests.tfm_ui.pictures.charts import lines, traces
-from tfm_core import POSITIONAL, Transformer, causal_mask, recording
-from tfm_ui.lenses.positions import model_runs, readings
-from tfm_ui.lenses.positions.model.entry import STEPS, diagram, sites
-from tfm_ui.lenses.positions.model.numbers import Distances, Maps, maps
-from tfm_ui.lenses.positions.model.pictures import mean_scores, one_head
+from tfm_core import POSITIONAL, Tokens, Transformer, causal_mask, encode, recording
+from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.positions import model_runs
+from tfm_ui.lenses.positions.model.entry import STEPS, Entry, sites
+from tfm_ui.lenses.positions.model.maps import Distance, Maps
+from tfm_ui.lenses.positions.model.shuffle import OPEN, READ_UP_TO, Shuffled
 from tfm_ui.lenses.positions.model_runs import left_out, run_schemes
-from tfm_ui.lenses.positions.sites import enters
+from tfm_ui.lenses.positions.schemes import enters
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.page.header import all_facts
@@ -25,27 +27,33 @@ MODELS = [
     ModelState(architecture="decoder", norm="post", text="hi", seq_len=2),
     ModelState(architecture="encoder-decoder", d_model=64, target=""),
 ]
+SHUFFLED = [
+    ModelState(),
+    ModelState(causal=False, norm="post"),
+    ModelState(text="one two three", seq_len=7, architecture="decoder"),
+    ModelState(text="one two three four", seq_len=6, architecture="encoder-decoder"),
+]
 STATE = PositionsState(layer=2, model_head=3, a="alibi", b="learned")
 
 
-def recorded(model: ModelState, name: str) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """Weights and scores of the head, (query, key), and how many tokens are no padding; without any cache."""
+def ran(model: ModelState, tokens: Tokens, *sites: str) -> tuple[Stack, list[torch.Tensor]]:
+    """The stack that reads the text, and what a pass records at these sites of it; without any cache."""
     prefix = "encoder." if model.is_encoder_decoder else ""
-    transformer = Transformer(replace(model, positional=name).config).eval()
-    inputs = [model.source_tokens.batch] + [model.target_tokens.batch] * model.is_encoder_decoder
+    transformer = Transformer(model.config).eval()
+    inputs = [tokens.batch] + [model.target_tokens.batch] * model.is_encoder_decoder
     mask = causal_mask(model.length) if model.masks_the_future else None
-    with torch.no_grad(), recording(f"{prefix}layers.1.self_attention.*") as trace:
+    with torch.no_grad(), recording([prefix + site for site in sites]) as trace:
         transformer(*inputs, mask=mask)
-    both = (trace[f"{prefix}layers.1.self_attention.{what}"][0, 2] for what in ("weights", "scores"))
-    return *both, len(model.source_tokens.pieces)
+    return transformer.encoder if prefix else transformer.stack, [trace[prefix + site] for site in sites]
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_maps_and_means_are_what_each_model_does(model):
-    result = maps(model, STATE)
+    result, read = Maps(model, STATE), len(model.source_tokens.pieces)
     assert list(result.heads) == ["alibi", "learned", "none", "sinusoidal", "rope", "t5"]
     for name, head in result.heads.items():
-        weights, scores, read = recorded(model, name)
+        sites = (f"layers.1.self_attention.{what}" for what in ("weights", "scores"))
+        weights, scores = (site[0, 2] for site in ran(replace(model, positional=name), model.source_tokens, *sites)[1])
         np.testing.assert_allclose(head.weights, weights, atol=2e-6)
         pairs: dict[int, list[float]] = {}
         for query in range(read):
@@ -60,7 +68,7 @@ def test_maps_and_means_are_what_each_model_does(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
-    assert all(maps(model, STATE).laws().values())
+    assert all(Maps(model, STATE).laws().values())
     stacks = 2 if model.is_encoder_decoder else 1
     for name in POSITIONAL:
         shared = model_runs.shared_weights(
@@ -72,10 +80,10 @@ def test_the_schemes_share_all_the_weights_that_they_have_in_common(model):
 
 @pytest.mark.parametrize("text", ["🦊", "a b"])
 def test_rows_that_do_not_sum_to_1_would_be_seen(text):
-    result = maps(ModelState(text=text), STATE)
+    result = Maps(ModelState(text=text), STATE)
     head = result.heads["alibi"]
-    broken = replace(result, heads=result.heads | {"alibi": replace(head, weights=head.weights * 0.9)})
-    assert list(broken.laws().values()) == [True, False]
+    result.heads = result.heads | {"alibi": replace(head, weights=head.weights * 0.9)}
+    assert list(result.laws().values()) == [True, False]
 
 
 def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
@@ -83,17 +91,17 @@ def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
     with torch.no_grad():
         ours.unembedding.weight[0, 0] += 1
         ours.stack.final_norm.bias += 1
-    shared = readings.shared_weights(ours, plain)
-    assert shared == readings.SharedWeights(alike=33, of=35, added=1)
+    shared = model_runs.compared_weights(ours, plain)
+    assert shared == model_runs.SharedWeights(alike=33, of=35, added=1)
     monkeypatch.setattr(model_runs, "shared_weights", lambda *_: shared)
-    laws = maps(ModelState(), STATE).laws()
+    laws = Maps(ModelState(), STATE).laws()
     assert next(iter(laws)).startswith("33 of 35")
     assert not all(laws.values())
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_sentences_are_computed(model):
-    result = maps(model, STATE)
+    result = Maps(model, STATE)
     said = result.sentence()
     assert said.startswith("Positions in the sidebar’s model: sinusoidal.")
     a, b = result.heads["alibi"].weights, result.heads["learned"].weights
@@ -109,19 +117,18 @@ def test_the_sentences_are_computed(model):
         assert f"({which}" in said  # a first row that sees itself alone is left out
     else:
         assert "No token has a choice" in said
-    assert "pair" in Distances(result).sentence()
+    assert "pair" in Distance(model, STATE).sentence()
 
 
 def test_the_scripts_give_the_numbers_shown():
     for model in MODELS:
-        result, scope = maps(model, STATE), {}
-        exec(result.recipe(), scope)
+        result = Maps(model, STATE)
+        weights = left_by(result.recipe())["weights"]
+        by_distance = left_by(Distance(model, STATE).recipe())["by_distance"]
         for name, head in result.heads.items():
-            np.testing.assert_allclose(scope["weights"][name], head.weights, atol=2e-6)
-        exec(Distances(result).recipe(), scope)
-        for name, head in result.heads.items():
-            assert scope["by_distance"][name].pairs.tolist() == head.by_distance.pairs.tolist()
-            np.testing.assert_allclose(scope["by_distance"][name].mean, head.by_distance.mean, atol=1e-5)
+            np.testing.assert_allclose(weights[name], head.weights, atol=2e-6)
+            assert by_distance[name].pairs.tolist() == head.by_distance.pairs.tolist()
+            np.testing.assert_allclose(by_distance[name].mean, head.by_distance.mean, atol=1e-5)
 
 
 def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
@@ -133,15 +140,15 @@ def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
     )
     alone = PositionsState(a="none", b="nothing")
     assert run_schemes(model, alone) == ["none"]
-    plain = maps(replace(model, seq_len=8), alone).heads["none"]
-    said = Maps(replace(model, seq_len=8), alone, {"none": plain}).sentence()
-    assert said.endswith("No other scheme is run, so there is nothing to compare “none” with.")
+    plain = Maps(replace(model, seq_len=8), alone)
+    plain.heads = {"none": plain.heads["none"]}
+    assert plain.sentence().endswith("No other scheme is run, so there is nothing to compare “none” with.")
     assert left_out(ModelState(), STATE) == ""
 
 
 def test_one_scheme_twice_and_nothing_beside_it_are_one_column():
     for state in (PositionsState(a="rope", b="rope"), PositionsState(a="rope", b="nothing")):
-        result = maps(ModelState(), state)
+        result = Maps(ModelState(), state)
         assert [state.title_of(name) for name in result.heads] == [
             "A: rope",
             "none",
@@ -156,8 +163,8 @@ def test_one_scheme_twice_and_nothing_beside_it_are_one_column():
 def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_they_must():
     model = ModelState(text="@alice", seq_len=300, num_layers=1, num_heads=1)
     state = PositionsState(a="none", b="rope")
-    header, numbers = one_head(model, state)
-    result = maps(model, state)
+    header, numbers = Maps.content(model, state)
+    result = Maps(model, state)
     assert header["part"]["block"] == (2, 2)
     assert numbers.shape == (6, 150, 150)
     assert header["part"]["parameter"] == "positions_part_maps"
@@ -166,7 +173,7 @@ def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_the
             block = np.s_[2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
             there = head.weights[block][head.visible[block]]
             assert np.isnan(drawn[row, column]) if not there.size else drawn[row, column] == there.max()
-    part, exact = one_head(model, replace(state, part_maps="10,20,40,30"))
+    part, exact = Maps.content(model, replace(state, part_maps="10,20,40,30"))
     assert exact.shape == (6, 40, 30)
     np.testing.assert_array_equal(np.nan_to_num(exact[1]), result.heads["rope"].weights[10:50, 20:50])
     assert part["columns"]["names"] == result.names[20:50]
@@ -177,11 +184,11 @@ def test_pictures_hold_the_weights_masked_where_none_may_be_and_pooled_where_the
 )
 def test_rows_of_tokens_are_not_veiled_as_padding(seq_len, part, read):
     model = ModelState(text="@alice", seq_len=seq_len, num_layers=1, num_heads=1)
-    assert one_head(model, PositionsState(part_maps=part))[0]["read"] == read
+    assert Maps.content(model, PositionsState(part_maps=part))[0]["read"] == read
 
 
 def test_the_table_has_a_row_per_pair_that_may_look():
-    result = maps(ModelState(text="a a b", seq_len=5), STATE)
+    result = Maps(ModelState(text="a a b", seq_len=5), STATE)
     table = result.table()
     assert [tuple(row) for row in table[["query", "key"]].itertuples(index=False)] == [
         ("a", "a"), ("a₂", "a"), ("a₂", "a₂"), ("b", "a"), ("b", "a₂"), ("b", "b")
@@ -192,8 +199,8 @@ def test_the_table_has_a_row_per_pair_that_may_look():
 
 
 def test_the_lines_are_the_means():
-    header, _ = mean_scores(ModelState(), STATE)
-    means, result = lines(header), maps(ModelState(), STATE)
+    header, _ = Distance.content(ModelState(), STATE)
+    means, result = lines(header), Maps(ModelState(), STATE)
     for name, head in result.heads.items():
         np.testing.assert_array_equal(means[STATE.title_of(name)][1], head.by_distance.mean)
     strokes = {trace.name: trace.line.dash for trace in traces(header) if trace.meta != "gap"}
@@ -203,7 +210,7 @@ def test_the_lines_are_the_means():
 @pytest.mark.crossed(name=POSITIONAL, architecture=["encoder", "decoder", "encoder-decoder"], norm=["pre", "post"])
 def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architecture, norm):
     model = ModelState(architecture=architecture, norm=norm)
-    drawing = diagram(model, PositionsState(a=name, b="nothing"))
+    drawing = Entry(model, PositionsState(a=name, b="nothing"))
     *stacks, inside = drawing.rows.values()
     places = POSITIONAL[name].enters()
     lit = {step.text for row in drawing.rows.values() for step in row if step.marks}
@@ -221,16 +228,126 @@ def test_a_scheme_is_drawn_where_it_enters_and_can_be_read_there(name, architect
     others = {site for row in STEPS.values() for site in row[1]}
     read = {site.rpartition(".")[2] for site in trace} & others
     assert read == {site.rpartition(".")[2] for site in sites(model, name)}
-    assert diagram(model, PositionsState()).table().loc[name, "enters"] == enters(name)
+    assert Entry(model, PositionsState()).table().loc[name, "enters"] == enters(name)
 
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
 def test_a_stack_has_one_name_in_the_header_and_in_the_drawing(architecture, causal):
     model = ModelState(architecture=architecture, causal=causal)
-    titles = [*diagram(model, PositionsState()).rows][:-1]
+    titles = [*Entry(model, PositionsState()).rows][:-1]
     named = all_facts(model, passes.run(model))["Architecture"]
     assert [title.removesuffix(", pre-norm").lower() for title in titles] == (
         ["encoder", "decoder"] if architecture == "encoder-decoder" else [named]
     )
     assert (named == "decoder-only") == (architecture == "decoder" or (causal and architecture == "encoder"))
+
+
+def outputs(model: ModelState, text: str) -> np.ndarray:
+    """The outputs of the stack that reads the text, its tokens alone; from the text itself."""
+    tokens = encode(text, model.tokenizer, model.length)
+    stack, (end,) = ran(model, tokens, f"layers.{model.num_layers - 1}.feed_forward.residual_after")
+    end = stack.final_norm(end) if model.norm == "pre" else end
+    return end[0, : len(tokens.pieces)].detach().numpy()
+
+
+@pytest.mark.parametrize("model", SHUFFLED)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_each_word_is_followed_to_its_new_place(model, seed):
+    result = Shuffled(model, PositionsState(shuffle=seed))
+    pieces = model.source_tokens.pieces
+    text = " ".join(pieces[i] for i in result.order)
+    assert text != " ".join(pieces)
+    for name, row in result.rows.items():
+        under = replace(model, positional="none", causal=False) if name == OPEN else model
+        if name == OPEN and model.architecture == "decoder":
+            under = replace(under, architecture="encoder")
+        under = under if name == OPEN else replace(model, positional=name)
+        before, after = outputs(under, " ".join(pieces)), outputs(under, text)
+        differences = [after[result.order.index(i)] - before[i] for i in range(len(pieces))]
+        shares = [np.linalg.norm(d) / np.linalg.norm(b) for d, b in zip(differences, before, strict=True)]
+        np.testing.assert_allclose(row.shares, shares, atol=2e-6)
+        assert row.largest == pytest.approx(np.abs(differences).max(), abs=5e-6)
+    assert (OPEN in result.rows) == (model.looks_back_only and not model.is_encoder_decoder)
+
+
+@pytest.mark.parametrize("model", SHUFFLED)
+def test_without_positions_and_mask_rows_are_permuted_and_with_any_scheme_they_are_not(model):
+    result = Shuffled(model, PositionsState())
+    assert list(result.laws().values()) == [True]
+    open_ = result.rows[OPEN if result.masked else "none"]
+    assert open_.stayed == len(result.order)
+    assert open_.largest < 1e-5
+    assert all(result.rows[name].shares.max() > 0.01 for name in ("sinusoidal", "learned", "rope", "alibi", "t5"))
+    assert f"each of the {len(result.order)} tokens kept" in result.sentence()
+    assert ("causal mask" in result.sentence()) == result.masked
+
+
+def test_a_law_that_does_not_hold_is_seen():
+    result = Shuffled(ModelState(), PositionsState())
+    result.rows = result.rows | {OPEN: result.rows["none"]}
+    assert list(result.laws().values()) == [False]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "none of 10 tokens kept their"), (1, "1 of 10 tokens kept its"), (3, "3 of 10 tokens kept their")],
+)
+def test_tokens_are_counted_in_words(count, said):
+    result = Shuffled(ModelState(), PositionsState())
+    shares = np.where(np.arange(10) < count, 0, 0.004).astype(np.float32)
+    result.rows = result.rows | {"none": replace(result.rows["none"], shares=shares)}
+    sentence = result.sentence()
+    assert f"{said} output, and the largest move is 0.4% of its length." in sentence
+    assert "each of the 10 tokens kept its output" in sentence
+
+
+def test_two_words_swapped_are_as_far_apart_as_before_and_alibi_tells_no_sides():
+    model = ModelState(text="one two", seq_len=2, causal=False)
+    rows = Shuffled(model, PositionsState()).rows
+    assert rows["alibi"].stayed == rows["none"].stayed == 2
+    assert rows["t5"].stayed == rows["rope"].stayed == 0
+
+
+@pytest.mark.parametrize("text", ["a a a", "🦊"])
+def test_a_text_of_one_word_has_no_other_order_and_that_is_said(text):
+    result = Shuffled(ModelState(text=text, seq_len=3), PositionsState())
+    assert result.in_order
+    assert "nothing can move" in result.sentence()
+    assert result.sentence().startswith("All tokens" if " " in text else "The text is one token")
+    assert result.laws() == {}  # there is nothing to measure
+    assert all(row.largest == 0 for row in result.rows.values())
+    header, numbers = Shuffled.content(ModelState(text=text, seq_len=3), PositionsState())
+    assert numbers.max() == 0
+    assert header["maps"][0]["high"] == 1
+
+
+def test_the_texts_are_written_out_as_far_as_they_can_be_read():
+    before, after = Shuffled(ModelState(), PositionsState()).texts()
+    assert before == "the cat sat on the₂ mat because it was tired"
+    assert sorted(before.split()) == sorted(after.split())
+    long = Shuffled(ModelState(text="@alice", seq_len=100), PositionsState()).texts()
+    assert all(text.endswith(" …") and len(text.split()) == READ_UP_TO + 1 for text in long)
+
+
+def test_the_picture_and_the_table_are_of_the_rows():
+    result = Shuffled(ModelState(), PositionsState())
+    header, numbers = Shuffled.content(ModelState(), PositionsState())
+    assert header["rows"]["names"] == ["A: sinusoidal", "B: rope", "none", "learned", "alibi", "t5", OPEN]
+    assert header["places"][1] == list(range(10))  # as "place before" in the table
+    np.testing.assert_array_equal(numbers[0], np.stack([row.shares for row in result.rows.values()]))
+    table = result.table()
+    assert len(table) == 11
+    assert table["moved, rope"].iloc[:10].tolist() == pytest.approx(result.rows["rope"].shares.tolist())
+    assert table["moved, rope"].iloc[10] == result.rows["rope"].largest
+    assert [result.order[int(place)] for place in table["place after"].iloc[:10]] == list(range(10))
+
+
+@pytest.mark.parametrize("model", SHUFFLED)
+def test_the_script_gives_the_numbers_shown(model):
+    result = Shuffled(model, PositionsState(shuffle=5))
+    scope = left_by(result.recipe())
+    assert tuple(scope["order"]) == result.order
+    assert scope["share"].keys() == result.rows.keys()
+    for name, share in scope["share"].items():
+        np.testing.assert_allclose(result.rows[name].shares, share, atol=2e-6)

@@ -8,13 +8,13 @@ import torch
 
 from tfm_core import Transformer, recording, sinusoidal_encoding
 from tfm_core.study.order import along_batch
-from tfm_ui.lenses.positions import answers
-from tfm_ui.lenses.positions.fault.numbers import Added, fault
-from tfm_ui.lenses.positions.model.shuffle import shuffle
+from tfm_ui.lenses.positions import questions
+from tfm_ui.lenses.positions.fault import FaultAdded
+from tfm_ui.lenses.positions.model.shuffle import Shuffled
 from tfm_ui.lenses.positions.questions import QUESTIONS
 from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import PositionsState
-from tfm_ui.lenses.positions.why.turned import turned
+from tfm_ui.lenses.positions.why.turned import Turned
 from tfm_ui.live.windows import part_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -45,7 +45,7 @@ def test_one_clock_two_positions_nearly_coincide_and_width_keeps_them_apart():
 
 
 def test_distance_alone_turned_scores_lie_on_a_line_and_others_do_not():
-    result = turned(*positions("Distance alone"))
+    result = Turned(*positions("Distance alone"))
     (law,) = result.laws().items()
     assert law[1]
     assert "by up to 26" in result.sentence()
@@ -61,7 +61,7 @@ def test_slopes_and_buckets_far_tokens_share_a_bucket_within_the_length_and_neve
 
 
 def test_without_an_order_every_output_moves_along_with_its_word():
-    result = shuffle(*positions("Without an order"))
+    result = Shuffled(*positions("Without an order"))
     (law,) = result.laws().items()
     assert law[1]
     assert not result.in_order
@@ -78,7 +78,7 @@ def test_past_the_end_one_scheme_has_no_65th_row():
 def test_the_wrong_axis_gives_no_error_and_one_place_to_all_words():
     added = along_batch(torch.zeros(3, 10, 32), sinusoidal_encoding(10, 32))
     assert (added == added[:, :1]).all()
-    assert list(Added(fault(*positions("The wrong axis"))).laws().values()) == [True, False]
+    assert list(FaultAdded(*positions("The wrong axis")).laws().values()) == [True, False]
 
 
 def test_the_largest_is_pooled_and_some_waves_are_longer_than_the_text():
@@ -90,10 +90,9 @@ def test_the_largest_is_pooled_and_some_waves_are_longer_than_the_text():
 
 
 def answered(name, model=None, **page):
-    question = next(question for question in QUESTIONS if question.name == name)
-    return question.answer(
-        ModelState(**{**question.model, **(model or {})}), PositionsState(**{**question.page, **page})
-    )
+    model_asked, state = positions(name)
+    answer = next(question for question in QUESTIONS if question.name == name).answer
+    return answer(replace(model_asked, **(model or {})), replace(state, **page))
 
 
 def test_what_they_do_is_told_of_each_scheme():
@@ -122,7 +121,7 @@ def test_the_two_nearest_positions_are_found_among_all_pairs(width):
     model, state = positions("One clock")
     state = replace(state, width=width)
     nearest = torch.pdist(sinusoidal_encoding(64, width).double()).min().item()
-    assert answers.smallest_distance(model, state) == pytest.approx(nearest, abs=6e-4)
+    assert questions.smallest_distance(model, state) == pytest.approx(nearest, abs=6e-4)
     assert f"{nearest:.3f} apart" in answered("One clock", width=width)
 
 
@@ -179,7 +178,7 @@ def test_the_fault_is_told_of_any_sentence_of_the_batch():
 def test_the_parameters_of_the_learned_table_are_counted(d_model):
     model = ModelState(d_model=d_model)
     count = Transformer(replace(model, positional="learned").config).stack.positional.weight.numel()
-    assert answers.learned_parameters(model, PositionsState()) == count
+    assert questions.learned_parameters(model, PositionsState()) == count
     assert f"learned {count:,}" in answered("A table or a formula", {"d_model": d_model})
     assert f"learned ({count:,})" in answered("Which kind?", {"d_model": d_model})
 
@@ -204,13 +203,13 @@ def test_learned_by_place_without_positions_the_mirror_is_lost():
         mirror[name] = float(trace["layers.0.self_attention.weights"][0, 0].flip(1).diagonal().mean())
     assert mirror["learned"] > 0.95
     assert mirror["none"] < 0.3
-    said = answers.where_it_should(model, state)
+    said = questions.where_it_should(model, state)
     assert f"as it was trained, {formats.share(mirror['learned'])} of the weight of layer 1, head 1 lies there" in said
     assert f"{formats.share(mirror['none'])} with none" in said
-    assert answers.on_the_right_place(model, state) == pytest.approx(100 * mirror["none"], abs=0.05)
+    assert questions.on_the_right_place(model, state) == pytest.approx(100 * mirror["none"], abs=0.05)
 
 
 def test_of_random_weights_nobody_knows_where_a_head_should_look():
     _, state = positions("Learned by place")
-    assert answers.where_it_should(ModelState(), state).startswith("What is right is known of examples")
-    assert answers.on_the_right_place(ModelState(), state) == 0
+    assert questions.where_it_should(ModelState(), state).startswith("What is right is known of examples")
+    assert questions.on_the_right_place(ModelState(), state) == 0

@@ -1,6 +1,7 @@
-"""What the view "see" shows, beside the papers' equations in float64, and a scheme that it has never heard of."""
+"""What the view "see" shows, beside the papers' equations in float64 and the authors' code, and a scheme unheard of."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,33 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from tests.tfm_ui.lenses.positions.position_toys import MODEL, alone, asks, cells, drawn
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import lines
 from tfm_core import POSITIONAL, Positional, apply_rotary
-from tfm_core.positional.schemes import About
-from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.see.bias import bias
-from tfm_ui.lenses.positions.see.curves import PIECES, POINTS, curves, kept_points
-from tfm_ui.lenses.positions.see.encode import CURVES, dimensions, encoded, toggled
-from tfm_ui.lenses.positions.see.pictures import PICTURES as DRAWN
-from tfm_ui.lenses.positions.see.waves import wavelengths
-from tfm_ui.lenses.positions.state import NOTHING, PositionsState
+from tfm_core.positional.schemes import About, Rotary
+from tfm_ui.lenses.positions.panel import PIECES, POINTS, kept_points
+from tfm_ui.lenses.positions.see import VIEW
+from tfm_ui.lenses.positions.see.bias import BiasA, DistanceA
+from tfm_ui.lenses.positions.see.clocks import ClocksA, ClocksB, Wavelengths
+from tfm_ui.lenses.positions.see.encode import CURVES, Curves, EncodeA, toggled
+from tfm_ui.lenses.positions.state import OWN_SCALES, PREFIX, PositionsState
 from tfm_ui.pictures.canvas import encode
-from tfm_ui.pictures.registry import PICTURES, made, query_of
-from tfm_ui.state.model_state import ModelState
-
-MODEL = ModelState(seed=3)
-
-
-def of(name: str, **more):
-    state = PositionsState(**{"a": name, "b": NOTHING, **more})
-    return state, schemes(MODEL, state)[0]
-
-
-def cells(name: str, state: PositionsState) -> tuple[dict, np.ndarray]:
-    header, numbers = decode(made(name, query_of(((MODEL, ""), (state, "positions_")))))
-    values = np.frombuffer(numbers, np.float32)
-    return header, values.reshape(-1, len(header["rows"]["names"]), len(header["columns"]["names"]))
+from tfm_ui.pictures.registry import PICTURES
+from tfm_ui.text import formats
 
 
 def sinusoids(length: int, width: int, base: float) -> np.ndarray:
@@ -50,62 +38,62 @@ def sinusoids(length: int, width: int, base: float) -> np.ndarray:
 
 @pytest.mark.parametrize(("length", "width", "base"), [(2, 1, 2), (9, 7, 1e6), (64, 33, 10000), (130, 64, 17.5)])
 def test_the_heatmap_of_sinusoids_is_the_equation_of_the_paper(length, width, base):
-    state = PositionsState(a="sinusoidal", b=NOTHING, length=length, width=width, base=base)
-    header, drawn = cells("positions_encode_a", state)
-    np.testing.assert_allclose(drawn[0], sinusoids(length, width, base), atol=2e-7)
+    state = alone("sinusoidal", length=length, width=width, base=base)
+    header, table = cells("encode_a", state)
+    np.testing.assert_allclose(table[0], sinusoids(length, width, base), atol=2e-7)
     assert header["part"]["block"] == [1, 1]
 
 
 def test_a_zoom_into_the_largest_table_is_the_library_s_bit_for_bit():
-    state = PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512, part="4000,100,96,50")
-    header, drawn = cells("positions_encode_a", state)
+    state = alone("sinusoidal", length=4096, width=512, part="4000,100,96,50")
+    header, zoomed = cells("encode_a", state)
     whole = POSITIONAL["sinusoidal"](d_model=512, num_heads=8, max_len=4096).encode(4096)
-    np.testing.assert_array_equal(drawn[0], whole[4000:, 100:150].numpy())
+    np.testing.assert_array_equal(zoomed[0], whole[4000:, 100:150].numpy())
     assert header["rows"]["counted"]
     assert header["places"][0][0] == 4000
-    pooled = cells("positions_encode_a", PositionsState(a="sinusoidal", b=NOTHING, length=4096, width=512))[1][0]
+    pooled = cells("encode_a", alone("sinusoidal", length=4096, width=512))[1][0]
     blocks = whole.numpy().reshape(256, 16, 256, 2).transpose(0, 2, 1, 3).reshape(256, 256, 32)
     assert (np.abs(pooled) == np.abs(blocks).max(-1)).all()
     assert (pooled[..., None] == blocks).any(-1).all()
 
 
 def test_learned_positions_end_at_max_len_and_are_called_noise():
-    state, scheme = of("learned", length=20, max_len=12)
-    header, drawn = cells("positions_encode_a", state)
-    assert np.isnan(drawn[0, 12:]).all()
-    assert np.isfinite(drawn[0, :12]).all()
+    state = alone("learned", length=20, max_len=12)
+    header, table = cells("encode_a", state)
+    assert np.isnan(table[0, 12:]).all()
+    assert np.isfinite(table[0, :12]).all()
     assert header["blank"] == "not defined"
-    said = encoded(MODEL, state, scheme).sentence()
+    said = EncodeA(MODEL, state).sentence()
     assert "noise" in said
-    assert "random numbers of the model’s seed, 3" in said
+    assert "random numbers of the model’s seed, 11" in said
     assert "From position 12 on, 8 positions are not defined." in said
-    vectors = drawn[0, :12].astype(np.float64)
+    vectors = table[0, :12].astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     mean = (units[:-1] * units[1:]).sum(1).mean()
     assert f"a cosine of {mean:.3f} on average".replace("-", "−") in said
-    assert "1 position is not defined" in encoded(MODEL, *of("learned", length=13, max_len=12)).sentence()
+    assert "1 position is not defined" in EncodeA(MODEL, alone("learned", length=13, max_len=12)).sentence()
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "learned"])
 def test_curves_are_columns_of_the_table(name):
-    state, scheme = of(name, length=30, max_len=20, dims="5 0 63 64")
-    header, _ = decode(made("positions_curves_a", query_of(((MODEL, ""), (state, "positions_")))))
+    state = alone(name, length=30, max_len=20, dims="5 0 63 64")
+    header, _ = drawn("curves_a", state)
     assert list(lines(header)) == ["5", "0", "63"]  # the width is 64
-    table = encoded(MODEL, state, scheme).values.numpy()
+    table = EncodeA(MODEL, state).values.numpy()
     for dim, (x, y) in lines(header).items():
         np.testing.assert_array_equal(y, table[x.astype(int), int(dim)])
         assert x[-1] == 29  # the axis is the same, whether or not there is a value
-    assert "sign" in curves(MODEL, state).sentence()
-    beyond = PositionsState(a="learned", b=NOTHING, length=30, max_len=20, part="24,0,6,0")
-    assert "never changes sign" in curves(MODEL, beyond).sentence()
+    assert "sign" in Curves(MODEL, state).sentence()
+    beyond = alone("learned", length=30, max_len=20, part="24,0,6,0")
+    assert "never changes sign" in Curves(MODEL, beyond).sentence()
     first, second = (
-        curves(MODEL, zoomed).sentence()
+        Curves(MODEL, zoomed).sentence()
         for zoomed in (PositionsState(a="sinusoidal", dims="0", part=part) for part in ("0,0,5,0", "0,0,0,0"))
     )
     assert "dimension 0 changes sign once" in first
     assert "dimension 0 changes sign 20 times" in second
     empty = PositionsState(a=name, dims="")
-    assert "No dimension is chosen" in curves(MODEL, empty).sentence()
+    assert "No dimension is chosen" in Curves(MODEL, empty).sentence()
 
 
 @given(seed=st.integers(0, 999), length=st.integers(POINTS + 1, 8 * POINTS))
@@ -138,15 +126,15 @@ def test_after_its_wavelength_a_pair_has_turned_once(name, width, base):
 def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
     state = PositionsState(a="sinusoidal", b="rope", length=64)
     expected = sum(2 * np.pi * 10000 ** (2 * i / 64) <= 63 for i in range(32))
-    result = wavelengths(MODEL, state)
+    result = Wavelengths(MODEL, state)
     said = result.sentence()
     assert said.count("positions;") == 1
     assert f"32 waves of 6.28 to 47,117 positions; from position 0 to 63, {expected} complete a turn" in said
-    other = wavelengths(MODEL, PositionsState(a="learned", b="rope", width=3, length=8)).sentence()
+    other = Wavelengths(MODEL, PositionsState(a="learned", b="rope", width=3, length=8)).sentence()
     assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
     assert "A: learned is not made of waves." in other
     assert list(result.table().columns) == ["wavelength of A: sinusoidal", "wavelength of B: rope"]
-    assert [side.scheme.name for side in result.sides] == ["sinusoidal", "rope"]
+    assert [scheme.name for scheme, _ in result.sides] == ["sinusoidal", "rope"]
 
 
 @given(dims=st.lists(st.integers(0, 20), unique=True, max_size=CURVES), dim=st.integers(0, 20))
@@ -156,37 +144,7 @@ def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours
     assert (dim in after) != (dim in dims)
     moved = [d for d in set(dims) & set(after) if dims.index(d) != after.index(d)]
     assert len(moved) <= 1
-    assert dimensions(PositionsState(dims=" ".join(map(str, after))), 21) == after
-
-
-def test_the_script_of_encodings_gives_the_numbers_shown_of_both():
-    state = PositionsState(a="sinusoidal", b="learned", length=15, max_len=12, width=7)
-    result = curves(MODEL, state)
-    values = _run(result.recipe())["values"]
-    for side in result.sides:
-        assert torch.equal(values[side.scheme.side], side.values[: side.defined])
-    assert len(values["B"]) == 12
-
-
-@pytest.mark.parametrize("name", ["alibi", "t5"])
-def test_the_script_of_a_bias_gives_the_numbers_shown(name):
-    state, scheme = of(name, length=12)
-    _, drawn = cells("positions_bias_a", state)
-    np.testing.assert_array_equal(_run(bias(MODEL, state, scheme).recipe())["values"]["A"].float().numpy(), drawn)
-
-
-def test_the_script_of_the_waves_gives_the_numbers_shown_of_both():
-    state = PositionsState(a="sinusoidal", b="rope", width=9)
-    result = wavelengths(MODEL, state)
-    waves = _run(result.recipe())["waves"]
-    assert all(torch.equal(waves[side.scheme.side], side.lengths) for side in result.sides)
-    assert len(waves["A"]) != len(waves["B"])
-
-
-def _run(script: str) -> dict:
-    scope: dict = {}
-    exec(script, scope)
-    return scope
+    assert EncodeA(MODEL, alone("sinusoidal", width=21, dims=" ".join(map(str, after)))).dims == after
 
 
 class Toy(Positional):
@@ -208,22 +166,130 @@ class Toy(Positional):
 @pytest.mark.parametrize("length", [2, 70, 4096])
 def test_a_scheme_of_a_newcomer_needs_no_more_than_its_class(monkeypatch, length):
     monkeypatch.setitem(POSITIONAL, "toy", Toy)
-    state, scheme = of("toy", length=length, width=3, heads=2)
+    state = alone("toy", length=length, width=3, heads=2)
     for name in ("encode_a", "bias_a", "distance_a", "curves", "wavelengths"):
-        header, numbers = DRAWN[f"positions_{name}"].content(MODEL, state)
+        header, numbers = VIEW.pictures[f"positions_{name}"].content(MODEL, state)
         assert decode(encode(header, numbers))[0]  # which refuses NaN
-    assert encoded(MODEL, state, scheme).sentence()
-    assert bias(MODEL, state, scheme).about_distance()
-    assert wavelengths(MODEL, state).sentence() == "A: toy is not made of waves."
+    assert EncodeA(MODEL, state).sentence()
+    assert DistanceA(MODEL, state).sentence()
+    assert Wavelengths(MODEL, state).sentence() == "A: toy is not made of waves."
 
 
 @pytest.mark.crossed(
-    name=[name for name in PICTURES if name.startswith("positions_")],
+    name=[name.removeprefix(PREFIX) for name in PICTURES if name.startswith(PREFIX)],
     scheme=POSITIONAL,
     sizes=[{"length": 2, "width": 1, "heads": 1, "max_len": 2}, {"base": 2.0, "heads": 3}],
 )
 def test_every_picture_has_something_for_every_scheme(name, scheme, sizes):
     for sides in ({"a": scheme}, {"b": scheme}):
-        state = PositionsState(**{"a": "none", "b": NOTHING, **sides, **sizes})
-        header, _ = decode(made(name, query_of(((MODEL, ""), (state, "positions_")))))
+        header, _ = drawn(name, PositionsState(**{"a": "none", "b": "nothing", **sides, **sizes}))
         json.dumps(header, allow_nan=False)
+
+
+@pytest.mark.parametrize("heads", [1, 6, 8, 32])
+def test_alibi_is_minus_slope_times_distance_and_its_slopes_are_said(heads):
+    state = alone("alibi", heads=heads, length=9)
+    _, matrices = cells("bias_a", state)
+    slopes = np.array(_slopes(heads))
+    distance = np.abs(np.arange(9)[:, None] - np.arange(9))
+    np.testing.assert_allclose(matrices, -slopes[:, None, None] * distance, rtol=1e-6)
+    result = DistanceA(MODEL, state)
+    np.testing.assert_allclose(result.slopes, slopes)
+    assert f"{slopes[0]:.4g}" in result.sentence()
+
+
+@pytest.mark.parametrize("heads", [1, 8])
+def test_heads_share_a_scale_that_ends_at_0_so_that_slopes_can_be_compared(heads):
+    state = alone("alibi", heads=heads, length=160)
+    header, _ = cells("bias_a", state)
+    steepest = _slopes(heads)[0] * 159
+    for each in header["maps"]:
+        assert (each["low"], each["high"]) == (pytest.approx(-steepest), 0)
+        assert (each["lowText"], each["highText"]) == (f"−{formats.weight(steepest)}", "0")
+    assert [each["name"] for each in header["maps"]] == [f"head {i + 1}" for i in range(heads)]
+    assert ("all heads on one scale" in BiasA(MODEL, state).how_to_read) == (heads > 1)
+
+
+def test_each_head_on_a_scale_of_its_own_is_a_choice_and_said():
+    state = alone("alibi", heads=8, length=160, bias_scale=OWN_SCALES)
+    header, _ = cells("bias_a", state)
+    for each, slope in zip(header["maps"], _slopes(8), strict=True):
+        assert (each["low"], each["high"]) == (pytest.approx(-slope * 159), 0)
+    assert header["maps"][0]["name"] == "head 1: −79.50 to 0"
+    assert "each head on a scale of its own" in BiasA(MODEL, state).how_to_read
+    header, matrices = cells("bias_a", alone("t5", heads=3, bias_scale=OWN_SCALES))
+    assert [each["high"] for each in header["maps"]] == [np.abs(values).max() for values in matrices]
+    assert all(each["low"] == -each["high"] for each in header["maps"])
+
+
+def _slopes(heads: int) -> list[float]:
+    """The authors' code, get_slopes of attention_with_linear_biases."""
+    power = 2 ** int(np.floor(np.log2(heads)))
+    start = 2 ** (-(2 ** -(np.log2(power) - 3)))
+    first = [start * start**i for i in range(power)]
+    return first if power == heads else first + _slopes(2 * power)[::2][: heads - power]
+
+
+def test_t5_tells_which_distances_share_a_bucket():
+    state = alone("t5", length=64)
+    result = DistanceA(MODEL, state)
+    assert (13, -63, -46) in result.shared
+    widest = "The 2 widest hold 18 each: distances −63 to −46 share bucket 13 and 46 to 63 share bucket 29."
+    assert widest in result.sentence()
+    assert (
+        [int((result.buckets == bucket).sum()) for bucket in (13, 29)]
+        == [18, 18]
+        == sorted(result.buckets.bincount().tolist(), reverse=True)[:2]
+    )
+    assert "noise" in BiasA(MODEL, state).sentence()
+    _, matrices = cells("bias_a", state)
+    assert len(np.unique(matrices[0][63, :18])) == 1
+    assert not result.slopes
+    short = DistanceA(MODEL, alone("t5", length=2))
+    assert "3 distances fall into 3 of 32 buckets. No two distances share one" in short.sentence()
+
+
+@pytest.mark.parametrize("heads", [1, 8, 32])
+def test_the_longest_matrices_travel_pooled_and_exactly_on_zoom(heads):
+    state = alone("alibi", heads=heads, length=4096)
+    header, matrices = cells("bias_a", state)
+    module, (down, over) = BiasA(MODEL, state).scheme.module, header["part"]["block"]
+    assert matrices.nbytes <= 2**20
+    assert matrices[0, 0, -1] == module.bias_at(torch.tensor([4095])).float()[0]
+    assert matrices[0, 1, 1] == -(max(down, over) - 1) * module.bias_at(torch.tensor([-1])).neg().float()[0]
+    _, near = cells("bias_a", alone("alibi", heads=heads, length=4096, square="4000,7,9,11"))
+    expected = module.bias_at(torch.arange(7, 18) - torch.arange(4000, 4009)[:, None]).float()
+    np.testing.assert_array_equal(near, expected.numpy())
+
+
+def test_the_clocks_are_the_library_s_turns():
+    result = ClocksA(MODEL, asks("rope", width=8, position=13, key=5, base=77.0))
+    for i in range(4):
+        theta = 77.0 ** (-2 * i / 8)
+        assert result.hands[0][i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
+        assert result.hands[1][i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
+        assert result.between[i].item() == pytest.approx(8 * theta)
+    assert all(result.laws().values())
+    later = ClocksA(MODEL, asks("rope", width=8, position=17, key=9, base=77.0))
+    np.testing.assert_allclose(result.dots, later.dots, atol=1e-5)
+    many = ClocksA(MODEL, asks("rope", width=512, length=4096, position=4095, key=4000))
+    assert (len(many.drawn), many.pairs) == (32, 256)
+    assert all(many.laws().values())
+    assert ClocksA(MODEL, asks("rope", length=5, position=13)).at == 4
+
+
+def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
+    class Other(Rotary):
+        """Turns the other way."""
+
+        def rotate(self, x):
+            return super().rotate(x) * x.new_tensor([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+
+    monkeypatch.setitem(POSITIONAL, "other", Other)
+    state = asks("rope", "other", position=3, key=0)
+    (header, a), (_, b) = ClocksA.content(MODEL, state), ClocksB.content(MODEL, state)
+    assert len(header["pairs"]) == len(a) == len(b) == 3
+    np.testing.assert_allclose(b[:, 0], a[:, 0])
+    np.testing.assert_allclose(b[:, 1], -a[:, 1])
+    assert not len(ClocksA.content(MODEL, asks("alibi"))[1])
+    assert not len(ClocksB.content(MODEL, asks("rope"))[1])

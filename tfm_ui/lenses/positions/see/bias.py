@@ -1,58 +1,86 @@
 """What a scheme adds to the scores: its bias by head and distance, and what it comes to."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
 from tfm_core.study.ties import ties
-from tfm_ui.lenses.positions.schemes import Scheme, specs_of
-from tfm_ui.lenses.positions.see import recipe
-from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
-from tfm_ui.live import tables, windows
+from tfm_ui.lenses.positions.panel import OneSide, kept_points
+from tfm_ui.lenses.positions.schemes import lone_scheme
+from tfm_ui.lenses.positions.state import OWN_SCALES, PREFIX
+from tfm_ui.live import tables
 from tfm_ui.live.script import script
-from tfm_ui.live.tables import Part
+from tfm_ui.live.windows import part_of, pooled
+from tfm_ui.pictures import lines, maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import Scale, holding
-from tfm_ui.pictures.panel import Result
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.text import formats
 
+HEADS = 8  # colours of heads
 
-@dataclass(frozen=True)
-class Bias(Result):
-    """One scheme's bias.
 
-    Attributes:
-        scheme: that adds one to the scores.
-        length: how many positions are shown.
-        distance: key - query, from 1 - length to length - 1.
-        values: (head, distance).
-        buckets: the bucket of each distance, (distance); None if the scheme has no buckets.
-        seed: of the weights.
-        alone: whether each head's colours are for its own values, so that no two heads can be compared by them.
-    """
+def biases(*, schemes: Mapping[str, Mapping[str, Any]], length: int) -> Mapping[str, Tensor | None]:
+    """Side -> what its scheme adds to the scores, (head, query, key)."""
+    values = {side: lone_scheme(**spec).bias(length, length) for side, spec in schemes.items()}
+    return values
 
-    scheme: Scheme
-    length: int
-    distance: Tensor
-    values: Tensor
-    buckets: Tensor | None
-    seed: int
-    alone: bool = False
+
+class Bias(OneSide):
+    """The bias of one scheme, as a matrix for each head."""
+
+    places = ("bias_at",)
+    canvas = MAPS
 
     @property
-    def scale(self) -> Scale:
-        """The scale that all heads share. It ends at 0 where no bias is positive."""
-        low, high = (end.item() for end in self.values.aminmax())
-        return holding(low, high)
+    def how_to_read(self) -> str:
+        scale = "each head on a scale of its own" if self.alone else "all heads on one scale"
+        return (
+            "What is added to the score of each query position (row) and key position (column)"
+            f"{f', {scale}' if len(self.values) > 1 else ''}."
+        )
+
+    @property
+    def shape(self) -> str:
+        length = formats.count(self.state.length)
+        return f"head × query × key = {len(self.values)} × {length} × {length}"
+
+    @property
+    def alone(self) -> bool:
+        """Whether each head's colours are for its own values, so that no two heads can be compared by them."""
+        return self.state.bias_scale == OWN_SCALES
+
+    @cached_property
+    def distance(self) -> Tensor:
+        """The distances key - query, from 1 - length to length - 1."""
+        return torch.arange(1 - self.state.length, self.state.length)
+
+    @cached_property
+    def values(self) -> Tensor:
+        """(head, distance)."""
+        values = self.scheme.module.bias_at(self.distance)
+        assert values is not None
+        return values.contiguous()  # T5’s numbers of one head are not adjacent: pooling them takes ten times as long
+
+    @cached_property
+    def buckets(self) -> Tensor | None:
+        """The bucket of each distance, (distance); None if the scheme has no buckets."""
+        buckets = getattr(self.scheme.module, "buckets", None)
+        return buckets and buckets(self.distance)
 
     @property
     def scales(self) -> list[Scale]:
-        """The scale of each head."""
+        """The scale of each head: one for all, which ends at 0 where no bias is positive, or each its own."""
+        low, high = (end.item() for end in self.values.aminmax())
         sizes = self.values.abs().amax(-1).tolist()
-        return [self.scale.resized(size) if self.alone else self.scale for size in sizes]
+        return [holding(low, high).resized(size) if self.alone else holding(low, high) for size in sizes]
 
     @property
     def names(self) -> list[str]:
@@ -63,50 +91,106 @@ class Bias(Result):
         ends = (scale.texts(whole=False) for scale in self.scales)
         return [f"{head}: {low} to {high}" for head, (low, high) in zip(heads, ends, strict=True)]
 
-    @property
-    def how_to_read(self) -> str:
-        """The map in words."""
-        many = len(self.values) > 1
-        scale = "each head on a scale of its own" if self.alone else "all heads on one scale"
-        return (
-            "What is added to the score of each query position (row) and key position (column)"
-            f"{f', {scale}' if many else ''}."
+    def picture(self) -> Content:
+        """A matrix per head, query x key. With more heads, fewer cells of each are sent."""
+        heads, length = len(self.values), self.state.length
+        side = tables.SIDE if heads <= 4 else 128 if heads <= 16 else 64
+        part = part_of(self.state.square, length, length, side)
+        return maps.content(
+            [
+                Map(name=name, values=pooled(tables.by_distance(values), part), scale=scale)
+                for name, values, scale in zip(self.names, self.values, self.scales, strict=True)
+            ],
+            rows=Axis(part.row_names(), "query position", "query position", "query"),
+            columns=Axis(part.column_names(), "key position", "key position", "key"),
+            part=part,
+            zooms=PREFIX + "square",
+            blank="not defined",
         )
 
-    def part(self, value: str) -> Part:
-        """The part of a matrix that the control's value stands for. With more heads, fewer cells of each are sent."""
-        heads = len(self.values)
-        side = tables.SIDE if heads <= 4 else 128 if heads <= 16 else 64
-        return windows.part_of(value, self.length, self.length, side)
+    def sentence(self) -> str:
+        low, high = (formats.number(end.item()) for end in self.values.aminmax())
+        heads = formats.plural(len(self.values), "head")
+        sentence = f"What is added to the scores of {heads} goes from {low} to {high}."
+        if not self.scheme.is_trained:
+            return sentence
+        spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
+        return f"{sentence} {self.where_from('it is', 'It was', spread)}"
+
+    def table(self) -> pd.DataFrame:
+        """A row per distance, a column per head."""
+        heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
+        columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
+        return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
+
+    def recipe(self) -> str:
+        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
+        return script(biases, **self.in_script(defined=False), length=self.state.length)
+
+
+class BiasA(Bias, side="A"):
+    """The bias of A."""
+
+
+class BiasB(Bias, side="B"):
+    """The bias of B."""
+
+
+class BiasByDistance(Bias):
+    """The same by distance: its matrices hold no more."""
+
+    canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return f"{self.scheme.title}, by distance"
+
+    @property
+    def how_to_read(self) -> str:
+        matrix = "A matrix holds no more than this: a number for each distance of key and query."
+        if self.buckets is None:
+            return matrix
+        return (
+            f"{matrix} Below, the bucket that each distance falls into: one number per head and bucket, a parameter of "
+            "the model."
+        )
+
+    @property
+    def shape(self) -> str:
+        return f"{formats.count(len(self.distance))} distances"
+
+    def picture(self) -> Content:
+        """A line per head, and below them the buckets, if there are any."""
+        heads = range(len(self.values))
+        charts = [self._chart(heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
+        if self.buckets is not None:
+            line = self._line("bucket", self.buckets, "ink")
+            charts.append(Chart("distance, key − query", "bucket", [line], reach=(0,)))
+        return lines.content(charts, about=super().sentence())
+
+    def _chart(self, heads: Sequence[int]) -> Chart:
+        curves = [self._line(f"head {i + 1}", self.values[i], f"head {i % HEADS + 1}") for i in heads]
+        which = "" if len(self.values) <= HEADS else f" of heads {heads[0] + 1} to {heads[-1] + 1}"
+        return Chart("distance, key − query", f"bias{which}", curves, reach=(0,))
+
+    def _line(self, name: str, values: Tensor, colour: str) -> Line:
+        y = values.float().numpy()
+        at = kept_points(y)
+        return Line(name, self.distance.numpy()[at].tolist(), y[at].tolist(), colour)
 
     @property
     def slopes(self) -> list[float]:
         """How much each head's bias falls with a step of distance; [] if it does not fall evenly."""
-        step = self.values[:, self.length]  # at distance 1
+        step = self.values[:, self.state.length]  # at distance 1
         even = torch.equal(self.values, step[:, None] * self.distance.abs())
         return (-step).tolist() if even and not self.scheme.is_trained else []
 
     def sentence(self) -> str:
-        """What it comes to."""
-        low, high = (formats.number(end.item()) for end in self.values.aminmax())
-        heads = formats.plural(len(self.values), "head")
-        said = [f"What is added to the scores of {heads} goes from {low} to {high}."]
-        if self.scheme.is_trained:
-            spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
-            deviation = f"with a standard deviation of {spread.std(correction=0):.2f}."
-            said.append(
-                f"It was learned, with “{self.scheme.trained_on}”, {deviation}"
-                if self.scheme.trained_on
-                else f"Before training it is noise: random numbers of the model’s seed, {self.seed}, {deviation}"
-            )
-        return " ".join(said)
-
-    def about_distance(self) -> str:
-        """How it depends on the distance."""
+        """How the bias depends on the distance."""
         if self.buckets is not None:
-            return self._about_buckets()
+            return self._about_buckets(self.buckets)
         if not (slopes := self.slopes):
-            return self.sentence()
+            return super().sentence()
         if len(slopes) == 1:
             return f"The bias falls by {slopes[0]:.4g} with every step of distance."
         return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
@@ -120,52 +204,27 @@ class Bias(Result):
         spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
         return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
 
-    def _about_buckets(self) -> str:
+    def _about_buckets(self, buckets: Tensor) -> str:
         """Which distances share a bucket."""
-        assert self.buckets is not None
-        used = len(set(self.buckets.tolist()))
-        total = self.scheme.module.get_parameter("weight").shape[0]
-        said = [f"{formats.count(len(self.distance))} distances fall into {used} of {total} buckets."]
-        if self.shared:
-            sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
-            widest = ties(sizes, 0)
-            where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
-            spans = formats.listed([where[i] for i in widest])
-            holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
-            each = "" if len(widest) == 1 else " each"
-            said.append(f"{holds} {formats.count(int(sizes.max()))}{each}: distances {spans}.")
-        else:
-            said.append("No two distances share one: they are too few.")
-        return " ".join(said)
-
-    def table(self) -> pd.DataFrame:
-        """A row per distance, a column per head."""
-        heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
-        columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
-        return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
-
-    def recipe(self) -> str:
-        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
-        return script(recipe.bias, schemes=specs_of([self.scheme]), length=self.length)
+        used, total = len(set(buckets.tolist())), self.scheme.module.get_parameter("weight").shape[0]
+        fall = f"{formats.count(len(self.distance))} distances fall into {used} of {total} buckets."
+        if not self.shared:
+            return f"{fall} No two distances share one: they are too few."
+        sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
+        widest = ties(sizes, 0)
+        where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
+        spans = formats.listed([where[i] for i in widest])
+        holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
+        each = "" if len(widest) == 1 else " each"
+        return f"{fall} {holds} {formats.count(int(sizes.max()))}{each}: distances {spans}."
 
 
-@dataclass(frozen=True)
-class BiasByDistance(Result):
-    """The same bias by distance: its matrices hold no more."""
+class DistanceA(BiasByDistance, side="A"):
+    """The bias of A by distance."""
 
-    bias: Bias
 
-    def sentence(self) -> str:
-        """How it depends on the distance."""
-        return self.bias.about_distance()
-
-    def table(self) -> pd.DataFrame:
-        """A row per distance, a column per head."""
-        return self.bias.table()
-
-    def recipe(self) -> str:
-        """A script that leaves the matrices in `values`, side -> (head, query, key)."""
-        return self.bias.recipe()
+class DistanceB(BiasByDistance, side="B"):
+    """The bias of B by distance."""
 
 
 def _span(first: int, last: int) -> str:
@@ -179,13 +238,3 @@ def _listed(slopes: list[float]) -> str:
     ends = (slopes.index(pick(slopes)) for pick in (max, min))
     steepest, gentlest = (f"{slopes[head]:.4g} in head {head + 1}" for head in ends)
     return f"from {steepest}, the steepest, to {gentlest}"
-
-
-def bias(model: ModelState, state: PositionsState, scheme: Scheme) -> Bias:
-    """The bias of a scheme that is added to the scores."""
-    distance = torch.arange(1 - state.length, state.length)
-    values = scheme.module.bias_at(distance)
-    assert values is not None, f"expected a scheme that is added to the scores, got {scheme.name}"
-    buckets, alone = getattr(scheme.module, "buckets", None), state.bias_scale == OWN_SCALES
-    values = values.contiguous()  # T5’s numbers of one head are not adjacent: pooling them takes ten times as long
-    return Bias(scheme, state.length, distance, values, buckets and buckets(distance), model.seed, alone)

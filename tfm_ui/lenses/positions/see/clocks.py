@@ -1,51 +1,173 @@
-"""Pairs of dimensions as clocks: a query and a key, each turned by its position."""
+"""What turns: pairs of dimensions as clocks, whose hands sliders move along the positions, and their wavelengths."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from tfm_core import Positional, apply_rotary
 from tfm_core.positional.maths import frequencies
-from tfm_ui.lenses.positions.maths import EPSILON, spaced, turned
-from tfm_ui.lenses.positions.schemes import Scheme
-from tfm_ui.lenses.positions.see import recipe
-from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.lenses.positions.panel import EPSILON, OneSide, WavesPanel, in_positions
+from tfm_ui.lenses.positions.schemes import lone_scheme, spaced, turned
+from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.script import script
-from tfm_ui.pictures.panel import Result
+from tfm_ui.pictures.canvas import Canvas, Content, Header
+from tfm_ui.pictures.figures import MUTED, SMALL, TEMPLATE, colour_of
+from tfm_ui.pictures.panel import Source
 from tfm_ui.text import formats
 
 MOST = 32  # clocks that are drawn
+ACROSS, SIDE, TEXT, MARGINS = 8, 104, 44, 150  # clocks in a row; heights in pixels: a clock, its text, all around
+REACH = 1.12  # from a clock's middle to its edge, where a hand is 1 long
 
 
-@dataclass(frozen=True)
-class Clocks(Result):
-    """Two unit vectors per pair of dimensions, turned by the library to two positions.
+def clocks_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
+    """All clocks that are drawn, in rows."""
+    hands, at = numbers.reshape(-1, 5), header["at"]
+    rows = max(1, -(-len(hands) // ACROSS))
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"shapes": [], "annotations": []}
+    for i, (hand, pair, wavelength) in enumerate(zip(hands, header["pairs"], header["wavelengths"], strict=True)):
+        number = "" if i == 0 else str(i + 1)
+        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        told = f"pair {pair}: dimensions {pair} and {pair + header['count']}, a turn in {wavelength:.5g} positions"
+        for which, hollow in (("key", True), ("query", False)):
+            end = hand[:2] if which == "query" else hand[2:4]
+            traces.append(_hand(which, end, hand[4], told, hollow=hollow) | on)
+            traces[-1] |= {"name": f"{which} at {at[which]}", "legendgroup": which, "showlegend": i == 0}
+        layout |= _axes(number, i, rows, last=i + ACROSS >= len(hands))
+        layout["shapes"].append(_circle(number))
+        layout["annotations"].append(_name(f"pair {pair}<br>λ {in_positions(wavelength)}", number))
+    layout |= {"template": TEMPLATE, "height": MARGINS + rows * (SIDE + TEXT)}
+    layout["legend"] = {"y": 0, "yref": "container", "yanchor": "bottom"}
+    return go.Figure(data=traces, layout=layout)
 
-    Attributes:
-        scheme: that turns.
-        length: of the sequence.
-        at: the query's position m.
-        key_at: the key's position n.
-        query: float32 (pair, 2), cosine and sine.
-        key: likewise.
+
+def _hand(which: str, end: NDArray[Any], between: float, told: str, *, hollow: bool) -> dict[str, Any]:
+    """A line from the middle. The key's ends in a hollow dot, so that hands differ without their colours."""
+    colour = colour_of(which)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": np.array([0, end[0]], np.float32),
+        "y": np.array([0, end[1]], np.float32),
+        "customdata": np.array([between, between], np.float32),
+        "hovertemplate": f"{told}<br>cos %{{x:.4f}}, sin %{{y:.4f}}<br>between query and key: %{{customdata:.4f}} rad",
+        "line": {"color": colour, "width": 2.5},
+        "marker": {"color": colour, "size": [0, 9], "symbol": "circle-open" if hollow else "circle"},
+    }
+
+
+def _axes(number: str, i: int, rows: int, *, last: bool) -> dict[str, Any]:
+    row, column = divmod(i, ACROSS)
+    bottom = 1 - (row + 1) / rows
+    plain = {"range": [-REACH, REACH], "showgrid": False, "showticklabels": False}
+    across = plain | {"domain": [column / ACROSS, (column + 0.9) / ACROSS], "anchor": f"y{number}"}
+    down = plain | {"domain": [bottom, bottom + SIDE / (SIDE + TEXT) / rows], "anchor": f"x{number}"}
+    across |= {"title": {"text": "cos"}} if last else {}
+    down |= {"title": {"text": "sin"}} if column == 0 else {}
+    return {f"xaxis{number}": across, f"yaxis{number}": down | {"scaleanchor": f"x{number}"}}
+
+
+def _circle(number: str) -> dict[str, Any]:
+    corners = {"x0": -1, "x1": 1, "y0": -1, "y1": 1, "xref": f"x{number}", "yref": f"y{number}"}
+    return {"type": "circle", **corners, "line": {"color": MUTED, "width": 1}}
+
+
+def _name(text: str, number: str) -> dict[str, Any]:
+    """A name above a clock."""
+    place = {"xref": f"x{number} domain", "yref": f"y{number} domain", "x": 0.5, "y": 1, "yanchor": "bottom"}
+    return {**place, "text": text, "showarrow": False, "font": {"size": SMALL}}
+
+
+CLOCKS = Canvas(
+    "lenses/positions/clocks",
     """
+<div class="clocks" data-picture>
+  <div class="drive">
+    <label class="query"><span></span><input type="range" min="0"></label>
+    <label class="key"><span></span><input type="range" min="0"></label>
+    <button class="together" aria-pressed="false">Move both</button>
+    <button class="play">Play</button>
+    <span class="apart"></span>
+  </div>
+  <canvas tabindex="0" role="application"></canvas>
+  <div class="tip" hidden></div>
+  <span class="say" aria-live="polite"></span>
+</div>
+""",
+    clocks_figure,
+)
 
-    scheme: Scheme
-    length: int
-    at: int
-    key_at: int
-    query: Tensor
-    key: Tensor
+
+def turned_hands(scheme: Positional, query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
+    """A query and a key that both point to the right in each pair, turned to their positions: each (pair, 2)."""
+    half = scheme.d_model // 2
+    unit = torch.tensor([1.0] * half + [0.0] * half)
+    rows = turned(scheme, unit, max(query_position, key_position) + 1)[[query_position, key_position]]
+    query, key = rows.reshape(2, 2, half).mT  # pairs are (i, i + width/2): cosine and sine
+    return query, key
+
+
+def hands_of_pairs(*, spec: Mapping[str, Any], query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
+    """The hands of the query and of the key, each (pair, 2): cosine and sine."""
+    query, key = turned_hands(lone_scheme(**spec), query_position, key_position)
+    return query, key
+
+
+class Clocks(OneSide):
+    """Two unit vectors per pair of dimensions, turned by one scheme to two positions."""
+
+    places = ("rotate",)
+    canvas = CLOCKS
+    sources = (apply_rotary, frequencies)
+
+    @property
+    def title(self) -> str:
+        return f"{self.scheme.title}, a turn per pair"
+
+    @property
+    def how_to_read(self) -> str:
+        few = len(self.drawn) < self.pairs
+        which = f" {len(self.drawn)} of the {self.pairs} pairs, evenly chosen." if few else ""
+        return (
+            "A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
+            f"turned by their positions. λ: positions for a full turn.{which}"
+        )
+
+    @property
+    def shape(self) -> str:
+        return formats.plural(self.pairs, "pair")
+
+    @property
+    def at(self) -> int:
+        """The query's position m."""
+        return min(self.state.position, self.state.length - 1)
+
+    @property
+    def key_at(self) -> int:
+        """The key's position n."""
+        return min(self.state.key, self.state.length - 1)
+
+    @cached_property
+    def hands(self) -> tuple[Tensor, Tensor]:
+        """The query and the key in each pair, each float32 (pair, 2): cosine and sine."""
+        return turned_hands(self.scheme.module, self.at, self.key_at)
 
     @property
     def pairs(self) -> int:
         """How many pairs there are."""
-        return len(self.query)
+        return len(self.hands[0])
 
     @property
-    def shown(self) -> Tensor:
+    def drawn(self) -> Tensor:
         """The pairs that are drawn, evenly chosen."""
         return spaced(self.pairs, MOST)
 
@@ -64,7 +186,24 @@ class Clocks(Result):
     @property
     def dots(self) -> Tensor:
         """The dot product of query and key within each pair, (pair)."""
-        return (self.query * self.key).sum(1)
+        query, key = self.hands
+        return (query * key).sum(1)
+
+    @classmethod
+    def empty(cls) -> Content:
+        return _header(pairs=[], count=0, wavelengths=[], query=0, key=0, last=0), np.zeros(0, np.float32)
+
+    def picture(self) -> Content:
+        header = _header(
+            pairs=self.drawn.tolist(),
+            count=self.pairs,
+            wavelengths=self.wavelengths[self.drawn].tolist(),
+            query=self.at,
+            key=self.key_at,
+            last=self.state.length - 1,
+        )
+        numbers = torch.cat([*self.hands, self.between[:, None].float()], 1)[self.drawn]
+        return header, numbers.numpy()
 
     def sentence(self) -> str:
         """How far apart the two stand, in the fastest and in the slowest pair."""
@@ -80,8 +219,8 @@ class Clocks(Result):
 
     def laws(self) -> dict[str, bool]:
         """What holds of rotations. Angles are as large as the positions, and so is their rounding error."""
-        rounding = (16 + self.length) * EPSILON
-        sizes = torch.stack([self.query, self.key]).norm(dim=-1)
+        rounding = (16 + self.state.length) * EPSILON
+        sizes = torch.stack(self.hands).norm(dim=-1)
         return {
             "q·k = cos((m − n) θ) in every pair": (self.dots - self.between.cos()).abs().max().item() <= rounding,
             "turning keeps every length": (sizes - 1).abs().max().item() <= 16 * EPSILON,
@@ -89,34 +228,76 @@ class Clocks(Result):
 
     def table(self) -> pd.DataFrame:
         """A row per pair."""
-        half = self.pairs
+        half, (query, key) = self.pairs, self.hands
         columns = {
             "dimensions": [f"{i}, {i + half}" for i in range(half)],
             "wavelength": self.wavelengths.tolist(),
-            f"cos {self.at}θ": self.query[:, 0].tolist(),
-            f"sin {self.at}θ": self.query[:, 1].tolist(),
-            f"cos {self.key_at}θ (key)": self.key[:, 0].tolist(),
-            f"sin {self.key_at}θ (key)": self.key[:, 1].tolist(),
+            f"cos {self.at}θ": query[:, 0].tolist(),
+            f"sin {self.at}θ": query[:, 1].tolist(),
+            f"cos {self.key_at}θ (key)": key[:, 0].tolist(),
+            f"sin {self.key_at}θ (key)": key[:, 1].tolist(),
             "(m − n)θ in rad": self.between.tolist(),
         }
         return pd.DataFrame(columns).rename_axis("pair")
 
     def recipe(self) -> str:
         """A script that leaves both in `query` and `key`, (pair, 2)."""
-        return script(
-            recipe.clocks,
-            width=self.scheme.width,
-            base=self.scheme.module.base,
-            query_position=self.at,
-            key_position=self.key_at,
-        )
+        places = {"query_position": self.at, "key_position": self.key_at}
+        return script(hands_of_pairs, spec=self.scheme.spec.arguments, **places)
 
 
-def clocks(state: PositionsState, scheme: Scheme) -> Clocks:
-    """The clocks of a scheme that turns queries and keys."""
-    at, key_at = (min(position, state.length - 1) for position in (state.position, state.key))
-    half = scheme.width // 2
-    unit = torch.cat([torch.ones(half), torch.zeros(half)])
-    rows = turned(scheme.module, unit, max(at, key_at) + 1)[[at, key_at]]  # (2, width): pairs are (i, i + width/2)
-    query, key = rows.reshape(2, 2, half).mT
-    return Clocks(scheme, state.length, at, key_at, query, key)
+class ClocksA(Clocks, side="A"):
+    """The clocks of A."""
+
+
+class ClocksB(Clocks, side="B"):
+    """The clocks of B."""
+
+
+def _header(*, query: int, key: int, **more: Any) -> dict[str, Any]:
+    asks = {"parameters": {"query": f"{PREFIX}position", "key": f"{PREFIX}key"}, "about": ""}
+    return asks | more | {"at": {"query": query, "key": key}}
+
+
+class Wavelengths(WavesPanel):
+    """The wavelengths beside the length of the sequence. From its first position to its last are `length` - 1 steps."""
+
+    title = "Wavelengths"
+    how_to_read = (
+        "After how many positions each pair of dimensions has turned once; the scale is logarithmic. "
+        "Below the thin line, waves that are shorter than the sequence. A solid, B dashed."
+    )
+    key = "position_waves"
+    shape = "2π · base^(2i / d)"
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return [type(scheme.module).wavelengths for scheme in self.shown]
+
+    def turned(self, lengths: Tensor) -> int:
+        """How many of these waves complete a turn within the positions that are shown."""
+        return int((lengths <= self.state.length - 1).sum())
+
+    def picture(self) -> Content:
+        return self.chart([self.across("length", self.state.length), *self.curves])
+
+    def sentence(self) -> str:
+        """How long the waves are, and how many turn at least once."""
+        sentences = []
+        same = len(self.sides) == 2 and torch.equal(self.sides[0][1], self.sides[1][1])
+        for scheme, lengths in self.sides[:1] if same else self.sides:
+            first, last = (in_positions(length.item()) for length in (lengths[0], lengths[-1]))
+            span = first if len(lengths) == 1 else f"{first} to {last}"
+            who, turned = "A and B have the same waves" if same else scheme.title, self.turned(lengths)
+            sentences.append(
+                f"{who}: {formats.plural(len(lengths), 'wave')} of "
+                f"{span} positions; from position 0 to {self.state.length - 1}, {formats.count(turned)} "
+                f"{'completes' if turned == 1 else 'complete'} a turn."
+            )
+        others = [scheme for scheme in self.schemes if scheme not in self.shown and scheme.module.enters()]
+        return " ".join([*sentences, *(f"{scheme.title} is not made of waves." for scheme in others)])
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair of dimensions."""
+        columns = {f"wavelength of {scheme.title}": pd.Series(lengths.numpy()) for scheme, lengths in self.sides}
+        return pd.DataFrame(columns).rename_axis("pair i")
