@@ -7,21 +7,30 @@ from typing import Any
 from tfm_core.profiling import TARGETS, Plan, Row, Setup, Size
 from tfm_core.profiling.units import in_bytes, in_seconds
 from tfm_ui.lenses.profiling.budget import BUDGET, needs
-from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState
+from tfm_ui.state.fields import whole_number
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NO_CONFIGURATION = "There is no configuration to show. Open “Configurations” above and write one line: 64, 4, 2, 50."
+LARGEST = 65536  # of each number in the text box
 
 
 def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
     """What the view's button measures; None if there is nothing."""
-    if state.view == "length":
-        rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
-    else:
-        rows = tuple(rows_of(model, state)[0])
+    return (plan_of_lengths if state.view == "length" else plan_of_rows)(model, state)
+
+
+def plan_of_rows(model: ModelState, state: ProfilingState) -> Plan | None:
+    """The configurations of the text box; None if there is none."""
+    rows = rows_of(model, state)[0]
+    return Plan(tuple(rows), setup_of(state)) if rows else None
+
+
+def plan_of_lengths(model: ModelState, state: ProfilingState) -> Plan | None:
+    """The sidebar's model at several lengths; None if it can have none of them."""
+    rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
     return Plan(rows, setup_of(state)) if rows else None
 
 
@@ -132,3 +141,40 @@ def size_of_sidebar(model: ModelState) -> Size:
         seq_len=model.length,
         d_ff=model.d_ff,
     )
+
+
+def sizes_of(text: str, batch: int, kind: Mapping[str, Any] | None = None) -> tuple[list[Size], list[str]]:
+    """The configurations that a text describes, and what is wrong with the lines that describe none.
+
+    A line may hold a fifth number, the hidden units of the feed-forward network.
+
+    Args:
+        text: a line for each.
+        batch: of all.
+        kind: more fields of `Size`, of all.
+    """
+    sizes, problems = list[Size](), []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                sizes.append(_size(line, batch, kind or {}))
+            except ValueError as problem:
+                problems.append(f"Line {number}, “{line.strip()[:40]}”: {problem}.")
+    return sizes, problems
+
+
+def _size(line: str, batch: int, kind: Mapping[str, Any]) -> Size:
+    words = line.replace(",", " ").split()
+    numbers = [number for number in map(whole_number, words) if number is not None]
+    if not 4 <= len(numbers) == len(words) <= 5:
+        raise ValueError("expected 4 whole numbers, d_model, heads, layers and length; a fifth is d_ff")
+    if max(numbers) > LARGEST:
+        raise ValueError(f"expected numbers up to {LARGEST}")
+    d_model, heads, layers, length, d_ff = [*numbers, 0][:5]
+    return Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch, d_ff=d_ff, **kind)
+
+
+def line_of(size: Size) -> str:
+    """The line of the text box that describes a size, without its batch: `sizes_of` reads it."""
+    numbers = [size.d_model, size.num_heads, size.num_layers, size.seq_len]
+    return ", ".join(map(str, numbers + ([size.d_ff] if size.d_ff else [])))

@@ -4,7 +4,7 @@ What they take for granted is computed in tests/tfm_ui/lenses/profiling/test_que
 are tested in test_answers_profiling.py beside it.
 """
 
-from tfm_ui.lenses.profiling import answers, answers_views
+from tfm_ui.lenses.profiling import answers
 from tfm_ui.page.questions import Prediction, Question
 
 QUESTIONS = (
@@ -60,10 +60,10 @@ QUESTIONS = (
         "Four times the length",
         "Four times the tokens need 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
         "it in time: nearer 4, or nearer 16?",
-        answers_views.four_times_the_length,
+        answers.four_times_the_length,
         Prediction(
             ask="With 4 times the tokens at the end, how many times the cost?",
-            measured=answers_views.growth_of_time,
+            measured=answers.growth_of_time,
             unit="×",
         ),
         page={"view": "length"},
@@ -72,14 +72,14 @@ QUESTIONS = (
         "Never written down",
         "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
         "and by how much its time?",
-        answers_views.never_written_down,
+        answers.never_written_down,
         page={"view": "length", "target": "fused"},
     ),
     Question(
         "Overtaken",
         "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. At which length "
         "does the clock say so?",
-        answers_views.overtaken,
+        answers.overtaken,
         model={"d_model": 64, "d_ff": 256},
         page={"view": "length", "longest": 1024},
         moves=("longest",),
@@ -89,11 +89,11 @@ QUESTIONS = (
         "Where most of it is",
         "Which part of this model has most parameters, and which has operations without a single parameter? Predict, "
         "then compare the charts.",
-        answers_views.where_most_is,
+        answers.where_most_is,
         Prediction(
             ask="Which part has most parameters?",
-            measured=answers_views.largest_part,
-            options=answers_views.NAMED_PARTS,
+            measured=answers.largest_part,
+            options=answers.NAMED_PARTS,
             hides=("profiling_parts_parameters",),
         ),
         page={"view": "parts"},
@@ -101,7 +101,7 @@ QUESTIONS = (
     Question(
         "Free in FLOPs",
         "Softmax and norms count no FLOPs at all. Which share of the time do they take at 200 tokens?",
-        answers_views.free_in_flops,
+        answers.free_in_flops,
         page={"view": "parts", "row": 5},
         given=("sizes", "targets"),
     ),
@@ -109,10 +109,10 @@ QUESTIONS = (
         "Under one roof",
         "Row 5 does the fewest operations for each byte that it must move, row 3 the most. "
         "Which of them comes closer to what this machine can do?",
-        answers_views.under_one_roof,
+        answers.under_one_roof,
         Prediction(
             ask="How many operations does the row with the fewest do for each byte?",
-            measured=answers_views.fewest_per_byte,
+            measured=answers.fewest_per_byte,
             hides=("profiling_roofline",),
         ),
         page={"view": "roofline"},
@@ -122,7 +122,7 @@ QUESTIONS = (
         "One sequence",
         "With batch 1 each weight that is read serves one sequence, with batch 16 sixteen of them. Which row’s "
         "operations for each byte change most?",
-        answers_views.one_sequence,
+        answers.one_sequence,
         page={"view": "roofline", "batch": 1},
         given=("sizes",),
     ),

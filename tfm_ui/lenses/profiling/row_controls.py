@@ -4,9 +4,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import TARGETS, Plan
 from tfm_ui.lenses.profiling import measure_bar
-from tfm_ui.lenses.profiling.comparison import line_of
-from tfm_ui.lenses.profiling.plan import kind_of, plan_of, rows_of, setup_of, size_of_sidebar
-from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.plan import kind_of, line_of, plan_of, rows_of, setup_of, size_of_sidebar, sizes_of
 from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, SIZES, ProfilingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.state.lists import names

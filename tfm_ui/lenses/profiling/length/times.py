@@ -1,57 +1,88 @@
 """Time against length: what was measured, the power law fitted to it, and what the closed form of FLOPs says."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import pandas as pd
 
-from tfm_core.profiling import Blocks, costs, scaling
+from tfm_core.profiling import Blocks, Plan, Row, Setup, costs, profile, scaling
 from tfm_core.profiling.scaling import Fit
-from tfm_ui.lenses.profiling.comparison import FORWARD, UNMEASURED, grouped
-from tfm_ui.lenses.profiling.length.lengths import Lengths, in_tokens
-from tfm_ui.lenses.profiling.pace import Pace
-from tfm_ui.lenses.profiling.recipes import growth
+from tfm_ui.lenses.profiling.length.costs import COLOUR, LENGTH, LengthPanel, LengthParts, in_tokens
+from tfm_ui.lenses.profiling.pace import Ratio
+from tfm_ui.lenses.profiling.rows import FORWARD, UNMEASURED, grouped, measure, total_flops
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats, units
 
 
-class TimeByLength(Lengths):
+def theory_over(rows: Sequence[Row], blocks: Sequence[Blocks]) -> float:
+    """The exponent of the FLOPs over the lengths that have a time; over all, where too few have one for a law."""
+    timed = [bool(of_length.sample) for of_length in blocks]
+    is_fitted = sum(timed) >= 3
+    flops = [total_flops(row) if there or not is_fitted else 0 for row, there in zip(rows, timed, strict=True)]
+    return scaling.exponent([row.size.seq_len for row in rows], flops)
+
+
+def growth(*, rows: tuple[Row, ...], setup: Setup) -> tuple[list[float], Fit, float]:
+    """Seconds at each length, the law fitted to them, and the exponent of the FLOPs over the same lengths."""
+    report = measure(Plan(rows, setup))
+    blocks = [measured.forward for measured in report.measured]
+    medians = [of_length.median for of_length in blocks]
+    fit = scaling.fit([row.size.seq_len for row in rows], blocks)  # its exponent with a 95 % interval
+    theory = theory_over(rows, blocks)
+    return medians, fit, theory
+
+
+class LengthTime(LengthPanel):
     """The times of one target at several lengths."""
+
+    title = "Time against length"
+    sources = (profile, scaling.fit, costs.flops)
+
+    @property
+    def how_to_read(self) -> str:
+        drawn = (
+            "A ring is the median, its stroke goes from quartile to quartile. The dashed line is the fitted power law, "
+            "the thin one the FLOPs, scaled."
+            if self.measured
+            else "The line is the FLOPs by formula; rings of measured times come when you press Measure."
+        )
+        return f"Both axes are logarithmic, so a power law is a straight line. {drawn}"
 
     @cached_property
     def blocks(self) -> dict[str, list[Blocks]]:
         """forward, and forward + backward if it was asked for: the blocks of each length."""
-        each = [self.comparison.kinds(number) for number in self.comparison.numbers]
+        each = [self.kinds(number) for number in self.numbers]
         return {way: [kinds[way] for kinds in each] for way in each[0]}
 
     def milliseconds(self, way: str) -> list[float]:
         """Medians; NaN where there are too few rounds."""
         return [blocks.median * 1e3 for blocks in self.blocks[way]]
 
-    def timed(self, way: str) -> list[int]:
+    def measured_at(self, way: str) -> list[int]:
         """The lengths that have a median."""
         return [n for n, blocks in zip(self.lengths, self.blocks[way], strict=True) if blocks.sample]
 
     @cached_property
     def fits(self) -> dict[str, Fit]:
         """Power laws, of what was measured at three lengths at least."""
-        return {
-            way: scaling.fit(self.lengths, blocks) for way, blocks in self.blocks.items() if len(self.timed(way)) >= 3
-        }
+        ways = [way for way in self.blocks if len(self.measured_at(way)) >= 3]
+        return {way: scaling.fit(self.lengths, self.blocks[way]) for way in ways}
 
     @cached_property
     def flops(self) -> list[int]:
         """FLOPs of a forward pass at each length, in closed form."""
-        return [self.comparison.flops(number) for number in self.comparison.numbers]
+        return [self.flops_of(number) for number in self.numbers]
 
     def span(self, way: str) -> list[int]:
         """The lengths that its power law was fitted to; all that are asked for where there is none."""
-        return self.timed(way) if way in self.fits else self.lengths
+        return self.measured_at(way) if way in self.fits else self.lengths
 
     def grow(self, way: str) -> float:
         """The exponent of the FLOPs over the same lengths as the fit."""
-        there = self.span(way)
-        counted = zip(self.lengths, self.flops, strict=True)
-        return scaling.exponent(self.lengths, [f if n in there else math.nan for n, f in counted])
+        return theory_over(self.plan.rows, self.blocks[way])
 
     @property
     def theory(self) -> float:
@@ -61,7 +92,7 @@ class TimeByLength(Lengths):
     @property
     def power(self) -> int:
         """The exponent of the FLOPs in the end: 2 where there are products of all queries with all keys."""
-        return 2 if "products" in costs.flops(self.comparison.plan.rows[0]) else 1
+        return 2 if "products" in costs.flops(self.plan.rows[0]) else 1
 
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
@@ -86,31 +117,42 @@ class TimeByLength(Lengths):
         ]
 
     @property
+    def step(self) -> tuple[int, int]:
+        """The longest length, after a quarter of it or else the shortest; of those with a time, if there are any."""
+        there = self.measured_at(FORWARD) or self.lengths
+        return there[-1] // 4 if there[-1] // 4 in there else there[0], there[-1]
+
+    def over(self, longer: int, shorter: int) -> Ratio:
+        """The forward time at one length over that at another."""
+        return self.ratio(self.lengths.index(longer) + 1, self.lengths.index(shorter) + 1)
+
+    def flops_over(self, longer: int, shorter: int) -> float:
+        """FLOPs at one length over those at another."""
+        at = dict(zip(self.lengths, self.flops, strict=True))
+        return at[longer] / at[shorter]
+
+    @property
     def growth(self) -> str:
         """The last step of the lengths by four, in words; "" if fewer than two lengths have a median."""
-        there = self.timed(FORWARD)
-        if len(there) < 2:
+        if len(self.measured_at(FORWARD)) < 2:
             return ""
-        last = there[-1]
-        first = last // 4 if last // 4 in there else there[0]
-        at = dict(zip(self.lengths, self.blocks[FORWARD], strict=True))
-        ratio = Pace(at[last]).over(Pace(at[first]))
-        said = ratio.in_words(f"{formats.count(last)} tokens", formats.plural(first, "token"), "take")
+        first, last = self.step
+        ratio = self.over(last, first)
+        words = ratio.in_words(f"{formats.count(last)} tokens", formats.plural(first, "token"), "take")
         if not ratio.differs:
-            return f"{said[0].upper()}{said[1:]}."
+            return f"{words[0].upper()}{words[1:]}."
         local = scaling.exponent([first, last], [1, ratio.interval.middle])
-        return f"{units.times(last / first)} the length: {said}, as n^{local:.2f}."
+        return f"{units.times(last / first)} the length: {words}, as n^{local:.2f}."
 
     def sentence(self) -> str:
-        """What it comes to."""
-        if not any(self.timed(way) for way in self.blocks):
-            nothing = self.problems or UNMEASURED
-            return f"{nothing} {self.grows}"
-        said = [self.growth]
-        for way, fit in self.fits.items():
-            n = fit.exponent
-            said.append(f"Over {self._measured(way)} {way} grows as n^{n.middle:.2f} ({_interval(fit)}).")
-        return " ".join(part for part in (*said, self.grows, self.problems, self.under_load(*self.blocks)) if part)
+        """How time grows, and FLOPs beside it; where there is no time, why."""
+        if not any(self.measured_at(way) for way in self.blocks):
+            return f"{self.problems or UNMEASURED} {self.grows}"
+        laws = [
+            f"Over {self._fitted_over(way)} {way} grows as n^{fit.exponent.middle:.2f} ({_interval(fit)})."
+            for way, fit in self.fits.items()
+        ]
+        return " ".join(filter(None, (self.growth, *laws, self.grows, self.problems, self.under_load(*self.blocks))))
 
     @property
     def grows(self) -> str:
@@ -128,7 +170,7 @@ class TimeByLength(Lengths):
         end = ", and with n² in the end" if self.power == 2 else ", as there are no products of queries with keys"
         return f"FLOPs grow with {where}{end}."
 
-    def _measured(self, way: str) -> str:
+    def _fitted_over(self, way: str) -> str:
         """The lengths of its fit, in words."""
         there = self.span(way)
         if there == self.lengths:
@@ -138,14 +180,41 @@ class TimeByLength(Lengths):
     @property
     def problems(self) -> str:
         """Which lengths lack a figure, and why; "" where all have theirs, or none was measured."""
-        if not self.comparison.report:
+        if not self.report:
             return ""
-        by_reason = grouped(
-            (reason, length)
-            for number, length in enumerate(self.lengths, 1)
-            for reason in self.comparison.reasons(number)
-        )
+        numbered = zip(self.numbers, self.lengths, strict=True)
+        by_reason = grouped((reason, length) for number, length in numbered for reason in self.reasons(number))
         return " ".join(f"{in_tokens(lengths)}: {reason}." for reason, lengths in by_reason.items())
+
+    def chart(self) -> Content:
+        """Medians and quartiles, fitted power laws, and the FLOPs at the rate that fits best; FLOPs alone before."""
+        drawn = [line for way in self.blocks for line in self._drawn(way)]
+        unit = "time of a call, ms"
+        if not drawn:
+            unit = "FLOPs of a forward pass, in millions"
+            drawn = [Line("closed form", self.lengths, [f / 1e6 for f in self.flops], "muted", "dashed")]
+        elif scaled := self.scaled():
+            drawn.append(Line(f"FLOPs, n^{self.theory:.2f}", self.lengths, scaled, "muted", "thin"))
+        crossings = sorted(LengthParts(self.model, self.state).crossings.items(), key=lambda crossing: crossing[1])
+        both = ", ".join(f"{name} {formats.count(round(n))}" for name, n in crossings)  # apart they would overlap
+        marks = {name: n for name, (_, n) in zip((both, ""), crossings, strict=False)}
+        return lines.content([Chart(LENGTH, unit, drawn, "log2", "log10", marks=marks)])
+
+    def _drawn(self, way: str) -> list[Line]:
+        """Its medians, the span of its quartiles at each length, and its fitted law."""
+        if not self.measured_at(way):
+            return []
+        blocks, colour = self.blocks[way], COLOUR[way]
+        load = ", under load" * any(of_length.under_load for of_length in blocks)
+        x, y = _spans(self.lengths, blocks)
+        drawn = [
+            Line(f"{way}{load}", self.lengths, self.milliseconds(way), colour, "dots"),
+            Line("", x, y, colour, "thin"),
+        ]
+        if way in self.fits:
+            exponent = self.fits[way].exponent.middle
+            drawn.append(Line(f"fitted n^{exponent:.2f}", self.lengths, self.fitted(way), colour, "dashed"))
+        return drawn
 
     def table(self) -> pd.DataFrame:
         """A row per length."""
@@ -159,12 +228,23 @@ class TimeByLength(Lengths):
             columns[f"{way}, disturbed timings"] = [b.contended for b in blocks]
             if way in self.fits:
                 columns[f"{way}, fitted ms"] = self.fitted(way)
-        columns["without a figure"] = ["; ".join(self.comparison.reasons(number)) for number in self.comparison.numbers]
-        return self.comparison.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
+        columns["without a figure"] = ["; ".join(self.reasons(number)) for number in self.numbers]
+        return self.stamped(pd.DataFrame(columns, index=pd.Index(self.lengths, name="length")))
 
     def recipe(self) -> str:
         """A script that leaves `medians`, `fit` and `theory`."""
-        return self.comparison.recipe(growth)
+        return self.script(growth)
+
+
+def _spans(lengths: Sequence[int], blocks: Sequence[Blocks]) -> tuple[list[float], list[float]]:
+    """Upright strokes: from the lower to the upper quartile at each length, then a gap."""
+    x: list[float] = []
+    y: list[float] = []
+    for length, of_length in zip(lengths, blocks, strict=True):
+        low, high = of_length.quartiles
+        x += [length, length, math.nan]
+        y += [low * 1e3, high * 1e3, math.nan]
+    return x, y
 
 
 def _interval(fit: Fit) -> str:
