@@ -8,21 +8,14 @@ import pandas as pd
 
 from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Measured, Plan, Row, Setup, Size, costs, profile
-from tfm_ui.lenses.profiling.row_controls import of_chosen_row, random_numbers
-from tfm_ui.lenses.profiling.rows import NOTES, UNMEASURED, ProfilingPanel, measure, no_rows
+from tfm_ui.lenses.profiling.rows import ORDER, SEPARATE_PASSES, UNMEASURED, ProfilingPanel, in_order, measure
 from tfm_ui.lenses.profiling.state import ProfilingState
-from tfm_ui.page.lens import View
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
-ORDER = (
-    "embedding", "positions", "projections", "products", "softmax", "feed-forward", "norms", "recurrence",
-    "convolution", "output", "logits", "rest",
-)  # fmt: skip
-SEPARATE_PASSES = "torch.profiler timed passes of its own"  # said where no time of a call is shown
 UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
 
@@ -38,12 +31,6 @@ def parts_of_row(
     parameters, flops = costs.parameters(rows[number]), costs.flops(rows[number])
     seconds = {part.name: part.seconds for part in report.measured[number].parts}
     return parameters, flops, seconds
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Each once: parts in the order of a pass, then operators as they came."""
-    distinct = dict.fromkeys(names)
-    return [name for name in ORDER if name in distinct] + [name for name in distinct if name not in ORDER]
 
 
 class PartsPanel(ProfilingPanel):
@@ -321,12 +308,3 @@ def formula_laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> d
             symbols, put_in = formula.format(**SYMBOLS), formula.format(**numbers)
             hold[f"{part}: {symbols} = {put_in} = {formats.count(value)}"] = True
     return hold
-
-
-VIEW = View(
-    title="By part",
-    shows=[Columns([[PartsParameters], [PartsFlops], [PartsTime]]), which_row, *NOTES],
-    instead=no_rows,
-    reads_instead=random_numbers,
-    controls=of_chosen_row,
-)

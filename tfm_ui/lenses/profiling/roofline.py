@@ -10,19 +10,15 @@ import streamlit as st
 
 from tfm_core.profiling import Machine, Plan, Row, Setup, costs, files, profile
 from tfm_ui.lenses.profiling.pace import Pace, not_told_apart
-from tfm_ui.lenses.profiling.row_controls import of_rows_alone, random_numbers
 from tfm_ui.lenses.profiling.rows import (
     FORWARD,
-    NOTES,
     UNMEASURED,
     ProfilingPanel,
     grouped,
     listed_rows,
     measure,
-    no_rows,
     total_flops,
 )
-from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
@@ -304,12 +300,3 @@ def above_the_product(points: Sequence[Point], setup: Setup) -> str:
     if any(point.row.target.startswith("fused") and point.row.size.looks_back_only for point in points):
         why += " A fused kernel also passes over scores that the causal mask hides; they are counted all the same."
     return why
-
-
-VIEW = View(
-    title="Roofline",
-    shows=[Roofline, *NOTES],
-    instead=no_rows,
-    reads_instead=random_numbers,
-    controls=of_rows_alone,
-)

@@ -25,6 +25,11 @@ LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
 NOT_MEASURED = "Nothing is measured yet: press Measure."
 UNMEASURED = "Nothing of this is measured yet: press Measure."
+ORDER = (
+    "embedding", "positions", "projections", "products", "softmax", "feed-forward", "norms", "recurrence",
+    "convolution", "output", "logits", "rest",
+)  # fmt: skip
+SEPARATE_PASSES = "torch.profiler timed passes of its own"  # said where no time of a call is shown
 
 
 def measure(plan: Plan) -> Report:
@@ -219,6 +224,12 @@ def grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     for word, number in pairs:
         groups.setdefault(word, []).append(number)
     return groups
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each once: parts in the order of a pass, then operators as they came."""
+    distinct = dict.fromkeys(names)
+    return [name for name in ORDER if name in distinct] + [name for name in distinct if name not in ORDER]
 
 
 def kind_in_words(size: Size) -> str:

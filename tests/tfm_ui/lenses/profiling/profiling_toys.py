@@ -1,10 +1,13 @@
-"""Measurements made by hand."""
+"""Measurements made by hand, and panels on them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
+from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_core.profiling import Blocks, Machine, Measured, Memory, Plan, Report
-from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import plan_of
+from tfm_ui.lenses.profiling.rows import ProfilingPanel, aligned
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
@@ -12,6 +15,35 @@ MACHINE = Machine(
     device="toy", processor="toy", cores=2, system="none", torch="2", flops_per_second=100e9, bytes_per_second=10e9
 )
 NOISE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.03, 0.97)
+
+P = TypeVar("P", bound=ProfilingPanel)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """What a panel gets: a plan, a report on it, and a measurement for each row."""
+
+    plan: Plan
+    report: Report | None
+    rows: list[Measured]
+
+    def on(self, panel: type[P], **state: object) -> P:
+        """A panel that shows it."""
+        shown = panel(ModelState(), ProfilingState(**state))
+        shown.asked, shown.report, shown.rows = self.plan, self.report, self.rows
+        return shown
+
+
+def toy(of: Plan, report: Report | None) -> Toy:
+    """A plan, and a report on it as it is."""
+    return Toy(of, report, aligned(of, report))
+
+
+def measured(model: ModelState, state: ProfilingState, *, measured: bool = True, **how: object) -> Toy:
+    """What these two ask for, with a plausible measurement, if there is one."""
+    asked = plan_of(model, state)
+    assert asked
+    return toy(asked, plausible(asked, **how) if measured else None)
 
 
 def blocks(seconds: float, *, contended: int = 0, noise: Sequence[float] = NOISE) -> Blocks:
@@ -48,7 +80,6 @@ def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", comp
     )
 
 
-def comparison(
-    of: Plan, seconds: Sequence[float | None] | None = None, *, baseline: int = 1, **more: object
-) -> Comparison:
-    return Comparison.of(of, None if seconds is None else report(of, seconds, **more), baseline=baseline)
+def timed(of: Plan, seconds: Sequence[float | None] | None = None, **more: object) -> Toy:
+    """A plan whose rows took so many seconds; not measured without them."""
+    return toy(of, None if seconds is None else report(of, seconds, **more))

@@ -6,13 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, plausible
+from tests.tfm_ui.lenses.profiling.profiling_toys import measured
+from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves
 from tfm_core.profiling import Setup, costs
-from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import plan_of
-from tfm_ui.lenses.profiling.rates import Point, above_the_product
-from tfm_ui.lenses.profiling.roofline.roofline import Roofline
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.roofline import Point, Roofline, above_the_product
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
@@ -20,18 +18,16 @@ MODEL = ModelState()
 STATE = ProfilingState(view="roofline")
 
 
-def measured_rows(*, state=STATE, measured=True, **how) -> Roofline:
-    plan = plan_of(MODEL, state)
-    assert plan is not None
-    return Roofline(Comparison.of(plan, plausible(plan, **how) if measured else None))
+def measured_rows(*, state=STATE, **how) -> Roofline:
+    return measured(MODEL, state, **how).on(Roofline)
 
 
 def test_points_are_flops_over_bytes_and_over_the_median():
     roofline = measured_rows()
     for point in roofline.points:
         flops = sum(costs.flops(point.row).values())
-        assert point.intensity == flops / costs.bytes_moved(point.row, roofline.comparison.plan.setup)
-        assert point.rate == flops / np.median(roofline.comparison.rows[point.number - 1].forward.seconds)
+        assert point.intensity == flops / costs.bytes_moved(point.row, roofline.plan.setup)
+        assert point.rate == flops / np.median(roofline.rows[point.number - 1].forward.seconds)
         assert point.roof == min(PEAK, COPY * point.intensity)
         assert point.share == point.rate / point.roof
     assert roofline.ridge == PEAK / COPY
@@ -135,24 +131,21 @@ def test_what_was_measured_under_load_is_marked():
 
 
 def test_rows_that_cannot_be_told_apart_lead_together_and_none_reaches_most():
-    roofline = measured_rows(state=replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4"))
-    twice = replace(roofline.comparison, rows=[roofline.comparison.rows[0]] * 2)
-    assert Roofline(twice).leaders.startswith("The highest rate on screen is that of row 1, ")
-    assert Roofline(twice).leaders.endswith("; row 2 cannot be told apart from it")
-    noisy = replace(
-        twice,
-        rows=[
-            roofline.comparison.rows[0],
-            replace(roofline.comparison.rows[0], forward=roofline.comparison.rows[1].forward),
-        ],
-    )
-    assert "rows 1 and 2 cannot be told apart in it." in Roofline(noisy).sentence()
-    assert "most" not in Roofline(noisy).sentence()
+    twice = replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4")
+    roofline = measured_rows(state=twice)
+    first, second = roofline.rows
+    roofline.rows[1] = first
+    assert roofline.leaders.startswith("The highest rate on screen is that of row 1, ")
+    assert roofline.leaders.endswith("; row 2 cannot be told apart from it")
+    noisy = measured_rows(state=twice)
+    noisy.rows[1] = replace(first, forward=second.forward)
+    assert "rows 1 and 2 cannot be told apart in it." in noisy.sentence()
+    assert "most" not in noisy.sentence()
     assert measured_rows().leaders.startswith("Row ")
 
 
 def test_without_rows_there_is_nothing():
-    assert comparison_of(MODEL, replace(STATE, sizes=""), "roofline") is None
+    assert Roofline(MODEL, replace(STATE, sizes="")).asked is None
 
 
 def test_the_script_gives_the_intensities_shown():

@@ -10,12 +10,22 @@ import pandas as pd
 import torch
 
 from tfm_core.profiling import Plan, Row, Setup, Size, costs, profile, scaling
-from tfm_ui.lenses.profiling.parts import SEPARATE_PASSES, in_order
-from tfm_ui.lenses.profiling.plan import plan_of_lengths, why_no_length
-from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING, UNMEASURED, ProfilingPanel, measure
+from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of_lengths, why_no_length
+from tfm_ui.lenses.profiling.rows import (
+    FORWARD,
+    SEPARATE_PASSES,
+    TRAINING,
+    UNMEASURED,
+    ProfilingPanel,
+    in_order,
+    measure,
+)
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.panel import Note
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
 NO_LENGTH = "No length fits into the limits of this server."
@@ -327,3 +337,14 @@ def _times_d_ff(length: float, size: Size) -> str:
     """A length as a multiple of d_ff: d_ff, 1.5 d_ff, 2/3 d_ff."""
     times = Fraction(length / size.feed_forward_dim).limit_denominator(6)
     return f"{times if times.denominator > 2 else f'{float(times):g}'} d_ff" if times != 1 else "d_ff"
+
+
+def lengths_left_out(model: ModelState, state: ProfilingState) -> Note | None:
+    """Which lengths are not asked for, and why."""
+    reasons = why_no_length(model, state), beyond_budget(lengths_of(model, state)[1])
+    return Note(" ".join(filter(None, reasons))) if any(reasons) else None
+
+
+def no_lengths(model: ModelState, state: ProfilingState) -> list[Note | None]:
+    """Why there are no lengths, in place of them; nothing if there are any."""
+    return [] if plan_of_lengths(model, state) else [lengths_left_out(model, state)]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tfm_core.profiling import Blocks, Plan, Row, Setup, costs, profile, scaling
 from tfm_core.profiling.scaling import Fit
-from tfm_ui.lenses.profiling.length.costs import COLOUR, LENGTH, LengthPanel, LengthParts, in_tokens
+from tfm_ui.lenses.profiling.length_costs import COLOUR, LENGTH, LengthPanel, LengthParts, in_tokens
 from tfm_ui.lenses.profiling.pace import Ratio
 from tfm_ui.lenses.profiling.rows import FORWARD, UNMEASURED, grouped, measure, total_flops
 from tfm_ui.pictures import lines
@@ -17,21 +17,22 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats, units
 
 
-def theory_over(rows: Sequence[Row], blocks: Sequence[Blocks]) -> float:
+def theory_over(lengths: Sequence[int], flops: Sequence[int], blocks: Sequence[Blocks]) -> float:
     """The exponent of the FLOPs over the lengths that have a time; over all, where too few have one for a law."""
     timed = [bool(of_length.sample) for of_length in blocks]
     is_fitted = sum(timed) >= 3
-    flops = [total_flops(row) if there or not is_fitted else 0 for row, there in zip(rows, timed, strict=True)]
-    return scaling.exponent([row.size.seq_len for row in rows], flops)
+    counted = [count if there or not is_fitted else 0 for count, there in zip(flops, timed, strict=True)]
+    return scaling.exponent(lengths, counted)
 
 
 def growth(*, rows: tuple[Row, ...], setup: Setup) -> tuple[list[float], Fit, float]:
     """Seconds at each length, the law fitted to them, and the exponent of the FLOPs over the same lengths."""
     report = measure(Plan(rows, setup))
+    lengths, flops = [row.size.seq_len for row in rows], [total_flops(row) for row in rows]
     blocks = [measured.forward for measured in report.measured]
     medians = [of_length.median for of_length in blocks]
-    fit = scaling.fit([row.size.seq_len for row in rows], blocks)  # its exponent with a 95 % interval
-    theory = theory_over(rows, blocks)
+    fit = scaling.fit(lengths, blocks)  # its exponent with a 95 % interval
+    theory = theory_over(lengths, flops, blocks)
     return medians, fit, theory
 
 
@@ -82,7 +83,7 @@ class LengthTime(LengthPanel):
 
     def grow(self, way: str) -> float:
         """The exponent of the FLOPs over the same lengths as the fit."""
-        return theory_over(self.plan.rows, self.blocks[way])
+        return theory_over(self.lengths, self.flops, self.blocks[way])
 
     @property
     def theory(self) -> float:
