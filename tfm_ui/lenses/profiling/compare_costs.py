@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_core.profiling import Machine, Plan, Report, Row, Setup, costs, files, profile
-from tfm_ui.lenses.profiling.roofline import Rates, above_the_product
+from tfm_ui.lenses.profiling.roofline import Rates
 from tfm_ui.lenses.profiling.rows import FORWARD, ProfilingPanel, listed_rows, measure
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -222,7 +222,7 @@ class Table(Rates):
             return ""
         best = max(self.rated, key=lambda point: point.rate)
         beside = f"{self.leaders}; a large matrix product {units.three(peak / 1e9)}."
-        return f"{beside} {above_the_product([best], self.plan.setup)}".strip() if best.rate > peak else beside
+        return f"{beside} {self.why_above([best.number])}".strip() if best.rate > peak else beside
 
     def recipe(self) -> str:
         """A script that leaves the `report`, and each row's median in `medians`, in seconds."""

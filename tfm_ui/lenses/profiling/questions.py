@@ -330,7 +330,7 @@ def fewest_per_byte(model: ModelState, state: ProfilingState) -> float:
 def one_sequence(roofline: Roofline) -> str:
     """How the operations for each byte change with the batch."""
     now = {point.number: point.intensity for point in roofline.points}
-    sixteen = {point.number: _with_batch(point.row, 16, roofline) for point in roofline.points}
+    sixteen = {number: _with_batch(row, 16, roofline) for number, row in enumerate(roofline.plan.rows, 1)}
     changed = [n for n in now if abs(sixteen[n] / now[n] - 1) >= 0.01]
     batch = roofline.plan.rows[0].size.batch
     if not changed:

@@ -52,12 +52,6 @@ class Point:
     number: int
     """The number of the row, from 1."""
 
-    row: Row
-    """What was measured."""
-
-    flops: int
-    """FLOPs of a forward pass."""
-
     intensity: float
     """FLOPs for each byte that must be read or written at least."""
 
@@ -66,9 +60,6 @@ class Point:
 
     roof: float
     """FLOP per second that copying and a large matrix product allow at this intensity; NaN if not measured."""
-
-    why: str
-    """The reason where there is no rate; "" where there is one."""
 
     @property
     def share(self) -> float:
@@ -96,10 +87,9 @@ class Rates(ProfilingPanel):
         """One for each row."""
         points = []
         for number, measured in enumerate(self.rows, 1):
-            flops, intensity = total_flops(measured.row), operations_per_byte(measured.row, self.plan.setup)
+            intensity = operations_per_byte(measured.row, self.plan.setup)
             roof = roof_at(self.machine, intensity) if self.machine else math.nan
-            rate, why = flops / measured.forward.median, self.reason(number)
-            points.append(Point(number, measured.row, flops, intensity, rate, roof, why))
+            points.append(Point(number, intensity, self.flops_of(number) / measured.forward.median, roof))
         return points
 
     @property
@@ -119,9 +109,13 @@ class Rates(ProfilingPanel):
         cannot = f"{listed_rows(others)} cannot be told apart from it"
         return f"The highest rate on screen is that of row {best.number}, {rate}; {cannot}"
 
+    def why_above(self, numbers: Sequence[int]) -> str:
+        """Why these rows can do more in a second than a large matrix product, as far as it is known."""
+        return above_the_product([self.plan.rows[number - 1] for number in numbers], self.plan.setup)
+
     def pace(self, point: Point, roof: float) -> Pace:
         """What comparisons of its share of a roof need."""
-        return Pace(self.rows[point.number - 1].forward, point.flops / roof)
+        return Pace(self.rows[point.number - 1].forward, self.flops_of(point.number) / roof)
 
 
 class Roofline(Rates):
@@ -147,7 +141,7 @@ class Roofline(Rates):
         numbers = ("FLOP per byte", "GFLOP/s", "roof GFLOP/s")
         empty = {
             "measured under load": not any(row.forward.under_load for row in self.rows),
-            "without a figure": not any(point.why for point in self.points),
+            "without a figure": all(self.reason(number) == "" for number in self.numbers),
         }
         hidden = [*(files.provenance(self.report) if self.report else {}), *(name for name in empty if empty[name])]
         drawn = {name: st.column_config.NumberColumn(format="%.2f") for name in numbers}
@@ -226,14 +220,13 @@ class Roofline(Rates):
     def _above(self) -> list[str]:
         """Which rows lie above which side of the roof, and the likely reason."""
         assert self.machine
-        flat = [point for point in self.rated if point.rate > self.machine.flops_per_second]
-        slope = [point.number for point in self.rated if point.share > 1 and point not in flat]
+        flat = [point.number for point in self.rated if point.rate > self.machine.flops_per_second]
+        slope = [point.number for point in self.rated if point.share > 1 and point.number not in flat]
         sentences = []
         if slope:
             sentences.append(f"Above the slope: {listed_rows(slope)}, likely as caches are faster than memory.")
         if flat:
-            rows = listed_rows([point.number for point in flat])
-            sentences.append(f"Above the flat roof: {rows}. {above_the_product(flat, self.plan.setup)}")
+            sentences.append(f"Above the flat roof: {listed_rows(flat)}. {self.why_above(flat)}")
         return sentences
 
     @property
@@ -270,25 +263,25 @@ class Roofline(Rates):
         """A row per configuration."""
         points = self.points
         columns: dict[str, list[str] | list[float] | list[bool]] = {
-            "target": [point.row.target for point in points],
-            "configuration": [self.size(point.number) for point in points],
+            "target": [row.target for row in self.plan.rows],
+            "configuration": [self.size(number) for number in self.numbers],
             "FLOP per byte": [point.intensity for point in points],
             "GFLOP/s": [point.rate / 1e9 for point in points],
             "roof GFLOP/s": [point.roof / 1e9 for point in points],
             "share of the roof": [point.share for point in points],
             "measured under load": [measured.forward.under_load for measured in self.rows],
-            "without a figure": [point.why for point in points],
+            "without a figure": [self.reason(number) for number in self.numbers],
         }
-        return self.stamped(pd.DataFrame(columns, index=pd.Index([point.number for point in points], name="row")))
+        return self.stamped(pd.DataFrame(columns, index=pd.Index(self.numbers, name="row")))
 
     def recipe(self) -> str:
         """A script that leaves `intensity`, `rate` and `roof`, one for each row."""
         return self.script(rate_and_roof)
 
 
-def above_the_product(points: Sequence[Point], setup: Setup) -> str:
+def above_the_product(rows: Sequence[Row], setup: Setup) -> str:
     """Why these rows can do more in a second than a large matrix product, as far as it is known."""
-    apart = {"LSTM", "GRU", "convolution"} & {point.row.target for point in points if setup.dtype == "float32"}
+    apart = {"LSTM", "GRU", "convolution"} & {row.target for row in rows if setup.dtype == "float32"}
     if apart and setup.device == "cuda":
         return "Likely cuDNN, which computes convolutions and recurrences, uses TF32 where the product does not."
     if apart - {"GRU"} and setup.device == "cpu":
@@ -297,6 +290,6 @@ def above_the_product(points: Sequence[Point], setup: Setup) -> str:
             "whose library is another."
         )
     why = "The roof is what one large product reached; smaller ones, held in caches, can be faster."
-    if any(point.row.target.startswith("fused") and point.row.size.looks_back_only for point in points):
+    if any(row.target.startswith("fused") and row.size.looks_back_only for row in rows):
         why += " A fused kernel also passes over scores that the causal mask hides; they are counted all the same."
     return why

@@ -10,7 +10,7 @@ from tests.tfm_ui.lenses.profiling.profiling_toys import measured
 from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves
 from tfm_core.profiling import Setup, costs
 from tfm_ui.lenses.profiling.plan import plan_of
-from tfm_ui.lenses.profiling.roofline import Point, Roofline, above_the_product
+from tfm_ui.lenses.profiling.roofline import Roofline, above_the_product
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
@@ -24,9 +24,9 @@ def measured_rows(*, state=STATE, **how) -> Roofline:
 
 def test_points_are_flops_over_bytes_and_over_the_median():
     roofline = measured_rows()
-    for point in roofline.points:
-        flops = sum(costs.flops(point.row).values())
-        assert point.intensity == flops / costs.bytes_moved(point.row, roofline.plan.setup)
+    for point, row in zip(roofline.points, roofline.plan.rows, strict=True):
+        flops = sum(costs.flops(row).values())
+        assert point.intensity == flops / costs.bytes_moved(row, roofline.plan.setup)
         assert point.rate == flops / np.median(roofline.rows[point.number - 1].forward.seconds)
         assert point.roof == min(PEAK, COPY * point.intensity)
         assert point.share == point.rate / point.roof
@@ -61,7 +61,7 @@ def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(devic
     roofline = measured_rows(
         state=replace(STATE, targets="with weights,LSTM"), machine=replace(MACHINE, flops_per_second=40e9)
     )
-    lstm, transformer = roofline.points[1], roofline.points[0]
+    transformer, lstm = roofline.plan.rows[:2]
     assert why in above_the_product([transformer, lstm], Setup(device=device))
     assert why not in above_the_product([transformer], Setup(device=device))
     assert why not in above_the_product([lstm], Setup(device=device, dtype="bfloat16"))
@@ -76,8 +76,7 @@ def test_scores_that_a_told_kernel_passes_over_are_a_reason_too():
         (replace(MODEL, causal=False), "fused", False),
     ):
         rows = plan_of(model, replace(STATE, targets=target)).rows
-        points = [Point(1, row, 1, 1.0, 2.0, 1.0, "") for row in rows]
-        assert ("passes over scores" in above_the_product(points, Setup())) == reason
+        assert ("passes over scores" in above_the_product(rows, Setup())) == reason
 
 
 def test_the_least_and_the_most_of_what_could_be_reached_are_named():
