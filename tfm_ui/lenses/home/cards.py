@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tfm_core import STORE
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL
-from tfm_ui.lenses.heads.canvases import GRID, MAP
-from tfm_ui.lenses.heads.panels import Head, Heads
+from tfm_ui.lenses.heads.panels import GRID, MAP, Head, Heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import passes, places, tables, windows
 from tfm_ui.live.memory import little
@@ -37,14 +36,6 @@ PARTS = {  # part of the model -> a sign of it in the names of its modules
 }
 REST = "norms and the rest"
 LEARNED = of_task("reverse")  # the run that the Training lens opens on; it comes with the app
-CARDS = {  # lens -> its title, and what one understands there
-    "heads": ("Heads", "Where does each head look? A click opens it."),
-    "attention": ("Attention", "How does one head get its numbers?"),
-    "positions": ("Positions", "How does it know where a word stands?"),
-    "masks": ("Masks", "Which words may see which?"),
-    "profiling": ("Profiling", "How many parameters does each part have?"),
-    "training": ("Training", f"A small model was trained on “{LEARNED.task}”: when did its answers become right?"),
-}
 
 
 def home_heads(model: ModelState, state: LensState) -> Content:
@@ -151,14 +142,18 @@ def home_training(model: ModelState, state: LensState) -> Content:
     return lines.content([chart], about=about)
 
 
-PICTURES = {
-    "home_heads": Picture(GRID, home_heads, needs=passes.needs),
-    "home_attention": Picture(MAP, home_attention, needs=passes.needs),
-    "home_positions": Picture(MAPS, home_positions, needs=passes.needs),
-    "home_masks": Picture(MAPS, home_masks, needs=passes.needs),
-    "home_profiling": Picture(CHART, home_profiling, needs=passes.needs),
-    "home_training": Picture(CHART, home_training, uses_model=False, needs=little),
+CARDS = {  # lens -> what one understands there, and its picture
+    "heads": ("Where does each head look? A click opens it.", Picture(GRID, home_heads, needs=passes.needs)),
+    "attention": ("How does one head get its numbers?", Picture(MAP, home_attention, needs=passes.needs)),
+    "positions": ("How does it know where a word stands?", Picture(MAPS, home_positions, needs=passes.needs)),
+    "masks": ("Which words may see which?", Picture(MAPS, home_masks, needs=passes.needs)),
+    "profiling": ("How many parameters does each part have?", Picture(CHART, home_profiling, needs=passes.needs)),
+    "training": (
+        f"A small model was trained on “{LEARNED.task}”: when did its answers become right?",
+        Picture(CHART, home_training, uses_model=False, needs=little),
+    ),
 }
+PICTURES = {f"home_{lens}": picture for lens, (_, picture) in CARDS.items()}
 
 
 def card(lens: str) -> Callable[[ModelState, LensState], Callable[[], None]]:
@@ -168,9 +163,9 @@ def card(lens: str) -> Callable[[ModelState, LensState], Callable[[], None]]:
 
 def _draw(lens: str, model: ModelState, state: LensState) -> None:
     with st.container(border=True, key=f"card_{lens}"):
-        title, about = CARDS[lens]
-        st.page_link(frame.page_of(lens), label=title, icon=":material/arrow_forward:", icon_position="right")
-        st.html(f'<p class="note">{about}</p>')
+        icon = ":material/arrow_forward:"
+        st.page_link(frame.page_of(lens), label=lens.capitalize(), icon=icon, icon_position="right")
+        st.html(f'<p class="note">{CARDS[lens][0]}</p>')
         clicked = Drawing(f"home_{lens}", ((model, ""), (state, "home_"))).draw(f"home_{lens}")
         if clicked and lens == "heads":
             layer, head = clicked

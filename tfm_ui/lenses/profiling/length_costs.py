@@ -93,11 +93,6 @@ class LengthMemory(LengthPanel):
         )
         return f"The largest amount of memory that a call holds at once, without weights and input. {drawn}"
 
-    @property
-    def ways(self) -> tuple[str, ...]:
-        """forward, and forward + backward if it is asked for."""
-        return (FORWARD, TRAINING) if self.plan.setup.backward else (FORWARD,)
-
     def predicted(self, way: str) -> list[int]:
         """The peak at each length in closed form."""
         return [costs.peak_memory(row, self.plan.setup, backward=way == TRAINING) for row in self.plan.rows]
@@ -145,7 +140,7 @@ class LengthMemory(LengthPanel):
     def chart(self) -> Content:
         """Predicted and measured peaks, and the attention weights apart."""
         drawn: list[Line] = []
-        for way in self.ways:
+        for way in self.kinds(1):
             peaks = self.peaks(way)
             if ALLOCATED in peaks:
                 drawn.append(self._line(way, peaks[ALLOCATED], COLOUR[way], "dots"))
@@ -163,7 +158,7 @@ class LengthMemory(LengthPanel):
     def table(self) -> pd.DataFrame:
         """A row per length, in bytes."""
         columns: dict[str, list[float] | list[int]] = {}
-        for way in self.ways:
+        for way in self.kinds(1):
             columns[f"{way}, predicted bytes"] = self.predicted(way)
             for name, counts in self.peaks(way).items():
                 columns[f"{way}, {name} bytes"] = counts

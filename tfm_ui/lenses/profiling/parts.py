@@ -20,7 +20,6 @@ UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
 
 Formulas = Callable[[Size], Mapping[str, tuple[str, int]]]  # part -> (in symbols, its value)
-SYMBOLS = {name: name for name in ("batch", "layers", "n", "d", "d_ff", "vocabulary", "heads")}
 
 
 def parts_of_row(
@@ -305,6 +304,6 @@ def formula_laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> d
     hold = {}
     for part, (formula, value) in formulas(size).items():
         if counts.get(part) == value:
-            symbols, put_in = formula.format(**SYMBOLS), formula.format(**numbers)
+            symbols, put_in = formula.format_map({name: name for name in numbers}), formula.format_map(numbers)
             hold[f"{part}: {symbols} = {put_in} = {formats.count(value)}"] = True
     return hold

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.tfm_ui.lenses.heads.all_weights import head_of, heads_of, weights_of
-from tfm_ui.lenses.heads import canvases
+from tfm_ui.lenses.heads import panels
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.live import passes, places
@@ -88,7 +88,7 @@ def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
     assert cells.dtype == np.float32
     visible = head.attention.visible
     np.testing.assert_array_equal(cells[visible], head.weights[visible])
-    assert (cells[~visible] == canvases.MASKED).all()
+    assert (cells[~visible] == panels.MASKED).all()
     assert (header["queries"], header["keys"], header["top"]) == (head.queries, head.keys, head.top[0, 0])
 
 

@@ -34,4 +34,4 @@ def test_the_card_of_training_shows_the_run_on_which_that_lens_opens_whatever_th
     assert [*zip(x, y, strict=True)] == [(point.step, pytest.approx(point.accuracy)) for point in run.points]
     for said in (LEARNED.task, "not the model in the sidebar", formats.percent(run.last.accuracy)):
         assert said in headers[0]["about"]
-    assert f"“{LEARNED.task}”" in CARDS["training"][1]
+    assert f"“{LEARNED.task}”" in CARDS["training"][0]

@@ -11,10 +11,9 @@ from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, plausible
 from tfm_core.profiling import PartTime, costs
 from tfm_core.profiling.statistics import ratio
 from tfm_ui.lenses.profiling import measurements
-from tfm_ui.lenses.profiling.budget import BUDGET
 from tfm_ui.lenses.profiling.length_costs import ALLOCATED, SYSTEM, LengthMemory, LengthParts
 from tfm_ui.lenses.profiling.length_times import LengthTime
-from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of
+from tfm_ui.lenses.profiling.plan import BUDGET, beyond_budget, lengths_of, plan_of
 from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING
 from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState
 from tfm_ui.state.model_state import ModelState

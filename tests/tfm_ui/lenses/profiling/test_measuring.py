@@ -13,7 +13,8 @@ from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import DEFAULT_SIZES, Blocks, Machine, Memory, Plan, Progress, Report, Row, Setup, Size
 from tfm_ui.jobs.job import JobStatus
-from tfm_ui.lenses.profiling import budget, measure_words, measurements
+from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling import plan as budget
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
