@@ -121,7 +121,6 @@ class Times(ProfilingPanel):
         return f"{'; '.join(each)}; the table says why.".capitalize()
 
     def chart(self) -> Content:
-        """Every round of every row."""
         drawn = [self._strip(number, kind) for number in self.numbers for kind in self.kinds(number)]
         return _dots(drawn, axis="ms per call", unit="ms", least=True)
 
@@ -283,7 +282,6 @@ class Ratios(ProfilingPanel):
         return f"Forward beside row {base}, {'; '.join(_by_verdict(forward))}.{counted}{load}"
 
     def chart(self) -> Content:
-        """Each row over the baseline, round by round."""
         base = f"row {self.baseline}"
         drawn = [
             Strip(

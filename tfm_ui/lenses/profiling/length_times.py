@@ -90,11 +90,6 @@ class LengthTime(LengthPanel):
         """The exponent of the FLOPs over the lengths that have a fitted forward time, or over all."""
         return self.grow(FORWARD)
 
-    @property
-    def power(self) -> int:
-        """The exponent of the FLOPs in the end: 2 where there are products of all queries with all keys."""
-        return 2 if "products" in costs.flops(self.plan.rows[0]) else 1
-
     def scaled(self) -> list[float]:
         """The FLOPs as milliseconds, at the rate that fits the measured forward passes best in logs; empty if none.
 
@@ -168,7 +163,8 @@ class LengthTime(LengthPanel):
             where = f"n^{self.grow(next(iter(self.fits))):.2f} over these lengths"
         else:
             where = formats.listed([f"n^{self.grow(way):.2f} over the lengths of {way}" for way in self.fits])
-        end = ", and with n² in the end" if self.power == 2 else ", as there are no products of queries with keys"
+        squared = "products" in costs.flops(self.plan.rows[0])  # of all queries with all keys
+        end = ", and with n² in the end" if squared else ", as there are no products of queries with keys"
         return f"FLOPs grow with {where}{end}."
 
     def _fitted_over(self, way: str) -> str:

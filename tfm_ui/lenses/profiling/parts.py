@@ -1,8 +1,9 @@
 """The view "parts": one configuration part by part, its parameters, FLOPs and time beside each other."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import TypeVar
 
 import pandas as pd
 
@@ -19,6 +20,7 @@ from tfm_ui.text import formats, units
 UNTIMED = "positions"  # their time is within that of other parts
 MOST = 8  # operators by name; the others are summed
 
+T = TypeVar("T", int, float)
 Formulas = Callable[[Size], Mapping[str, tuple[str, int]]]  # part -> (in symbols, its value)
 
 
@@ -90,10 +92,11 @@ class PartsPanel(ProfilingPanel):
         """The names in the picture of the time."""
         return list(self.seconds) if self.by_operator else [name for name in self.names if name != UNTIMED]
 
-    def shares(self, costs: Mapping[str, float], values: Iterable[str]) -> Content:
-        """A bar for each part: its share, with the value itself in words."""
+    def shares(self, costs: Mapping[str, T], in_words: Callable[[T], str]) -> Content:
+        """A bar for each part: its share, with the cost itself in words."""
         total = sum(costs.values()) or 1
-        return bars.content(list(costs), [cost / total for cost in costs.values()], values=list(values), rows="part")
+        shares, words = zip(*((cost / total, in_words(cost)) for cost in costs.values()), strict=True)
+        return bars.content(list(costs), shares, values=words, rows="part")
 
     def table(self) -> pd.DataFrame:
         """A row per part."""
@@ -125,12 +128,10 @@ class PartsParameters(PartsPanel):
         return f"{total} parameters in all; {largest_share(self.parameters)} of them."
 
     def laws(self) -> dict[str, bool]:
-        """Formulas that give these counts."""
         return formula_laws(parameter_formulas, self.parameters, self.row.size)
 
     def chart(self) -> Content:
-        counts = {name: self.parameters.get(name, 0) for name in self.names}
-        return self.shares(counts, map(formats.count, counts.values()))
+        return self.shares({name: self.parameters.get(name, 0) for name in self.names}, formats.count)
 
 
 class PartsFlops(PartsPanel):
@@ -148,12 +149,11 @@ class PartsFlops(PartsPanel):
         )
 
     def laws(self) -> dict[str, bool]:
-        """Formulas that give these counts."""
         return formula_laws(flop_formulas, self.flops, self.row.size)
 
     def chart(self) -> Content:
         counts = {name: self.flops.get(name, 0) for name in self.names}
-        return self.shares(counts, (f"{units.three(count / 1e6)} M" if count else "0" for count in counts.values()))
+        return self.shares(counts, lambda count: f"{units.three(count / 1e6)} M" if count else "0")
 
 
 class PartsTime(PartsPanel):
@@ -169,7 +169,7 @@ class PartsTime(PartsPanel):
             nothing, gap = [math.nan] * len(self.timed_parts), "no figure" if self.report else "not measured"
             return bars.content(self.timed_parts, nothing, gap=gap, rows="part")
         seconds = {name: self.seconds.get(name, 0.0) for name in self.timed_parts}
-        return self.shares(seconds, map(units.took, seconds.values()))
+        return self.shares(seconds, units.took)
 
     def sentence(self) -> str:
         """Which takes most, and where time and FLOPs disagree; whose passes they are, where calls have no time."""

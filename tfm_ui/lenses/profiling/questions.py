@@ -103,7 +103,7 @@ def growth_with_length(rows: Parameters) -> str:
     grown, length = _grown(rows)
     if not grown:
         return "Each target stands here at one length only: write one configuration at two lengths."
-    what = "times grow" if rows.measured else "operations grow"
+    first, what = (MEASURED, "times grow") if rows.measured else (NO_TIME, "operations grow")
     more = [name for name, (factor, low) in grown.items() if low > length and factor > 1.05 * length]
     each = formats.listed([f"{name} {units.times(factor)}" for name, (factor, _) in grown.items()])
     grow = "grows" if len(more) == 1 else "grow"
@@ -112,7 +112,7 @@ def growth_with_length(rows: Parameters) -> str:
         if more
         else "None grows clearly faster than the length"
     )
-    return f"{_first(rows)}: with {units.times(length)} the tokens, the {what}: {each}. {who}."
+    return f"{first}: with {units.times(length)} the tokens, the {what}: {each}. {who}."
 
 
 @answer_of(Parameters)
@@ -125,12 +125,12 @@ def parameters_and_time(rows: Parameters) -> str:
         return "All these rows have equally many parameters."
     cost, low, high = _growth(rows, few, most)
     told = f"from row {few} to row {most} the parameters grow {units.times(more)}"
-    what, grow = ("the time", "grows") if rows.measured else ("the operations", "grow")
+    first, what, grow = (MEASURED, "the time", "grows") if rows.measured else (NO_TIME, "the operations", "grow")
     how = "about as much" if abs(cost / more - 1) < units.NEAR else "more" if cost > more else "less"
     verdict = f"So {what} {grow} {how}."
     if low <= more <= high and low < high:
         verdict = "These rounds cannot show a difference between the two."
-    return f"{_first(rows)}: {told}, {what} {units.times(cost)}. {verdict}"
+    return f"{first}: {told}, {what} {units.times(cost)}. {verdict}"
 
 
 @answer_of(Parameters)
@@ -178,10 +178,6 @@ def _grown(rows: Parameters) -> tuple[dict[str, tuple[float, float]], float]:
                 spans[long.target] = factor, (grown, low)
     length = max((factor for factor, _ in spans.values()), default=1.0)
     return {target: grown for target, (factor, grown) in spans.items() if factor == length}, length
-
-
-def _first(rows: Parameters) -> str:
-    return MEASURED if rows.measured else NO_TIME
 
 
 # length

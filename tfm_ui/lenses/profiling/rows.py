@@ -106,7 +106,7 @@ class ProfilingPanel(Panel):
         backward = {TRAINING: measured.training or Blocks()} if self.plan.setup.backward else {}
         return {FORWARD: measured.forward} | backward
 
-    @property
+    @cached_property
     def measured(self) -> list[int]:
         """The numbers of the rows whose forward pass has a time."""
         return self.timed(FORWARD)

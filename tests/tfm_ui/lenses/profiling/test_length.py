@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.profiling_toys import measured
-from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, plausible
+from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, measured, plausible
 from tfm_core.profiling import PartTime, costs
 from tfm_core.profiling.statistics import ratio
 from tfm_ui.lenses.profiling import measurements
@@ -27,8 +26,16 @@ def over_lengths(state=STATE, **how):
     return measured(MODEL, state, **how)
 
 
+def times_of(**how) -> LengthTime:
+    return over_lengths(**how).on(LengthTime)
+
+
+def parts_of(**how) -> LengthParts:
+    return over_lengths(**how).on(LengthParts)
+
+
 def test_medians_and_fits_are_those_of_the_blocks():
-    times = over_lengths().on(LengthTime)
+    times = times_of()
     assert list(times.blocks) == [FORWARD, TRAINING]
     assert times.milliseconds(FORWARD) == [1e3 * np.median(b.seconds) for b in times.blocks[FORWARD]]
     for way in (FORWARD, TRAINING):
@@ -39,7 +46,7 @@ def test_medians_and_fits_are_those_of_the_blocks():
 
 
 def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
-    times = over_lengths().on(LengthTime)
+    times = times_of()
     off = np.log(times.scaled()) - np.log(times.milliseconds(FORWARD))
     assert off.mean() == pytest.approx(0)
     assert np.ptp(np.log(times.scaled()) - np.log(times.flops)) == pytest.approx(0)
@@ -47,7 +54,7 @@ def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
 
 
 def test_the_sentence_says_the_growth_of_the_last_four_times():
-    times = over_lengths().on(LengthTime)
+    times = times_of()
     at = dict(zip(times.lengths, times.blocks[FORWARD], strict=True))
     factor = ratio(at[1024], at[256]).middle
     assert times.sentence().startswith(
@@ -90,7 +97,7 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     ],
 )
 def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
-    times = over_lengths(**how).on(LengthTime)
+    times = times_of(**how)
     lengths = [times.lengths[i] for i in there]
     for way in (FORWARD, TRAINING):
         assert f"{said}{way} grows as n^{times.fits[way].exponent.middle:.2f}" in times.sentence()
@@ -106,7 +113,7 @@ def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
 
 
 def test_without_a_law_the_closed_form_names_its_own_lengths():
-    times = over_lengths(done=2).on(LengthTime)
+    times = times_of(done=2)
     assert f"FLOPs grow with n^{times.theory:.2f} from 32 to 1,024 tokens" in times.sentence()
 
 
@@ -119,36 +126,30 @@ def test_lengths_that_cannot_be_told_apart_are_not():
 
 
 def test_what_was_measured_under_load_is_marked_at_its_lengths():
-    compared = over_lengths(busy=[1, 2])
-    for view, kinds in (
-        (compared.on(LengthTime), "Measured under load: 64 and 128 tokens."),
-        (compared.on(LengthParts), "64 and 128 tokens."),
-    ):
-        assert view.sentence().endswith(kinds)
-    assert (
-        compared.on(LengthTime).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
-    )
-    assert compared.on(LengthParts).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
-    assert np.isfinite(compared.on(LengthTime).milliseconds(FORWARD)).all()
-    assert over_lengths(busy=range(6)).on(LengthTime).sentence().endswith("Measured under load: all lengths.")
-    assert "under load" not in over_lengths().on(LengthTime).sentence() + over_lengths().on(LengthParts).sentence()
+    times, parts = times_of(busy=[1, 2]), parts_of(busy=[1, 2])
+    assert times.sentence().endswith("Measured under load: 64 and 128 tokens.")
+    assert parts.sentence().endswith("64 and 128 tokens.")
+    for marked in (times.table()[f"{FORWARD}, measured under load"], parts.table()["measured under load"]):
+        assert marked.tolist() == [False, True, True, False, False, False]
+    assert np.isfinite(times.milliseconds(FORWARD)).all()
+    assert times_of(busy=range(6)).sentence().endswith("Measured under load: all lengths.")
+    assert "under load" not in times_of().sentence() + parts_of().sentence()
 
 
 def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
-    times = over_lengths(only_backward=range(6)).on(LengthTime)
+    times = times_of(only_backward=range(6))
     assert list(times.fits) == [TRAINING]
     assert f"Over all lengths {TRAINING} grows as n^" in times.sentence()
     tokens = "32, 64, 128, 256, 512 and 1,024 tokens"
     assert times.sentence().endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
     assert times.scaled() == []
-    assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
-        over_lengths(only_backward=range(6)).on(LengthParts).sentence()
-    )
-    assert "of its own" not in over_lengths().on(LengthParts).sentence()
+    separate = f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}."
+    assert separate in parts_of(only_backward=range(6)).sentence()
+    assert "of its own" not in parts_of().sentence()
 
 
 def test_a_length_that_failed_only_backward_keeps_its_forward_time():
-    times = over_lengths(only_forward=[5]).on(LengthTime)
+    times = times_of(only_forward=[5])
     assert (len(times.measured_at(FORWARD)), len(times.measured_at(TRAINING))) == (6, 5)
     assert "Over all lengths forward grows" in times.sentence()
     assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in times.sentence()
@@ -207,7 +208,7 @@ def test_a_link_finds_the_named_measurement(monkeypatch):
 
 
 def test_products_overtake_the_feed_forward_where_their_curves_cross():
-    shares = over_lengths().on(LengthParts)
+    shares = parts_of()
     assert shares.predicted == MODEL.d_ff
     n = shares.overtaken  # products at a fifth of the peak, the feed-forward at half: 2.5 times earlier
     assert n == pytest.approx(MODEL.d_ff / 2.5, rel=0.02)

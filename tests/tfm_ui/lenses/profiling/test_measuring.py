@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.utils.benchmark import Timer
 
-from tests.tfm_ui.lenses.profiling.profiling_toys import plan as plan_of_link
+from tests.tfm_ui.lenses.profiling.reports import plan as plan_of_link
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import DEFAULT_SIZES, Blocks, Machine, Memory, Plan, Progress, Report, Row, Setup, Size

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
-from tests.tfm_ui.lenses.profiling.profiling_toys import measured
-from tests.tfm_ui.lenses.profiling.reports import leaves, part_seconds
+from tests.tfm_ui.lenses.profiling.reports import leaves, measured, part_seconds
 from tfm_core.profiling import TARGETS, Blocks, Measured, PartTime, Row, Size, costs
 from tfm_ui.lenses.profiling.parts import (
     MOST,

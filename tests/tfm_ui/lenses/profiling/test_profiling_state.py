@@ -150,12 +150,6 @@ def test_learned_positions_end_and_that_is_said():
     assert why_no_length(ModelState(), state) == ""
 
 
-def test_a_causal_encoder_is_called_decoder_only():
-    assert in_common(ModelState(), ProfilingState()).text.startswith(
-        "Every row is a model of the sidebar’s kind: decoder-only, pre-norm, gelu,"
-    )
-
-
 def test_the_kind_is_said_with_what_differs_from_it():
     assert in_common(ModelState(causal=False), ProfilingState(targets="with weights,GRU")).text == (
         "Every row is a model of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding "

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.profiling_toys import measured
-from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves
+from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, measured
 from tfm_core.profiling import Setup, costs
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.roofline import Roofline, above_the_product
