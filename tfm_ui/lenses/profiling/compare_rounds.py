@@ -112,12 +112,14 @@ class Times(ProfilingPanel):
     def _missing(self) -> str:
         """Rows that lack a figure; nothing more where none has a forward time, as that is said already."""
         lacking = {kind: [number for number in self.numbers if self.reason(number, kind)] for kind in self.kinds(1)}
-        told = {kind: rows for kind, rows in lacking.items() if rows and (self.measured or len(rows) < len(self.rows))}
-        if not told:
+        unsaid = {
+            kind: rows for kind, rows in lacking.items() if rows and (self.measured or len(rows) < len(self.rows))
+        }
+        if not unsaid:
             return ""
         if len({tuple(rows) for rows in lacking.values()}) == 1:
             return f"Without a figure: {listed_rows(lacking[FORWARD])}; the table says why."
-        each = [f"without a figure for {kind}: {listed_rows(rows)}" for kind, rows in told.items()]
+        each = [f"without a figure for {kind}: {listed_rows(rows)}" for kind, rows in unsaid.items()]
         return f"{'; '.join(each)}; the table says why.".capitalize()
 
     def chart(self) -> Content:
