@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
-from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.panels import Head
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.links import state_of
 from tfm_ui.state.model_state import ModelState
@@ -15,7 +15,7 @@ def computed(link: str) -> np.ndarray:
     query = parse_qs(urlsplit(link).query, keep_blank_values=True)
     model, lens = state_of(ModelState, "", query), state_of(HeadsState, "heads_", query)
     scope: dict = {}
-    exec(all_heads(model, lens.kind).head(lens.layer - 1, lens.head - 1).recipe(), scope)
+    exec(Head(model, lens).recipe(), scope)
     return scope["weights"].numpy()
 
 

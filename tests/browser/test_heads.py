@@ -6,7 +6,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import FRAMES, NO_MOTION
 from tests.browser.links import same
-from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.panels import Heads
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.model_state import ModelState
 
 
@@ -161,7 +162,7 @@ def a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_s
     expect_locked(1, 3)
     table_row(visitor, -1)  # the heading "entropy": now the lowest is first
     model = ModelState()
-    entropy = all_heads(model, "encoder").table()["entropy"]
+    entropy = Heads(model, HeadsState()).table()["entropy"]
     lowest = int(entropy.argmin())
     table_row(visitor, 0)
     expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")

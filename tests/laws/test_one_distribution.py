@@ -9,9 +9,10 @@ from tfm_core import LAB_GPT, Transformer, lab_tokenizer
 from tfm_ui.lenses.generate.courses import course_of, settings_of
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.tokens import Surprise
-from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.lenses.model.output.likeliest import Output
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 TEXTS = (
@@ -46,9 +47,9 @@ def test_output_write_surprise_and_home_give_the_next_token_one_probability(name
     written = course_of(model, settings_of(model, GenerateState(steps=1, method="greedy"))).steps[0].logits
     torch.testing.assert_close(written.double().softmax(-1), every, atol=1e-6, rtol=1e-4)
 
-    assert max(next_token(model).shares) <= float(every.max()) + 1e-6
+    assert max(Next(model, LensState()).shares) <= float(every.max()) + 1e-6
     if name == "Lab GPT":
-        assert next_token(model).shares[0] == pytest.approx(float(every[token]), rel=1e-4)
+        assert Next(model, LensState()).shares[0] == pytest.approx(float(every[token]), rel=1e-4)
 
     longer = MODELS[name](text + next(_continuations(model, text, token)))
     side = Surprise(longer, GenerateState(view="surprise")).sides[0]

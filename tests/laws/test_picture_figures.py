@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from tests.laws.of_views import pictures_of
 from tests.laws.test_scale_laws import LENSES, LINKS, drawn_for, evenly
-from tests.tfm_ui.lenses.heads.all_weights import weights_of
+from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import without_template
@@ -24,8 +24,6 @@ from tests.tfm_ui.pictures.figure_checks import array, leaves, traces
 from tests.tfm_ui.pictures.figure_laws import LAWS, figure_law
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses import lenses
-from tfm_ui.lenses.heads.numbers import all_heads
-from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.profiling import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.panels import NOTEBOOK
@@ -145,7 +143,7 @@ def test_the_head_map_is_what_tfm_core_computes():
 def test_the_heads_are_the_models_weights_rounded_as_the_title_says(more):
     model = {**MODEL, **more}
     drawn = traces(in_file(figure_of("heads", query("heads", model, {}), "", "")))
-    weights = weights_of(all_heads(ModelState(**model), HeadsState().kind))
+    weights = weights_of(heads_of(ModelState(**model)))
     block = -(-weights.shape[-1] // len(drawn[0]["x"]))
     pools = F.max_pool2d(torch.from_numpy(weights), block, ceil_mode=True).flatten(0, 1).numpy()
     for heat, pool, head in zip(drawn, pools, weights.reshape(-1, *weights.shape[2:]), strict=True):

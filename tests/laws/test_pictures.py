@@ -15,9 +15,9 @@ from tests.examples import shared_by
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import bars, figure, names
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.panels import Head, Heads
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions.state import PositionsState
@@ -90,18 +90,18 @@ def test_any_query_stands_for_a_state_and_says_which(name, data):
 
 
 def test_the_grid_and_the_map_are_of_the_state_in_the_query():
-    heads = all_heads(MODEL, LENS.kind)
+    heads, head = Heads(MODEL, LENS), Head(MODEL, LENS)
     header, numbers = decode(made("head", query_of(STATES)))
     cells = np.frombuffer(numbers, np.float32).reshape(6, 6)
-    np.testing.assert_array_equal(np.maximum(cells, 0), heads.head(1, 4).weights)
-    assert header["top"] == pytest.approx(heads.head(1, 4).weights.max())
+    np.testing.assert_array_equal(np.maximum(cells, 0), head.weights)
+    assert header["top"] == pytest.approx(head.weights.max())
     grid, _ = decode(made("heads", query_of(STATES)))
-    assert (grid["picked"], grid["about"]) == ([1, 4], heads.sentences)
+    assert (grid["picked"], grid["about"]) == ([1, 4], [heads.sentence_of(*place) for place in heads.places])
     assert decode(made("home_heads", query_of(STATES)))[0]["picked"] is None
 
 
 def test_the_bars_are_the_likeliest_tokens():
-    likely = next_token(MODEL)
+    likely = Next(MODEL, LensState())
     header, _ = decode(made("home_next", query_of(STATES[:1])))
     (drawn,) = bars(header).values()
     np.testing.assert_array_equal(drawn, likely.shares)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget, with_menus
-from tests.tfm_ui.lenses.profiling.profiling_toys import plan, report
+from tests.tfm_ui.lenses.profiling.reports import plan, report
 from tests.tfm_ui.pictures.charts import ends, prints_nan
 from tfm_core.profiling import Measured
 from tfm_ui.lenses.profiling import measurements

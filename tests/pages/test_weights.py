@@ -6,9 +6,8 @@ import pytest
 
 from tests.opening import PAGES, go_to, new_app
 from tests.pages.test_app import HEADS, picture, plain, shown, start, text_on, widget
-from tests.tfm_ui.lenses.heads.all_weights import weights_of
+from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tfm_core.model.trained import trained_weights
-from tfm_ui.lenses.heads.numbers import all_heads
 from tfm_ui.pictures.registry import CannotBeShown, made
 from tfm_ui.state.lab_gpt import PROSE
 from tfm_ui.state.model_state import ModelState
@@ -76,7 +75,7 @@ def test_the_pictures_are_of_the_trained_model():
     app = start(weights="induction", heads_layer="2")
     header, _ = picture(app, "head")
     assert parse_qs(header["query"]) == {"weights": ["induction"], "heads_layer": ["2"]}
-    heads = all_heads(ModelState(weights="induction"), "encoder")
+    heads = heads_of(ModelState(weights="induction"))
     assert shown(app).tolist() == weights_of(heads)[1, 0].tolist() if weights_of(heads).ndim == 4 else True
     assert trained_weights("induction")
 

@@ -170,14 +170,15 @@ def in_no_panel(lens: str) -> frozenset[str]:
     left = set(pictures) - knobs
     for link in recorded_links():
         if left and link.lens == lens and not link.question:
-            left -= {panel.picture_name for panel in _panels(link)}
+            left -= _in_panels(link)
     return frozenset(left | knobs)
 
 
-def _panels(link: Link) -> list[Panel]:
+def _in_panels(link: Link) -> set[str]:
+    """The pictures that a link's panels show."""
     lens, asked = lenses.lens(link.lens), read(link)
     state = asked.lens(lens.state, lens.prefix)
     with nothing_kept(measured=link.is_measured):
-        return (
-            [] if lens.view_of(state).why_not_shown(asked.model, state) else panels_in(lens.blocks(asked.model, state))
-        )
+        if lens.view_of(state).why_not_shown(asked.model, state):
+            return set()
+        return {panel.picture_name for panel in panels_in(lens.blocks(asked.model, state))}

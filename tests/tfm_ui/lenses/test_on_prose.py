@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.lenses.heads.all_weights import weights_of
+from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tfm_core import LAB_GPT, Transformer, lab_prompt, lab_tokenizer, recording
 from tfm_core.language.head_scores import head_scores
 from tfm_core.study.interventions import silence_head
@@ -12,8 +12,7 @@ from tfm_ui.lenses import lens
 from tfm_ui.lenses.attention import questions as attention_questions
 from tfm_ui.lenses.attention.change import ChangeOutput
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.heads import prose as heads_prose
-from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads import questions as of_heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks import questions as masks_questions
 from tfm_ui.lenses.masks.state import MasksState
@@ -85,13 +84,13 @@ def test_in_the_names_the_last_token_stands_before():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("layer", "head"), [(1, 1), (3, 2)])
 def test_what_a_head_gives_to_the_token_before(model, layer, head):
-    weights = weights_of(all_heads(model, "encoder"))
+    weights = weights_of(heads_of(model))
     rows = np.arange(1, weights.shape[-1])
     share = weights[:, :, rows, rows - 1].mean(-1)
     state = HeadsState(layer=layer, head=head)
-    assert heads_prose.percent_on_previous(model, state) == pytest.approx(100 * share[layer - 1, head - 1], abs=0.06)
+    assert of_heads.percent_on_previous(model, state) == pytest.approx(100 * share[layer - 1, head - 1], abs=0.06)
     most = int((weights[layer - 1, head - 1, 1:].argmax(-1) == rows - 1).sum())
-    said = heads_prose.looks_at_previous(model, state)
+    said = of_heads.looks_at_previous(model, state)
     assert (
         f"{formats.percent(float(share[layer - 1, head - 1]))} of its weight, and in {most} of {len(rows)} rows" in said
     )
@@ -101,26 +100,26 @@ def test_what_a_head_gives_to_the_token_before(model, layer, head):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_how_many_heads_look_at_the_first_token(model):
-    weights = weights_of(all_heads(model, "encoder"))[:, :, 1:]
+    weights = weights_of(heads_of(model))[:, :, 1:]
     most = (weights.argmax(-1) == 0).mean(-1) > 0.5
-    assert heads_prose.heads_on_first(model, HeadsState()) == most.sum()
+    assert of_heads.heads_on_first(model, HeadsState()) == most.sum()
     share = weights[..., 0].mean(-1).max()
-    assert f"{formats.percent(float(share))} on average" in heads_prose.looks_at_first(model, HeadsState())
+    assert f"{formats.percent(float(share))} on average" in of_heads.looks_at_first(model, HeadsState())
 
 
 def test_what_a_head_gives_to_what_came_last_time():
     model, state = ModelState(text=TEXT, num_layers=4, num_heads=8), HeadsState(layer=2, head=3)
-    cells = np.argwhere(behind_earlier(all_heads(model, "encoder").ids)).tolist()
+    cells = np.argwhere(behind_earlier(heads_of(model).ids)).tolist()
     assert cells == [[5, 2], [6, 3], [7, 2], [7, 6], [8, 1]]
-    weights = weights_of(all_heads(model, "encoder"))[1, 2]
+    weights = weights_of(heads_of(model))[1, 2]
     rows = [weights[5, 2], weights[6, 3], weights[7, 2] + weights[7, 6], weights[8, 1]]
-    said = heads_prose.looks_behind(model, state)
+    said = of_heads.looks_behind(model, state)
     assert (
         f"In 4 rows the token has stood before. Layer 2, head 3 gives {formats.percent(float(np.mean(rows)))}" in said
     )
-    assert "No token stands in this text twice" in heads_prose.looks_behind(ModelState(text="a b c"), state)
+    assert "No token stands in this text twice" in of_heads.looks_behind(ModelState(text="a b c"), state)
     both = ModelState(architecture="encoder-decoder")
-    assert heads_prose.looks_behind(both, HeadsState(kind="cross")) == heads_prose.TWO_TEXTS
+    assert of_heads.looks_behind(both, HeadsState(kind="cross")) == of_heads.TWO_TEXTS
 
 
 def test_the_copied_token_in_a_and_b_is_what_the_silenced_model_says():

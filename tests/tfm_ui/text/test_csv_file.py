@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.heads.numbers import all_heads
+from tfm_ui.lenses.heads.panels import Head
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.csv_file import MARKS, csv_of
 
@@ -85,6 +86,6 @@ def test_rows_that_are_named_twice():
 
 def test_a_table_of_the_app_is_left_as_it_is():
     model = ModelState()
-    table = all_heads(model, "encoder").head(0, 0).table()
+    table = Head(model, HeadsState()).table()
     assert csv_of(table) == table.to_csv(lineterminator="\r\n")
     assert table.index[0] == "1 the"

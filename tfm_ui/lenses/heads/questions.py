@@ -1,22 +1,327 @@
-"""Questions of the Heads lens. tests/tfm_ui/lenses/heads/test_questions_heads.py checks what they say."""
+"""Questions of the Heads lens, with answers that are computed from the heads on screen, and true of any model.
 
-from tfm_ui.lenses.heads import answers, prose
+tests/tfm_ui/lenses/heads/test_questions_heads.py checks what they say.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_ui.lenses.heads.panels import Heads, HeadsPanel
+from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import lab_heads
+from tfm_ui.live.learned import UNKNOWN, Looking, where_to_look
+from tfm_ui.live.memory import adds_bias
 from tfm_ui.page.questions import Computed, Prediction, Question
 from tfm_ui.state import lab_gpt
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.head_sentences import behind_earlier
+from tfm_ui.text.ties import places_of_largest
+
+TWO_TEXTS = "Queries and keys are two texts here, so no key stands before its query."
+
+
+def first_row(model: ModelState, state: HeadsState) -> str:
+    """Why the first row of a causal model is fixed."""
+    heads = Heads(model, state)
+    may_see = int(heads.visible_keys[0])
+    if may_see == 1:
+        return (
+            f"“{heads.queries[0]}” may look at one token alone, itself. The softmax shares out exactly 1 in each row, "
+            "so that one weight is 1 whatever the scores are, and training can only change scores."
+        )
+    return (
+        f"Here it could: the first row may look at {may_see} tokens, as nothing hides later ones from it. "
+        "A row of a single token is fixed, because the softmax always shares out exactly 1."
+    )
+
+
+def order_is_lost(model: ModelState, state: HeadsState) -> str:
+    """Whether rows of one word differ, and what makes them differ."""
+    heads = Heads(model, state)
+    pairs = same_word(heads)
+    if not pairs:
+        return "No word stands in this text twice, so there are no rows to compare."
+    apart = max(_rows_apart(heads, a, b) for a, b in pairs)
+    if apart == 0:
+        return (
+            "It could not: rows of the same word have the same weights, to the last digit, in every head. Without "
+            "positions and without a mask, a query knows only which word it is, not where it stands."
+        )
+    by = [*(["the positions"] if model.positional != "none" else []), *(["the mask"] if model.looks_back_only else [])]
+    return (
+        f"By {formats.listed(by)}: rows of the same word differ by up to {formats.weight(apart)}. "
+        "What differs between them is where the word stands, and that is enough to tell who saw whom."
+    )
+
+
+def ahead(model: ModelState, state: HeadsState) -> str:
+    """How much weight goes to later tokens."""
+    share = weight_ahead(model, state)
+    if share == 0:
+        return (
+            "Nothing here looks ahead: no weight goes to a later token. That is what predicting the next token needs, "
+            "because a model that sees it has only to copy it."
+        )
+    return (
+        f"Of all weight on screen {formats.percent(share)} goes to later tokens. In predicting the next token that "
+        "would be cheating: the answer stands in the text. In translating or classifying a text that is there as a "
+        "whole, it is allowed."
+    )
+
+
+def weight_ahead(model: ModelState, state: HeadsState) -> float:
+    """The share of all weight that goes to tokens after the query, over all heads and the rows of tokens."""
+    heads = Heads(model, state)
+    total = ahead = 0.0
+    for weights in _exact(heads):
+        total += float(weights.sum())
+        ahead += float(np.triu(weights, 1).sum())
+    return ahead / total if total else 0.0
+
+
+def sharpest_and_bluntest(model: ModelState, state: HeadsState) -> str:
+    """The heads whose rows are the sharpest and the bluntest."""
+    heads = Heads(model, state)
+    rows = _with_a_choice(heads)
+    if not len(rows):
+        return "No token has a choice here: each may look at one at most, so all heads are alike."
+    top = heads.kept.first[:, :, rows].mean(-1)  # of the rows' largest weights, (layer, head)
+    low, high = _where(top, top.argmin()), _where(top, top.argmax())
+    width = model.d_model // model.num_heads
+    if top[high] < 1.01 * top[low]:
+        return "They are alike: in each head, the largest weight of a row is the same on average."
+    return (
+        f"They differ{model.if_random(', though nobody trained them')}. "
+        f"The sharpest is {_named(high)}: the largest weight of its rows is "
+        f"{formats.weight(top[high])} on average. The bluntest is {_named(low)}, with {formats.weight(top[low])}. "
+        f"Each compares tokens by {formats.plural(width, 'number')}"
+        f"{model.if_random(', and its weights were drawn by themselves')}."
+    )
+
+
+def sight(model: ModelState, state: HeadsState) -> str:
+    """How far the most short-sighted head looks, and the most far-sighted."""
+    heads = Heads(model, state)
+    if not heads.same_text:
+        return "Queries and keys are two texts here, so there is no distance between them."
+    table = heads.table()["distance"].to_numpy().reshape(heads.kept.largest.shape)
+    low, high = _where(table, table.argmin()), _where(table, table.argmax())
+    why = (
+        "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
+        if model.positional == "alibi"
+        else f"No slope makes them so: ALiBi is not chosen, and T5’s bias is {model.if_random('random', 'learned')}."
+        if adds_bias(model)
+        else "No slope makes them so: only ALiBi has one for each head. "
+        f"Their weights {model.if_random('were drawn at random', 'come from training')}."
+    )
+    return (
+        f"The most short-sighted is {_named(low)}: its weight lies {table[low]:.1f} tokens away on average. "
+        f"{_named(high).capitalize()} looks furthest, {table[high]:.1f} tokens. {why}"
+    )
+
+
+def two_texts(model: ModelState, state: HeadsState) -> str:
+    """Why cross-attention needs no causal mask."""
+    heads = Heads(model, state)
+    hidden = int((~heads.attention.visible[: heads.read]).sum())
+    if heads.same_text:
+        return (
+            "On screen queries and keys are the same text. Choose an encoder-decoder and the attention “cross” to see "
+            "how one text looks at another."
+        )
+    if hidden:
+        return f"Not every cell is free: {formats.count(hidden)} lead to padding, which is no part of the text."
+    return (
+        "The text that is looked at is there as a whole before the first word is written. Only the decoder’s own words "
+        "have to be hidden from each other, and that is done in its self-attention."
+    )
+
+
+def looks_where_it_should(model: ModelState, state: HeadsState) -> str:
+    """The head that looks most where each pattern of the task says, and the share of its weight there."""
+    heads = Heads(model, state)
+    patterns = where_to_look(model, heads.kind)
+    if not patterns:
+        return f"{UNKNOWN} Here no head has a place where it should look."
+    sentences = []
+    for pattern in patterns:
+        scores = _scores(heads, pattern)
+        best = _where(scores, scores.argmax())
+        sentences.append(
+            f"{pattern.pattern.why} {_named(best).capitalize()} gives {formats.share(float(scores[best]))} of its "
+            f"weight to these places, over the rows that have such places; spread evenly it would be "
+            f"{formats.share(pattern.even(heads.attention.visible))}."
+        )
+    return " ".join(sentences)
+
+
+def best_layer(model: ModelState, state: HeadsState) -> str:
+    """The layer with the head that looks most where it should, by the first pattern of the task; "none" without one."""
+    heads = Heads(model, state)
+    patterns = where_to_look(model, heads.kind)
+    return f"layer {_scores(heads, patterns[0]).max(-1).argmax() + 1}" if patterns else "none"
+
+
+def same_word(heads: HeadsPanel) -> list[tuple[int, int]]:
+    """Pairs of rows, from 0, that are the same word: each with the first of them."""
+    first: dict[int, int] = {}
+    earlier = [first.setdefault(number, row) for row, number in enumerate(heads.ids)]
+    return [(before, row) for row, before in enumerate(earlier) if before < row]
+
+
+def _rows_apart(heads: HeadsPanel, a: int, b: int) -> float:
+    return max(float(np.abs(weights[a] - weights[b]).max()) for weights in _exact(heads))
+
+
+def _exact(heads: HeadsPanel) -> list[NDArray[np.float32]]:
+    """Each head's weights, float32 (query, key), without rows of padding."""
+    return [heads.exact(*place) for place in heads.places]
+
+
+def _scores(heads: HeadsPanel, pattern: Looking) -> NDArray[np.float64]:
+    """The share of each head's weight where a pattern says, (layer, head)."""
+    return np.array([pattern.score(weights) for weights in _exact(heads)]).reshape(heads.kept.largest.shape)
+
+
+def _with_a_choice(heads: HeadsPanel) -> NDArray[np.intp]:
+    """The rows of tokens that may look at more than one."""
+    return np.flatnonzero(heads.visible_keys[: heads.read] > 1)
+
+
+def _where(values: NDArray[Any], number: int | np.intp) -> tuple[np.intp, ...]:
+    """Layer and head, from 0, of a value with this number among all."""
+    return np.unravel_index(number, values.shape)
+
+
+def _named(at: tuple[int | np.intp, ...]) -> str:
+    layer, head = at
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+# where heads of a language model look in a text
+
+
+def looks_at_previous(model: ModelState, state: HeadsState) -> str:
+    """The weight of the token before in the head on screen, beside an even spread, and the head with the most."""
+    heads = Heads(model, state)
+    if not heads.same_text:
+        return TWO_TEXTS
+    if heads.read < 2:
+        return "There is a single token, and none before it."
+    weights = _weights(heads)
+    share, even = _previous(weights), _previous(_even(heads))
+    at = (heads.layer, heads.head)
+    best = _where(share, places_of_largest(share)[0])
+    rows = formats.plural(heads.read - 1, "row")
+    most = int((weights[at].argmax(-1)[1:] == np.arange(heads.read - 1)).sum())
+    other = (
+        "No head here gives more."
+        if share[best] <= share[at]
+        else f"{_named(best).capitalize()} gives the most here, {formats.percent(float(share[best]))}."
+    )
+    return (
+        f"{_named(at).capitalize()} gives the token before {formats.percent(float(share[at]))} of its weight, and in "
+        f"{most} of {rows} more than any other; spread evenly it would be {formats.percent(float(even))}. {other}"
+    )
+
+
+def percent_on_previous(model: ModelState, state: HeadsState) -> float:
+    """The share of weight of the token before in the head on screen, in percent."""
+    heads = Heads(model, state)
+    if not heads.same_text or heads.read < 2:
+        return 0.0
+    return round(100 * float(_previous(_weights(heads))[(heads.layer, heads.head)]), 1)
+
+
+def looks_at_first(model: ModelState, state: HeadsState) -> str:
+    """The number of heads in which most rows look at the first token, and the largest mean share it gets in one."""
+    heads = Heads(model, state)
+    rows = _with_a_choice(heads)
+    if not len(rows):
+        return "No token has a choice here: each may look at one at most."
+    shares = _weights(heads)[:, :, rows, 0].mean(-1)
+    best = _where(shares, places_of_largest(shares)[0])
+    even = formats.percent(float(_even(heads)[rows, 0].mean()))
+    return (
+        f"In {heads_on_first(model, state)} of {formats.plural(shares.size, 'head')} most rows look more at "
+        f"“{heads.keys[0]}” than at any other token; rows without a choice are left out. "
+        f"{_named(best).capitalize()} gives it the most, {formats.percent(float(shares[best]))} on average; spread "
+        f"evenly it would be {even}. A softmax must share out 1 in every row: a head that finds nothing can leave its "
+        "weight at a token that everybody sees, and what it then writes can be the same for all."
+    )
+
+
+def heads_on_first(model: ModelState, state: HeadsState) -> int:
+    """The number of heads in which more than half of the rows that have a choice look most at the first token."""
+    heads = Heads(model, state)
+    rows = _with_a_choice(heads)
+    first = _weights(heads)[:, :, rows].argmax(-1) == 0
+    return int((2 * first.sum(-1) > len(rows)).sum())
+
+
+def looks_behind(model: ModelState, state: HeadsState) -> str:
+    """The weight, in heads, of the token that followed the row's own token when that last stood in the text."""
+    heads = Heads(model, state)
+    if not heads.same_text:
+        return TWO_TEXTS
+    cells = behind_earlier(heads.ids)
+    rows = np.flatnonzero(cells.any(-1))
+    if not len(rows):
+        return "No token stands in this text twice, so nothing came after an earlier one of the same kind."
+    share = _on(_weights(heads), cells, rows)
+    even = float(_on(_even(heads)[None, None], cells, rows)[0, 0])
+    at, best = (heads.layer, heads.head), _where(share, places_of_largest(share)[0])
+    verdict = "it does look there" if share[at] > 2 * even else "it hardly looks there"
+    return (
+        f"In {formats.plural(len(rows), 'row')} the token has stood before. {_named(at).capitalize()} gives "
+        f"{formats.percent(float(share[at]))} of its weight to what came after it, where an even spread would give "
+        f"{formats.percent(even)}: {verdict}. The most, {formats.percent(float(share[best]))}, comes from "
+        f"{_named(best)}. A head that looks there can copy what came last time; whether the model does, only its "
+        "output tells."
+    )
+
+
+def _on(weights: NDArray[np.float32], cells: NDArray[np.bool_], rows: NDArray[np.intp]) -> NDArray[np.float32]:
+    """The share of each head's weight on these cells, (layer, head), over these rows."""
+    shares: NDArray[np.float32] = np.where(cells, weights, 0).sum(-1)[..., rows].mean(-1)
+    return shares
+
+
+def _weights(heads: HeadsPanel) -> NDArray[np.float32]:
+    """All weights among the tokens, (layer, head, query, key)."""
+    weights = np.stack(_exact(heads))[..., : heads.read if heads.same_text else None]
+    return weights.reshape(*heads.kept.largest.shape, *weights.shape[1:])
+
+
+def _even(heads: HeadsPanel) -> NDArray[np.float32]:
+    """The weights of a head that looks alike at all keys that it may see, (query, key)."""
+    read = heads.read
+    visible = heads.attention.visible[:read, : read if heads.same_text else None]
+    even: NDArray[np.float32] = (visible / visible.sum(-1, keepdims=True).clip(min=1)).astype(np.float32)
+    return even
+
+
+def _previous(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The mean weight on the token before, over all rows but the first, (...)."""
+    means: NDArray[np.float32] = np.asarray(weights.diagonal(-1, -2, -1).mean(-1))
+    return means
+
 
 QUESTIONS = (
     Question(
         "First row",
         "The first row of every head is 1.00 and nothing else. Why could no training change that?",
-        answers.first_row,
+        first_row,
         only=lambda model, page: model.looks_back_only and not model.is_encoder_decoder,
     ),
     Question(
         "Who saw whom?",
         "Positions are off: all four rows of “the” are alike to the last digit, in every head. How could this model "
         "ever tell who saw whom?",
-        answers.order_is_lost,
+        order_is_lost,
         model={
             "text": "the dog saw the man and the man saw the dog",
             "seq_len": 11,
@@ -29,10 +334,10 @@ QUESTIONS = (
         "Looking ahead",
         "Causal is off. How much of all weight goes to tokens that come later, and in which tasks would that be "
         "cheating?",
-        answers.ahead,
+        ahead,
         Prediction(
             ask="What percentage of all weight goes to later tokens?",
-            measured=lambda model, state: 100 * answers.weight_ahead(model, state),
+            measured=lambda model, state: 100 * weight_ahead(model, state),
             unit="%",
         ),
         model={"causal": False},
@@ -42,7 +347,7 @@ QUESTIONS = (
         "Many heads",
         "Sixteen heads share a width of 32: each compares tokens by 2 numbers. Are they alike? Find the sharpest and "
         "the bluntest.",
-        answers.sharpest_and_bluntest,
+        sharpest_and_bluntest,
         model={"num_heads": 16},
         given=("d_model",),
     ),
@@ -50,14 +355,14 @@ QUESTIONS = (
         "A long text",
         "ALiBi lowers a score the further away its key is, in each head at another rate. Which head is the most "
         "short-sighted, and which looks furthest?",
-        answers.sight,
+        sight,
         model={"text": "@alice", "seq_len": 512, "num_layers": 4, "num_heads": 8, "positional": "alibi"},
         moves=("text", "seq_len", "num_layers", "num_heads"),
     ),
     Question(
         "Two texts",
         "Each German word looks at English ones, and no cell is masked. Why may it look ahead here?",
-        answers.two_texts,
+        two_texts,
         model={"architecture": "encoder-decoder"},
         page={"kind": "cross"},
         given=("text", "target"),
@@ -66,8 +371,8 @@ QUESTIONS = (
         "A head with a job",
         "Trained on letters that repeat. One head looks at what came after its own letter last time: in which layer "
         "is it, and what does the other do?",
-        answers.looks_where_it_should,
-        Prediction(ask="In which layer is it?", measured=answers.best_layer, options=("layer 1", "layer 2", "none")),
+        looks_where_it_should,
+        Prediction(ask="In which layer is it?", measured=best_layer, options=("layer 1", "layer 2", "none")),
         model={"weights": "induction"},
         page={"layer": 2},
         moves=("layer",),
@@ -76,8 +381,8 @@ QUESTIONS = (
         "The token before",
         "On random tokens, this head of Lab GPT looks most at the token before. How much of its weight goes there in a "
         "sentence?",
-        prose.looks_at_previous,
-        Prediction(ask="What percentage of its weight?", measured=prose.percent_on_previous, unit="%"),
+        looks_at_previous,
+        Prediction(ask="What percentage of its weight?", measured=percent_on_previous, unit="%"),
         model=lab_gpt.ON_PROSE,
         page=Computed(
             layer=lambda: lab_heads.previous_token_head()[0], head=lambda: lab_heads.previous_token_head()[1]
@@ -88,8 +393,8 @@ QUESTIONS = (
         "The first token",
         "Lab GPT again. In how many heads do most rows look at the first token above all? What could a head gain by "
         "looking there?",
-        prose.looks_at_first,
-        Prediction(ask="In how many heads?", measured=prose.heads_on_first),
+        looks_at_first,
+        Prediction(ask="In how many heads?", measured=heads_on_first),
         model=lab_gpt.ON_PROSE,
         moves=("text",),
     ),
@@ -97,7 +402,7 @@ QUESTIONS = (
         "What came last time",
         "Two invented names, each twice. Does this head of Lab GPT look at what came after its own token last time, as "
         "whoever copies must?",
-        prose.looks_behind,
+        looks_behind,
         model=lab_gpt.ON_NAMES,
         page=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
     ),

@@ -1,18 +1,28 @@
-"""Home, the first page: shows the model at work, without any controls of its own."""
+"""Home, the first page: shows the model at work, without any controls of its own.
 
-from tfm_ui.lenses.home.panels import blocks
-from tfm_ui.lenses.home.pictures import PICTURES
+Model and Generate share a card, what the model would say next: Model ends with it, and Generate goes on from it.
+"""
+
+from tfm_ui.lenses.home.cards import PICTURES, card
+from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
-from tfm_ui.page.lens import Lens, View
+from tfm_ui.page.lens import Lens, Maker, View
+from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.lens_state import LensState
 
+COLUMNS: list[list[Maker]] = [
+    [card("heads"), card("masks")],
+    [card("attention"), card("profiling")],
+    [card("positions"), card("training")],
+    [Next],
+]
 LENS = Lens(
     name="home",
     title="Home",
     heading="Attention Lab",
     lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,
-    views={"home": View(blocks=blocks, drawn=PICTURES, reads_pass=True)},
+    views={"home": View(shows=[Columns(COLUMNS)], beside=PICTURES, reads_pass=True)},
     questions=QUESTIONS,
     script="pages/start/home.py",
     opens_with=OPENS_WITH,

@@ -1,80 +1,127 @@
 """The tokens that the model predicts next: the likeliest ones by name, and a sentence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
 
+from tfm_core import Tokens, Transformer
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.passes import run
-from tfm_ui.pictures.panel import Result
-from tfm_ui.state.model_state import ModelState
+from tfm_ui.page import frame
+from tfm_ui.pictures import bars
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.panel import Panel
 from tfm_ui.text import formats, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.token_labels import labels, named, pieces_of_ids
 
 SHOWN = 5
+COMES_NEXT = ("model", "generate")  # lenses that share a card
+ABOUT = "What flows through it, what comes out, and how does it go on?"
 
 
-@dataclass(frozen=True)
-class NextToken(Result):
-    """The likeliest tokens at the last place of the text.
+def likeliest(probabilities: NDArray[np.float32], known: Mapping[int, Sequence[str]]) -> list[int]:
+    """The likeliest of those numbers of the vocabulary that stand for a known word, the likeliest first."""
+    return [i for i in probabilities.argsort()[::-1].tolist() if i in known][:SHOWN]
 
-    Attributes:
-        names: the tokens; several words may have the id of one of them, because ids are hashes.
-        shares: their probabilities, in descending order.
-        even: the probability of a token if all were equally likely.
-        about: the result in a sentence.
+
+class Next(Panel):
+    """The likeliest words at the last place of the text, from the probabilities of one pass. The text is not empty.
+
+    The model gives a probability to each number of its vocabulary; those that stand for a known word are shown.
     """
 
-    names: list[str]
-    shares: list[float]
-    even: float
-    about: str
+    key = "next"
+    how_to_read = "Softmax of the logits at the last token. Dotted: all tokens equally likely."
+    sources = (likeliest, Transformer.forward)
+    canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return "What it would say next" if self.model.looks_back_only else "What it makes of the last token"
+
+    @property
+    def text(self) -> Tokens:
+        """The text that the model goes on from."""
+        return self.model.target_tokens if self.model.is_encoder_decoder else self.model.source_tokens
+
+    @property
+    def probabilities(self) -> NDArray[np.float32]:
+        """The probability of each number of the vocabulary."""
+        return run(self.model).next_token
+
+    @cached_property
+    def known(self) -> Mapping[int, Sequence[str]]:
+        """The known words of each number; several may share one, because numbers are hashes."""
+        return pieces_of_ids(known_texts(self.model))
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The numbers of the likeliest known words."""
+        return likeliest(self.probabilities, self.known)
+
+    @property
+    def names(self) -> list[str]:
+        """The likeliest known words; of those that share a number, one."""
+        return [f"“{named(self.known[i][0])}”" for i in self.ids]
+
+    @property
+    def shares(self) -> list[float]:
+        """Their probabilities, in descending order."""
+        shares: list[float] = self.probabilities[self.ids].tolist()
+        return shares
+
+    @property
+    def even(self) -> float:
+        """The probability of a token if all were equally likely."""
+        return 1 / len(self.probabilities)
 
     def sentence(self) -> str:
-        """The result in a sentence."""
-        return self.about
+        """The likeliest word; of random weights also how little that says."""
+        of_known = self.probabilities[list(self.known)]
+        last = labels(self.text)[len(self.text.pieces) - 1]
+        likely = f"{self.names[0]}{one_of_ties(len(places_of_largest(of_known)))}, {formats.percent(self.shares[0], 3)}"
+        if not self.model.is_random:
+            return f"{self._of_trained(last)} {likely}."
+        sentences = [
+            f"After “{last}” the likeliest known word is {likely}: "
+            f"{units.times(self.shares[0] / self.even)} an even share of the "
+            f"{formats.count(len(self.probabilities))} tokens.",
+            f"All known words together have {formats.percent(float(of_known.sum()), 3)}; the rest goes to "
+            "tokens that stand for no word of the texts here.",
+            about_shared_numbers(self.ids, self.known),
+            "Random weights: this says nothing about language.",
+        ]
+        return " ".join(filter(None, sentences))
+
+    def _of_trained(self, last: str) -> str:
+        """What trained weights have learned, and where the likeliest token stands: the beginning of the sentence."""
+        at = f"after “{last}”" if self.model.looks_back_only else f"at “{last}”"
+        if not self.model.trained:
+            return f"Lab GPT has learned from prose of 1790 to 1864. Its likeliest token {at} is"
+        task = self.model.trained.about
+        return f"Trained on “{task.title}”: {task.about} The likeliest token {at} is"
+
+    def picture(self) -> Content:
+        """The likeliest words as bars, beside an even share."""
+        return bars.content(self.names, self.shares, reference=self.even, rows="next token")
 
     def table(self) -> pd.DataFrame:
         """The probabilities by name."""
         return pd.DataFrame({"probability": self.shares}, index=pd.Index(self.names, name="token"))
 
-
-def next_token(state: ModelState) -> NextToken:
-    """The likeliest words, from the probabilities of one pass. The text must not be empty.
-
-    The model gives a probability to each number of its vocabulary; those that stand for a known word are shown.
-    """
-    probabilities = run(state).next_token
-    tokens = state.target_tokens if state.is_encoder_decoder else state.source_tokens
-    known = pieces_of_ids(known_texts(state))
-    order = [i for i in probabilities.argsort()[::-1].tolist() if i in known][:SHOWN]
-    names, shares = [f"“{named(known[i][0])}”" for i in order], probabilities[order].tolist()
-    last = labels(tokens)[len(tokens.pieces) - 1]
-    even, alike = 1 / len(probabilities), one_of_ties(len(places_of_largest(probabilities[list(known)])))
-    known_share = float(probabilities[list(known)].sum())
-    if not state.is_random:
-        about = f"{_of_trained(state, last)} {names[0]}{alike}, {formats.percent(shares[0], 3)}."
-        return NextToken(names, shares, even, about)
-    said = [
-        f"After “{last}” the likeliest known word is {names[0]}{alike}, {formats.percent(shares[0], 3)}: "
-        f"{units.times(shares[0] / even)} an even share of the {formats.count(len(probabilities))} tokens.",
-        f"All known words together have {formats.percent(known_share, 3)}; the rest goes to "
-        "tokens that stand for no word of the texts here.",
-        about_shared_numbers(order, known),
-        "Random weights: this says nothing about language.",
-    ]
-    return NextToken(names, shares, even, " ".join(filter(None, said)))
-
-
-def _of_trained(state: ModelState, last: str) -> str:
-    """The beginning of the sentence on trained weights: what they learned, and where the likeliest token stands."""
-    at = f"after “{last}”" if state.looks_back_only else f"at “{last}”"
-    if not state.trained:
-        return f"Lab GPT has learned from prose of 1790 to 1864. Its likeliest token {at} is"
-    task = state.trained.about
-    return f"Trained on “{task.title}”: {task.about} The likeliest token {at} is"
+    def above(self) -> None:
+        """Draw links to the two lenses that go on from the next token: what it comes from, and what follows it."""
+        with st.container(horizontal=True, gap="small", key="lead_on"):
+            for lens in COMES_NEXT:
+                title, icon = lens.capitalize(), ":material/arrow_forward:"
+                st.page_link(frame.page_of(lens), label=title, icon=icon, icon_position="right", width="content")
+        st.html(f'<p class="note">{ABOUT}</p>')
 
 
 def about_shared_numbers(ids: Sequence[int], known: Mapping[int, Sequence[str]]) -> str:

@@ -13,7 +13,7 @@ from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.profiling import measure_words, measurements
-from tfm_ui.lenses.profiling.budget import limit, needs, refused
+from tfm_ui.lenses.profiling.plan import limit, needs, refused
 from tfm_ui.lenses.profiling.state import PREFIX
 from tfm_ui.page import controls, job_bar, notices
 from tfm_ui.store import shared

@@ -1,27 +1,46 @@
-"""What the controls ask for: the rows of each view and how they are measured, as a plan; or why there is none."""
+"""What the controls ask for, as a plan, or why there is none; what it will take of this server, and what it may."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from tfm_core.profiling import TARGETS, Plan, Row, Setup, Size
+import torch
+from torch.utils.benchmark import Timer
+
+from tfm_core.profiling import TARGETS, Machine, Plan, Row, Setup, Size
+from tfm_core.profiling.estimate import Budget, Estimate, estimate, refusal
+from tfm_core.profiling.machine import describe
 from tfm_core.profiling.units import in_bytes, in_seconds
-from tfm_ui.lenses.profiling.budget import BUDGET, needs
-from tfm_ui.lenses.profiling.sizes import sizes_of
 from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState
+from tfm_ui.state.fields import whole_number
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NO_CONFIGURATION = "There is no configuration to show. Open “Configurations” above and write one line: 64, 4, 2, 50."
+LARGEST = 65536  # of each number in the text box
+# The default plan takes a minute on a rented core; three let it fit where cores are slow. With two gigabytes, and as
+# much again for what an estimate overlooks, a server of eight keeps the rest for its visitors.
+BUDGET = Budget(seconds=180, bytes=2e9)
+SIDE, TIMES = 256, 20  # of the products that tell how fast this processor multiplies: a third of a millisecond each
 
 
 def plan_of(model: ModelState, state: ProfilingState) -> Plan | None:
     """What the view's button measures; None if there is nothing."""
-    if state.view == "length":
-        rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
-    else:
-        rows = tuple(rows_of(model, state)[0])
+    return (plan_of_lengths if state.view == "length" else plan_of_rows)(model, state)
+
+
+def plan_of_rows(model: ModelState, state: ProfilingState) -> Plan | None:
+    """The configurations of the text box; None if there is none."""
+    rows = rows_of(model, state)[0]
+    return Plan(tuple(rows), setup_of(state)) if rows else None
+
+
+def plan_of_lengths(model: ModelState, state: ProfilingState) -> Plan | None:
+    """The sidebar's model at several lengths; None if it can have none of them."""
+    rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
     return Plan(rows, setup_of(state)) if rows else None
 
 
@@ -132,3 +151,77 @@ def size_of_sidebar(model: ModelState) -> Size:
         seq_len=model.length,
         d_ff=model.d_ff,
     )
+
+
+def sizes_of(text: str, batch: int, kind: Mapping[str, Any] | None = None) -> tuple[list[Size], list[str]]:
+    """The configurations that a text describes, and what is wrong with the lines that describe none.
+
+    A line may hold a fifth number, the hidden units of the feed-forward network.
+
+    Args:
+        text: a line for each.
+        batch: of all.
+        kind: more fields of `Size`, of all.
+    """
+    sizes, problems = list[Size](), []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                sizes.append(_size(line, batch, kind or {}))
+            except ValueError as problem:
+                problems.append(f"Line {number}, “{line.strip()[:40]}”: {problem}.")
+    return sizes, problems
+
+
+def _size(line: str, batch: int, kind: Mapping[str, Any]) -> Size:
+    words = line.replace(",", " ").split()
+    numbers = [number for number in map(whole_number, words) if number is not None]
+    if not 4 <= len(numbers) == len(words) <= 5:
+        raise ValueError("expected 4 whole numbers, d_model, heads, layers and length; a fifth is d_ff")
+    if max(numbers) > LARGEST:
+        raise ValueError(f"expected numbers up to {LARGEST}")
+    d_model, heads, layers, length, d_ff = [*numbers, 0][:5]
+    return Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch, d_ff=d_ff, **kind)
+
+
+def line_of(size: Size) -> str:
+    """The line of the text box that describes a size, without its batch: `sizes_of` reads it."""
+    numbers = [size.d_model, size.num_heads, size.num_layers, size.seq_len]
+    return ", ".join(map(str, numbers + ([size.d_ff] if size.d_ff else [])))
+
+
+def needs(plan: Plan) -> Estimate:
+    """What it will take, roughly."""
+    return estimate(plan, _machine(plan.setup))
+
+
+def refused(plan: Plan) -> str:
+    """Why it is not measured here, with the estimate and what would fit; "" if it is."""
+    return refusal(plan, BUDGET, _machine(plan.setup))
+
+
+def limit(plan: Plan) -> float:
+    """Seconds after which it is stopped: blocks that were contended are measured again, and estimates are rough."""
+    return max(60.0, 3 * needs(plan).seconds)
+
+
+def _machine(setup: Setup) -> Machine:
+    """This machine at a first glance, for as long as the server runs.
+
+    Not as it was measured since: the lengths that fit are part of what a link means, and must stay.
+    """
+    machine = _glance(setup.device, setup.dtype)
+    return replace(machine, flops_per_second=setup.threads * machine.flops_per_second)
+
+
+@lru_cache(maxsize=32)
+def _glance(device: str, dtype: str) -> Machine:
+    """A look at the machine with one thread, as for all that the server computes: last digits depend on it."""
+    machine = describe(Setup(device=device, dtype=dtype))
+    if device != "cpu":  # a product that small tells nothing of a GPU: cautious rates
+        return machine
+    a = torch.ones(SIDE, SIDE, dtype=getattr(torch, dtype))
+    # By the processor's clock: torch's own waits for a GPU, which a forked process cannot, and nothing runs there.
+    watch = Timer("torch.mm(a, a)", timer=time.perf_counter, globals={"torch": torch, "a": a})
+    fastest = min(watch.timeit(1).median for _ in range(TIMES))  # nothing disturbs some of them
+    return replace(machine, flops_per_second=2 * SIDE**3 / fastest)

@@ -1,12 +1,12 @@
 """The row of controls above each view's picture: what is measured, how, and the button that measures."""
 
+from collections.abc import Sequence
+
 from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import TARGETS, Plan
 from tfm_ui.lenses.profiling import measure_bar
-from tfm_ui.lenses.profiling.comparison import line_of
-from tfm_ui.lenses.profiling.plan import kind_of, plan_of, rows_of, setup_of, size_of_sidebar
-from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.plan import kind_of, line_of, plan_of, rows_of, setup_of, size_of_sidebar, sizes_of
 from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, SIZES, ProfilingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.state.lists import names
@@ -16,21 +16,6 @@ from tfm_ui.text.markdown import escape_markdown
 
 DEVICE = ("device",) if len(DEVICES) > 1 else ()
 HOW = ("rounds", "backward", "dtype", *DEVICE, "threads", "count_embedding", "count_output", "vocabulary")
-
-
-def of_rows(model: ModelState) -> ProfilingState:
-    """The rows that are compared; in "More", how they are measured and over which row ratios are taken."""
-    return _with_rows(model, more=("baseline",))
-
-
-def of_chosen_row(model: ModelState) -> ProfilingState:
-    """`of_rows`, and which of them is looked at."""
-    return _with_rows(model, "row")
-
-
-def of_rows_alone(model: ModelState) -> ProfilingState:
-    """`of_rows`, for a view without ratios."""
-    return _with_rows(model)
 
 
 def of_lengths(model: ModelState) -> ProfilingState:
@@ -46,8 +31,14 @@ def random_numbers(model: ModelState, state: ProfilingState) -> str:
     return f"No text is read here: every configuration reads {what} drawn at random."
 
 
-def _with_rows(model: ModelState, *first: str, more: tuple[str, ...] = ()) -> ProfilingState:
-    """The rows and their targets fold away, but are always there: what is not drawn is not in the link."""
+def of_rows(model: ModelState, first: Sequence[str] = (), more: Sequence[str] = ()) -> ProfilingState:
+    """The rows and their targets fold away, but are always there: what is not drawn is not in the link.
+
+    Args:
+        model: the sidebar's model.
+        first: the fields whose controls stand before them.
+        more: the fields whose controls stand in "More", beside those of how the rows are measured.
+    """
     line = controls_line.row("line_profiling")
     _draw(model, line, *first)
     place = line.container(width="content")  # a link's lines are known when their box has been drawn

@@ -1,21 +1,20 @@
 """The Heads lens shows what the model computes."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from tfm_ui.lenses.heads import grid as heads_grid
-from tfm_ui.lenses.heads import head_map
-from tfm_ui.lenses.heads.numbers import all_heads
+from tests.tfm_ui.lenses.heads.all_weights import head_of, heads_of, weights_of
+from tfm_ui.lenses.heads import panels
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
-from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.places import tokens_of
+from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
 
@@ -30,34 +29,32 @@ KINDS = [(model, kind) for model in MODELS for kind in places.PLACES[model.is_en
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_recipe_gives_the_numbers_on_screen_in_plain_python(model, kind):
-    shown = all_heads(model, kind)
-    layer, head = model.num_layers - 1, model.num_heads - 1
+    head = head_of(model, kind, model.num_layers - 1, model.num_heads - 1)
     scope: dict[str, torch.Tensor] = {}
-    exec(shown.head(layer, head).recipe(), scope)
-    np.testing.assert_array_equal(scope["weights"].numpy(), shown.head(layer, head).weights)
+    exec(head.recipe(), scope)
+    np.testing.assert_array_equal(scope["weights"].numpy(), head.weights)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_rows_and_columns_are_the_tokens_that_this_attention_reads(model, kind):
     tokens = tokens_of(model, kind)
     assert passes.run(model).attention[kind].visible.shape == tuple(len(text.ids) for text in tokens)
-    assert (all_heads(model, kind).queries, all_heads(model, kind).keys) == tuple(
-        token_labels.labels(text) for text in tokens
-    )
+    heads = heads_of(model, kind)
+    assert [heads.queries, heads.keys] == [token_labels.labels(text) for text in tokens]
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_laws_hold_and_would_be_seen_broken(model, kind):
-    shown = all_heads(model, kind)
-    head = shown.head(0, 0)
+    head = head_of(model, kind, 0, 0)
     assert all(head.laws().values())
-    assert not all(replace(head, weights=head.weights * 1.01).laws().values())
+    head.weights = head.weights * 1.01
+    assert not all(head.laws().values())
 
 
 def test_the_summary_agrees_with_plain_loops():
-    shown = all_heads(ModelState(seq_len=12, causal=False), "encoder")
+    shown = heads_of(ModelState(seq_len=12, causal=False))
     row = shown.table().loc["L2 h3"]
-    weights = shown.head(1, 2).weights[: shown.attention.read].tolist()
+    weights = shown.exact(1, 2).tolist()
     rows = len(weights)
     assert row["entropy"] == pytest.approx(
         sum(-w * math.log(w) for line in weights for w in line if w > 0) / rows, rel=1e-5
@@ -71,72 +68,68 @@ def test_the_summary_agrees_with_plain_loops():
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_grids_bytes_are_the_weights(scale):
-    shown = all_heads(ModelState(seq_len=12), "encoder")
-    top = shown.top(scale)
-    header, cells = heads_grid.content(shown.attention, shown.kept, shown.sentences, top=top, picked=(1, 2))
+    shown = heads_of(ModelState(seq_len=12), scale=scale, layer=2, head=3)
+    header, cells = shown.picture()
     assert (cells.shape, cells.dtype) == ((2, 4, 12, 12), np.uint8)
     assert [header[name] for name in ("layers", "heads", "rows", "columns", "read", "block")] == [2, 4, 12, 12, 10, 1]
     assert header["picked"] == (1, 2)
     assert len(header["about"]) == 8
     visible = shown.attention.visible
     assert (cells[..., ~visible] == MASKED).all()
-    for layer in range(2):
-        for head in range(4):
-            weights, end = shown.head(layer, head).weights[visible], header["ends"][4 * layer + head]
-            on_the_scale = cells[layer, head, visible] / (MASKED - 1) * end
-            assert np.abs(on_the_scale - weights / top[layer, head]).max() <= 0.5 / (MASKED - 1) * end + 1e-6
+    for place, end in zip(shown.places, header["ends"], strict=True):
+        weights, on_the_scale = shown.attention.exact(*place)[visible], cells[place][visible] / (MASKED - 1) * end
+        assert np.abs(on_the_scale - weights / shown.top[place]).max() <= 0.5 / (MASKED - 1) * end + 1e-6
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
-    shown = all_heads(model, kind)
-    header, cells = head_map.content(shown.head(0, 0), top=0.5, about="words")
+    head = head_of(model, kind, 0, 0)
+    header, cells = head.picture()
     assert cells.dtype == np.float32
-    visible = shown.attention.visible
-    np.testing.assert_array_equal(cells[visible], shown.head(0, 0).weights[visible])
-    assert (cells[~visible] == head_map.MASKED).all()
-    assert (header["queries"], header["keys"], header["top"]) == (shown.queries, shown.keys, 0.5)
+    visible = head.attention.visible
+    np.testing.assert_array_equal(cells[visible], head.weights[visible])
+    assert (cells[~visible] == panels.MASKED).all()
+    assert (header["queries"], header["keys"], header["top"]) == (head.queries, head.keys, head.top[0, 0])
 
 
 def test_scales_end_at_the_largest_weight_at_one_or_at_each_heads_own():
-    shown = all_heads(ModelState(causal=False), "encoder")
-    assert (shown.top("1") == 1).all()
-    largest = [[shown.head(layer, head).weights.max() for head in range(4)] for layer in range(2)]
-    assert (shown.top("largest") == np.max(largest)).all()
-    np.testing.assert_array_equal(shown.top("own"), largest)
+    ends = {scale: heads_of(ModelState(causal=False), scale=scale).top for scale in SCALES}
+    assert (ends["1"] == 1).all()
+    largest = weights_of(heads_of(ModelState(causal=False))).max((2, 3))
+    assert (ends["largest"] == np.max(largest)).all()
+    np.testing.assert_array_equal(ends["own"], largest)
 
 
 def test_the_scale_of_choice_leaves_out_the_row_that_has_none():
-    shown = all_heads(ModelState(), "encoder")
-    weights = np.stack([shown.head(layer, head).weights for layer in range(2) for head in range(4)])
-    assert weights[:, 0, 0].min() == 1 == shown.top("largest").max()
-    assert shown.top("choice").max() == weights[:, 1:].max() < 1
+    weights = weights_of(heads_of(ModelState()))
+    assert weights[:, :, 0, 0].min() == 1 == heads_of(ModelState(), scale="largest").top.max()
+    assert heads_of(ModelState(), scale="choice").top.max() == weights[:, :, 1:].max() < 1
 
 
 def test_padding_is_neither_looked_at_nor_counted():
-    shown = all_heads(ModelState(text="a b c", seq_len=5, causal=False), "encoder")
+    shown = heads_of(ModelState(text="a b c", seq_len=5, causal=False))
     assert shown.queries[3:] == ["PAD", "PAD"]
-    assert not shown.head(1, 3).weights[:, 3:].any()
-    short = all_heads(ModelState(text="a b c", seq_len=3, causal=False), "encoder")
+    assert not weights_of(shown)[..., 3:].any()
+    short = heads_of(ModelState(text="a b c", seq_len=3, causal=False))
     np.testing.assert_allclose(shown.table(), short.table(), rtol=1e-4, atol=1e-4)
 
 
 def test_cross_attention_names_target_rows_and_source_columns():
     model = ModelState(architecture="encoder-decoder", text="a b c", target="x y", seq_len=3)
-    cross = all_heads(model, "cross")
+    cross = heads_of(model, "cross")
     assert (cross.queries, cross.keys, cross.attention.read) == (["x", "y"], ["a", "b", "c"], 2)
     assert list(cross.table()) == ["entropy", "first"]
 
 
 def test_the_next_token_is_the_models_own_softmax():
     model = ModelState()
-    likely = next_token(model)
+    likely = Next(model, LensState())
     probabilities = passes.run(model).next_token
     words = sorted({i for text in known_texts(model) for i in text.ids})
     assert likely.shares == sorted(probabilities[words].tolist(), reverse=True)[:5]
     assert f"All known words together have {100 * probabilities[words].sum():.3g}%" in likely.sentence()
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
-    assert likely.sentence() != next_token(ModelState(seed=8)).sentence()
+    assert likely.sentence() != Next(ModelState(seed=8), LensState()).sentence()
 
 
 def test_defaults_are_of_the_kinds_that_exist():
@@ -153,4 +146,4 @@ def test_defaults_are_of_the_kinds_that_exist():
     ],
 )
 def test_the_hover_names_the_formula_of_this_scheme(positional, kind, formula):
-    assert all_heads(ModelState(architecture="encoder-decoder", positional=positional), kind).formula == formula
+    assert head_of(ModelState(architecture="encoder-decoder", positional=positional), kind, 0, 0).formula == formula

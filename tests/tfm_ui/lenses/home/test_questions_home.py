@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.lenses.heads.all_weights import weights_of
+from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tfm_core import LAB_GPT, Transformer, lab_prompt, lab_tokenizer
-from tfm_ui.lenses.heads.numbers import all_heads
-from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import LENS
-from tfm_ui.lenses.home.next_token import next_token
+from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.lenses.home.questions import QUESTIONS
 from tfm_ui.live.passes import parameters
 from tfm_ui.state.lens_state import LensState
@@ -22,7 +20,7 @@ def test_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so():
     likely, counts = {}, {}
     for question in QUESTIONS:
         model = ModelState(**question.model)
-        likely[question.name], counts[question.name] = next_token(model), parameters(model.config)
+        likely[question.name], counts[question.name] = Next(model, LensState()), parameters(model.config)
     assert likely["First look"].names[0] == likely["Much larger"].names[0] == "“tired”"
     assert likely["Much larger"].shares[0] > likely["First look"].shares[0]
     assert round(counts["Much larger"] / counts["First look"]) == 47
@@ -30,7 +28,7 @@ def test_the_untrained_model_repeats_the_last_word_and_a_larger_one_more_so():
 
 def test_another_seed_moves_the_sharpest_head_and_leaves_what_the_mask_decides():
     models = {question.name: ModelState(**question.model) for question in QUESTIONS}
-    first, other = (all_heads(models[name], HeadsState.kind) for name in ("First look", "Another seed"))
+    first, other = (heads_of(models[name]) for name in ("First look", "Another seed"))
     assert first.sentence().partition(". ")[0] != other.sentence().partition(". ")[0]
     assert (first.queries, first.keys) == (other.queries, other.keys)
     np.testing.assert_array_equal(weights_of(first)[:, :, 0], weights_of(other)[:, :, 0])  # the row without a choice
@@ -63,8 +61,8 @@ def test_a_trained_model_says_what_came_last_time():
     model = ModelState(**trained.model)
     pieces = model.source_tokens.pieces
     before = max(at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1])
-    assert next_token(model).names[0] == f"“{pieces[before + 1]}”"
-    assert next_token(model).shares[0] > 0.99
+    assert Next(model, LensState()).names[0] == f"“{pieces[before + 1]}”"
+    assert Next(model, LensState()).shares[0] > 0.99
     said = trained.answer(model, LensState())
     assert f"stood before at place {before + 1}" in said
     assert "the model says what came last time" in said
@@ -79,6 +77,6 @@ def test_what_came_last_time_is_told_of_random_weights_and_of_texts_without_repe
 
 
 def test_every_part_of_homes_sentence_on_lab_gpt_is_said_of_lab_gpt():
-    likely = next_token(ModelState(**QUESTIONS[0].model))
+    likely = Next(ModelState(**QUESTIONS[0].model), LensState())
     assert likely.sentence().startswith("Lab GPT has learned from prose of 1790 to 1864. Its likeliest token after “")
     assert "random" not in likely.sentence()

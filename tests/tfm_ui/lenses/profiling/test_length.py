@@ -1,4 +1,4 @@
-"""The view "length": medians, fitted laws and memory, as its closed forms say."""
+"""The view "length": medians, fitted laws, memory and parts, as closed forms say; and scripts that give the same."""
 
 import math
 from dataclasses import replace
@@ -6,35 +6,47 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.lengths import MODEL, STATE, comparison
-from tests.tfm_ui.lenses.profiling.reports import leaves, plausible
-from tfm_core.profiling import costs
+from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, measured, plausible
+from tfm_core.profiling import PartTime, costs
 from tfm_core.profiling.statistics import ratio
 from tfm_ui.lenses.profiling import measurements
-from tfm_ui.lenses.profiling.budget import BUDGET
-from tfm_ui.lenses.profiling.comparison import FORWARD, TRAINING
-from tfm_ui.lenses.profiling.length.memory import ALLOCATED, SYSTEM, MemoryByLength
-from tfm_ui.lenses.profiling.length.parts import PartsByLength
-from tfm_ui.lenses.profiling.length.times import TimeByLength
-from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.length_costs import ALLOCATED, SYSTEM, LengthMemory, LengthParts
+from tfm_ui.lenses.profiling.length_times import LengthTime
+from tfm_ui.lenses.profiling.plan import BUDGET, beyond_budget, lengths_of, plan_of
+from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING
 from tfm_ui.lenses.profiling.state import LENGTHS, ProfilingState
 from tfm_ui.state.model_state import ModelState
 
+MODEL = ModelState(d_model=64, num_heads=4, d_ff=300)
+STATE = ProfilingState(view="length", longest=1024)
+
+
+def over_lengths(state=STATE, **how):
+    """Lengths whose measurements are made up."""
+    return measured(MODEL, state, **how)
+
+
+def times_of(**how) -> LengthTime:
+    return over_lengths(**how).on(LengthTime)
+
+
+def parts_of(**how) -> LengthParts:
+    return over_lengths(**how).on(LengthParts)
+
 
 def test_medians_and_fits_are_those_of_the_blocks():
-    times = TimeByLength(comparison())
+    times = times_of()
     assert list(times.blocks) == [FORWARD, TRAINING]
     assert times.milliseconds(FORWARD) == [1e3 * np.median(b.seconds) for b in times.blocks[FORWARD]]
     for way in (FORWARD, TRAINING):
         expected = np.polyfit(np.log(times.lengths), np.log(times.milliseconds(way)), 1)
         assert times.fits[way].exponent.middle == pytest.approx(expected[0])
         assert np.log(times.fitted(way)) == pytest.approx(np.polyval(expected, np.log(times.lengths)))
-    assert TimeByLength(comparison(state=replace(STATE, backward=False))).blocks.keys() == {FORWARD}
+    assert over_lengths(replace(STATE, backward=False)).on(LengthTime).blocks.keys() == {FORWARD}
 
 
 def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
-    times = TimeByLength(comparison())
+    times = times_of()
     off = np.log(times.scaled()) - np.log(times.milliseconds(FORWARD))
     assert off.mean() == pytest.approx(0)
     assert np.ptp(np.log(times.scaled()) - np.log(times.flops)) == pytest.approx(0)
@@ -42,7 +54,7 @@ def test_the_flops_are_scaled_to_lie_among_the_medians_and_keep_their_shape():
 
 
 def test_the_sentence_says_the_growth_of_the_last_four_times():
-    times = TimeByLength(comparison())
+    times = times_of()
     at = dict(zip(times.lengths, times.blocks[FORWARD], strict=True))
     factor = ratio(at[1024], at[256]).middle
     assert times.sentence().startswith(
@@ -66,11 +78,11 @@ def test_the_sentence_says_the_growth_of_the_last_four_times():
     ],
 )
 def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
-    compared = comparison(**how)
-    times = TimeByLength(compared)
+    compared = over_lengths(**how)
+    times = compared.on(LengthTime)
     assert said in times.sentence()
-    assert "nan" not in times.sentence() + MemoryByLength(compared).sentence() + PartsByLength(compared).sentence()
-    assert len(times.timed(FORWARD)) == clean
+    assert "nan" not in times.sentence() + compared.on(LengthMemory).sentence() + compared.on(LengthParts).sentence()
+    assert len(times.measured_at(FORWARD)) == clean
     assert sum(math.isfinite(ms) for ms in times.table()[f"{FORWARD}, median ms"]) == clean
     assert (times.table()["without a figure"] == "").sum() == clean
     assert bool(times.fits) is (clean > 2)
@@ -85,7 +97,7 @@ def test_what_has_no_figure_is_said_and_the_others_stand(how, said, clean):
     ],
 )
 def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
-    times = TimeByLength(comparison(**how))
+    times = times_of(**how)
     lengths = [times.lengths[i] for i in there]
     for way in (FORWARD, TRAINING):
         assert f"{said}{way} grows as n^{times.fits[way].exponent.middle:.2f}" in times.sentence()
@@ -101,50 +113,44 @@ def test_laws_and_theory_are_of_the_measured_lengths_alone(how, there, said):
 
 
 def test_without_a_law_the_closed_form_names_its_own_lengths():
-    times = TimeByLength(comparison(done=2))
+    times = times_of(done=2)
     assert f"FLOPs grow with n^{times.theory:.2f} from 32 to 1,024 tokens" in times.sentence()
 
 
 def test_lengths_that_cannot_be_told_apart_are_not():
-    compared = comparison()
+    compared = over_lengths()
     rows = [replace(row, forward=compared.rows[0].forward) for row in compared.rows]
-    said = TimeByLength(replace(compared, rows=rows)).sentence()
+    said = replace(compared, rows=rows).on(LengthTime).sentence()
     assert said.startswith("9 rounds show no detectable difference in time between 256 tokens and 1,024")
     assert "as long" not in said
 
 
 def test_what_was_measured_under_load_is_marked_at_its_lengths():
-    compared = comparison(busy=[1, 2])
-    for view, kinds in (
-        (TimeByLength(compared), "Measured under load: 64 and 128 tokens."),
-        (PartsByLength(compared), "64 and 128 tokens."),
-    ):
-        assert view.sentence().endswith(kinds)
-    assert (
-        TimeByLength(compared).table()[f"{FORWARD}, measured under load"].tolist() == [False, True, True] + [False] * 3
-    )
-    assert PartsByLength(compared).table()["measured under load"].tolist() == [False, True, True] + [False] * 3
-    assert np.isfinite(TimeByLength(compared).milliseconds(FORWARD)).all()
-    assert TimeByLength(comparison(busy=range(6))).sentence().endswith("Measured under load: all lengths.")
-    assert "under load" not in TimeByLength(comparison()).sentence() + PartsByLength(comparison()).sentence()
+    times, parts = times_of(busy=[1, 2]), parts_of(busy=[1, 2])
+    assert times.sentence().endswith("Measured under load: 64 and 128 tokens.")
+    assert parts.sentence().endswith("64 and 128 tokens.")
+    for marked in (times.table()[f"{FORWARD}, measured under load"], parts.table()["measured under load"]):
+        assert marked.tolist() == [False, True, True, False, False, False]
+    assert np.isfinite(times.milliseconds(FORWARD)).all()
+    assert times_of(busy=range(6)).sentence().endswith("Measured under load: all lengths.")
+    assert "under load" not in times_of().sentence() + parts_of().sentence()
 
 
 def test_forward_and_backward_are_told_apart_where_one_has_no_figure():
-    times = TimeByLength(comparison(only_backward=range(6)))
+    times = times_of(only_backward=range(6))
     assert list(times.fits) == [TRAINING]
     assert f"Over all lengths {TRAINING} grows as n^" in times.sentence()
     tokens = "32, 64, 128, 256, 512 and 1,024 tokens"
     assert times.sentence().endswith(f"{tokens}: 1 round of forward alone, where a time takes 3.")
     assert times.scaled() == []
-    assert f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}." in (
-        PartsByLength(times.comparison).sentence()
-    )
-    assert "of its own" not in PartsByLength(comparison()).sentence()
+    separate = f"torch.profiler timed passes of its own; no time of a forward call is shown at {tokens}."
+    assert separate in parts_of(only_backward=range(6)).sentence()
+    assert "of its own" not in parts_of().sentence()
 
 
 def test_a_length_that_failed_only_backward_keeps_its_forward_time():
-    times = TimeByLength(comparison(only_forward=[5]))
-    assert (len(times.timed(FORWARD)), len(times.timed(TRAINING))) == (6, 5)
+    times = times_of(only_forward=[5])
+    assert (len(times.measured_at(FORWARD)), len(times.measured_at(TRAINING))) == (6, 5)
     assert "Over all lengths forward grows" in times.sentence()
     assert f"Over the 5 measured lengths, 32 to 512, {TRAINING} grows" in times.sentence()
     assert f"n^{times.grow(FORWARD):.2f} over the lengths of {FORWARD} and n^{times.grow(TRAINING):.2f} over the " in (
@@ -155,26 +161,26 @@ def test_a_length_that_failed_only_backward_keeps_its_forward_time():
 
 
 def test_unmeasured_the_closed_forms_stand():
-    compared = comparison(None)
-    said = TimeByLength(compared).sentence()
+    compared = over_lengths(measured=False)
+    said = compared.on(LengthTime).sentence()
     assert said.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
-    assert "not measured" in MemoryByLength(compared).sentence()
-    assert "in FLOPs" in PartsByLength(compared).sentence()
-    assert list(PartsByLength(compared).crossings) == ["predicted"]
+    assert "not measured" in compared.on(LengthMemory).sentence()
+    assert "in FLOPs" in compared.on(LengthParts).sentence()
+    assert list(compared.on(LengthParts).crossings) == ["predicted"]
 
 
 def test_memory_is_predicted_and_measured_each_by_its_name():
-    compared = comparison()
-    peaks = MemoryByLength(compared)
+    compared = over_lengths()
+    peaks = compared.on(LengthMemory)
     for way, backward in ((FORWARD, False), (TRAINING, True)):
         rows = compared.plan.rows
         assert peaks.predicted(way) == [costs.peak_memory(r, compared.plan.setup, backward=backward) for r in rows]
-        assert list(peaks.measured(way)) == [ALLOCATED, SYSTEM]
+        assert list(peaks.peaks(way)) == [ALLOCATED, SYSTEM]
     assert peaks.weights[-1] == 4 * MODEL.num_layers * MODEL.num_heads * 1024**2
-    half = MemoryByLength(comparison(state=replace(STATE, dtype="bfloat16")))
+    half = over_lengths(replace(STATE, dtype="bfloat16")).on(LengthMemory)
     assert half.weights[-1] * 2 == peaks.weights[-1]
     assert "1.1× the prediction" in peaks.sentence()
-    assert MemoryByLength(comparison(state=replace(STATE, target="LSTM"))).weights == []
+    assert over_lengths(replace(STATE, target="LSTM")).on(LengthMemory).weights == []
 
 
 def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
@@ -194,7 +200,82 @@ def test_a_link_finds_the_named_measurement(monkeypatch):
     reports = {"a": plausible(plan, name="a"), "b": plausible(plan, name="b", done=2)}
     monkeypatch.setattr(measurements, "find", lambda plan, name: reports.get(name))
     for name, report in reports.items():
-        compared = comparison_of(
-            MODEL, replace(STATE, view="compare", run=name), "length"
-        )  # whichever view is on screen
-        assert compared.report is report
+        state = replace(STATE, view="compare", run=name)  # whichever view is on screen
+        assert LengthTime(MODEL, state).report is report
+
+
+# the time by part
+
+
+def test_products_overtake_the_feed_forward_where_their_curves_cross():
+    shares = parts_of()
+    assert shares.predicted == MODEL.d_ff
+    n = shares.overtaken  # products at a fifth of the peak, the feed-forward at half: 2.5 times earlier
+    assert n == pytest.approx(MODEL.d_ff / 2.5, rel=0.02)
+    assert shares.crossed("products", "softmax") < n
+    assert f"Measured: at {round(n)}." in shares.sentence()
+    assert shares.crossings == {"predicted": 300, "measured": n}
+    assert shares.milliseconds["feed-forward"][0] == pytest.approx(2e3 * shares.flops["feed-forward"][0] / PEAK)
+
+
+@pytest.mark.parametrize(
+    ("factor", "how", "said"),
+    [
+        (1e6, {"without": [0]}, "Measured: already at 64 tokens."),
+        (1e-6, {}, "Measured: not reached, beyond 1,024"),
+        (1e-6, {"done": 3}, "Measured: not reached, beyond 128 tokens."),
+    ],
+)
+def test_a_crossing_outside_of_the_measured_lengths_is_said(factor, how, said):
+    compared = over_lengths(**how)
+    rows = [
+        replace(
+            row, parts=tuple(replace(p, seconds=p.seconds * (factor if p.name == "products" else 1)) for p in row.parts)
+        )
+        for row in compared.rows
+    ]
+    assert said in replace(compared, rows=rows).on(LengthParts).sentence()
+
+
+def test_operators_that_cannot_be_told_apart_are_said():
+    compared = over_lengths()
+    rows = [replace(row, parts=(PartTime("one_operator", 0.1),)) for row in compared.rows]
+    assert "Only operators can be told apart" in replace(compared, rows=rows).on(LengthParts).sentence()
+    fused = [
+        replace(row, parts=tuple(p for p in row.parts if p.name != "softmax"), kernel="flash") for row in compared.rows
+    ]
+    assert "A fused kernel (flash) does the softmax too" in replace(compared, rows=fused).on(LengthParts).sentence()
+
+
+def test_what_has_no_products_grows_as_its_length():
+    state = replace(STATE, target="LSTM")
+    compared = over_lengths(state)
+    assert compared.on(LengthTime).theory == pytest.approx(1)
+    assert "no products of queries with keys" in compared.on(LengthTime).sentence()
+    assert "no products of queries with keys here to overtake" in compared.on(LengthParts).sentence()
+
+
+# scripts
+
+
+@pytest.mark.parametrize("kind", [LengthTime, LengthParts])
+def test_the_script_gives_what_is_shown_of_what_needs_no_clock(kind):
+    state = replace(STATE, longest=256, rounds=3, backward=False)
+    shown = over_lengths(state).on(kind)
+    scope = leaves(shown.recipe())
+    if kind is LengthTime:
+        assert scope["flops"] == shown.flops
+        assert scope["theory"] == shown.theory
+        assert scope["fit"] == shown.fits[FORWARD]
+        assert [1e3 * median for median in scope["medians"]] == shown.milliseconds(FORWARD)
+    else:
+        assert [flops["products"] for flops in scope["flops"]] == shown.flops["products"]
+        assert [1e3 * parts["softmax"] for parts in scope["parts"]] == shown.milliseconds["softmax"]
+        assert scope["crossing"] == pytest.approx(shown.overtaken)
+
+
+def test_the_script_of_the_memory_gives_the_prediction():
+    peaks = over_lengths(replace(STATE, longest=256, rounds=3, backward=False)).on(LengthMemory)
+    scope = leaves(peaks.recipe())
+    assert scope["predicted"] == peaks.predicted(FORWARD)
+    assert peaks.peaks(FORWARD) == {ALLOCATED: scope["allocated"], SYSTEM: scope["system"]}

@@ -6,14 +6,17 @@ from dataclasses import replace
 import pytest
 
 from tests.tfm_core.profiling.kinds import KINDS, described, sized
-from tests.tfm_ui.lenses.profiling.reports import leaves, part_seconds, plausible
+from tests.tfm_ui.lenses.profiling.reports import leaves, measured, part_seconds
 from tfm_core.profiling import TARGETS, Blocks, Measured, PartTime, Row, Size, costs
-from tfm_ui.lenses.profiling.comparison import Comparison
-from tfm_ui.lenses.profiling.part_names import in_order
-from tfm_ui.lenses.profiling.parts import formulas
-from tfm_ui.lenses.profiling.parts.costs_by_part import MOST, PartTimes, which_row
-from tfm_ui.lenses.profiling.plan import plan_of
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.parts import (
+    MOST,
+    PartsTime,
+    flop_formulas,
+    formula_laws,
+    parameter_formulas,
+    which_row,
+)
+from tfm_ui.lenses.profiling.rows import in_order
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
@@ -21,15 +24,14 @@ MODEL = ModelState()
 STATE = ProfilingState(view="parts")
 
 
-def timed(row=1, *, state=STATE, measured=True, parts=None, **how) -> PartTimes:
+def timed(row=1, *, state=STATE, parts=None, **how) -> PartsTime:
     """The parts of a row, counted from 1; with other times, if there are `parts`."""
-    plan = plan_of(MODEL, state)
-    assert plan is not None
-    comparison = Comparison.of(plan, plausible(plan, **how) if measured else None, chosen=row)
+    shown = measured(MODEL, state, **how).on(PartsTime, row=row)
     if parts:
-        rows = [replace(measured, parts=tuple(PartTime(*part) for part in parts)) for measured in comparison.rows]
-        comparison = replace(comparison, rows=rows)
-    return PartTimes(comparison)
+        shown.rows = [
+            replace(measurement, parts=tuple(PartTime(*part) for part in parts)) for measurement in shown.rows
+        ]
+    return shown
 
 
 def test_the_counts_are_the_closed_forms():
@@ -59,7 +61,7 @@ def test_where_time_and_flops_disagree_is_said():
 def test_operators_keep_their_names_and_the_least_are_summed():
     shown = timed(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
     assert shown.by_operator
-    assert len(shown.timed) == MOST + 1
+    assert len(shown.timed_parts) == MOST + 1
     assert sum(shown.seconds.values()) == sum(range(1, 21))
     assert "12 others" in shown.seconds
     assert "Only operators can be told apart" in shown.sentence()
@@ -99,11 +101,10 @@ def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
     ],
 )
 def test_how_much_the_profiler_slows_a_pass_is_said(slower, said):
-    comparison = comparison_of(MODEL, STATE, "parts")
+    shown = timed(measured=False)
     seconds = 0.00334
     forward = Blocks((seconds,) * 9, tuple(range(9))) if slower else Blocks()
-    measured = Measured(comparison.plan.rows[0], forward, parts=(PartTime("products", seconds * (slower or 3.34)),))
-    shown = PartTimes(replace(comparison, rows=(measured, *comparison.rows[1:])))
+    shown.rows[0] = Measured(shown.row, forward, parts=(PartTime("products", seconds * (slower or 3.34)),))
     assert shown._share.startswith(said)
 
 
@@ -120,8 +121,8 @@ def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
     row = Row(target, size)
     parameters, flops = costs.parameters(row), costs.flops(row)
     laws = [
-        *formulas.laws(formulas.parameters, parameters, size),
-        *formulas.laws(formulas.flops, flops, size),
+        *formula_laws(parameter_formulas, parameters, size),
+        *formula_laws(flop_formulas, flops, size),
     ]
     if "products" in flops:
         assert "projections: layers × 4(d² + d) = 2 × 4(12² + 12) = 1,248" in laws
@@ -135,8 +136,8 @@ def test_formulas_are_shown_of_all_parts_that_they_are_true_of(target, size):
 def test_formulas_are_of_every_kind(kind):
     size = sized(kind, d_model=12, num_heads=3, num_layers=2, seq_len=5, batch=2, d_ff=7)
     row = Row("fused", size)
-    for of_parts, counts in ((formulas.parameters, costs.parameters(row)), (formulas.flops, costs.flops(row))):
-        laws = formulas.laws(of_parts, counts, size)
+    for of_parts, counts in ((parameter_formulas, costs.parameters(row)), (flop_formulas, costs.flops(row))):
+        laws = formula_laws(of_parts, counts, size)
         assert [law.partition(":")[0] for law in sorted(laws)] == sorted(counts)
         for law in laws:
             _, put_in, count = law.partition(": ")[2].split(" = ")
@@ -146,17 +147,17 @@ def test_formulas_are_of_every_kind(kind):
 
 def test_learned_positions_have_parameters_and_no_time_of_their_own():
     model = replace(MODEL, positional="learned")
-    shown = PartTimes(comparison_of(model, STATE, "parts"))
+    shown = PartsTime(model, STATE)
     assert shown.parameters["positions"] == 1024 * shown.row.size.d_model
     assert "positions" in shown.names
-    assert "positions" not in shown.timed
+    assert "positions" not in shown.timed_parts
 
 
 def test_a_row_beyond_the_last_is_the_last_and_no_row_is_none():
-    last = comparison_of(MODEL, replace(STATE, row=40), "parts")
-    assert last.chosen == 5
-    assert which_row(last).startswith("Row 5 of 5")
-    assert comparison_of(MODEL, replace(STATE, sizes="nonsense"), "parts") is None
+    beyond = replace(STATE, row=40)
+    assert PartsTime(MODEL, beyond).number == 5
+    assert which_row(MODEL, beyond).text.startswith("Row 5 of 5")
+    assert PartsTime(MODEL, replace(STATE, sizes="nonsense")).asked is None
 
 
 def test_parts_come_in_the_order_of_a_pass():

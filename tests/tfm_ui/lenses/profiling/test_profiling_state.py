@@ -10,10 +10,9 @@ from tfm_core import Transformer
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Size, costs
 from tfm_core.profiling.targets_transformer import config_of
 from tfm_ui.lenses import lens
-from tfm_ui.lenses.profiling.comparison import Comparison, line_of
-from tfm_ui.lenses.profiling.plan import plan_of, rows_of, why_no_length, why_no_row
+from tfm_ui.lenses.profiling.plan import line_of, plan_of, rows_of, sizes_of, why_no_length, why_no_row
 from tfm_ui.lenses.profiling.row_controls import rows_label
-from tfm_ui.lenses.profiling.sizes import sizes_of
+from tfm_ui.lenses.profiling.rows import in_common
 from tfm_ui.lenses.profiling.state import MOST_ROWS, PREFIX, SIZES, ProfilingState
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.links import read_link, state_of
@@ -151,16 +150,8 @@ def test_learned_positions_end_and_that_is_said():
     assert why_no_length(ModelState(), state) == ""
 
 
-def test_a_causal_encoder_is_called_decoder_only():
-    plan = plan_of(ModelState(), ProfilingState())
-    assert Comparison.of(plan, None).kind.startswith(
-        "Every row is a model of the sidebar’s kind: decoder-only, pre-norm, gelu,"
-    )
-
-
 def test_the_kind_is_said_with_what_differs_from_it():
-    plan = plan_of(ModelState(causal=False), ProfilingState(targets="with weights,GRU"))
-    assert Comparison.of(plan, None).kind == (
+    assert in_common(ModelState(causal=False), ProfilingState(targets="with weights,GRU")).text == (
         "Every row is a model of the sidebar’s kind: encoder, pre-norm, gelu, sinusoidal positions; without embedding "
         "and output. "
         "GRU is compared without norms, positions and heads; it reads one token after the other, while the transformer "
@@ -178,7 +169,7 @@ def test_any_text_is_read(text, targets):
 @pytest.mark.parametrize("view", ["compare", "parts", "roofline"])
 def test_lines_that_describe_nothing_have_a_word_on_the_page_where_the_menu_is_closed(view):
     state = ProfilingState(view=view, sizes="64,4,2,50\n65,4,2,50\nfoo\n128,8,4\n128,8,4,100")
-    blocks = lens("profiling").views[view].blocks(ModelState(), state)
+    blocks = lens("profiling").blocks(ModelState(), state)
     said = " ".join(block.text for block in blocks if isinstance(block, Note))
     for line in ("Line 2, “65,4,2,50”", "Line 3, “foo”", "Line 4, “128,8,4”"):
         assert line in said

@@ -6,13 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, plausible
+from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, measured
 from tfm_core.profiling import Setup, costs
-from tfm_ui.lenses.profiling.comparison import Comparison
 from tfm_ui.lenses.profiling.plan import plan_of
-from tfm_ui.lenses.profiling.rates import Point, above_the_product
-from tfm_ui.lenses.profiling.roofline.roofline import Roofline
-from tfm_ui.lenses.profiling.shown import comparison_of
+from tfm_ui.lenses.profiling.roofline import Roofline, above_the_product
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
@@ -20,18 +17,16 @@ MODEL = ModelState()
 STATE = ProfilingState(view="roofline")
 
 
-def measured_rows(*, state=STATE, measured=True, **how) -> Roofline:
-    plan = plan_of(MODEL, state)
-    assert plan is not None
-    return Roofline(Comparison.of(plan, plausible(plan, **how) if measured else None))
+def measured_rows(*, state=STATE, **how) -> Roofline:
+    return measured(MODEL, state, **how).on(Roofline)
 
 
 def test_points_are_flops_over_bytes_and_over_the_median():
     roofline = measured_rows()
-    for point in roofline.points:
-        flops = sum(costs.flops(point.row).values())
-        assert point.intensity == flops / costs.bytes_moved(point.row, roofline.comparison.plan.setup)
-        assert point.rate == flops / np.median(roofline.comparison.rows[point.number - 1].forward.seconds)
+    for point, row in zip(roofline.points, roofline.plan.rows, strict=True):
+        flops = sum(costs.flops(row).values())
+        assert point.intensity == flops / costs.bytes_moved(row, roofline.plan.setup)
+        assert point.rate == flops / np.median(roofline.rows[point.number - 1].forward.seconds)
         assert point.roof == min(PEAK, COPY * point.intensity)
         assert point.share == point.rate / point.roof
     assert roofline.ridge == PEAK / COPY
@@ -65,7 +60,7 @@ def test_kernels_that_do_more_than_the_matrix_product_have_a_likely_reason(devic
     roofline = measured_rows(
         state=replace(STATE, targets="with weights,LSTM"), machine=replace(MACHINE, flops_per_second=40e9)
     )
-    lstm, transformer = roofline.points[1], roofline.points[0]
+    transformer, lstm = roofline.plan.rows[:2]
     assert why in above_the_product([transformer, lstm], Setup(device=device))
     assert why not in above_the_product([transformer], Setup(device=device))
     assert why not in above_the_product([lstm], Setup(device=device, dtype="bfloat16"))
@@ -80,8 +75,7 @@ def test_scores_that_a_told_kernel_passes_over_are_a_reason_too():
         (replace(MODEL, causal=False), "fused", False),
     ):
         rows = plan_of(model, replace(STATE, targets=target)).rows
-        points = [Point(1, row, 1, 1.0, 2.0, 1.0, "") for row in rows]
-        assert ("passes over scores" in above_the_product(points, Setup())) == reason
+        assert ("passes over scores" in above_the_product(rows, Setup())) == reason
 
 
 def test_the_least_and_the_most_of_what_could_be_reached_are_named():
@@ -135,24 +129,21 @@ def test_what_was_measured_under_load_is_marked():
 
 
 def test_rows_that_cannot_be_told_apart_lead_together_and_none_reaches_most():
-    roofline = measured_rows(state=replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4"))
-    twice = replace(roofline.comparison, rows=[roofline.comparison.rows[0]] * 2)
-    assert Roofline(twice).leaders.startswith("The highest rate on screen is that of row 1, ")
-    assert Roofline(twice).leaders.endswith("; row 2 cannot be told apart from it")
-    noisy = replace(
-        twice,
-        rows=[
-            roofline.comparison.rows[0],
-            replace(roofline.comparison.rows[0], forward=roofline.comparison.rows[1].forward),
-        ],
-    )
-    assert "rows 1 and 2 cannot be told apart in it." in Roofline(noisy).sentence()
-    assert "most" not in Roofline(noisy).sentence()
+    twice = replace(STATE, sizes="8, 2, 1, 4\n8, 2, 1, 4")
+    roofline = measured_rows(state=twice)
+    first, second = roofline.rows
+    roofline.rows[1] = first
+    assert roofline.leaders.startswith("The highest rate on screen is that of row 1, ")
+    assert roofline.leaders.endswith("; row 2 cannot be told apart from it")
+    noisy = measured_rows(state=twice)
+    noisy.rows[1] = replace(first, forward=second.forward)
+    assert "rows 1 and 2 cannot be told apart in it." in noisy.sentence()
+    assert "most" not in noisy.sentence()
     assert measured_rows().leaders.startswith("Row ")
 
 
 def test_without_rows_there_is_nothing():
-    assert comparison_of(MODEL, replace(STATE, sizes=""), "roofline") is None
+    assert Roofline(MODEL, replace(STATE, sizes="")).asked is None
 
 
 def test_the_script_gives_the_intensities_shown():

@@ -1,53 +1,90 @@
-"""Rows of a plan beside each other: what was measured of each, and how rows are named in words."""
+"""Rows of a plan beside each other: what every panel of the lens knows of them, and how rows are named in words."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from tfm_core.profiling import Blocks, Measured, Plan, Report, Size, costs, files
+from tfm_core.profiling import Blocks, Measured, Plan, Report, Row, Size, costs, files, profile
 from tfm_core.profiling.files_text import differences
 from tfm_core.profiling.report import FEWEST
+from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling.pace import Pace, Ratio
+from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION, line_of, plan_of, plan_of_rows, rows_of, why_no_row
+from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live.script import Code, script
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.panel import Note, Panel
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
 NOT_MEASURED = "Nothing is measured yet: press Measure."
 UNMEASURED = "Nothing of this is measured yet: press Measure."
+ORDER = (
+    "embedding", "positions", "projections", "products", "softmax", "feed-forward", "norms", "recurrence",
+    "convolution", "output", "logits", "rest",
+)  # fmt: skip
+SEPARATE_PASSES = "torch.profiler timed passes of its own"  # said where no time of a call is shown
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The rows that the controls ask for, and their measurement. Rows are counted from 1.
+def measure(plan: Plan) -> Report:
+    """Measure it, and print how far that is: what every recipe of this lens begins with."""
+    for progress in profile(plan):
+        print(f"{100 * progress.share:.0f} % {progress.doing}")
+    return progress.report
 
-    Attributes:
-        plan: what is asked for.
-        report: a measurement of it; None if there is none.
-        rows: a measurement for each row of the plan, an empty one where there is none.
-        baseline: the number of the row that others are compared with.
-        chosen: the number of the row that is looked at part by part.
+
+def total_flops(row: Row) -> int:
+    """FLOPs of a forward pass of all of a row's batch, in closed form."""
+    return sum(costs.flops(row).values())
+
+
+class ProfilingPanel(Panel):
+    """A panel on the rows that the controls ask for, and their measurement. Rows are counted from 1.
+
+    It is the same in each view that shows rows: these views show one measurement.
     """
 
-    plan: Plan
-    report: Report | None
-    rows: list[Measured]
-    baseline: int = 1
-    chosen: int = 1
+    state: ProfilingState
+    canvas: ClassVar[Canvas | None] = CHART
 
-    @classmethod
-    def of(cls, plan: Plan, report: Report | None, *, baseline: int = 1, chosen: int = 1) -> "Comparison":
-        """A plan with a measurement of it; of rows that there are not, the last is taken."""
-        most = len(plan.rows)
-        return cls(plan, report, aligned(plan, report), min(baseline, most), min(chosen, most))
+    @cached_property
+    def asked(self) -> Plan | None:
+        """What the controls ask for; None if there is no row."""
+        return plan_of_rows(self.model, self.state)
+
+    @property
+    def plan(self) -> Plan:
+        """What the controls ask for, where there is a row."""
+        assert self.asked
+        return self.asked
+
+    @property
+    def why_nothing(self) -> str:
+        """Why there is no row."""
+        return why_no_row(self.model, self.state)
+
+    @cached_property
+    def report(self) -> Report | None:
+        """A measurement of the plan; None if there is none."""
+        return measurements.find(self.asked, self.state.run)
+
+    @cached_property
+    def rows(self) -> list[Measured]:
+        """A measurement for each row of the plan, an empty one where there is none."""
+        return aligned(self.plan, self.report)
 
     @property
     def numbers(self) -> range:
         """The numbers of all rows, from 1."""
         return range(1, len(self.rows) + 1)
 
-    def name(self, number: int) -> str:
+    def row_name(self, number: int) -> str:
         """The name of a row: 3 · with weights."""
         return f"{number} · {self.plan.rows[number - 1].target}"
 
@@ -55,18 +92,13 @@ class Comparison:
         """The size of a row, as in the text box."""
         return line_of(self.plan.rows[number - 1].size)
 
-    def label(self, number: int) -> str:
-        """A row in a picture: its target where there are several, and its line of the text box."""
-        several = len({row.target for row in self.plan.rows}) > 1
-        return f"{self.name(number) if several else number}: {self.size(number)}"
-
-    def parameters(self, number: int) -> int:
+    def parameters_of(self, number: int) -> int:
         """All of a row's, in closed form."""
         return sum(costs.parameters(self.plan.rows[number - 1]).values())
 
-    def flops(self, number: int) -> int:
+    def flops_of(self, number: int) -> int:
         """FLOPs of a forward pass of all of a row's batch, in closed form."""
-        return sum(costs.flops(self.plan.rows[number - 1]).values())
+        return total_flops(self.plan.rows[number - 1])
 
     def kinds(self, number: int) -> dict[str, Blocks]:
         """What was to be timed of a row: forward, and forward + backward if that was asked for."""
@@ -74,7 +106,7 @@ class Comparison:
         backward = {TRAINING: measured.training or Blocks()} if self.plan.setup.backward else {}
         return {FORWARD: measured.forward} | backward
 
-    @property
+    @cached_property
     def measured(self) -> list[int]:
         """The numbers of the rows whose forward pass has a time."""
         return self.timed(FORWARD)
@@ -83,15 +115,28 @@ class Comparison:
         """The numbers of the rows that have a time of this kind."""
         return [number for number in self.numbers if self.kinds(number)[kind].sample]
 
+    def ratio(self, this: int, other: int, kind: str = FORWARD) -> Ratio:
+        """One row's time over another's."""
+        paces = [Pace(self.kinds(number)[kind]) for number in (this, other)]
+        return paces[0].over(paces[1])
+
     def under_load(self, *kinds: str) -> str:
         """Which rows' times are of contended blocks too, a sentence; "" if none are.
 
         Args:
             kinds: of `kinds`, or "parts"; those that are shown.
         """
-        return under_load(
-            self.rows, kinds, lambda rows: "all rows" if len(rows) == len(self.rows) > 1 else listed_rows(rows)
-        )
+        marked = [[number for number, row in enumerate(self.rows, 1) if kind in row.under_load] for kind in kinds]
+        if not any(marked):
+            return ""
+        if all(numbers == marked[0] for numbers in marked):
+            return f"Measured under load: {self.listed(marked[0])}."
+        each = [f"{kind} of {self.listed(numbers)}" for kind, numbers in zip(kinds, marked, strict=True) if numbers]
+        return f"Measured under load: {'; '.join(each)}."
+
+    def listed(self, numbers: list[int]) -> str:
+        """These rows in words."""
+        return "all rows" if len(numbers) == len(self.rows) > 1 else listed_rows(numbers)
 
     @property
     def nothing(self) -> str:
@@ -99,12 +144,6 @@ class Comparison:
         if self.plan.setup.backward and self.timed(TRAINING):
             return "No row has a time of its forward pass."
         return "No row has a time."
-
-    @property
-    def kind(self) -> str:
-        """What the rows have of the sidebar's model, in a sentence; and which targets differ from it, in one each."""
-        words = kind_in_words(self.plan.rows[0].size)
-        return " ".join([f"Every row is a model of the sidebar’s kind: {words}.", *differences(self.plan.rows)])
 
     @property
     def setting(self) -> str:
@@ -147,22 +186,24 @@ class Comparison:
         """Why a row lacks figures of any kind that was asked for, each once."""
         return [reason for reason in dict.fromkeys(self.reason(number, kind) for kind in self.kinds(number)) if reason]
 
-    def recipe(self, function: Callable[..., Any], **arguments: Any) -> str:
+    def chart(self) -> Content:
+        """What is drawn of the rows."""
+        raise NotImplementedError(f"expected {type(self).__name__} to have a chart, as it has a canvas")
+
+    def picture(self) -> Content:
+        """The chart, with the foot that all of its files have; empty where there are no rows."""
+        header, numbers = self.chart() if self.asked else lines.content([], about=NO_CONFIGURATION)
+        return {**header, "foot": self.foot}, numbers
+
+    def script(self, recipe: Callable[..., Any], **arguments: Any) -> str:
         """A recipe of this lens as a script; all of them measure the plan.
 
         Args:
-            function: of recipes.py.
-            arguments: what it asks for beside the plan.
+            recipe: a function of the plan's `rows` and `setup`.
+            arguments: what else it asks for.
         """
         rows = "".join(f"    {row!r},\n" for row in self.plan.rows)
-        return script(function, rows=Code(f"(\n{rows})"), setup=self.plan.setup, **arguments)
-
-    @property
-    def without_time(self) -> str:
-        """Which rows have no time of their forward pass, and why; "" where all have one."""
-        pairs = ((self.reason(number), number) for number in self.numbers)
-        by_reason = grouped((reason, number) for reason, number in pairs if reason)
-        return " ".join(f"{listed_rows(rows).capitalize()}: {reason}." for reason, rows in by_reason.items())
+        return script(recipe, rows=Code(f"(\n{rows})"), setup=self.plan.setup, **arguments)
 
 
 def aligned(plan: Plan, report: Report | None) -> list[Measured]:
@@ -185,6 +226,12 @@ def grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     return groups
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each once: parts in the order of a pass, then operators as they came."""
+    distinct = dict.fromkeys(names)
+    return [name for name in ORDER if name in distinct] + [name for name in distinct if name not in ORDER]
+
+
 def kind_in_words(size: Size) -> str:
     """What a size has in common with the sidebar's model; a stack that sees no later token is called decoder-only."""
     words = size.in_words()
@@ -192,12 +239,6 @@ def kind_in_words(size: Size) -> str:
         if words.startswith(stack):
             return f"decoder-only,{words.removeprefix(stack)}"
     return words
-
-
-def line_of(size: Size) -> str:
-    """The line of the text box that describes a size, without its batch: `sizes_of` in sizes.py reads it."""
-    numbers = [size.d_model, size.num_heads, size.num_layers, size.seq_len]
-    return ", ".join(map(str, numbers + ([size.d_ff] if size.d_ff else [])))
 
 
 def listed_rows(numbers: list[int]) -> str:
@@ -209,18 +250,38 @@ def listed_rows(numbers: list[int]) -> str:
     return f"row{'s' if len(numbers) > 1 else ''} {formats.listed([str(number) for number in numbers])}"
 
 
-def under_load(rows: Sequence[Measured], kinds: Sequence[str], name: Callable[[list[int]], str]) -> str:
-    """`Comparison.under_load`, with words for rows by their numbers."""
-    marked = [[number for number, row in enumerate(rows, 1) if kind in row.under_load] for kind in kinds]
-    if not any(marked):
-        return ""
-    if all(numbers == marked[0] for numbers in marked):
-        return f"Measured under load: {name(marked[0])}."
-    each = [f"{kind} of {name(numbers)}" for kind, numbers in zip(kinds, marked, strict=True) if numbers]
-    return f"Measured under load: {'; '.join(each)}."
-
-
 def _too_few(rounds: int, what: str) -> str:
     if rounds:
         return f"{formats.plural(rounds, 'round')}{what} alone, where a time takes {FEWEST}"
     return f"no round{what} was measured"
+
+
+# what stands below the main picture of a view, and in place of it
+
+
+def left_out(model: ModelState, state: ProfilingState) -> Note | None:
+    """What was not taken of the controls, and why."""
+    problems = rows_of(model, state)[1]
+    return Note(" ".join(problems), "warning") if problems else None
+
+
+def in_common(model: ModelState, state: ProfilingState) -> Note:
+    """What the rows have of the sidebar's model, in a sentence; and which targets differ from it, in one each."""
+    plan = plan_of(model, state)
+    assert plan
+    words = kind_in_words(plan.rows[0].size)
+    return Note(" ".join([f"Every row is a model of the sidebar’s kind: {words}.", *differences(plan.rows)]), "plain")
+
+
+def how_measured(model: ModelState, state: ProfilingState) -> Note | None:
+    """When, where and how the rows were measured."""
+    report = measurements.find(plan_of(model, state), state.run)
+    return Note(measure_words.facts(report), "plain") if report else None
+
+
+NOTES = (left_out, in_common, how_measured)
+
+
+def no_rows(model: ModelState, state: ProfilingState, icon: str | None = None) -> list[Note]:
+    """Why there are no rows, in place of them; nothing if there are any."""
+    return [] if plan_of_rows(model, state) else [Note(why_no_row(model, state), icon=icon)]

@@ -1,14 +1,20 @@
-"""What a plan is estimated to take here, from whatever is known of this machine."""
+"""What is told of a measurement: what it is estimated to take here, and what came of it."""
 
 import math
 import time
+from dataclasses import replace
 
+import pytest
 import torch
 from torch.utils.benchmark import Timer
 
+from tests.tfm_ui.lenses.profiling.reports import plan as plan_of_link
+from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.store.empty import empty_store
-from tfm_core.profiling import DEFAULT_SIZES, Machine, Plan, Report, Row, Setup, Size
-from tfm_ui.lenses.profiling import budget, measurements
+from tfm_core.profiling import DEFAULT_SIZES, Blocks, Machine, Memory, Plan, Progress, Report, Row, Setup, Size
+from tfm_ui.jobs.job import JobStatus
+from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling import plan as budget
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
@@ -54,3 +60,45 @@ def test_what_is_too_much_is_refused_and_what_is_let_in_has_a_limit_beyond_its_e
     assert not budget.refused(small)
     assert budget.limit(small) >= 60 > 3 * budget.needs(small).seconds
     assert budget.limit(plan()) >= 3 * budget.needs(plan()).seconds
+
+
+def stopped(so_far: Report | None) -> JobStatus:
+    """This visitor's job, stopped when so much was done."""
+    step = Progress(0.3, 8.0, "", so_far) if so_far else None
+    return JobStatus(1, "stopped", True, 0, 0.0, 0.0, step, "", False)
+
+
+NO_TIME = "Stopped. No row had the 3 rounds that a time takes. Not kept:"
+
+
+@pytest.mark.parametrize(
+    ("looked_into", "timings", "said"),
+    [
+        (0, 0, "Stopped. Nothing was measured by then."),
+        (3, 0, f"{NO_TIME} the memory of 3 rows and the time by part of 2 rows."),
+        (1, 2, f"{NO_TIME} the memory of 1 row and 2 timings."),
+    ],
+)
+def test_what_is_lost_where_there_is_no_time_yet_is_said(looked_into, timings, said):
+    """The last row that was looked into was stopped before its parts."""
+    report = plausible(plan_of_link(), done=3)
+    blocks = Blocks((0.1,) * timings, tuple(range(timings)))
+    rows = [
+        replace(
+            row,
+            forward=blocks if number == 0 else Blocks(),
+            training=Blocks(),
+            memory=row.memory if number < looked_into else Memory(),
+            parts=row.parts if number < looked_into - 1 else (),
+        )
+        for number, row in enumerate(report.measured)
+    ]
+    so_far = replace(report, measured=tuple(rows), complete=False)
+    assert not measure_words.worth_keeping(so_far)
+    assert measure_words.ended(stopped(so_far), None) == said
+    assert measure_words.ended(stopped(None), None) == "Stopped. Nothing was measured by then."
+
+
+def test_what_is_kept_stays():
+    report = plausible(plan_of_link())
+    assert measure_words.ended(stopped(report), report) == "Stopped. What was done stays."
