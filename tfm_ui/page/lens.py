@@ -60,55 +60,61 @@ def _nowhere(model: ModelState, state: LensState) -> Sequence[Block | None]:
 
 @dataclass(frozen=True, kw_only=True)
 class View(Generic[S]):
-    """One view of a lens.
+    """One view of a lens."""
 
-    Attributes:
-        title: the name of the view's tab: what one will see there. Its name in a link is its key in `Lens.views`.
-        shows: what the view shows, from top to bottom: classes of panels, and functions of the model's and the lens's
-            state that make a block, both pure. The first is the main picture, which gets the first screen; the others
-            stand below it.
-        also: classes of panels that these functions return.
-        instead: what stands in place of all of it where there is nothing to show; nothing if it can be shown.
-        beside: name -> picture: what the view draws beside its controls, in no panel.
-        controls: the fields whose controls stand in the row above the picture; or a function that draws that row in
-            its own way and returns the lens's state.
-        more: the fields whose controls a button at the end of that row opens.
-        line: the key of that row on the page.
-        uses_model: whether the view shows something of the sidebar's model.
-        reads_pass: whether it shows what `tfm_ui.live.passes.run` has recorded: then the page tells how long that took.
-        badge: returns the facts beside the tabs where the page shows no pass of the sidebar's model.
-        never_trained: returns in what trained weights are shown here that they were never trained in, in a sentence;
-            "" if in nothing. It stands below the main picture.
-        reads_instead: returns what the main picture is made from in place of the text in the sidebar, in a sentence;
-            "" if it is made from that text. It stands above the picture.
-        running: returns a sentence to show while the blocks are computed, if that takes seconds; otherwise "".
-    """
-
-    blocks: Callable[[ModelState, S], Sequence[Block | None]] | None = None  # GOES
     title: str = ""
-    shows: Sequence[Maker] = ()
+    """The name of the view's tab, if the lens has several: what one will see there. Its name in a link is its key in
+    `Lens.views`."""
+
+    shows: Sequence[Maker]
+    """What the view shows, from top to bottom: classes of panels, and pure functions that make a block of a link. The
+    first is the main picture, which gets the first screen; the others stand below it."""
+
     also: Sequence[type[Panel]] = ()
+    """Classes of panels that these functions return."""
+
     instead: Callable[[ModelState, S], Sequence[Block | None]] = _nowhere
+    """What stands in place of all of it where there is nothing to show; nothing if it can be shown."""
+
     beside: Mapping[str, Picture] = field(default_factory=dict)
-    drawn: Mapping[str, Picture] = field(default_factory=dict)  # GOES
+    """Name -> picture: what the view draws beside its controls, in no panel."""
+
     controls: Sequence[str] | Callable[[ModelState], S] = ()
+    """The fields whose controls stand in the row above the picture; or a function that draws that row in its own way
+    and returns the lens's state."""
+
     more: Sequence[str] = ()
+    """The fields whose controls a button at the end of that row opens."""
+
     line: str = ""
+    """The key of that row on the page."""
+
     uses_model: bool = True
+    """Whether the view shows something of the sidebar's model."""
+
     reads_pass: bool = False
+    """Whether it shows what `tfm_ui.live.passes.run` has recorded: then the page tells how long that took."""
+
     badge: Callable[[ModelState, S], str] | None = None
+    """Returns the facts beside the tabs where the page shows no pass of the sidebar's model."""
+
     never_trained: Callable[[ModelState, S], str] = _nothing
+    """Returns in what trained weights are shown here that they were never trained in, in a sentence; "" if in nothing.
+    It stands below the main picture."""
+
     reads_instead: Callable[[ModelState, S], str] = _nothing
+    """Returns what the main picture is made from in place of the text in the sidebar, in a sentence; "" if it is made
+    from that text. It stands above the picture."""
+
     running: Callable[[ModelState, S], str] = _nothing
+    """Returns a sentence to show while the blocks are computed, if that takes seconds; otherwise ""."""
 
     @property
     def pictures(self) -> Mapping[str, Picture]:
         """Name -> picture: all that the view draws, in its panels and beside its controls."""
         panels = [*_panels(self.shows), *self.also]
-        return {name: picture for panel in panels for name, picture in panel.pictures().items()} | {
-            **self.beside,
-            **self.drawn,
-        }
+        inside = {name: picture for panel in panels for name, picture in panel.pictures().items()}
+        return {**inside, **self.beside}
 
     @property
     def may_read_another(self) -> bool:
@@ -126,12 +132,9 @@ class View(Generic[S]):
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""
-        if self.blocks:
-            first, *rest = self.blocks(model, state)
-        else:
-            instead: Sequence[Made] = self.instead(model, state)
-            made = instead or [_made(each, model, state) for each in self.shows]
-            first, *rest = (block for each in made for block in (each if isinstance(each, list) else [each]))
+        instead: Sequence[Made] = self.instead(model, state)
+        made = instead or [_made(each, model, state) for each in self.shows]
+        first, *rest = (block for each in made for block in (each if isinstance(each, list) else [each]))
         note = self.never_trained(model, state) if not model.is_random else ""
         return [first, *([Note(note, "plain")] if note else []), *rest]
 
@@ -140,33 +143,40 @@ class View(Generic[S]):
 class Lens:
     """All that the rest of the app needs to know about a lens.
 
-    Attributes:
-        name: the lens's folder and its address; with "_" appended, the prefix of its parameters in a link.
-        title: the lens's title in the bar at the top and on its page.
-        state: the lens's controls, a dataclass. If there are several views, its field `view` names the visible one.
-        views: name -> view, in their order on the page.
-        questions: questions to try, in teaching order; each sets the model and the controls.
-        heading: the heading of the page, if it differs from the title.
-        lead: a sentence beside the heading.
-        beside: the badge's name for the model, if the page does not show a pass of it.
-        script: the file that Streamlit runs for the page.
-        opens_with: field of the model -> value, as in a link, with which the lens opens where a link asks for nothing.
-
     Raises:
         ValueError: if the views differ from the options of the state's field `view`, or if a view or a question names a
             field that the state does not have.
     """
 
     name: str
+    """The lens's folder and its address; with "_" appended, the prefix of its parameters in a link."""
+
     title: str
+    """The lens's title in the bar at the top and on its page."""
+
     state: type[LensState]
+    """The lens's controls, a dataclass. If there are several views, its field `view` names the visible one."""
+
     views: Mapping[str, View[Any]]
+    """Name -> view, in their order on the page."""
+
     questions: Sequence[Question]
+    """Questions to try, in teaching order; each sets the model and the controls."""
+
     heading: str = ""
+    """The heading of the page, if it differs from the title."""
+
     lead: str = ""
+    """A sentence beside the heading."""
+
     beside: str = ""
+    """The badge's name for the model, if the page does not show a pass of it."""
+
     script: str = LENS_SCRIPT
+    """The file that Streamlit runs for the page."""
+
     opens_with: Mapping[str, str] = field(default_factory=dict)
+    """Field of the model -> value, as in a link, with which the lens opens where a link asks for nothing."""
 
     def __post_init__(self) -> None:
         fields = controls_of(self.state)

@@ -8,7 +8,6 @@ with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -19,7 +18,7 @@ from tfm_core.allocator import give_back
 from tfm_ui.live import passes
 from tfm_ui.live.cache import kept_together
 from tfm_ui.live.memory import KEPT, is_large, why_too_large
-from tfm_ui.pictures.canvas import Canvas, Content, Header, encode
+from tfm_ui.pictures.canvas import Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.fields import local_to
@@ -37,13 +36,6 @@ class CannotBeShown(ValueError):
 
 NOTHING = np.zeros(0, np.float32)
 States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model's state is the first
-
-
-def for_both_sides(
-    name: str, canvas: Canvas, content: Callable[..., Content], needs: Needs = passes.needs
-) -> dict[str, Picture]:
-    """The two pictures of a comparison, `<name>_a` and `<name>_b`; `content` gets the argument `side`, "A" or "B"."""
-    return {f"{name}_{side.lower()}": Picture(canvas, partial(content, side=side), needs=needs) for side in ("A", "B")}
 
 
 class Asked:

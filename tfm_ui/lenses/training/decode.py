@@ -35,7 +35,7 @@ from tfm_ui.pictures.knobs import KNOBS, Knob
 from tfm_ui.pictures.map_scale import SHARES
 from tfm_ui.pictures.maps import ABSENT, MAPS, Axis, Map
 from tfm_ui.pictures.panel import Columns, Note, Source
-from tfm_ui.pictures.registry import Picture
+from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown

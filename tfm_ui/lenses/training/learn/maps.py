@@ -13,7 +13,7 @@ from tfm_core.training.tasks.task import Examples
 from tfm_ui.lenses.training.runs import tokens_of
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Header
-from tfm_ui.pictures.heat import Heat, Side, numbered
+from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
 
 
