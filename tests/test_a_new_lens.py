@@ -41,10 +41,6 @@ def with_the_lens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     lenses.lenses()
 
 
-def no_blocks(model, state):
-    return []
-
-
 def test_a_lens_of_one_folder_and_one_line_is_opened(with_the_lens):
     app = go_to(new_app(text="an apple a day", letters_most="3"), NAME).run()
     assert not app.exception
@@ -71,11 +67,11 @@ def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
     ("change", "message"),
     [
         (
-            {"views": {"letters": View(blocks=no_blocks), "words": View(blocks=no_blocks)}},
+            {"views": {"letters": View(shows=[]), "words": View(shows=[])}},
             r"expected the views \['letters'\]",
         ),
         (
-            {"views": {"letters": View(blocks=no_blocks, controls=["mots"])}},
+            {"views": {"letters": View(shows=[], controls=["mots"])}},
             r"expected fields of LettersState: \['question', 'most'\]",
         ),
         ({"questions": [Question("Two", "Which?", lambda *_: "Two.", page={"mots": 2})]}, r"got \['mots'\]"),
