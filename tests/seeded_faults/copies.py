@@ -1,4 +1,4 @@
-"""Copies of the working tree, into which faults are put."""
+"""Copies of the working tree, into which faults are put, or what a newcomer would add."""
 
 import shutil
 import subprocess
@@ -18,13 +18,9 @@ class DoesNotApply(Exception):
 
 
 @contextmanager
-def copy_with(fault: Fault) -> Iterator[Path]:
-    """A copy of all that git knows or does not ignore, with the fault in it; removed afterwards.
-
-    Raises:
-        DoesNotApply: naming the fault.
-    """
-    with TemporaryDirectory(prefix="seeded-fault-") as folder:
+def copy_of_the_tree() -> Iterator[Path]:
+    """A copy of all that git knows or does not ignore; removed afterwards."""
+    with TemporaryDirectory(prefix="attention-lab-") as folder:
         place = Path(folder)
         for name in _files():
             if (source := ROOT / name).is_file():
@@ -36,6 +32,17 @@ def copy_with(fault: Fault) -> Iterator[Path]:
         # A repository of its own, as some tests ask git, and as git would look for one in the folders above.
         _git(place, "init", "--quiet")
         _git(place, "add", "--all")
+        yield place
+
+
+@contextmanager
+def copy_with(fault: Fault) -> Iterator[Path]:
+    """A copy with the fault in it; removed afterwards.
+
+    Raises:
+        DoesNotApply: naming the fault.
+    """
+    with copy_of_the_tree() as place:
         done = subprocess.run(["git", "apply", fault.file], cwd=place, capture_output=True, text=True)
         if done.returncode:
             raise DoesNotApply(f"{fault.name}: the patch no longer applies. {done.stderr.strip()}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
@@ -89,6 +90,9 @@ class View(Generic[S]):
     line: str = ""
     """The key of that row on the page."""
 
+    questions: Sequence[Question] = ()
+    """Questions to try in this view, in teaching order; each sets the model and the controls."""
+
     uses_model: bool = True
     """Whether the view shows something of the sidebar's model."""
 
@@ -139,6 +143,16 @@ class View(Generic[S]):
         return [first, *([Note(note, "plain")] if note else []), *rest]
 
 
+def views_of(lens: str, names: Sequence[str]) -> dict[str, View[Any]]:
+    """The views of a lens: each is the `VIEW` of the file of its name, or of the folder.
+
+    Args:
+        lens: the lens's package, its `__name__`.
+        names: of the views, in their order on the page.
+    """
+    return {name: import_module(f"{lens}.{name}").VIEW for name in names}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lens:
     """All that the rest of the app needs to know about a lens.
@@ -160,8 +174,8 @@ class Lens:
     views: Mapping[str, View[Any]]
     """Name -> view, in their order on the page."""
 
-    questions: Sequence[Question]
-    """Questions to try, in teaching order; each sets the model and the controls."""
+    questions: Sequence[Question] = ()
+    """Questions to try, in teaching order; those of its views follow them."""
 
     heading: str = ""
     """The heading of the page, if it differs from the title."""
@@ -179,6 +193,9 @@ class Lens:
     """Field of the model -> value, as in a link, with which the lens opens where a link asks for nothing."""
 
     def __post_init__(self) -> None:
+        of_views = [question for view in self.views.values() for question in view.questions]
+        of_lens = [question for question in self.questions if question not in of_views]
+        object.__setattr__(self, "questions", [*of_lens, *of_views])
         fields = controls_of(self.state)
         views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
         if views != list(self.views):
