@@ -13,8 +13,8 @@ export function withZoom(layout, { _fullLayout: now }, memory) {
   const { zoomed, sent, resets } = memory, after = { ...layout }
   for (const key of Object.keys(layout).filter(name => /^[xy]axis/.test(name))) {
     const of = layout[key].uirevision ?? ""
-    const shown = /** @type {[number, number]} */ (now?.[key]?.range)
-    if (sent[key] && String(shown) !== String(sent[key].range)) zoomed[key] = { range: [...shown], of: sent[key].of }
+    const shown = /** @type {[number, number] | undefined} */ (now?.[key]?.range) // none until Plotly has drawn the axis
+    if (shown && sent[key] && String(shown) !== String(sent[key].range)) zoomed[key] = { range: [...shown], of: sent[key].of }
     const range = zoomed[key]?.of === of ? zoomed[key].range : layout[key].range
     after[key] = { ...layout[key], range: [...range], uirevision: `${of} ${resets}` }
   }
