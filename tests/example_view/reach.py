@@ -48,7 +48,7 @@ class Reach(AttentionPanel):
 
     @cached_property
     def distances(self) -> list[float]:
-        """Of each query that is a token."""
+        """The distance of each query that is a token."""
         distances: list[float] = mean_distance(self.inside.weights(self.head))[: self.read].tolist()
         return distances
 
