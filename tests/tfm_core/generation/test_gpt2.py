@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
+from tests.tfm_core.toys import build, largest_error, random_ids, scramble
 from tfm_core import Sampling, generate, to_gpt2
 
 SHAPES = [
@@ -62,7 +62,3 @@ def test_gpt2_writes_the_same_text():
 def test_what_gpt2_cannot_hold_is_refused_with_the_reason(changes, parts):
     with pytest.raises(ValueError, match=parts):
         to_gpt2(build(**{"architecture": "decoder", **changes}))
-
-
-def test_the_vocabulary_is_that_of_the_model():
-    assert to_gpt2(build(architecture="decoder")).config.vocab_size == VOCAB

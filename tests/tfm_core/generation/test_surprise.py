@@ -8,6 +8,8 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import shared_by
+from tests.tfm_core.generation.writing import decoder, every_scheme
 from tests.tfm_core.toys import VOCAB, build, random_ids, scramble, shared
 from tfm_core import POSITIONAL, surprise, to_gpt2
 from tfm_core.generation.surprise import windows
@@ -15,12 +17,9 @@ from tfm_core.generation.surprise import windows
 texts = st.lists(st.integers(1, VOCAB - 1), min_size=2, max_size=20)
 
 
-def decoder(**changes):
-    return shared(architecture="decoder", **changes)
-
-
 @torch.no_grad()
-@pytest.mark.parametrize("positional", POSITIONAL)
+@every_scheme
+@shared_by(len(POSITIONAL))
 @given(texts)
 def test_it_is_the_cross_entropy_of_the_next_tokens(positional, text):
     model, tokens = decoder(positional=positional), torch.tensor(text)

@@ -67,7 +67,6 @@ def test_it_writes_words_of_its_texts(model: Transformer) -> None:
 
 @torch.no_grad()
 def test_it_copies_what_came_before(model: Transformer) -> None:
-    """Random tokens that come a second time are far likelier then, as their follower is looked up."""
     tokens = torch.randint(2, 2048, (8, 40), generator=torch.Generator().manual_seed(5))
     logs = model(tokens.repeat(1, 2)).log_softmax(-1)
     right = logs[:, :-1].gather(-1, tokens.repeat(1, 2)[:, 1:, None])[..., 0]

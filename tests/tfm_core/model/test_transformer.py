@@ -5,8 +5,8 @@ import copy
 import pytest
 import torch
 
-from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, scramble, tiny
-from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
+from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, scramble
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, causal_mask, recording
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
@@ -184,8 +184,3 @@ def test_bad_input_is_refused_in_words(changes, call, parts):
     with pytest.raises(ValueError, match=r"expected .*got") as error:
         call(model)
     assert all(part in str(error.value) for part in parts)
-
-
-def test_a_positional_scheme_checks_its_sizes_before_a_model_is_built():
-    with pytest.raises(ValueError, match="rope"):
-        Transformer(tiny(positional="rope", d_model=12))

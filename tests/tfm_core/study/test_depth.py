@@ -12,7 +12,6 @@ from tfm_core.study.depth import WIRINGS, mean_cosine, parameter_gradients, sign
 
 
 def model(norm: str, layers: int = 3) -> Transformer:
-    """A decoder without positions, in float64."""
     config = TransformerConfig(
         vocab_size=9,
         architecture="decoder",
@@ -27,13 +26,11 @@ def model(norm: str, layers: int = 3) -> Transformer:
 
 
 def layers_of(transformer: Transformer) -> list[TransformerLayer]:
-    """Its layers."""
     return [layer for layer in transformer.stack.layers if isinstance(layer, TransformerLayer)]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_two_wirings_are_the_models_own(norm: str) -> None:
-    """The lengths are those of the residual stream that a recording of the model has."""
     transformer = model(norm)
     with torch.no_grad(), recording("*.residual_*") as trace:
         transformer(torch.tensor([[1, 2, 3, 2]]))
@@ -105,18 +102,15 @@ def test_near_the_output_the_gradient_of_parameters_shrinks_with_depth_in_pre_no
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """The message says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        signals_by_depth(layers_of(model("pre")), x, ["pre-norm", "none"])
-    with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        parameter_gradients(layers_of(model("pre")), x, ["none"])
+    for measure in (signals_by_depth, parameter_gradients):
+        with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
+            measure(layers_of(model("pre")), x, ["pre-norm", "none"])
     with pytest.raises(ValueError, match="without cross-attention"):
         signals_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x)
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
-    """Torch's own cosine of every pair of different tokens is the reference."""
     x = draw(3, "x", (2, 5, 8), std=1.0).double()
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
     cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
@@ -128,7 +122,6 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
 
 
 def test_a_scheme_inside_the_attention_acts() -> None:
-    """A recording of a model with rotary positions is the reference."""
     config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
     transformer = Transformer(config).double().eval()
     with torch.no_grad(), recording("*.residual_*") as trace:

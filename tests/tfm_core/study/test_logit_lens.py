@@ -11,7 +11,6 @@ TOKENS = torch.tensor([[3, 1, 4, 1, 5]])
 
 
 def config(architecture: str, norm: str) -> TransformerConfig:
-    """Three layers."""
     return TransformerConfig(
         vocab_size=11, architecture=architecture, d_model=8, num_heads=2, num_layers=3, norm=norm, seed=5
     )
@@ -20,7 +19,6 @@ def config(architecture: str, norm: str) -> TransformerConfig:
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_last_layer_reads_out_what_the_model_says(architecture: str, norm: str) -> None:
-    """It holds in all architectures, with a mask; the embedding and each layer have a read-out."""
     model = Transformer(config(architecture, norm)).eval()
     inputs = [TOKENS, TOKENS[:, :4]] if architecture == "encoder-decoder" else [TOKENS]
     mask = causal_mask(inputs[-1].shape[1])

@@ -21,7 +21,6 @@ def drawn(queries: int, keys: int, seed: int) -> tuple[torch.Tensor, torch.Tenso
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 10), st.integers(1, 10), st.integers(0, 99))
 def test_any_tiling_gives_torchs_result(queries: int, keys: int, rows: int, columns: int, seed: int) -> None:
-    """Whatever the tiles, whatever the mask; a query that sees nothing gets zeros."""
     q, k, v = drawn(queries, keys, seed)
     mask = torch.rand(queries, keys, generator=torch.Generator().manual_seed(seed)) < 0.6
     expected = F.scaled_dot_product_attention(q, k, v, mask).masked_fill(~mask.any(-1, keepdim=True), 0.0)
@@ -32,7 +31,6 @@ def test_any_tiling_gives_torchs_result(queries: int, keys: int, rows: int, colu
 
 
 def test_each_step_is_the_attention_over_the_keys_so_far() -> None:
-    """The running maximum, the running sum and the result, beside those of the plain computation."""
     q, k, v = drawn(7, 7, seed=3)
     mask = causal_mask(7)
     steps = list(tiles(q, k, v, mask, rows=3, columns=2))
@@ -58,7 +56,6 @@ def test_each_step_is_the_attention_over_the_keys_so_far() -> None:
 def test_what_does_not_fit_is_refused(
     shapes: tuple[tuple[int, ...], ...], size: tuple[int, int], expected: str
 ) -> None:
-    """The message says what came."""
     q, k, v = (torch.zeros(shape) for shape in shapes)
     with pytest.raises(ValueError, match=expected):
         list(tiles(q, k, v, rows=size[0], columns=size[1]))
