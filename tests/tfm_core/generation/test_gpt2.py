@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.tfm_core.toys import build, largest_error, random_ids, scramble
-from tfm_core import Sampling, generate, to_gpt2
+from tfm_core import to_gpt2
 
 SHAPES = [
     {},
@@ -31,21 +31,6 @@ def test_logits_are_those_of_gpt2(positional, attention, tie_embeddings, shape):
     for parameter in gpt2.parameters():  # no memory in common
         parameter.zero_()
     assert all(torch.equal(parameter, before[name]) for name, parameter in model.named_parameters())
-
-
-@torch.no_grad()
-def test_gpt2_writes_the_same_text():
-    model = build(architecture="decoder", tie_embeddings=True, num_layers=3)
-    prompt = random_ids(1, 5)
-    steps = generate(model, prompt[0].tolist(), Sampling(greedy=True), steps=30)
-    theirs = to_gpt2(model).generate(
-        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=30, do_sample=False, suppress_tokens=[0]
-    )
-    ours = [step.token for step in steps]
-    if 0 in ours:  # padding, which ours does not read
-        ours = ours[: ours.index(0)]
-    assert ours == theirs[0, 5 : 5 + len(ours)].tolist()
-    assert len(ours) > 5
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from tfm_core import (
     NORMS,
     MultiHeadAttention,
     Transformer,
-    TransformerLayer,
     causal_mask,
-    combine_masks,
     padding_mask,
     recording,
     scaled_dot_product_attention,
@@ -26,7 +24,6 @@ from tfm_core import (
 BATCH, QUERIES, KEYS, WIDTH, HEADS, HIDDEN = 3, 5, 7, 12, 3, 20
 
 PATHS = [recording, nullcontext]  # recorded, fused
-every_pair = pytest.mark.crossed(dtype=TOLERANCE, path=PATHS, norm=NORMS, activation=["relu", "gelu"])
 
 MASKS = {
     "none": None,
@@ -68,11 +65,6 @@ def copy_layer(ours, theirs):
     copy_linear(ours.feed_forward.output_projection, theirs.linear2)
 
 
-def theirs_for(layer, dtype, norm, activation, width=WIDTH, heads=HEADS, hidden=HIDDEN):
-    """A torch layer of the same make."""
-    return layer(width, heads, hidden, 0.0, activation, batch_first=True, norm_first=norm == "pre", dtype=dtype).eval()
-
-
 @pytest.mark.crossed(dtype=TOLERANCE, mask=MASKS.values(), scale=[None, 0.3])
 def test_attention_function_equals_the_fused_kernel(dtype, mask, scale):
     query = torch.randn(BATCH, HEADS, QUERIES, 4, dtype=dtype)
@@ -108,44 +100,18 @@ def test_the_additive_mask_means_the_same_to_torch():
     assert largest_error(scaled_dot_product_attention(query, key, key, mask)[0], by_float) < 1e-6
 
 
-@every_pair
-def test_encoder_layer(dtype, path, norm, activation):
-    ours = scramble(TransformerLayer(WIDTH, HEADS, HIDDEN, norm=norm, activation=activation), dtype)
-    theirs = theirs_for(nn.TransformerEncoderLayer, dtype, norm, activation)
-    copy_layer(ours, theirs)
-    x = torch.randn(BATCH, KEYS, WIDTH, dtype=dtype)
-    hidden = to_ignore(MASKS["padding"])[:, 0, 0]
-    with path():
-        output = ours(x, combine_masks(causal_mask(KEYS), MASKS["padding"]))
-    expected = theirs(x, src_mask=ahead(KEYS), src_key_padding_mask=hidden)
-    assert largest_error(output, expected) < TOLERANCE[dtype]
-
-
-@every_pair
-def test_decoder_layer(dtype, path, norm, activation):
-    ours = TransformerLayer(WIDTH, HEADS, HIDDEN, norm=norm, activation=activation, cross_attention=True)
-    ours = scramble(ours, dtype)
-    theirs = theirs_for(nn.TransformerDecoderLayer, dtype, norm, activation)
-    copy_layer(ours, theirs)
-    x, memory = torch.randn(BATCH, QUERIES, WIDTH, dtype=dtype), torch.randn(BATCH, KEYS, WIDTH, dtype=dtype)
-    with path():
-        output = ours(x, causal_mask(QUERIES), memory=memory, memory_mask=MASKS["padding"])
-    hidden = to_ignore(MASKS["padding"])[:, 0, 0]
-    expected = theirs(x, memory, tgt_mask=ahead(QUERIES), memory_key_padding_mask=hidden)
-    assert largest_error(output, expected) < TOLERANCE[dtype]
-
-
 def torch_stack(ours, dtype, *, decoder):
     """nn.TransformerEncoder or nn.TransformerDecoder with the weights of one of our stacks."""
     config = ours.config
-    layer = theirs_for(
-        nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer,
-        dtype,
-        config.norm,
-        config.activation,
+    layer = (nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer)(
         config.d_model,
         config.num_heads,
         config.feed_forward_dim,
+        dropout=0.0,
+        activation=config.activation,
+        batch_first=True,
+        norm_first=config.norm == "pre",
+        dtype=dtype,
     )
     norm = nn.LayerNorm(config.d_model, dtype=dtype) if config.norm == "pre" else None
     if decoder:
@@ -160,7 +126,7 @@ def torch_stack(ours, dtype, *, decoder):
     return theirs.eval()
 
 
-@every_pair
+@pytest.mark.crossed(dtype=TOLERANCE, path=PATHS, norm=NORMS, activation=["relu", "gelu"])
 def test_whole_encoder_decoder_with_padding_on_both_sides(dtype, path, norm, activation):
     config = tiny(architecture="encoder-decoder", positional="none", norm=norm, activation=activation, num_layers=3)
     ours = scramble(Transformer(config), dtype)

@@ -45,14 +45,6 @@ def test_the_output_is_torchs_rows_sum_to_one_or_to_zero_and_hidden_cells_are_ze
     torch.testing.assert_close(output, expected)
 
 
-def test_one_number_worked_by_hand():
-    query, key, value = torch.tensor([[2.0, 0.0]]), torch.eye(2), torch.tensor([[1.0], [5.0]])
-    first = 1 / (1 + math.exp(-math.sqrt(2)))
-    output, weights = scaled_dot_product_attention(query, key, value)
-    assert weights.tolist() == [pytest.approx([first, 1 - first])]
-    assert output.item() == pytest.approx(first + 5 * (1 - first))
-
-
 def test_the_steps_compose_to_the_whole():
     query, key, value = torch.randn(3, 2, 5, 4)
     mask = causal_mask(5)

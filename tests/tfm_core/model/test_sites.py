@@ -54,21 +54,6 @@ def test_the_names_and_order_of_all_sites(architecture, norm, positional):
     assert list(trace) == all_sites(architecture, norm, positional)
 
 
-@pytest.mark.parametrize(
-    ("positional", "sites"),
-    [
-        ("none", set()),
-        ("sinusoidal", {"position"}),
-        ("learned", {"position"}),
-        ("rope", {"rotated_query", "rotated_key"}),
-        ("alibi", {"position_bias"}),
-        ("t5", {"position_bias"}),
-    ],
-)
-def test_what_each_scheme_adds_spelt_out(positional, sites):
-    assert {site for _, added in extra_sites(POSITIONAL[positional]) for site in added} == sites
-
-
 def test_the_names_spelt_out_once():
     with recording() as trace:
         build(num_layers=1, positional="sinusoidal")(random_ids(1, 3))

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core.training.baselines import (
@@ -55,7 +55,6 @@ def test_naive_bayes_is_that_of_a_loop(examples):
         assert math.isclose(biases[label], math.log(len(rows) / len(labels)), abs_tol=1e-12)
 
 
-@settings(max_examples=20)
 @given(counted())
 def test_logistic_regression_is_that_of_torch_s_optimizer(examples):
     counts, labels, classes = examples

@@ -47,16 +47,6 @@ def test_a_score_is_the_mean_over_rows_with_cells(sizes, seed, even, share):
     assert got.tolist() == pytest.approx(score_by_loops(weights, cells, even=even), abs=1e-5)
 
 
-def test_scores_end_at_0_and_1():
-    cells = torch.eye(4, dtype=torch.bool)[None]
-    assert pattern_score(torch.eye(4)[None, None], cells).tolist() == [1]
-    assert pattern_score(torch.eye(4).flip(0)[None, None], cells).tolist() == [0]
-    everywhere = torch.ones(1, 4, 4, dtype=torch.bool)
-    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere, even=True).item() == pytest.approx(1)
-    assert pattern_score(torch.eye(4)[None, None], everywhere, even=True).tolist() == [0]
-    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere & False).tolist() == [0]
-
-
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.patterns])
 def test_chance_is_the_score_of_a_head_that_looks_everywhere_alike(name):
     task, examples = TASKS[name], held_out(small(name), 8)
@@ -145,10 +135,5 @@ def test_the_curve_has_the_scores_of_a_look():
     weights = look(model, examples).weights
     for pattern, scores in zip(config.about.patterns, run.last.scores, strict=True):
         for layer, heads in enumerate(scores):
-            expected = score_by_loops(
-                weights[f"layers.{layer}.self_attention.weights"][:8], pattern.cells(examples[:8]), even=False
-            )
-            assert len(heads) == 2
             exact = pattern_score(weights[f"layers.{layer}.self_attention.weights"], pattern.cells(examples))
             assert list(heads) == pytest.approx(exact.tolist(), abs=1e-6)
-            assert list(heads) == pytest.approx(expected, abs=0.1)

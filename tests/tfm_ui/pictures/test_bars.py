@@ -69,7 +69,7 @@ def test_what_a_reader_has_typed_is_no_tag():
 
 def test_of_no_shares_there_is_an_empty_figure():
     header = made([])
-    assert names(header) == ends(header) == []
+    assert names(header) == ends(header) == traces(header) == []
 
 
 def test_shares_that_are_more_than_one_whole_are_refused():
@@ -80,10 +80,6 @@ def test_shares_that_are_more_than_one_whole_are_refused():
 def test_a_text_for_each_share_or_for_none():
     with pytest.raises(ValueError, match="expected a value for each of 2 shares, got 1"):
         made([0.5, 0.5], values=["one"])
-
-
-def test_of_nothing_nothing_is_drawn():
-    assert not traces(made([]))
 
 
 @given(

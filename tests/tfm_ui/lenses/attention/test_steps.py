@@ -408,7 +408,7 @@ def test_a_query_that_may_see_nothing_has_a_derivation_for_every_step():
 
 
 @given(st.floats(-1e6, 1e6, allow_subnormal=False))
-@settings(max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 def test_a_printed_number_is_within_its_last_digit(value):
     text = formats.number(value)
     assert is_written_as(value, text)

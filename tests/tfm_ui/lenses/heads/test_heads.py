@@ -8,7 +8,7 @@ import torch
 
 from tests.tfm_ui.lenses.heads.all_weights import head_of, heads_of, weights_of
 from tfm_ui.lenses.heads import panels
-from tfm_ui.lenses.heads.state import SCALES, HeadsState
+from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
@@ -130,10 +130,6 @@ def test_the_next_token_is_the_models_own_softmax():
     assert f"All known words together have {100 * probabilities[words].sum():.3g}%" in likely.sentence()
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
     assert likely.sentence() != Next(ModelState(seed=8), LensState()).sentence()
-
-
-def test_defaults_are_of_the_kinds_that_exist():
-    assert HeadsState.kind in places.PLACES[True]
 
 
 @pytest.mark.parametrize(
