@@ -46,12 +46,6 @@ def test_window(queries, keys, window):
     assert mask.tolist() == loop(queries, keys, lambda i, j: j in range(i - window + 1, i + window))
 
 
-@given(lengths, numbers)
-def test_a_causal_window_leaves_a_query_as_many_tokens_as_it_is_wide(length, window):
-    mask = window_mask(length, window=window) & causal_mask(length)
-    assert mask.sum(-1).tolist() == [min(i + 1, window) for i in range(length)]
-
-
 @given(lengths, lengths, numbers)
 def test_strided(queries, keys, stride):
     def sees(i, j):
@@ -92,12 +86,6 @@ def test_documents_are_blind_for_each_other(queries, keys, lengths):
 
     assert document_mask(queries, keys, lengths=lengths).tolist() == loop(
         queries, keys, lambda i, j: document(i) == document(j)
-    )
-
-
-def test_documents_packed_into_one_row_are_blocks_on_the_diagonal():
-    assert torch.equal(
-        document_mask(6, lengths=(2, 3)), torch.block_diag(torch.ones(2, 2), torch.ones(3, 3), torch.ones(1, 1)).bool()
     )
 
 

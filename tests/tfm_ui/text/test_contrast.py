@@ -84,23 +84,10 @@ def test_the_theme_and_the_figures_share_their_colours(mode: Mode):
 def test_scripts_and_figures_share_their_colours():
     literal = SKINS.read_text(encoding="utf-8").partition("export const SKINS = ")[2]
     drawn = json.loads(re.sub(r"(\w+):", r'"\1":', literal))
+    palettes = ("weights", "signed", "heads", "masked", "hatch", "rule", "muted", "ink", "leak")
     assert drawn == {
-        mode: {
-            "weights": colours.WEIGHTS[mode],
-            "signed": colours.SIGNED[mode],
-            "heads": colours.HEADS[mode],
-            "masked": colours.MASKED[mode],
-            "hatch": colours.HATCH[mode],
-            "rule": colours.RULE[mode],
-            "muted": colours.MUTED[mode],
-            "ink": colours.INK[mode],
-            "query": colours.ROLE[mode]["query"],
-            "key": colours.ROLE[mode]["key"],
-            "value": colours.ROLE[mode]["value"],
-            "result": colours.ROLE[mode]["result"],
-            "leak": colours.LEAK[mode],
-            "ring": colours.RING,
-            "ringInk": colours.RING_INK,
-        }
-        for mode in colours.PAPER
+        mode: {name: getattr(colours, name.upper())[mode] for name in palettes}
+        | {role: colours.ROLE[mode][role] for role in ("query", "key", "value", "result")}
+        | {"ring": colours.RING, "ringInk": colours.RING_INK}
+        for mode in MODES
     }

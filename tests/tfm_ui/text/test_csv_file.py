@@ -42,7 +42,7 @@ def formulas(text: str) -> list[str]:
     """The cells that a spreadsheet would execute: those that begin with a mark and are not numbers."""
     cells = []
     for cell in (cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row):
-        if cell.startswith(MARKS[:-1]):
+        if cell.startswith((*"=+-@＝＋－＠\t\r\n",)):
             try:
                 float(cell)
             except ValueError:

@@ -214,12 +214,3 @@ def test_your_own_heads_are_as_wide_as_the_widest_draw():
     assert measured.widths[at] == 256
     assert measured.median_gradient["unscaled"][at] < measured.median_gradient["scaled"][at] / 20
     assert measured.median_gradient["unscaled"][0] == measured.median_gradient["scaled"][0]
-
-
-def test_one_weight_moves_its_token_and_later_ones_alone():
-    shown, mat = ChangeWeights(*states("One weight")), 5
-    moved = shown.effect.moved
-    assert (moved[:mat] == 0).all()
-    assert (moved[mat:, -1] > 0).all()
-    assert (moved[mat + 1 :, :3] == 0).all()
-    assert shown.weights[1, mat, 1] == pytest.approx(0.9)

@@ -51,21 +51,6 @@ def test_the_laws_hold_and_would_be_seen_broken(model, kind):
     assert not all(head.laws().values())
 
 
-def test_the_summary_agrees_with_plain_loops():
-    shown = heads_of(ModelState(seq_len=12, causal=False))
-    row = shown.table().loc["L2 h3"]
-    weights = shown.exact(1, 2).tolist()
-    rows = len(weights)
-    assert row["entropy"] == pytest.approx(
-        sum(-w * math.log(w) for line in weights for w in line if w > 0) / rows, rel=1e-5
-    )
-    distance = sum(w * abs(q - k) for q, line in enumerate(weights) for k, w in enumerate(line)) / rows
-    assert row["distance"] == pytest.approx(distance, rel=1e-5)
-    assert row["self"] == pytest.approx(100 * sum(weights[q][q] for q in range(rows)) / rows, rel=1e-5)
-    assert row["prev"] == pytest.approx(100 * sum(weights[q][q - 1] for q in range(1, rows)) / (rows - 1), rel=1e-5)
-    assert row["first"] == pytest.approx(100 * sum(line[0] for line in weights) / rows, rel=1e-5)
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_grids_bytes_are_the_weights(scale):
     shown = heads_of(ModelState(seq_len=12), scale=scale, layer=2, head=3)
