@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.pictures.charts import bars, ends, figure, names, traces
+from tests.tfm_ui.pictures.figure_checks import TYPED, nothing_typed_is_a_tag
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.pairs import content
 from tfm_ui.text import formats
@@ -44,11 +45,9 @@ def test_the_series_are_told_apart_by_colour_and_legend():
 
 
 def test_what_a_reader_has_typed_is_no_tag():
-    typed = "<b>x</b> & <a>"
-    header = made(SHARES[:, :1], [typed], (typed, "b"))
-    assert names(header) == [typed]
-    texts = [text for trace in traces(header) for text in (trace.name, *trace.customdata)]
-    assert not [text for text in (*texts, *figure(header).layout.yaxis.ticktext) if "<" in text]
+    header = made(SHARES[:, :1], [TYPED], (TYPED, "b"))
+    assert names(header) == [TYPED]
+    nothing_typed_is_a_tag(header["figure"])
 
 
 def test_of_no_names_there_is_an_empty_figure():
