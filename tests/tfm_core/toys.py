@@ -1,6 +1,7 @@
 """Models small enough to run by the hundred, and what is done to them in more than one test module."""
 
 from functools import cache
+from itertools import product
 
 import torch
 
@@ -45,6 +46,11 @@ def random_mask(seed, rows, columns=None, share=0.3):
     """Boolean (query, key), about that share of it True."""
     numbers = torch.Generator().manual_seed(seed)
     return torch.rand(rows, columns or rows, generator=numbers) < share
+
+
+def broadcasting_to(*shape):
+    """All shapes that broadcast to this one: with fewer axes, and with any axis of length 1."""
+    return [each for begin in range(len(shape) + 1) for each in product(*({1, size} for size in shape[begin:]))]
 
 
 def run(model, tokens, **keywords):

@@ -97,18 +97,10 @@ def test_a_setting_is_named_where_it_is_lower_than_usual():
     assert Settings(max_tokens=64).lowered_by("max_tokens") == " (this server's setting ATTENTION_LAB_MAX_TOKENS)"
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "redis://",
-        "redis://host:port",
-        "redis://host:99999",
-        "redis://host/of",
-        "redis://[::1",
-        "unix://host",
-        "http://host",
-    ],
-)
+NO_ADDRESS = "redis:// redis://host:port redis://host:99999 redis://host/of redis://[::1 unix://host http://host"
+
+
+@pytest.mark.parametrize("address", NO_ADDRESS.split())
 def test_an_address_that_is_none_ends_the_start_and_not_the_first_page(address):
     with pytest.raises(ValueError, match="ATTENTION_LAB_STORE: expected nothing, or an address"):
         read({"ATTENTION_LAB_STORE": address})

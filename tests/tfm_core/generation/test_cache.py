@@ -8,16 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import shared_by
+from tests.tfm_core.generation.writing import CLOSE, decoder, every_scheme
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, random_mask, scramble, shared, tiny
 from tfm_core import ATTENTION, NORMS, POSITIONAL, KeyValueCache, can_cache, recording
 
-every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
 BOTH_KINDS = [name for name in ATTENTION if ATTENTION[name].has_cache]
-CLOSE = 1e-5
-
-
-def decoder(**changes):
-    return shared(architecture="decoder", **changes)
 
 
 def in_pieces(model, tokens, sizes, mask=None, cache=None):

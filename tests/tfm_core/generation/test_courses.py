@@ -42,18 +42,6 @@ def test_more_steps_run_what_is_new_alone(read):
     assert all(new.logits is old.logits for new, old in zip(longer, course.steps, strict=False))
 
 
-def test_another_token_runs_what_comes_after_it_alone(read):
-    course = written(decoder(), steps=12)
-    read.clear()
-    forced = {5: (course.steps[5].token + 1) % VOCAB or 1}
-    steps = list(generate(decoder(), PROMPT, Sampling(seed=1), steps=12, forced=forced, earlier=course))
-    assert read == [1] * 6  # steps 6 to 11
-    assert all(new.logits is old.logits for new, old in zip(steps[:6], course.steps, strict=False))
-    afresh = list(generate(decoder(), PROMPT, Sampling(seed=1), steps=12, forced=forced))
-    assert tokens_of(steps) == tokens_of(afresh)
-    assert max(largest_error(a.logits, b.logits) for a, b in zip(steps, afresh, strict=True)) < CLOSE
-
-
 def test_a_longer_prompt_that_begins_the_same_reads_its_end_alone(read):
     course = written(decoder(), steps=12)
     text = list(course.tokens)

@@ -1,4 +1,4 @@
-"""Writing: with and without the cache the same, nothing run twice, and courses that part."""
+"""Writing: with and without the cache the same, nothing run twice, and as many operations as torch counts."""
 
 from itertools import islice
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
 
 from tests.examples import shared_by
 from tests.tfm_core.generation.writing import (
@@ -18,8 +19,9 @@ from tests.tfm_core.generation.writing import (
     samplings,
     tokens_of,
 )
-from tests.tfm_core.toys import VOCAB, largest_error, shared
-from tfm_core import ATTENTION, POSITIONAL, Sampling, context_begin, draw, generate
+from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, shared, tiny
+from tfm_core import ATTENTION, POSITIONAL, KeyValueCache, Sampling, context_begin, draw, generate, recording
+from tfm_core.generation.costs import pass_flops, step_flops
 
 
 @every_scheme
@@ -151,3 +153,38 @@ def test_other_models_are_refused():
         generate(shared(), PROMPT, steps=1)
     with pytest.raises(ValueError, match="at most max_len=48 learned positions, got 49"):
         generate(decoder(positional="learned"), PROMPT, steps=1, context=49)
+
+
+SHAPES = [
+    {"d_model": 24, "num_heads": 3, "d_ff": 0},
+    {"d_ff": 40, "num_layers": 3, "activation": "swiglu"},
+    {"norm": "post", "positional": "rope", "tie_embeddings": True},
+]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("new", "stored"), [(1, 0), (7, 0), (5, 9), (2, 11)])
+def test_a_pass_has_the_operations_that_torch_counts(shape, new, stored):
+    model = build(architecture="decoder", **shape)
+    ids, cache = random_ids(1, stored + new), KeyValueCache(model.config)
+    if stored:
+        model(ids[:, :stored], cache=cache)
+    # Weights are recorded, as torch does not count fused kernels on the processor.
+    with recording("*.weights"), FlopCounterMode(display=False) as counter:
+        model(ids[:, stored:], cache=cache)
+    assert pass_flops(model.config, new, stored) == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_step_reads_one_token_or_all_of_them(shape):
+    config = tiny(architecture="decoder", **shape)
+    assert step_flops(config, 12, cached=True) == pass_flops(config, 1, 11)
+    assert step_flops(config, 12, cached=False) == pass_flops(config, 12)
+    assert step_flops(config, 1, cached=True) == step_flops(config, 1, cached=False)
+
+
+@pytest.mark.parametrize("changes", [{}, {"architecture": "decoder", "attention": "linear"}])
+def test_operations_of_other_models_are_not_known(changes):
+    with pytest.raises(ValueError, match="expected a decoder with full attention"):
+        pass_flops(tiny(**changes), 3)

@@ -2,12 +2,9 @@
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.examples import shared_by
-from tests.tfm_core.generation.writing import CLOSE, PROMPT, decoder, every_scheme, tokens_of
-from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
+from tests.tfm_core.generation.writing import CLOSE, PROMPT, decoder, tokens_of
+from tests.tfm_core.toys import build, largest_error, random_ids, scramble
 from tfm_core import (
     ACTIVATIONS,
     ATTENTION,
@@ -40,18 +37,6 @@ def test_logits_and_stored_keys_are_those_of_the_model(positional, norm, activat
         assert largest_error(cache.keys(layer), beside.keys(layer)) < 1e-12
         assert largest_error(cache.values(layer), beside.values(layer)) < 1e-12
     assert not lean(5, cache).requires_grad
-
-
-@torch.no_grad()
-@every_scheme
-@shared_by(len(POSITIONAL))
-@given(st.lists(st.integers(1, VOCAB - 1), min_size=1, max_size=12), st.integers(1, VOCAB - 1))
-def test_it_goes_on_from_any_cache(positional, text, token):
-    model = decoder(positional=positional)
-    cache = KeyValueCache(model.config)
-    model(torch.tensor([text]), cache=cache)
-    assert largest_error(LeanDecoder(model)(token, cache), model(torch.tensor([[*text, token]]))[0, -1]) < CLOSE
-    assert cache.length == len(text) + 1
 
 
 def test_what_it_cannot_do_is_left_to_the_model():

@@ -8,19 +8,18 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_core.toys import VOCAB, build, random_ids, scramble, shared
-from tfm_core import POSITIONAL, surprise, to_gpt2
+from tests.examples import shared_by
+from tests.tfm_core.generation.writing import decoder, every_scheme
+from tests.tfm_core.toys import VOCAB, build, random_ids, shared
+from tfm_core import POSITIONAL, surprise
 from tfm_core.generation.surprise import windows
 
 texts = st.lists(st.integers(1, VOCAB - 1), min_size=2, max_size=20)
 
 
-def decoder(**changes):
-    return shared(architecture="decoder", **changes)
-
-
 @torch.no_grad()
-@pytest.mark.parametrize("positional", POSITIONAL)
+@every_scheme
+@shared_by(len(POSITIONAL))
 @given(texts)
 def test_it_is_the_cross_entropy_of_the_next_tokens(positional, text):
     model, tokens = decoder(positional=positional), torch.tensor(text)
@@ -37,15 +36,6 @@ def test_it_is_the_cross_entropy_of_the_next_tokens(positional, text):
         assert rank == sorted(row.tolist(), reverse=True).index(row[token].item()) + 1
     assert torch.equal(got.ranks == 1, got.likeliest == got.tokens)
     assert got.tokens.tolist() == text[1:]
-
-
-@torch.no_grad()
-def test_it_is_the_loss_of_transformers():
-    model = build(architecture="decoder", num_layers=3)
-    scramble(model)
-    tokens = random_ids(1, 30)
-    loss = to_gpt2(model)(tokens, labels=tokens).loss
-    assert -surprise(model, tokens[0].tolist()).log_probabilities.mean() == pytest.approx(loss.item(), abs=1e-4)
 
 
 @given(st.integers(2, 200), st.integers(2, 40))

@@ -10,11 +10,10 @@ from torch import nn
 
 from tests.tfm_core.toys import TOLERANCE, VOCAB, largest_error, random_ids, scramble, tiny
 from tfm_core import (
+    NORMS,
     MultiHeadAttention,
     Transformer,
-    TransformerLayer,
     causal_mask,
-    combine_masks,
     padding_mask,
     recording,
     scaled_dot_product_attention,
@@ -24,10 +23,7 @@ from tfm_core import (
 
 BATCH, QUERIES, KEYS, WIDTH, HEADS, HIDDEN = 3, 5, 7, 12, 3, 20
 
-both_dtypes = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-both_paths = pytest.mark.parametrize("path", [recording, nullcontext], ids=["recorded", "fused"])
-both_norms = pytest.mark.parametrize("norm", ["pre", "post"])
-shared_activations = pytest.mark.parametrize("activation", ["relu", "gelu"])
+PATHS = [recording, nullcontext]  # recorded, fused
 
 MASKS = {
     "none": None,
@@ -35,7 +31,6 @@ MASKS = {
     "padding": padding_mask(torch.tensor([[1] * 7, [1] * 4 + [0] * 3, [1] + [0] * 6])),
     "per-head": (torch.arange(BATCH * HEADS * QUERIES * KEYS) % 3 != 1).view(BATCH, HEADS, QUERIES, KEYS),
 }
-every_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 
 
 def ahead(length):
@@ -70,14 +65,7 @@ def copy_layer(ours, theirs):
     copy_linear(ours.feed_forward.output_projection, theirs.linear2)
 
 
-def theirs_for(layer, dtype, norm, activation, width=WIDTH, heads=HEADS, hidden=HIDDEN):
-    """A torch layer of the same make."""
-    return layer(width, heads, hidden, 0.0, activation, batch_first=True, norm_first=norm == "pre", dtype=dtype).eval()
-
-
-@both_dtypes
-@every_mask
-@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.crossed(dtype=TOLERANCE, mask=MASKS.values(), scale=[None, 0.3])
 def test_attention_function_equals_the_fused_kernel(dtype, mask, scale):
     query = torch.randn(BATCH, HEADS, QUERIES, 4, dtype=dtype)
     key = torch.randn(BATCH, HEADS, KEYS, 4, dtype=dtype)
@@ -88,9 +76,7 @@ def test_attention_function_equals_the_fused_kernel(dtype, mask, scale):
     assert largest_error(weights @ value, expected) < TOLERANCE[dtype]
 
 
-@both_dtypes
-@both_paths
-@every_mask
+@pytest.mark.crossed(dtype=TOLERANCE, path=PATHS, mask=MASKS.values())
 def test_multi_head_attention(dtype, path, mask):
     ours = scramble(MultiHeadAttention(WIDTH, HEADS), dtype)
     theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True, dtype=dtype).eval()
@@ -114,50 +100,18 @@ def test_the_additive_mask_means_the_same_to_torch():
     assert largest_error(scaled_dot_product_attention(query, key, key, mask)[0], by_float) < 1e-6
 
 
-@both_dtypes
-@both_paths
-@both_norms
-@shared_activations
-def test_encoder_layer(dtype, path, norm, activation):
-    ours = scramble(TransformerLayer(WIDTH, HEADS, HIDDEN, norm=norm, activation=activation), dtype)
-    theirs = theirs_for(nn.TransformerEncoderLayer, dtype, norm, activation)
-    copy_layer(ours, theirs)
-    x = torch.randn(BATCH, KEYS, WIDTH, dtype=dtype)
-    hidden = to_ignore(MASKS["padding"])[:, 0, 0]
-    with path():
-        output = ours(x, combine_masks(causal_mask(KEYS), MASKS["padding"]))
-    expected = theirs(x, src_mask=ahead(KEYS), src_key_padding_mask=hidden)
-    assert largest_error(output, expected) < TOLERANCE[dtype]
-
-
-@both_dtypes
-@both_paths
-@both_norms
-@shared_activations
-def test_decoder_layer(dtype, path, norm, activation):
-    ours = TransformerLayer(WIDTH, HEADS, HIDDEN, norm=norm, activation=activation, cross_attention=True)
-    ours = scramble(ours, dtype)
-    theirs = theirs_for(nn.TransformerDecoderLayer, dtype, norm, activation)
-    copy_layer(ours, theirs)
-    x, memory = torch.randn(BATCH, QUERIES, WIDTH, dtype=dtype), torch.randn(BATCH, KEYS, WIDTH, dtype=dtype)
-    with path():
-        output = ours(x, causal_mask(QUERIES), memory=memory, memory_mask=MASKS["padding"])
-    hidden = to_ignore(MASKS["padding"])[:, 0, 0]
-    expected = theirs(x, memory, tgt_mask=ahead(QUERIES), memory_key_padding_mask=hidden)
-    assert largest_error(output, expected) < TOLERANCE[dtype]
-
-
 def torch_stack(ours, dtype, *, decoder):
     """nn.TransformerEncoder or nn.TransformerDecoder with the weights of one of our stacks."""
     config = ours.config
-    layer = theirs_for(
-        nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer,
-        dtype,
-        config.norm,
-        config.activation,
+    layer = (nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer)(
         config.d_model,
         config.num_heads,
         config.feed_forward_dim,
+        dropout=0.0,
+        activation=config.activation,
+        batch_first=True,
+        norm_first=config.norm == "pre",
+        dtype=dtype,
     )
     norm = nn.LayerNorm(config.d_model, dtype=dtype) if config.norm == "pre" else None
     if decoder:
@@ -172,10 +126,7 @@ def torch_stack(ours, dtype, *, decoder):
     return theirs.eval()
 
 
-@both_dtypes
-@both_paths
-@both_norms
-@shared_activations
+@pytest.mark.crossed(dtype=TOLERANCE, path=PATHS, norm=NORMS, activation=["relu", "gelu"])
 def test_whole_encoder_decoder_with_padding_on_both_sides(dtype, path, norm, activation):
     config = tiny(architecture="encoder-decoder", positional="none", norm=norm, activation=activation, num_layers=3)
     ours = scramble(Transformer(config), dtype)

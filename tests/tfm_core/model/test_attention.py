@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_core.toys import largest_error, scramble
+from tests.tfm_core.toys import broadcasting_to, largest_error, scramble
 from tfm_core import (
     ATTENTION,
     MultiHeadAttention,
@@ -23,20 +24,7 @@ sizes = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(1, 5))
 every_attention = pytest.mark.parametrize("kind", ATTENTION)
 WITH_SCORES = [kind for kind, entry in ATTENTION.items() if entry.has_scores]
 with_scores = pytest.mark.parametrize("kind", WITH_SCORES)
-SHAPES = [
-    (),
-    (4,),
-    (1,),
-    (3, 4),
-    (1, 4),
-    (3, 1),
-    (2, 3, 4),
-    (2, 1, 1),
-    (1, 1, 4),
-    (2, 1, 3, 4),
-    (2, 1, 1, 4),
-    (1, 2, 3, 1),
-]
+SHAPES = broadcasting_to(2, 2, 3, 4)
 
 
 def random_mask(*shape, seed):
@@ -44,44 +32,17 @@ def random_mask(*shape, seed):
 
 
 @given(sizes, st.integers(0, 2**32), st.floats(0.01, 100))
-def test_rows_sum_to_one_or_to_zero_and_hidden_cells_are_zero(size, seed, loudness):
+def test_the_output_is_torchs_rows_sum_to_one_or_to_zero_and_hidden_cells_are_zero(size, seed, loudness):
     queries, keys, width = size
     mask = random_mask(2, queries, keys, seed=seed)
-    query, key, value = (torch.randn(2, n, width) * loudness for n in (queries, keys, keys))
+    query, key, value = (torch.randn(2, n, width, dtype=torch.float64) * loudness for n in (queries, keys, keys))
     output, weights = scaled_dot_product_attention(query, key, value, mask)
     assert (weights >= 0).all()
     assert not weights[~mask].any()
-    assert torch.allclose(weights.sum(-1), mask.any(-1).float(), atol=1e-5)
+    assert torch.allclose(weights.sum(-1), mask.any(-1).double(), atol=1e-12)
     assert not output[~mask.any(-1)].any()
-    assert output.isfinite().all()
-
-
-@given(sizes, st.integers(0, 2**32))
-def test_the_output_lies_between_the_smallest_and_the_largest_value(size, seed):
-    queries, keys, width = size
-    query, key, value = torch.randn(queries, width), torch.randn(keys, width), torch.randn(keys, 3)
-    output, _ = scaled_dot_product_attention(query, key, value)
-    assert (output <= value.amax(0) + 1e-5).all()
-    assert (output >= value.amin(0) - 1e-5).all()
-
-
-@given(sizes, st.integers(0, 2**32))
-def test_the_order_of_the_keys_does_not_matter(size, seed):
-    queries, keys, width = size
-    query, key, value = torch.randn(queries, width), torch.randn(keys, width), torch.randn(keys, width)
-    order = torch.randperm(keys, generator=torch.Generator().manual_seed(seed))
-    output, weights = scaled_dot_product_attention(query, key, value)
-    shuffled, shuffled_weights = scaled_dot_product_attention(query, key[order], value[order])
-    assert torch.allclose(output, shuffled, atol=1e-5)
-    assert torch.allclose(weights[:, order], shuffled_weights, atol=1e-5)
-
-
-def test_one_number_worked_by_hand():
-    query, key, value = torch.tensor([[2.0, 0.0]]), torch.eye(2), torch.tensor([[1.0], [5.0]])
-    first = 1 / (1 + math.exp(-math.sqrt(2)))
-    output, weights = scaled_dot_product_attention(query, key, value)
-    assert weights.tolist() == [pytest.approx([first, 1 - first])]
-    assert output.item() == pytest.approx(first + 5 * (1 - first))
+    expected = F.scaled_dot_product_attention(query, key, value, mask).masked_fill(~mask.any(-1, keepdim=True), 0)
+    torch.testing.assert_close(output, expected)
 
 
 def test_the_steps_compose_to_the_whole():

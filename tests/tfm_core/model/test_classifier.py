@@ -9,13 +9,11 @@ CONFIG = TransformerConfig(vocab_size=500, d_model=64, num_heads=4, num_layers=3
 
 
 def test_its_count_is_the_published() -> None:
-    """500 words, 3 layers of 64/4/256, 3 classes; as counted by block, and on the real module."""
     real = sum(each.numel() for each in SequenceClassifier(CONFIG, 3).parameters())
     assert real == sum(block_parameters(CONFIG, classes=3).values()) == 182_147
 
 
 def test_padding_moves_no_logit() -> None:
-    """A sentence has the same logits alone and padded, up to rounding."""
     model = SequenceClassifier(CONFIG, 3).eval()
     alone, padded = torch.tensor([[5, 6, 7]]), torch.tensor([[5, 6, 7, 0, 0]])
     with torch.no_grad():
@@ -25,7 +23,6 @@ def test_padding_moves_no_logit() -> None:
 
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_pooling_is_that_of_a_loop(pooling: str) -> None:
-    """The head reads the mean over what is no padding, or the first place alone."""
     model = SequenceClassifier(CONFIG, 3, pooling).eval()
     tokens = torch.tensor([[5, 6, 7, 8], [9, 8, 0, 0]])
     with torch.no_grad():
@@ -38,13 +35,11 @@ def test_pooling_is_that_of_a_loop(pooling: str) -> None:
 
 
 def test_an_unknown_pooling_is_refused() -> None:
-    """The message names the ones that there are."""
     with pytest.raises(ValueError, match="pooling: expected one of mean, first; got 'last'"):
         SequenceClassifier(CONFIG, 3, "last")
 
 
 @pytest.mark.parametrize(("architecture", "classes"), [("encoder-decoder", 3), ("encoder", 0)])
 def test_what_cannot_be_is_refused(architecture: str, classes: int) -> None:
-    """The message names both."""
     with pytest.raises(ValueError, match=f"got '{architecture}' and {classes}"):
         SequenceClassifier(TransformerConfig(vocab_size=5, architecture=architecture), classes)

@@ -31,11 +31,16 @@ def test_a_draw_is_pinned_because_links_promise_the_same_picture_for_ever():
 
 @pytest.mark.parametrize("positional", POSITIONAL)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_the_same_configuration_gives_the_same_weights_in_any_order_of_building(architecture, positional):
-    first = weights(architecture=architecture, positional=positional)
-    torch.rand(5)
+def test_weights_are_the_same_in_any_order_of_building_and_no_global_random_state_is_read_or_moved(
+    architecture, positional
+):
+    before = torch.get_rng_state(), random.getstate()
+    drawn = weights(architecture=architecture, positional=positional)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert random.getstate() == before[1]
+    torch.manual_seed(99)
     build(seed=8)
-    assert_equal(first, weights(architecture=architecture, positional=positional))
+    assert_equal(drawn, weights(architecture=architecture, positional=positional))
 
 
 def test_the_same_configuration_gives_the_same_weights_on_any_thread():
@@ -52,17 +57,6 @@ def test_the_same_configuration_gives_the_same_weights_on_any_thread():
         for built in pool.map(build_many, range(8)):
             for scheme, drawn in built:
                 assert_equal(drawn, expected[scheme])
-
-
-@pytest.mark.parametrize("positional", POSITIONAL)
-def test_no_global_random_state_is_read_or_moved(positional):
-    before = torch.get_rng_state(), random.getstate()
-    drawn = weights(positional=positional)
-    after = torch.get_rng_state(), random.getstate()
-    assert torch.equal(before[0], after[0])
-    assert before[1] == after[1]
-    torch.manual_seed(99)
-    assert_equal(drawn, weights(positional=positional))
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -34,12 +34,10 @@ class Recomputed:
         return self.model.get_submodule(stack.removesuffix(".") or "stack").positional
 
     def linear(self, name, x):
-        return x @ self.parameters[f"{name}.weight"].T + self.parameters.get(f"{name}.bias", 0)
+        return F.linear(x, self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias"))
 
     def norm(self, name, x):
-        centred = x - x.mean(-1, keepdim=True)
-        unit = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        return unit * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]
+        return F.layer_norm(x, x.shape[-1:], self.parameters[f"{name}.weight"], self.parameters[f"{name}.bias"])
 
     def heads(self, x):
         return torch.stack(x.chunk(self.config.num_heads, dim=-1), dim=1)
@@ -54,9 +52,11 @@ class Recomputed:
         embedding = self.trace[f"{stack}embedding"]
         return embedding if position is None else embedding + position
 
+    def last_stream(self, stack):
+        return self.trace[f"{stack}layers.{self.config.num_layers - 1}.feed_forward.residual_after"]
+
     def end_of(self, stack):
-        last = self.config.num_layers - 1
-        return self.trace.get(f"{stack}final_norm", self.trace[f"{stack}layers.{last}.feed_forward.residual_after"])
+        return self.trace.get(f"{stack}final_norm", self.last_stream(stack))
 
     def __call__(self, site):
         stack = next((prefix for prefix in ("encoder.", "decoder.") if site.startswith(prefix)), "")
@@ -68,15 +68,14 @@ class Recomputed:
             return self.linear("unembedding", self.end_of(top))
         if path[0] == "embedding":
             return self.parameters[f"{stack}embedding.weight"][self.ids] * math.sqrt(self.config.d_model)
-        if path[0] == "position":
-            if self.config.positional == "learned":
-                return self.parameters[f"{stack}positional.weight"][: self.ids.shape[1]]
-            if self.config.positional == "sinusoidal":
-                return sinusoidal_encoding(self.ids.shape[1], self.config.d_model)
-            return self.scheme(stack).encode(self.ids.shape[1])
-        assert path[0] == "final_norm"
-        last = self.config.num_layers - 1
-        return self.norm(f"{stack}final_norm", self.trace[f"{stack}layers.{last}.feed_forward.residual_after"])
+        if path[0] == "final_norm":
+            return self.norm(f"{stack}final_norm", self.last_stream(stack))
+        assert path[0] == "position"
+        if self.config.positional == "learned":
+            return self.parameters[f"{stack}positional.weight"][: self.ids.shape[1]]
+        if self.config.positional == "sinusoidal":
+            return sinusoidal_encoding(self.ids.shape[1], self.config.d_model)
+        return self.scheme(stack).encode(self.ids.shape[1])
 
     def in_layer(self, stack, layer, sub, leaf):
         name = f"{stack}layers.{layer}.{sub}"
@@ -116,8 +115,7 @@ class Recomputed:
         if leaf == "masked_scores":
             return torch.where(here["mask"], here["scores"], -math.inf)
         if leaf == "weights":
-            exponents = here["masked_scores"].exp()
-            return exponents / exponents.sum(-1, keepdim=True)
+            return here["masked_scores"].softmax(-1)
         if leaf == "head_output":
             return here["weights"] @ here["value"]
         assert leaf == "output"

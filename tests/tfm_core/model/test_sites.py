@@ -54,49 +54,6 @@ def test_the_names_and_order_of_all_sites(architecture, norm, positional):
     assert list(trace) == all_sites(architecture, norm, positional)
 
 
-@pytest.mark.parametrize(
-    ("positional", "sites"),
-    [
-        ("none", set()),
-        ("sinusoidal", {"position"}),
-        ("learned", {"position"}),
-        ("rope", {"rotated_query", "rotated_key"}),
-        ("alibi", {"position_bias"}),
-        ("t5", {"position_bias"}),
-    ],
-)
-def test_what_each_scheme_adds_spelt_out(positional, sites):
-    assert {site for _, added in extra_sites(POSITIONAL[positional]) for site in added} == sites
-
-
-def test_the_names_spelt_out_once():
-    with recording() as trace:
-        build(num_layers=1, positional="sinusoidal")(random_ids(1, 3))
-    assert list(trace) == [
-        "embedding",
-        "position",
-        "layers.0.self_attention.residual_before",
-        "layers.0.self_attention.normed",
-        "layers.0.self_attention.query",
-        "layers.0.self_attention.key",
-        "layers.0.self_attention.value",
-        "layers.0.self_attention.mask",
-        "layers.0.self_attention.scores",
-        "layers.0.self_attention.masked_scores",
-        "layers.0.self_attention.weights",
-        "layers.0.self_attention.head_output",
-        "layers.0.self_attention.output",
-        "layers.0.self_attention.residual_after",
-        "layers.0.feed_forward.residual_before",
-        "layers.0.feed_forward.normed",
-        "layers.0.feed_forward.hidden",
-        "layers.0.feed_forward.output",
-        "layers.0.feed_forward.residual_after",
-        "final_norm",
-        "logits",
-    ]
-
-
 def test_the_shape_of_every_site():
     batch, source, target, width, heads = 2, 5, 3, 16, 4
     with recording() as trace:

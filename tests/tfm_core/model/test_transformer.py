@@ -5,8 +5,18 @@ import copy
 import pytest
 import torch
 
-from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, scramble, tiny
-from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
+from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, scramble
+from tfm_core import (
+    ACTIVATIONS,
+    ARCHITECTURES,
+    ATTENTION,
+    NORMS,
+    POSITIONAL,
+    FeedForward,
+    TransformerLayer,
+    causal_mask,
+    recording,
+)
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
@@ -31,10 +41,6 @@ def test_any_choice_gives_finite_logits_for_every_token(architecture, changes):
     assert logits.dtype == torch.float32
     assert logits.isfinite().all()
     assert logits.std() > 0
-
-
-def test_source_and_target_may_differ_in_length():
-    assert build(architecture="encoder-decoder")(random_ids(2, 7), random_ids(2, 3)).shape == (2, 3, VOCAB)
 
 
 @every_architecture
@@ -186,6 +192,42 @@ def test_bad_input_is_refused_in_words(changes, call, parts):
     assert all(part in str(error.value) for part in parts)
 
 
-def test_a_positional_scheme_checks_its_sizes_before_a_model_is_built():
-    with pytest.raises(ValueError, match="rope"):
-        Transformer(tiny(positional="rope", d_model=12))
+# the feed-forward network and the layer around it
+
+X = torch.ones(1, 3, 8)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_only_gated_networks_have_a_gate(activation):
+    names = {name.split(".")[0] for name, _ in FeedForward(8, 12, activation=activation).named_parameters()}
+    gate = {"gate_projection"} if ACTIVATIONS[activation].gated else set()
+    assert names == {"input_projection", "output_projection"} | gate
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_dropout_acts_in_a_layer_while_training_alone(norm):
+    x = torch.randn(2, 5, 8)
+    layer = TransformerLayer(8, 2, 12, norm=norm, dropout=0.5)
+    assert largest_error(layer.train()(x), layer(x)) > 1e-3
+    same = TransformerLayer(8, 2, 12, norm=norm)
+    same.load_state_dict(layer.state_dict())
+    assert torch.equal(layer.eval()(x), layer(x))
+    assert torch.equal(layer(x), same.train()(x))
+
+
+@pytest.mark.parametrize(
+    ("call", "parts"),
+    [
+        (lambda: FeedForward(8, 0), ["at least 1", "8 and 0"]),
+        (lambda: FeedForward(8, 12, activation="tanh"), ["activation", "relu, gelu", "'tanh'"]),
+        (lambda: TransformerLayer(8, 2, 12, norm="both"), ["norm", "pre, post", "'both'"]),
+        (lambda: TransformerLayer(8, 2, 12, attention="half"), ["attention", "full", "'half'"]),
+        (lambda: TransformerLayer(8, 2, 12)(X, memory=X), ["no cross-attention", "(1, 3, 8)"]),
+        (lambda: TransformerLayer(8, 2, 12, cross_attention=True)(X), ["memory", "None"]),
+    ],
+    ids=["no hidden units", "activation", "norm", "attention", "memory too many", "no memory"],
+)
+def test_what_a_layer_cannot_do_is_refused_in_words(call, parts):
+    with pytest.raises(ValueError, match=r"expected .*got") as error:
+        call()
+    assert all(part in str(error.value) for part in parts)

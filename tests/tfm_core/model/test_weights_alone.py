@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.tfm_core.toys import build, largest_error, random_ids, scramble
+from tests.tfm_core.toys import broadcasting_to, build, largest_error, random_ids, scramble
 from tfm_core import (
     ACTIVATIONS,
     MultiHeadAttention,
@@ -19,26 +19,14 @@ from tfm_core.model.feed_forward import IN_PLACE
 from tfm_core.model.scaled_dot_product import fused_attention, gathered_alone, weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21
-MASKS = [
-    None,
-    (),
-    (21,),
-    (1,),
-    (3, 21),
-    (1, 21),
-    (3, 1),
-    (2, 3, 21),
-    (2, 1, 1),
-    (5, 1, 1, 21),
-    (5, 2, 3, 21),
-    (1, 2, 3, 1),
-]
+MASKS = [None, *broadcasting_to(BATCH, HEADS, QUERIES, KEYS)]
+# The way for many tokens, on few: 5 sequences in 5 parts, in 3, and the way for few tokens.
+PARTS = {"one by one": 1, "two at a time": 2 * HEADS * QUERIES * KEYS, "all at once": 2**20}
 
 
-@pytest.fixture(params=[1, 2 * HEADS * QUERIES * KEYS, 2**20], ids=["one by one", "two at a time", "all at once"])
+@pytest.fixture(params=PARTS)
 def at_a_time(request, monkeypatch):
-    """The way for many tokens, on few: 5 sequences in 5 parts, in 3, and the way for few tokens."""
-    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", request.param)
+    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", PARTS[request.param])
 
 
 def in_steps(query, key, mask=None, bias=None):
@@ -51,8 +39,11 @@ def heads_of(x):
 
 
 @torch.no_grad()
-@pytest.mark.crossed(shape=MASKS, with_bias=[False, True], dtype=[torch.float32, torch.float64, torch.bfloat16])
-def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_bias, dtype, at_a_time):
+@pytest.mark.crossed(
+    shape=MASKS, with_bias=[False, True], dtype=[torch.float32, torch.float64, torch.bfloat16], parts=PARTS.values()
+)
+def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_bias, dtype, parts, monkeypatch):
+    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", parts)
     query, key = (
         heads_of(torch.randn(BATCH, QUERIES, 8, dtype=dtype)),
         heads_of(torch.randn(BATCH, KEYS, 8, dtype=dtype)),
@@ -65,8 +56,9 @@ def test_the_weights_are_those_of_the_three_steps_to_the_last_digit(shape, with_
 
 
 @torch.no_grad()
-@pytest.mark.crossed(shape=MASKS, dtype=[torch.float32, torch.float64])
-def test_what_heads_gather_with_a_bias_is_what_torch_gathers(shape, dtype, at_a_time):
+@pytest.mark.crossed(shape=MASKS, dtype=[torch.float32, torch.float64], parts=PARTS.values())
+def test_what_heads_gather_with_a_bias_is_what_torch_gathers(shape, dtype, parts, monkeypatch):
+    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", parts)
     query, key, value = (heads_of(torch.randn(BATCH, length, 8, dtype=dtype)) for length in (QUERIES, KEYS, KEYS))
     mask = None if shape is None else torch.rand(shape) < 0.4
     bias = torch.randn(HEADS, QUERIES, KEYS, dtype=dtype)

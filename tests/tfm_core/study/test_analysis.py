@@ -1,13 +1,16 @@
-"""Summaries of heads, on maps whose numbers are known."""
+"""Summaries of heads, on maps whose numbers are known, and ties: all that rounding alone tells from the best."""
 
 import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfm_core import Transformer, TransformerConfig
 from tfm_core.study import analysis
+from tfm_core.study.ties import ROUNDING, ties
 
 N = 6
 UNIFORM = torch.full((N, N), 1 / N)
@@ -77,26 +80,46 @@ def test_a_single_token_has_no_previous_one():
 @given(rows=st.integers(1, 5), keys=st.integers(1, 7), seed=st.integers(0, 99))
 def test_peaks_are_the_two_largest_of_each_row(rows, keys, seed):
     weights = torch.rand(2, rows, keys, generator=torch.Generator().manual_seed(seed)).softmax(-1)
-    peaks = analysis.peaks(weights)
-    for head in range(2):
-        for row in range(rows):
-            largest = sorted(weights[head, row].tolist(), reverse=True)
-            assert peaks.first[head, row] == largest[0] == weights[head, row, peaks.key[head, row]]
-            assert peaks.second[head, row] == (largest[1] if keys > 1 else 0)
+    peaks, largest = analysis.peaks(weights), F.pad(weights, (0, 1)).topk(2).values
+    assert torch.equal(peaks.first, largest[..., 0])
+    assert torch.equal(peaks.second, largest[..., 1])
+    assert torch.equal(weights.gather(-1, peaks.key[..., None])[..., 0], peaks.first)
 
 
 @given(size=st.integers(1, 9), seed=st.integers(0, 99), share=st.floats(0, 1))
-def test_the_mean_of_each_distance_is_that_of_a_plain_loop(size, seed, share):
+def test_the_mean_of_each_distance_is_that_of_its_diagonal(size, seed, share):
     numbers = torch.Generator().manual_seed(seed)
     scores, visible = torch.randn(size, size, generator=numbers), torch.rand(size, size, generator=numbers) < share
-    by_distance: dict[int, list[float]] = {}
-    for query in range(size):
-        for key in range(size):
-            if visible[query, key]:
-                by_distance.setdefault(query - key, []).append(scores[query, key].item())
+    diagonals = {d: scores.double().diagonal(-d)[visible.diagonal(-d)] for d in range(1 - size, size)}
+    known = {distance: values for distance, values in diagonals.items() if len(values)}
     means = analysis.mean_by_distance(scores, visible)
-    assert means.distance.tolist() == sorted(by_distance)
-    assert means.pairs.tolist() == [len(by_distance[d]) for d in sorted(by_distance)]
-    assert means.mean.tolist() == pytest.approx(
-        [math.fsum(by_distance[d]) / len(by_distance[d]) for d in sorted(by_distance)]
-    )
+    assert means.distance.tolist() == list(known)
+    assert means.pairs.tolist() == [len(values) for values in known.values()]
+    assert means.mean.tolist() == pytest.approx([values.mean().item() for values in known.values()])
+
+
+VALUES = st.lists(st.floats(-10, 10), min_size=1, max_size=8)
+
+
+@given(values=VALUES, off=st.floats(0, 2), smallest=st.booleans())
+def test_ties_are_what_a_loop_finds(values, off, smallest):
+    table = torch.tensor(values, dtype=torch.float64)
+    best = min(values) if smallest else max(values)
+    expected = [i for i, value in enumerate(values) if (value <= best + off if smallest else value >= best - off)]
+    assert ties(table, off, smallest=smallest).tolist() == expected
+
+
+def test_what_is_nan_is_no_entry_and_of_none_there_is_no_tie():
+    assert ties(torch.tensor([[torch.nan, 2.0], [2.0, 1.0]]), 0.5).tolist() == [1, 2]
+    assert ties(torch.tensor([torch.nan]), 1.0).tolist() == ties(torch.zeros(0), 1.0).tolist() == []
+
+
+@pytest.mark.parametrize("sizes", [(32, 4, 2), (256, 16, 8)])
+def test_rounding_is_more_than_float32_changes_in_a_pass(sizes):
+    d_model, heads, layers = sizes
+    tokens = torch.randint(1000, (1, 64))
+    single = Transformer(TransformerConfig(vocab_size=1000, d_model=d_model, num_heads=heads, num_layers=layers)).eval()
+    with torch.no_grad():
+        rounded, exact = single(tokens), single.double()(tokens)
+    off = ((rounded - exact).abs().max() / exact.abs().max()).item()
+    assert 0 < off < ROUNDING / 2  # of two numbers that are compared, each may be so wrong

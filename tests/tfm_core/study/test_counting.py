@@ -39,7 +39,6 @@ def configurations(draw: st.DrawFn) -> TransformerConfig:
 
 @given(configurations())
 def test_the_blocks_sum_to_the_real_model(config: TransformerConfig) -> None:
-    """Nothing is forgotten or counted twice, and each block is a module of that name."""
     counts, model = block_parameters(config), Transformer(config)
     assert sum(counts.values()) == sum(parameter.numel() for parameter in model.parameters())
     modules = dict((model if config.architecture == "encoder-decoder" else model.stack).named_modules())
@@ -65,14 +64,12 @@ def test_the_base_model_of_the_paper() -> None:
 
 
 def test_one_layer_is_as_large_as_torchs() -> None:
-    """An encoder layer of 128/8/512."""
     config = replace(ENCODER, num_layers=1)
     torchs = nn.TransformerEncoderLayer(128, 8, 512, device="meta")
     assert without_ends(block_parameters(config)) == sum(p.numel() for p in torchs.parameters()) == 198_272
 
 
 def test_gpt_2_small_is_as_large_as_that_of_transformers() -> None:
-    """768, 12 heads, 12 layers, 3072, 1,024 positions, 50,257 words, tied: 124,439,808."""
     import transformers  # here, as it takes seconds
 
     config = replace(GPT, vocab_size=50_257, d_model=768, num_heads=12, num_layers=12, positional="learned")
@@ -83,5 +80,4 @@ def test_gpt_2_small_is_as_large_as_that_of_transformers() -> None:
 
 @pytest.mark.parametrize(("config", "expected"), [(ENCODER, 1_317_632), (GPT, 15_959_552)], ids=["encoder", "GPT"])
 def test_models_of_the_documents(config: TransformerConfig, expected: int) -> None:
-    """Whole models, whose embedding is their output."""
     assert sum(block_parameters(config).values()) == expected

@@ -1,10 +1,12 @@
-"""Signals through depth: beside the real model's residual stream, and gradients beside finite differences."""
+"""Signals through depth, beside the residual stream and torch's own gradients; what each layer reads out."""
+
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
-from tfm_core import Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import ARCHITECTURES, NORMS, Transformer, TransformerConfig, causal_mask, logit_lens, recording
 from tfm_core.model.encoder_twin import as_torch_encoder
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
@@ -12,7 +14,6 @@ from tfm_core.study.depth import WIRINGS, mean_cosine, parameter_gradients, sign
 
 
 def model(norm: str, layers: int = 3) -> Transformer:
-    """A decoder without positions, in float64."""
     config = TransformerConfig(
         vocab_size=9,
         architecture="decoder",
@@ -27,13 +28,11 @@ def model(norm: str, layers: int = 3) -> Transformer:
 
 
 def layers_of(transformer: Transformer) -> list[TransformerLayer]:
-    """Its layers."""
     return [layer for layer in transformer.stack.layers if isinstance(layer, TransformerLayer)]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_two_wirings_are_the_models_own(norm: str) -> None:
-    """The lengths are those of the residual stream that a recording of the model has."""
     transformer = model(norm)
     with torch.no_grad(), recording("*.residual_*") as trace:
         transformer(torch.tensor([[1, 2, 3, 2]]))
@@ -45,7 +44,7 @@ def test_two_wirings_are_the_models_own(norm: str) -> None:
 
 @pytest.mark.parametrize("wiring", WIRINGS)
 def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
-    """Each number of the input moved a little up and down; the last gradient is that of the product itself."""
+    """The reference is torch's gradient of each wiring, written out; the last one is that of the product itself."""
     written_out = {
         "pre-norm": lambda sub_layer, norm, x: x + sub_layer(norm(x)),
         "post-norm": lambda sub_layer, norm, x: norm(x + sub_layer(x)),
@@ -55,18 +54,11 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
     layers, x = layers_of(model("pre", 2)), draw(0, "x", (1, 3, 8), std=1.0).double()
     probe = draw(0, "probe", (1, 3, 8), std=1.0).double()
 
-    def at_the_end(x: torch.Tensor) -> float:
-        for layer in layers:
-            x = written_out[wiring](layer.self_attention, layer.self_attention_norm, x)
-            x = written_out[wiring](layer.feed_forward, layer.feed_forward_norm, x)
-        return float((x * probe).sum())
-
-    expected = torch.zeros_like(x)
-    with torch.no_grad():
-        for place in range(x.numel()):
-            step = torch.zeros_like(x)
-            step.view(-1)[place] = 1e-6
-            expected.view(-1)[place] = (at_the_end(x + step) - at_the_end(x - step)) / 2e-6
+    end = begin = x.clone().requires_grad_()
+    for layer in layers:
+        end = written_out[wiring](layer.self_attention, layer.self_attention_norm, end)
+        end = written_out[wiring](layer.feed_forward, layer.feed_forward_norm, end)
+    (expected,) = torch.autograd.grad((end * probe).sum(), begin)
     measured = signals_by_depth(layers, x)[wiring]
     alone = signals_by_depth(layers, x, [wiring])[wiring]
     torch.testing.assert_close(alone.backward, measured.backward, rtol=1e-12, atol=0)
@@ -105,22 +97,18 @@ def test_near_the_output_the_gradient_of_parameters_shrinks_with_depth_in_pre_no
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """The message says what came."""
     x = torch.zeros(1, 3, 8, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        signals_by_depth(layers_of(model("pre")), x, ["pre-norm", "none"])
-    with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-        parameter_gradients(layers_of(model("pre")), x, ["none"])
+    for measure in (signals_by_depth, parameter_gradients):
+        with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
+            measure(layers_of(model("pre")), x, ["pre-norm", "none"])
     with pytest.raises(ValueError, match="without cross-attention"):
         signals_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x)
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
-    """Torch's own cosine of every pair of different tokens is the reference."""
     x = draw(3, "x", (2, 5, 8), std=1.0).double()
-    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
-    cosines = [torch.cosine_similarity(x[:, i], x[:, j], dim=-1) for i, j in pairs]
-    torch.testing.assert_close(mean_cosine(x), torch.stack(cosines).mean(0))
+    cosines = torch.cosine_similarity(x[:, :, None], x[:, None], dim=-1)[:, ~torch.eye(5, dtype=torch.bool)]
+    torch.testing.assert_close(mean_cosine(x), cosines.mean(-1))
     assert mean_cosine(x[:, :1]).isnan().all()
     measured = signals_by_depth(layers_of(model("pre")), x)["pre-norm"]
     torch.testing.assert_close(measured.similarity[0], mean_cosine(x))
@@ -128,7 +116,6 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
 
 
 def test_a_scheme_inside_the_attention_acts() -> None:
-    """A recording of a model with rotary positions is the reference."""
     config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
     transformer = Transformer(config).double().eval()
     with torch.no_grad(), recording("*.residual_*") as trace:
@@ -137,3 +124,41 @@ def test_a_scheme_inside_the_attention_acts() -> None:
     positional = transformer.stack.positional
     measured = signals_by_depth(layers_of(transformer), x, positional=positional)["pre-norm"]
     torch.testing.assert_close(measured.forward[-1], last.norm(dim=-1))
+
+
+# the logit lens, beside models that really end after each layer
+
+TOKENS = torch.tensor([[3, 1, 4, 1, 5]])
+
+
+def config(architecture: str, norm: str) -> TransformerConfig:
+    return TransformerConfig(
+        vocab_size=11, architecture=architecture, d_model=8, num_heads=2, num_layers=3, norm=norm, seed=5
+    )
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_last_layer_reads_out_what_the_model_says(architecture: str, norm: str) -> None:
+    model = Transformer(config(architecture, norm)).eval()
+    inputs = [TOKENS, TOKENS[:, :4]] if architecture == "encoder-decoder" else [TOKENS]
+    mask = causal_mask(inputs[-1].shape[1])
+    shown = logit_lens(model, *inputs, mask=mask)
+    with torch.no_grad():  # with gradients, another kernel computes the same attention, other than in the last digit
+        logits = model(*inputs, mask=mask)
+    assert list(shown) == ["embedding", "layer 1", "layer 2", "layer 3"]
+    torch.testing.assert_close(shown["layer 3"], logits, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("architecture", ["encoder", "decoder"])
+def test_each_layer_reads_out_what_a_shorter_model_says(architecture: str, norm: str) -> None:
+    """Weights are drawn by name, so the model of one layer has the first layer of the model of three."""
+    whole = config(architecture, norm)
+    shown = logit_lens(Transformer(whole).eval(), TOKENS)
+    for layers in (1, 2):
+        shorter = Transformer(replace(whole, num_layers=layers)).eval()
+        with torch.no_grad():
+            logits = shorter(TOKENS)
+        torch.testing.assert_close(shown[f"layer {layers}"], logits, rtol=0, atol=0)
+    assert not torch.equal(shown["layer 1"], shown["layer 2"])

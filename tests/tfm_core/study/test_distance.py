@@ -63,7 +63,6 @@ def test_attention_reaches_every_distance_that_its_mask_allows() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """The message says what came."""
     with pytest.raises(ValueError, match=r"an output \(batch, seq, width\).*got \(1, 4\)"):
         gradient_by_distance(lambda x: x.sum(1), X)
     with pytest.raises(ValueError, match="depends on the input"):

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_core.toys import build, largest_error, random_ids, run, scramble
-from tfm_core import ARCHITECTURES, recording
+from tests.tfm_core.toys import build, largest_error, random_ids, scramble
+from tfm_core import recording
 from tfm_core.study.contribution import contribution_norms
 from tfm_core.study.interventions import in_turn, set_weight, silence_head, zero_value
 
@@ -27,13 +27,11 @@ def test_contributions_are_the_norms_of_what_each_key_alone_would_write():
     for head in range(4):
         columns = slice(4 * head, 4 * head + 4)
         got = contribution_norms(weights[0, head], value[0, head], attention.output_projection.weight[:, columns].mT)
-        for query in range(6):
-            for key in range(6):
-                alone = torch.zeros(1, 16, dtype=torch.float64)
-                alone[0, columns] = weights[0, head, query, key] * value[0, head, key]
-                with torch.no_grad():
-                    written = attention.output_projection(alone) - attention.output_projection.bias
-                assert got[query, key].item() == pytest.approx(written.norm().item(), abs=1e-12)
+        alone = torch.zeros(6, 6, 16, dtype=torch.float64)  # (query, key, what the heads hand on)
+        alone[..., columns] = weights[0, head, :, :, None] * value[0, head]
+        with torch.no_grad():
+            written = attention.output_projection(alone) - attention.output_projection.bias
+        assert largest_error(got, written.norm(dim=-1)) < 1e-12
 
 
 def test_contributions_of_several_heads_at_once_are_those_of_each():
@@ -141,13 +139,3 @@ def test_what_is_not_there_cannot_be_changed(edit, message):
 def test_a_weight_is_a_share(weight):
     with pytest.raises(ValueError, match="expected a number from 0 to 1"):
         set_weight(0, 0, 0, weight)
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_every_kind_of_attention_can_be_changed(architecture):
-    model = build(architecture=architecture)
-    with torch.no_grad(), recording() as trace:
-        logits = run(model, TOKENS)
-    for site in (site for site in trace if site.endswith("head_output")):
-        with torch.no_grad(), recording([], {site: silence_head(1)}):
-            assert largest_error(run(model, TOKENS), logits) > 1e-4

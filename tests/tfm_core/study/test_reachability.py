@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.toys import random_mask
-from tfm_core import causal_mask, hops, reach_by_layer, reachability, route, window_mask
+from tfm_core import causal_mask, hops, reach_by_layer, reachability, route
 
 
 def ways(steps, token: int, output: int):
@@ -65,15 +65,6 @@ def test_reachability_is_the_power_of_the_mask_and_the_residual_connection():
     by_layer = reach_by_layer(hops(mask, 4))
     assert [torch.equal(by_layer[i], reachability(mask, i + 1)) for i in range(4)] == [True] * 4
     assert torch.equal(reach_by_layer(hops(mask, 4), [5, 0]), by_layer[:, :, [5, 0]])
-
-
-@pytest.mark.parametrize(("width", "layers"), [(1, 3), (2, 5), (3, 2), (4, 8)])
-def test_a_window_reaches_width_minus_1_tokens_further_in_each_layer(width, layers):
-    tokens = torch.arange(12)
-    for mask, low in ((window_mask(12, window=width), -1), (window_mask(12, window=width) & causal_mask(12), 0)):
-        far = (width - 1) * layers
-        distance = tokens[:, None] - tokens
-        assert torch.equal(reachability(mask, layers), (distance <= far) & (distance >= low * far))
 
 
 def test_masks_that_do_not_fit_are_refused():

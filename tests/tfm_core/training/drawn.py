@@ -1,4 +1,7 @@
-"""Examples as plain lists of tokens, and strategies that draw them."""
+"""Examples as plain lists of tokens, strategies that draw them, and the definitions of tasks in plain Python."""
+
+from collections import Counter
+from itertools import accumulate
 
 import torch
 from hypothesis import strategies as st
@@ -40,3 +43,34 @@ def cells_of(name, place, examples) -> list[set[tuple[int, int]]]:
     assert cells.shape[:2] == examples.answers.shape
     assert cells.shape[2] == examples.source.shape[1]
     return [{(query, key) for query, key in part.nonzero().tolist()} for part in cells]
+
+
+def right_answers(task: str, tokens: list[str]) -> dict[int, str]:
+    """What a task asks of these tokens, which it may draw: place -> its answer."""
+    half = len(tokens) // 2
+    match task:
+        case "reverse" | "reverse-decoder":
+            return dict(enumerate(reversed(tokens)))
+        case "sort" | "sort-decoder":
+            return dict(enumerate(sorted(tokens, key=int)))
+        case "copy":
+            assert tokens[:half] == tokens[half:]
+            return {place: tokens[place + 1] for place in range(half - 1, 2 * half - 1)}
+        case "first-again":
+            return {0: "yes" if tokens[0] in tokens[1:] else "no"}
+        case "induction":
+            period = tokens.index(tokens[0], 1)
+            assert 8 <= period <= 16
+            assert len(set(tokens[:period])) == period
+            assert tokens == [tokens[place % period] for place in range(len(tokens))]
+            return {place: tokens[place + 1] for place in range(period, len(tokens) - 1)}
+    cls, *others = tokens
+    assert cls == "CLS"
+    if task == "majority":
+        assert len(others) % 2 == 1
+        assert set(others) <= {"A", "B"}
+        return {0: Counter(others).most_common(1)[0][0]}
+    assert task == "brackets"
+    assert Counter(others) == {"(": half, ")": half}
+    heights = accumulate(1 if bracket == "(" else -1 for bracket in others)
+    return {0: "yes" if min(heights) == 0 else "no"}

@@ -1,5 +1,6 @@
 """Runs small enough to be trained by the dozen, and how two of them are compared: to the last digit."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def to_the_end(config: TrainingConfig, begin: Run | None = None) -> Run:
 def trained(task="reverse", **changes) -> Run:
     """The same for all tests of a worker, which only read it."""
     return to_the_end(small(task, **changes))
+
+
+def of_seed(seed: int) -> Run:
+    """A run with another seed in its name alone, for tests that keep runs and compute nothing with them."""
+    return replace(trained(), config=small(seed=seed))
 
 
 def same_numbers(run: Run, other: Run) -> None:

@@ -1,4 +1,4 @@
-"""Networks compared: about as large, on the same examples; what came out is written and read whole."""
+"""Networks compared: about as large, on the same examples; what came out is read whole, and who is ahead."""
 
 import json
 import math
@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -31,6 +32,7 @@ from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.outcomes import MOST_BYTES, Outcomes
 from tfm_core.training.scores import look
+from tfm_core.training.verdict import ahead, chance_between
 
 TASKS = ("reverse", "majority", "induction", "sort", "dates", "brackets", "reverse-decoder")
 SHORT = of_task("reverse", steps=3)
@@ -222,3 +224,29 @@ def test_what_comes_with_the_app_is_what_would_be_compared_today(path: Path):
     assert tuple(entry.config for entry in shipped.entries) == contestants(shipped.task)
     assert [entry.parameters for entry in shipped.entries] == [size(entry.config) for entry in shipped.entries]
     assert path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chance", "expected"),
+    [
+        ([0.9, 0.8], [0.7, 0.6], 0.0, 1),
+        ([0.9, 0.8], [0.7, 0.6], 0.2, 0),
+        ([0.9, 0.8], [0.85, 0.1], 0.0, 0),
+        ([1.0, 1.0], [1.0, 1.0], 0.0, 0),
+        ([-100.0], [float("-inf")], 0.0, 1),
+        ([float("-inf")] * 2, [float("-inf")] * 2, 0.0, 0),
+        ([], [1.0], 0.0, 0),
+    ],
+)
+def test_only_who_is_better_with_each_seed_is_ahead(first, second, chance, expected):
+    assert ahead(first, second, chance) == expected
+    assert ahead(second, first, chance) == -expected
+
+
+@pytest.mark.parametrize(("share", "examples"), [(0.85, 712), (0.5, 128), (0.95, 2048)])
+def test_of_two_equals_chance_puts_19_of_20_no_further_apart(share, examples):
+    draws = np.random.default_rng(1).binomial(examples, share, (2, 20_000)) / examples
+    apart = np.abs(draws[0] - draws[1])
+    assert (apart <= chance_between(share, examples, share, examples)).mean() == pytest.approx(0.955, abs=0.01)
+    told = [ahead([a], [b], chance_between(a, examples, b, examples)) != 0 for a, b in draws.T[:2000]]
+    assert np.mean(told) < 0.07

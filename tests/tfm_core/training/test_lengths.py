@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
+from tests.tfm_core.training.drawn import right_answers
 from tfm_core import POSITIONAL
 from tfm_core.training.config import of_task
 from tfm_core.training.lengths import by_length, examples_of, guessing, is_defined, lengths_of
@@ -15,30 +16,6 @@ from tfm_core.training.tasks.task import IGNORED
 from tfm_core.training.train import train
 
 STRETCHED = [name for name, task in TASKS.items() if task.stretches]
-
-
-def right_answers(task: str, tokens: list[str]) -> dict[int, str]:
-    """The definition of a task, in plain Python: place -> its answer."""
-    half = len(tokens) // 2
-    if task in ("reverse", "reverse-decoder"):
-        return dict(enumerate(reversed(tokens)))
-    if task in ("sort", "sort-decoder"):
-        return dict(enumerate(sorted(tokens, key=int)))
-    if task == "copy":
-        return {place: tokens[place + 1] for place in range(half - 1, 2 * half - 1)}
-    if task == "first-again":
-        return {0: "yes" if tokens[0] in tokens[1:] else "no"}
-    if task == "majority":
-        return {0: "A" if tokens.count("A") > tokens.count("B") else "B"}
-    if task == "brackets":
-        height, lowest = 0, 0
-        for token in tokens[1:]:
-            height += 1 if token == "(" else -1
-            lowest = min(lowest, height)
-        return {0: "yes" if height == lowest == 0 else "no"}
-    assert task == "induction"
-    begin = tokens.index(tokens[0], 1)  # no letter comes twice in a period
-    return {place: tokens[place + 1] for place in range(begin, len(tokens) - 1)}
 
 
 @pytest.mark.parametrize("task", STRETCHED)
@@ -77,16 +54,8 @@ def test_shares_are_those_of_a_naive_count(changes):
             continue
         examples = examples_of(config, length)
         with torch.no_grad():
-            said = torch.stack([model(source[None])[0].argmax(-1) for source in examples.source[:64]])
-        whole = (said == examples.answers[:64]).float().mean().item()
-        assert share == pytest.approx(whole, abs=0.06)  # 64 of 512 examples
-    with torch.no_grad():
-        first = examples_of(config, 10)
-        right = sum(
-            int((model(source[None])[0].argmax(-1) == answers).sum())
-            for source, answers in zip(first.source, first.answers, strict=True)
-        )
-    assert by_length(progress.run)[0] == pytest.approx(right / first.answers.numel(), abs=2e-3)
+            right = model(examples.source).argmax(-1) == examples.answers
+        assert share == pytest.approx(right.float().mean().item(), abs=2e-3)
 
 
 @pytest.mark.parametrize("scheme", POSITIONAL)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,16 +48,6 @@ def test_a_score_is_the_mean_over_rows_with_cells(sizes, seed, even, share):
     assert got.tolist() == pytest.approx(score_by_loops(weights, cells, even=even), abs=1e-5)
 
 
-def test_scores_end_at_0_and_1():
-    cells = torch.eye(4, dtype=torch.bool)[None]
-    assert pattern_score(torch.eye(4)[None, None], cells).tolist() == [1]
-    assert pattern_score(torch.eye(4).flip(0)[None, None], cells).tolist() == [0]
-    everywhere = torch.ones(1, 4, 4, dtype=torch.bool)
-    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere, even=True).item() == pytest.approx(1)
-    assert pattern_score(torch.eye(4)[None, None], everywhere, even=True).tolist() == [0]
-    assert pattern_score(torch.full((1, 1, 4, 4), 0.25), everywhere & False).tolist() == [0]
-
-
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.patterns])
 def test_chance_is_the_score_of_a_head_that_looks_everywhere_alike(name):
     task, examples = TASKS[name], held_out(small(name), 8)
@@ -78,35 +69,15 @@ def test_a_look_tells_what_a_pass_tells(task):
     looked = look(model, examples)
     with torch.no_grad():
         logits = model(*examples.inputs)
-    all_right, asked, losses, exact = 0, 0, [], 0
-    for row, answers in zip(logits.flatten(0, -2).reshape(16, -1, logits.shape[-1]), examples.answers, strict=True):
-        wrong = 0
-        for place, answer in zip(row, answers.reshape(-1).tolist(), strict=True):
-            if answer == -100:
-                continue
-            asked += 1
-            losses.append(-place.log_softmax(0)[answer].item())
-            all_right += int(place.argmax() == answer)
-            wrong += int(place.argmax() != answer)
-        exact += wrong == 0
-    assert looked.loss == pytest.approx(sum(losses) / len(losses), abs=1e-5)
-    assert looked.accuracy == pytest.approx(all_right / asked, abs=1e-6)
-    assert looked.exact == pytest.approx(exact / 16, abs=1e-6)
+    answers, by_place = examples.answers.reshape(16, -1), logits.reshape(16, -1, logits.shape[-1])
+    asked, are_right = answers != -100, by_place.argmax(-1) == answers
+    assert looked.loss == pytest.approx(F.cross_entropy(by_place[asked], answers[asked]).item(), abs=1e-5)
+    assert looked.accuracy == pytest.approx(are_right[asked].double().mean().item(), abs=1e-6)
+    assert looked.exact == pytest.approx((are_right | ~asked).all(1).double().mean().item(), abs=1e-6)
     assert looked.said.equal(logits.argmax(-1))
     assert looked.said.shape == examples.answers.shape
     assert loss_of(logits, examples.answers).item() == pytest.approx(looked.loss)
     assert right(logits.argmax(-1), examples.answers)[examples.answers == -100].all()
-
-
-@pytest.mark.parametrize("task", ["reverse", "copy", "sort-decoder", "textbook", "authors"])
-def test_rows_of_attention_sum_to_1(task):
-    config = small(task, num_heads=2, num_layers=2)
-    weights = look(network(config), held_out(config, 4)).weights
-    stacks = 3 if task == "sort-decoder" else 1
-    assert len(weights) == 2 * stacks
-    for maps in weights.values():
-        assert maps.shape[:2] == (4, 2)
-        torch.testing.assert_close(maps.sum(-1), torch.ones(maps.shape[:-1]))
 
 
 @pytest.mark.parametrize("task", list(TASKS))
@@ -145,10 +116,5 @@ def test_the_curve_has_the_scores_of_a_look():
     weights = look(model, examples).weights
     for pattern, scores in zip(config.about.patterns, run.last.scores, strict=True):
         for layer, heads in enumerate(scores):
-            expected = score_by_loops(
-                weights[f"layers.{layer}.self_attention.weights"][:8], pattern.cells(examples[:8]), even=False
-            )
-            assert len(heads) == 2
             exact = pattern_score(weights[f"layers.{layer}.self_attention.weights"], pattern.cells(examples))
             assert list(heads) == pytest.approx(exact.tolist(), abs=1e-6)
-            assert list(heads) == pytest.approx(expected, abs=0.1)

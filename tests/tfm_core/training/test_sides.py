@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.training.drawn import SEEDS, sampled
@@ -55,7 +55,6 @@ def test_a_draw_never_mixes_sides(seed, count, is_out, name):
     assert (task.split(drawn.source) == is_out).all()
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 9999), st.integers(0, 300), st.sampled_from(list(TASKS)))
 def test_no_batch_has_an_example_that_is_held_out(seed, begin, name):
     config = small(name, seed=seed, batch_size=16)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.tfm_core.training.runs import names_in, opened, same_numbers, small, to_the_end, trained
+from tests.tfm_core.training.runs import names_in, of_seed, opened, same_numbers, small, to_the_end, trained
 from tfm_core.training import store as store_module
 from tfm_core.training.folder import ABANDONED, FOLDER, LOADED, PART, Folder, default_folder
 from tfm_core.training.outcomes import Outcomes
@@ -108,7 +108,7 @@ def size_of(folder) -> int:
 
 
 def test_the_oldest_are_out_first(folder):
-    runs = [trained(seed=seed) for seed in range(4)]
+    runs = [of_seed(seed) for seed in range(4)]
     opened(folder).keep(runs[0])
     limit = int(size_of(folder) * 3.5)
     for age, run in zip((40, 30, 20, 10), runs, strict=True):
@@ -125,16 +125,16 @@ def test_the_oldest_are_out_first(folder):
 
 def test_the_newest_stays_even_if_it_is_too_large(folder):
     store = opened(folder, limit=10)
-    store.keep(trained(seed=1))
+    store.keep(of_seed(1))
     store.keep(RUN)
     assert opened(folder).find(RUN.config)
-    assert opened(folder).find(trained(seed=1).config) is None
-    assert store.find(trained(seed=1).config)  # from memory
+    assert opened(folder).find(of_seed(1).config) is None
+    assert store.find(of_seed(1).config)  # from memory
 
 
 def test_what_is_loaded_pushes_out_nothing_that_was_trained(folder):
     opened(folder).keep(RUN)
-    loaded = [from_file(as_file(trained(seed=seed))) for seed in range(3)]
+    loaded = [from_file(as_file(of_seed(seed))) for seed in range(3)]
     store = opened(folder, limit=2 * size_of(folder))
     for age, run in zip((30, 20, 10), loaded, strict=True):
         store.keep(run)
@@ -149,16 +149,16 @@ def test_memory_is_limited_too(folder, monkeypatch):
     folder.touch()
     store = opened(folder)
     for seed in (0, 1):
-        store.keep(trained(seed=seed))
-    store.find(trained(seed=0).config)
-    store.keep(trained(seed=2))
-    assert [store.find(trained(seed=seed).config) is not None for seed in range(3)] == [True, False, True]
+        store.keep(of_seed(seed))
+    store.find(of_seed(0).config)
+    store.keep(of_seed(2))
+    assert [store.find(of_seed(seed).config) is not None for seed in range(3)] == [True, False, True]
 
 
 def test_memory_is_limited_by_bytes_and_the_newest_stays(folder, monkeypatch):
     folder.touch()
     store = opened(folder)
-    runs = [trained(seed=seed) for seed in range(3)]
+    runs = [of_seed(seed) for seed in range(3)]
     monkeypatch.setattr(store_module, "BYTES_IN_MEMORY", 2 * runs[0].nbytes)
     for run in runs:
         store.keep(run)
@@ -231,22 +231,22 @@ def test_a_user_without_a_home_has_a_folder_too(monkeypatch):
 
 def kept_of(folder, seeds) -> list[int]:
     """The seeds of the runs that are kept."""
-    return [seed for seed in seeds if opened(folder).find(trained(seed=seed).config)]
+    return [seed for seed in seeds if opened(folder).find(of_seed(seed).config)]
 
 
 def test_nobody_can_push_out_what_others_have(folder):
-    opened(folder).keep(trained(seed=1), owner="Ada")
+    opened(folder).keep(of_seed(1), owner="Ada")
     size = sum(path.stat().st_size for path in folder.iterdir())
-    place = Folder(folder, limit=7 * size, each=3 * size + size // 2)
+    place = Folder(folder, limit=7 * size + size // 2, each=3 * size + size // 2)
     mine = Store(place, shipped=Path("/no/such/folder"))
     for seed in range(2, 9):
-        mine.keep(trained(seed=seed), owner="Bob")
+        mine.keep(of_seed(seed), owner="Bob")
     assert kept_of(folder, range(1, 9)) == [1, 6, 7, 8]  # the owner's oldest went first
-    mine.keep(trained(seed=6), owner="Ada")  # who had it trained again
-    mine.keep(trained(seed=9), owner="Bob")
+    mine.keep(of_seed(6), owner="Ada")  # who had it trained again
+    mine.keep(of_seed(9), owner="Bob")
     assert kept_of(folder, range(1, 10)) == [1, 6, 7, 8, 9]
     for seed in range(10, 16):
-        mine.keep(trained(seed=seed), owner=f"visitor {seed}")
+        mine.keep(of_seed(seed), owner=f"visitor {seed}")
     assert kept_of(folder, range(1, 16)) == [9, 10, 11, 12, 13, 14, 15]  # of all the oldest went
     assert {path.suffix for path in folder.iterdir()} == {".json", ".safetensors", ".owner"}
     assert not any(b"Ada" in path.read_bytes() for path in folder.glob("*.owner"))
@@ -301,7 +301,7 @@ class SlowForOne(Folder):
 
 
 def test_nobody_waits_for_another_whose_place_does_not_answer(folder):
-    other = trained(seed=1)
+    other = of_seed(1)
     opened(folder).keep(RUN)
     place = SlowForOne(folder, store_module._stem(RUN.config))
     store = Store(place, shipped=Path("/no/such/folder"))

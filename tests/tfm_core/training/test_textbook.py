@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.training.runs import to_the_end
 from tfm_core.model.classifier import SequenceClassifier
-from tfm_core.training.config import of_task, read_name
+from tfm_core.training.config import of_task
 from tfm_core.training.examples import batches, side
 from tfm_core.training.networks import network, parameters
 from tfm_core.training.schedule import rate
-from tfm_core.training.scores import look
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.textbook import RANDOM_LABELS, TEXTBOOK, VOCABULARY, counts
 
@@ -67,21 +66,6 @@ def test_random_labels_say_nothing():
         assert (shares - 1 / 3).abs().max() < 4 * math.sqrt(2 / 9 / len(chosen))
     agreement = (ruled.answers == drawn.answers).float().mean().item()
     assert abs(agreement - 1 / 3) < 4 * math.sqrt(2 / 9 / 5000)
-
-
-@pytest.mark.parametrize("name", [*BOTH, "textbook,pooling=first"])
-def test_training_begins_where_one_guesses(name):
-    config = read_name(name)
-    first = look(network(config), side(config, held_out=True)[:128], attention=False)
-    assert first.loss <= math.log(3) + 0.5
-
-
-def test_pooling_belongs_to_classifiers():
-    assert read_name(of_task("textbook", pooling="first").name).pooling == "first"
-    with pytest.raises(ValueError, match="pooling: expected one of mean; got 'first'"):
-        of_task("reverse", pooling="first")
-    with pytest.raises(ValueError, match="pooling: expected one of mean, first; got 'last'"):
-        of_task("textbook", pooling="last")
 
 
 def test_its_training_is_a_loop_of_torchs_adam():

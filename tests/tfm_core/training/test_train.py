@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from tests.tfm_core.training.runs import same_numbers, small, to_the_end, trained
-from tfm_core.training.config import of_task
+from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import EVALUATED, FINAL, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.schedule import RISE, is_point, is_snapshot, rate
@@ -18,16 +18,17 @@ from tfm_core.training.train import train, untrained
 LONGEST = 0.1  # gradients short enough for some of the few steps to be cut
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("task", list(TASKS))
-def test_it_begins_near_guessing(task, seed):
-    config = of_task(task, seed=seed)
+@pytest.mark.parametrize(
+    "name", [*(f"{task},seed={seed}" for task in TASKS for seed in range(3)), "textbook,pooling=first"]
+)
+def test_it_begins_near_guessing(name):
+    config = read_name(name)
     model, examples = network(config).eval(), held_out(config, EVALUATED)
     with torch.no_grad():
         logits = model(*examples.inputs)
     loss = F.cross_entropy(logits.flatten(0, -2), examples.answers.flatten(), ignore_index=-100).item()
     assert loss <= math.log(logits.shape[-1]) + 0.5
-    assert logits.shape[-1] == TASKS[task].outcomes
+    assert logits.shape[-1] == config.about.outcomes
     first = untrained(config)
     assert first.points[0].loss == pytest.approx(loss, abs=1e-6)
     assert (first.done, first.snapshots) == (0, (0,))

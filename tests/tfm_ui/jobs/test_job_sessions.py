@@ -1,5 +1,6 @@
 """The server's one queue, for the visitor whose page script runs."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -82,3 +83,15 @@ def test_a_refused_job_is_counted_whoever_asks_for_it(script, monkeypatch):
     with pytest.raises(Refused):
         sessions.submit(Request("job", 1, seconds=1, limit=1, then=""))
     assert refused() == before + 1
+
+
+@pytest.mark.parametrize(("when", "workers"), [("early", 1), ("late", 0)])
+def test_the_worker_starts_when_the_setting_says(script, monkeypatch, when, workers):
+    """The worker starts on a small host with a job, not with a page that offers it."""
+    monkeypatch.setattr(sessions, "SETTINGS", replace(sessions.SETTINGS, job_worker=when))
+    assert sessions.mine() == []
+    assert len(sessions.queue().workers) == workers
+    number = sessions.submit(Request("job", "x", 1, 10))
+    assert len(sessions.queue().workers) == 1
+    sessions.queue().ready()
+    assert sessions.queue().running().number == number

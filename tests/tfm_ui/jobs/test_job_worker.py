@@ -12,10 +12,17 @@ from typing import Any
 import pytest
 
 from tests.tfm_ui.jobs import job_table
+from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs import queue as queue_module
+from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.process import Process
 from tfm_ui.jobs.queue import Queue
+from tfm_ui.lenses.masks.leaks.moved import Leaks
+from tfm_ui.lenses.masks.masked_passes import in_full
+from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.store import exact, shared
 
 TABLE = "tests.tfm_ui.jobs.job_table:JOBS"
 
@@ -119,6 +126,32 @@ def test_a_worker_that_cannot_start_is_told():
     queue.close()
 
 
-def test_the_apps_own_table_is_found_without_its_imports():
-    code = "import sys, tfm_ui.jobs.queue, tfm_ui.jobs.table; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys, tfm_ui.jobs.queue, tfm_ui.jobs.table; sys.exit('torch' in sys.modules)",
+        "import sys, pkgutil; from tfm_ui.jobs.table import JOBS; list(map(pkgutil.resolve_name, JOBS.values())); "
+        "sys.exit('streamlit' in sys.modules or 'pandas' in sys.modules)",
+    ],
+)
+def test_the_apps_own_table_is_found_without_its_imports_and_its_jobs_need_nothing_that_draws_pages(code):
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_the_worker_keeps_is_what_a_page_computes():
+    expected = Leaks(ModelState(), MasksState(item=1))
+    test = in_full(expected.setting, expected.plan.tries)
+    key = exact.key_of(LEAKS, test)
+    queue = Queue()
+    request = Request(LEAKS, test, seconds=1, limit=60, then=partial(jobs.keep, key, "1.2.3.4"))
+    try:
+        queue.submit("visitor", request, Tab("tab"))
+        ended = ends(queue, LEAKS, test)
+    finally:
+        queue.close()
+    assert (ended.state, ended.problem, ended.step.share) == ("done", "", 1.0)
+    assert not ended.step.numbers  # the queue remembers the step
+    assert shared.store().entry(exact.EXACT, key).owner == "1.2.3.4"
+    kept = exact.read(key)
+    assert kept["moved"].sub(expected.influence.moved).abs().max() < expected.influence.tolerance
+    shared.store().remove(exact.EXACT, key)

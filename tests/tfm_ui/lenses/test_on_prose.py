@@ -76,11 +76,6 @@ def test_a_lens_that_is_opened_on_lab_gpt_asks_about_lab_gpt(of):
     assert task.model.get("weights") not in (None, "lab-gpt")
 
 
-def test_in_the_names_the_last_token_stands_before():
-    ids = lab_prompt(NAMES).ids
-    assert ids[-1] in ids[:-1]
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("layer", "head"), [(1, 1), (3, 2)])
 def test_what_a_head_gives_to_the_token_before(model, layer, head):

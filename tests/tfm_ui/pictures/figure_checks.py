@@ -1,5 +1,6 @@
 """What the laws of Plotly figures share: reading a figure as it stands in its file."""
 
+import re
 from base64 import b64decode
 from collections.abc import Iterator
 from html import unescape
@@ -11,6 +12,8 @@ from tests.tfm_ui.pictures.scale_checks import Floats
 
 Json = dict[str, Any]
 GREY = "#CFC8BE"
+OUR_TAGS = re.compile(r"</?(?:b|br|extra)>")
+TYPED = "<b>x</b> & <a>"  # by a reader
 
 
 def array(value: Any) -> np.ndarray:
@@ -86,3 +89,11 @@ def leaves(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{path}[{at}]")
     else:
         yield path, part
+
+
+def nothing_typed_is_a_tag(figure: Json) -> None:
+    """No text of a figure has a tag that is not ours."""
+    read = {path: text for path, text in leaves(figure) if not path.endswith("uirevision")}
+    texts = [OUR_TAGS.sub("", text) for text in read.values() if isinstance(text, str)]
+    assert "&lt;a&gt;" in "".join(texts)
+    assert not [text for text in texts if "<" in text]

@@ -4,7 +4,6 @@ Each law reads a header and its numbers as the picture's script does, and the fi
 `LAWS` has a law for each kind of picture that is no chart: name of the canvas -> law.
 """
 
-import re
 from collections.abc import Callable
 from html import unescape
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.tfm_ui.pictures.figure_checks import (
+    OUR_TAGS,
     Json,
     array,
     gaps_are_told,
@@ -28,7 +28,6 @@ from tests.tfm_ui.pictures.scale_checks import floats
 
 Header = dict[str, Any]
 Law = Callable[[Header, bytes, Json], None]
-OUR_TAGS = re.compile(r"</?(?:b|br|extra)>")
 
 
 def maps(header: Header, numbers: bytes, figure: Json) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.pictures.charts import bars, ends, figure, names, traces
+from tests.tfm_ui.pictures.figure_checks import TYPED, nothing_typed_is_a_tag
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_ui.pictures.pairs import content
 from tfm_ui.text import formats
@@ -18,14 +19,6 @@ def made(shares, rows=None, series=SERIES) -> dict:
     """The header, as a function makes it."""
     rows = rows or [f"row {i}" for i in range(shares.shape[1])]
     return content(rows, series, shares, roles=ROLES, about="words")[0]
-
-
-def test_both_shares_of_each_name_are_drawn_as_they_are():
-    header = made(SHARES, ["a", "b", "c"])
-    assert names(header) == ["a", "b", "c"]
-    assert list(bars(header)) == list(SERIES)
-    np.testing.assert_array_equal(list(bars(header).values()), SHARES.astype(np.float64))
-    assert header["about"] == "words"
 
 
 def test_the_first_is_above_the_second_and_no_bar_lies_over_another():
@@ -52,11 +45,9 @@ def test_the_series_are_told_apart_by_colour_and_legend():
 
 
 def test_what_a_reader_has_typed_is_no_tag():
-    typed = "<b>x</b> & <a>"
-    header = made(SHARES[:, :1], [typed], (typed, "b"))
-    assert names(header) == [typed]
-    texts = [text for trace in traces(header) for text in (trace.name, *trace.customdata)]
-    assert not [text for text in (*texts, *figure(header).layout.yaxis.ticktext) if "<" in text]
+    header = made(SHARES[:, :1], [TYPED], (TYPED, "b"))
+    assert names(header) == [TYPED]
+    nothing_typed_is_a_tag(header["figure"])
 
 
 def test_of_no_names_there_is_an_empty_figure():
@@ -70,5 +61,7 @@ def test_any_shares_lie_on_the_axis(shares):
     low, high = figure(header).layout.xaxis.range
     assert low == 0 < high
     assert max(map(max, shares)) <= high
+    assert list(bars(header)) == list(SERIES)
     np.testing.assert_array_equal(list(bars(header).values()), np.array(shares).T)
+    assert names(header) == [f"row {i}" for i in range(len(shares))]
     LAWS["chart"](header, b"")

@@ -1,4 +1,4 @@
-"""The PNG that the server draws of a figure shows the figure's numbers, in its colours and at its places."""
+"""The PNG that the server draws of a figure shows its numbers, colours and places; what stands in the cells of maps."""
 
 from io import BytesIO
 
@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tfm_ui.pictures import still
+from tfm_ui.pictures import heatmaps, still
 from tfm_ui.pictures.figures import MUTED, PREVIEW_HEIGHT, PREVIEW_WIDTH
+from tfm_ui.pictures.heatmaps import Heat, Side
+from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero
 
 RED, BLUE, GREEN = "#FF0000", "#0000FF", "#00FF00"
 FEW = settings(max_examples=max(2, settings().max_examples // 5))  # a picture takes a tenth of a second
@@ -93,3 +95,15 @@ def test_without_a_figure_there_are_words_alone():
     assert not still.has_numbers(go.Figure(go.Heatmap(z=[[np.nan]], x=["1"], y=["1"])))
     assert not still.has_numbers(go.Figure())
     assert still.has_numbers(go.Figure(go.Bar(x=[1.0], y=[0])))
+
+
+def in_cells(scale: Scale) -> list[str]:
+    side = Side(labels=["1", "2"], title="query", noun="query", role="query")
+    values = np.array([[0.0049, 0.006], [0, 0.998]], np.float32)
+    heat = Heat(name="", values=values, rows=side, columns=side, scale=scale, unit="weight")
+    return list(np.ravel(heatmaps.figure([heat], told="").data[0].text))
+
+
+def test_a_weight_that_would_be_written_as_nearly_0_has_no_number_and_other_numbers_have_one():
+    assert in_cells(SHARES) == ["", "0.01", "0.00", ">0.99"]
+    assert in_cells(around_zero(1.0)) == ["<0.01", "0.01", "0.00", ">0.99"]

@@ -15,7 +15,7 @@ import pytest
 import torch
 from redis import Redis
 
-from tests.tfm_core.training.runs import same_numbers, trained
+from tests.tfm_core.training.runs import of_seed, same_numbers, trained
 from tests.tfm_ui.store.redis_server import free_port, redis_server
 from tfm_core.training.folder import JSON, TENSORS, Folder
 from tfm_core.training.shelf import Shelf
@@ -275,8 +275,8 @@ def test_runs_that_cannot_be_looked_up_are_a_sentence_and_those_in_memory_stay(r
     assert here.weights(trained().config.name)
     assert there.find(trained().config) is None
     assert there.problem == "Redis is away."
-    there.keep(trained(seed=1))
-    assert there.find(trained(seed=1).config)
+    there.keep(of_seed(1))
+    assert there.find(of_seed(1).config)
     assert "(Redis is away.)" in there.problem
 
 
@@ -297,11 +297,11 @@ def test_the_log_is_told_when_the_server_starts_that_redis_drops_what_is_kept(em
 
 def test_of_too_many_runs_an_owners_oldest_goes_and_nobody_elses(replicas, store, monkeypatch):
     here, _ = replicas
-    here.keep(trained(seed=1), owner="Ada")
+    here.keep(of_seed(1), owner="Ada")
     size = len(store.get(RUNS, store.keys(RUNS)[0])) + 1024
     monkeypatch.setattr(runs.kinds, "RUNS", replace(RUNS, together=7 * size, each=3 * size + size // 2))
     for seed in range(2, 9):
-        here.keep(trained(seed=seed), owner="Bob")
+        here.keep(of_seed(seed), owner="Bob")
     assert len(store.keys(RUNS)) == 4
     assert store.entry(RUNS, store.keys(RUNS)[0]).owner == "Ada"
 

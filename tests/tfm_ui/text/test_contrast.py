@@ -1,7 +1,11 @@
-"""Letters are read on whatever they stand, in both modes: axe looks at one view of each lens (test_stage.py)."""
+"""Colours: letters are read on whatever they stand, in both modes (axe looks at one view of each lens, test_stage.py),
+scales go away from the paper, and theme, figures and scripts share their colours.
+"""
 
+import json
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,8 @@ from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
 ROOT = Path(__file__).parents[3]
+SKINS = ROOT / "assets/pictures/skins.js"
+THEMES = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"]
 STYLES = sorted((ROOT / "assets").rglob("*.css"))
 MODES: tuple[Mode, ...] = ("light", "dark")
 ENOUGH = 4.5  # between letters and what they stand on (WCAG 2.2, 1.4.3)
@@ -39,7 +45,7 @@ def mixed(colour: str, ground: str, opacity: float) -> str:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_letters_of_each_colour_can_be_read_on_paper_and_on_what_stands_on_it(mode: Mode):
-    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"][mode]
+    theme = THEMES[mode]
     letters = {"ink": colours.INK[mode], "muted": colours.MUTED[mode], **colours.ROLE[mode]}
     letters |= {"leak": colours.LEAK[mode], "primary": theme["primaryColor"], "link": theme["linkColor"]}
     for ground in (colours.PAPER[mode], colours.SURFACE[mode], *theme["sidebar"].values()):
@@ -57,3 +63,31 @@ def test_style_sheets_colour_letters_from_the_palette_alone(file: Path):
     assert [each for each in letters if each != ON_THE_RING and not of_a_palette.fullmatch(each)] == []
     faint = [float(number) for number in re.findall(r"opacity:\s*([\d.]+)", style)]
     assert [number for number in faint if 0.5 < number < FAINTEST] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_step_of_the_scale_of_weights_is_further_from_the_paper_can_be_written_on_and_is_not_masked(mode: Mode):
+    scale, paper = colours.WEIGHTS[mode], luminance(colours.PAPER[mode])
+    distances = [abs(luminance(colour) - paper) for colour in scale]
+    assert all(near < far for near, far in pairwise(distances))
+    assert all(max(contrast("#FFFFFF", colour), contrast("#000000", colour)) >= ENOUGH for colour in scale)
+    assert colours.MASKED[mode] not in scale
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_theme_and_the_figures_share_their_colours(mode: Mode):
+    shared = ("backgroundColor", "secondaryBackgroundColor", "textColor", "borderColor")
+    of_figures = [palette[mode] for palette in (colours.PAPER, colours.SURFACE, colours.INK, colours.RULE)]
+    assert [THEMES[mode][name] for name in shared] == of_figures
+
+
+def test_scripts_and_figures_share_their_colours():
+    literal = SKINS.read_text(encoding="utf-8").partition("export const SKINS = ")[2]
+    drawn = json.loads(re.sub(r"(\w+):", r'"\1":', literal))
+    palettes = ("weights", "signed", "heads", "masked", "hatch", "rule", "muted", "ink", "leak")
+    assert drawn == {
+        mode: {name: getattr(colours, name.upper())[mode] for name in palettes}
+        | {role: colours.ROLE[mode][role] for role in ("query", "key", "value", "result")}
+        | {"ring": colours.RING, "ringInk": colours.RING_INK}
+        for mode in MODES
+    }

@@ -1,33 +1,19 @@
 """User text inside Markdown stays text. tests/browser/test_plain_text.py tests that Streamlit shows it so."""
 
+import ast
 import re
+from collections.abc import Iterator
+from html import escape, unescape
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfm_ui.text.glossary import GLOSSARY, explained
 from tfm_ui.text.markdown import JOINER, LOOKED_FOR, escape_markdown
 
-PARTS = [
-    "http://",
-    "https:",
-    "www",
-    ".",
-    "evil",
-    "@",
-    "a",
-    ":",
-    "material/",
-    "->",
-    "--",
-    "<",
-    "=",
-    "~",
-    "\\",
-    "`",
-    "$",
-    "\n",
-]
+PARTS = [*"http:// https: www . evil @ a : material/ -> -- < = ~ \\ ` $".split(), "\n"]
 TEXTS = st.text() | st.lists(st.sampled_from(PARTS)).map("".join)
 
 
@@ -56,3 +42,68 @@ def test_no_sign_of_markdowns_stands_without_a_backslash(text):
 @pytest.mark.parametrize("text", ["the cat, 9 tokens", "a; b? c/d %", "日本 🦊 é"])
 def test_an_ordinary_text_is_left_alone(text):
     assert escape_markdown(text) == text
+
+
+# the boxes of a page are Markdown: what is not written in the code itself is escaped where it is put into one
+
+ROOT = Path(__file__).parents[3]
+BOXES = {"warning", "info", "error", "success", "caption", "toast"}
+# Put together of the code's own words alone, or escaped before.
+OURS = {
+    "tfm_ui/page/frame.py: '\\n\\n'.join(texts[:3])",
+    "tfm_ui/page/frame.py: f'{busy} Any change of a control asks again.'",
+    "tfm_ui/page/panels.py: f'{rows}: more are too much for a browser. The CSV file under “Download” has all of them.'",
+    "tfm_ui/page/upload.py: SEEN_BY.format(what=what)",
+    "tfm_ui/lenses/masks/conventions/foreign.py: f'No mask is drawn while that file stands here: {back}.'",
+}
+
+
+def put_into_boxes() -> Iterator[str]:
+    """What is put into a box and is neither a text of the code nor escaped: the file, and the argument."""
+    for path in [ROOT / "app.py", *sorted((ROOT / "tfm_ui").rglob("*.py"))]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+                continue
+            said = node.args[0]
+            is_box = node.func.attr in BOXES and "_log" not in ast.unparse(node.func)
+            if is_box and not isinstance(said, ast.Constant) and "escape_markdown(" not in ast.unparse(said):
+                yield f"{path.relative_to(ROOT)}: {ast.unparse(said)}"
+
+
+def test_what_is_not_written_in_the_code_is_escaped():
+    assert set(put_into_boxes()) == OURS
+
+
+# the glossary: words are explained where they stand, once a text, and whatever a visitor types stays text
+
+EXPLANATION = re.compile(r'<span class="about" aria-hidden="true">.*?</span>')
+
+
+def without_marks(html: str) -> str:
+    return unescape(re.sub(r"<[^>]*>", "", EXPLANATION.sub("", html)))
+
+
+@pytest.mark.parametrize("word", GLOSSARY)
+def test_each_word_is_explained_where_it_first_stands(word):
+    html = explained(f"The {word} here, and the {word} there.")
+    assert html.count(escape(GLOSSARY[word])) == 2  # for the eye, and as the label for the ear
+    assert html.index(escape(GLOSSARY[word])) < html.index("here")
+    assert without_marks(html) == f"The {word} here, and the {word} there."
+
+
+def test_a_part_of_a_word_is_none():
+    assert explained("biased PADs and non-causal") == "biased PADs and non-causal"
+
+
+@given(st.text())
+def test_the_text_stays_what_it_is(text):
+    html = explained(text)
+    assert without_marks(html) == text
+    if not any(word in text for word in GLOSSARY):
+        assert html == escape(text)
+
+
+def test_an_explanation_is_a_short_sentence():
+    for about in GLOSSARY.values():
+        assert about.endswith(".")
+        assert len(about) <= 110

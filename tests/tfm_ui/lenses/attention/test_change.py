@@ -68,25 +68,21 @@ def test_a_zeroed_value_equals_a_model_that_is_told_so():
     np.testing.assert_allclose(beside("zero 1 4").effect.probabilities[1], expected, atol=1e-7)
 
 
-def test_a_dropped_token_equals_the_text_without_it():
-    weights, probabilities = by_hand(transformer(MODEL.config), WORDS[:3] + WORDS[4:])
-    both, left = beside("drop 4"), [i for i in range(10) if i != 3]
-    np.testing.assert_allclose(both.weights[1][np.ix_(left, left)], weights[:9, :9], atol=1e-6)
+@pytest.mark.parametrize(
+    ("changes", "order"),
+    [("drop 4", [0, 1, 2, *range(4, 10)]), ("drop 10", [*range(9)]), ("swap 2 5", [0, 4, 2, 3, 1, *range(5, 10)])],
+)
+def test_dropped_and_swapped_tokens_equal_the_text_written_so_and_rows_stay_with_their_tokens(changes, order):
+    weights, probabilities = by_hand(transformer(MODEL.config), [WORDS[i] for i in order])
+    both, left = beside(changes), [i in order for i in range(10)]
+    np.testing.assert_allclose(both.weights[1][np.ix_(order, order)], weights[: len(order), : len(order)], atol=1e-6)
     np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
-    assert not both.there[1, 3].any()
-    assert not both.there[1, :, 3].any()
+    np.testing.assert_array_equal(both.there[1], np.outer(left, left))
     assert both.there[0].all()
-    assert both.both.tolist() == [i != 3 for i in range(10)]
-
-
-def test_swapped_tokens_equal_the_text_with_them_swapped_and_rows_stay_with_their_tokens():
-    swapped = list(WORDS)
-    swapped[1], swapped[4] = swapped[4], swapped[1]
-    weights, probabilities = by_hand(transformer(MODEL.config), swapped)
-    at = [0, 4, 2, 3, 1, *range(5, 10)]
-    both = beside("swap 2 5")
-    np.testing.assert_allclose(both.weights[1], weights[np.ix_(at, at)], atol=1e-6)
-    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
+    assert both.both.tolist() == left
+    if changes == "drop 10":  # the token before it goes on
+        assert [side.positions["source"].argmax() for side in both.effect.sides] == [9, 8]
+        assert ChangeOutput(MODEL, both.state).sentence().startswith("At “tired” in A, “was” in B")
 
 
 def test_a_replaced_token_equals_the_text_with_the_other_word():
@@ -98,14 +94,6 @@ def test_a_replaced_token_equals_the_text_with_the_other_word():
     output = ChangeOutput(MODEL, AttentionState(changes="replace 10 dog; replace 2 Hund; drop 3"))
     assert (output.keys[1], output.keys[9]) == ("cat→Hund", "tired→dog")
     assert "“dog”" in output.likely[0]  # an untrained model repeats what it reads, and its name is known
-
-
-def test_the_last_token_may_be_dropped_and_the_one_before_goes_on():
-    both = beside("drop 10")
-    _, probabilities = by_hand(transformer(MODEL.config), WORDS[:-1])
-    np.testing.assert_allclose(both.effect.probabilities[1], probabilities, atol=1e-7)
-    assert [side.positions["source"].argmax() for side in both.effect.sides] == [9, 8]
-    assert ChangeOutput(MODEL, both.state).sentence().startswith("At “tired” in A, “was” in B")
 
 
 def test_the_stream_moves_where_the_recordings_of_two_passes_differ():

@@ -1,4 +1,7 @@
-"""Questions of the Attention lens: answers are true, also of another model, and so is what is taken for granted."""
+"""Questions of the Attention lens: answers are true, also of another model, and so is what is taken for granted.
+
+Answers to the questions as they are asked are in tests/record/links/attention, to the letter.
+"""
 
 import math
 
@@ -9,9 +12,7 @@ import torch
 from tfm_core import Transformer, causal_mask, recording
 from tfm_core.training.examples import held_out
 from tfm_ui.lenses.attention import questions
-from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeWeights
-from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.scale import Scale
@@ -91,7 +92,6 @@ def test_rollout_is_counted_beside_the_mean(other):
 
 
 def test_what_a_head_takes_is_told_of_the_chosen_row_and_the_whole_head():
-    assert "looks most at “it” (0.28), but “was” contributes most" in asked("Looks here, contributes there", {})[2]
     assert (
         "with a favourite, the token with the largest weight is not the one that contributes most"
         in asked("Looks here, contributes there", OTHER)[2]
@@ -99,7 +99,6 @@ def test_what_a_head_takes_is_told_of_the_chosen_row_and_the_whole_head():
 
 
 def test_a_sink_is_named_only_where_there_is_one():
-    assert asked("A sink", {})[2].startswith("“cat” is an attention sink")
     assert asked("A sink", {}, layer=1, head=1)[2].startswith("No token is a sink here")
 
 
@@ -167,8 +166,6 @@ def test_the_blend_adds_up(page):
 
 
 def test_the_nearest_key_is_told_from_the_one_that_wins():
-    assert "Key A lies nearest, 0 away" in asked("Longer keys win", {})[2]
-    assert "key B, 1.02 away, has 1.47" in asked("Longer keys win", {})[2]
     assert asked("Longer keys win", {}, ask="1.8,0.1")[2].startswith("Here key B lies nearest and also has")
 
 
@@ -217,50 +214,3 @@ def test_your_own_heads_are_as_wide_as_the_widest_draw():
     assert measured.widths[at] == 256
     assert measured.median_gradient["unscaled"][at] < measured.median_gradient["scaled"][at] / 20
     assert measured.median_gradient["unscaled"][0] == measured.median_gradient["scaled"][0]
-
-
-def test_longer_keys_win_though_the_query_lies_on_another():
-    answered = Dictionary(*states("Longer keys win"))
-    assert answered.keys[0].tolist() == list(answered.query)
-    assert answered.weights.argmax() == 1
-    assert "Key A lies nearer, but a dot product asks for direction and length." in answered.sentence()
-
-
-def test_looks_here_takes_there_was_looks_at_it_and_takes_from_itself():
-    shown = Contribution(*states("Looks here, contributes there"))
-    assert shown.queries[shown.row] == "was"
-    assert shown.keys[shown.weights[shown.row].argmax()] == "it"
-    assert shown.keys[shown.shares[shown.row].argmax()] == "was"
-    assert shown.row == max(shown.differing, key=shown.differing.get)
-
-
-def test_a_sink_gets_more_than_half_and_writes_a_quarter():
-    shown = Contribution(*states("A sink"))
-    assert shown.weights[1:, 1].mean() > 0.5
-    assert shown.shares[1:, 1].mean() == pytest.approx(1 / 4, abs=0.03)
-    assert shown.keys[1] == "cat"
-    assert "“cat” is an attention sink" in shown.sentence()
-
-
-def test_one_weight_moves_its_token_and_later_ones_alone():
-    shown, mat = ChangeWeights(*states("One weight")), 5
-    moved = shown.effect.moved
-    assert (moved[:mat] == 0).all()
-    assert (moved[mat:, -1] > 0).all()
-    assert (moved[mat + 1 :, :3] == 0).all()
-    assert shown.weights[1, mat, 1] == pytest.approx(0.9)
-
-
-def test_half_of_the_weight_needs_less_than_a_third_of_the_lines():
-    model, state = states("Half of the weight")
-    assert state.mass == 50
-    assert questions.share_of_lines(model, state) < 100 / 3  # which is counted above, row by row
-
-
-def test_rollout_every_row_leads_back_to_itself():
-    shown = Arcs(*states("Rollout"))
-    rollout = shown.table().to_numpy()
-    assert shown.title == "Rollout, layers 1 to 2"
-    assert (rollout.argmax(-1) == np.arange(10)).all()
-    weights = np.stack([shown.attention.exact(1, head) for head in range(4)]).mean(0)
-    assert (weights.argmax(-1) == np.arange(10)).sum() < 6  # of the weights alone that is not true

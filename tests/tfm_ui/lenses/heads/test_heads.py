@@ -8,7 +8,7 @@ import torch
 
 from tests.tfm_ui.lenses.heads.all_weights import head_of, heads_of, weights_of
 from tfm_ui.lenses.heads import panels
-from tfm_ui.lenses.heads.state import SCALES, HeadsState
+from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
@@ -49,21 +49,6 @@ def test_the_laws_hold_and_would_be_seen_broken(model, kind):
     assert all(head.laws().values())
     head.weights = head.weights * 1.01
     assert not all(head.laws().values())
-
-
-def test_the_summary_agrees_with_plain_loops():
-    shown = heads_of(ModelState(seq_len=12, causal=False))
-    row = shown.table().loc["L2 h3"]
-    weights = shown.exact(1, 2).tolist()
-    rows = len(weights)
-    assert row["entropy"] == pytest.approx(
-        sum(-w * math.log(w) for line in weights for w in line if w > 0) / rows, rel=1e-5
-    )
-    distance = sum(w * abs(q - k) for q, line in enumerate(weights) for k, w in enumerate(line)) / rows
-    assert row["distance"] == pytest.approx(distance, rel=1e-5)
-    assert row["self"] == pytest.approx(100 * sum(weights[q][q] for q in range(rows)) / rows, rel=1e-5)
-    assert row["prev"] == pytest.approx(100 * sum(weights[q][q - 1] for q in range(1, rows)) / (rows - 1), rel=1e-5)
-    assert row["first"] == pytest.approx(100 * sum(line[0] for line in weights) / rows, rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -130,10 +115,6 @@ def test_the_next_token_is_the_models_own_softmax():
     assert f"All known words together have {100 * probabilities[words].sum():.3g}%" in likely.sentence()
     assert math.isclose(probabilities.sum(), 1, rel_tol=1e-5)
     assert likely.sentence() != Next(ModelState(seed=8), LensState()).sentence()
-
-
-def test_defaults_are_of_the_kinds_that_exist():
-    assert HeadsState.kind in places.PLACES[True]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.tfm_ui.payloads import decode
-from tfm_core import MultiHeadAttention, Transformer, encode
+from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions import calls
@@ -283,6 +283,7 @@ def test_the_code_to_copy_runs_and_makes_the_same_mask(name, model, state):
         (ACROSS, replace(BATCH, mask="cross", place="cross", layer=2)),
         (replace(ACROSS, norm="post"), replace(BATCH, mask="window 2 and cross", place="cross")),
         (DECODER, replace(BATCH, mask="padding", layer=2)),
+        (DECODER, replace(BATCH, texts="@alice")),  # the name of a sample stands for its text, in the code too
     ],
 )
 def test_the_recipe_gives_the_same_numbers(model, state):
@@ -293,11 +294,3 @@ def test_the_recipe_gives_the_same_numbers(model, state):
         theirs = space["verified"][name]
         for field in ("difference", "of_said", "slipped", "slipped_nan", "largest", "empty"):
             assert getattr(theirs, field) == getattr(ours, field), (name, field)
-
-
-def test_texts_are_what_the_code_says():
-    """A line that is the name of a sample stands for its text, in the code too."""
-    batch, space = Conventions(DECODER, replace(BATCH, texts="@alice")), {}
-    exec(batch.recipe(), space)
-    assert torch.equal(space["source"][1:], encode(batch.settings[1].model.read_text, "word", 20).batch)
-    assert isinstance(space["model"], Transformer)

@@ -184,18 +184,6 @@ def test_a_row_without_a_choice_is_no_headline_and_neither_is_padding(mask, text
         assert "no weight differs" in result.sentence()
 
 
-def test_strided_says_no_number_of_pairs_that_is_true_of_one_stride_alone():
-    """The pairs of a stride that stays are not about n √n: what the chip says must hold of any stride."""
-    n = 1024
-    kept = {
-        stride: int((MASKS["strided"].function(n, stride=stride) & causal_mask(n)).sum()) for stride in (3, 32, 512)
-    }
-    assert 1 <= kept[32] / n**1.5 <= 1.5
-    assert kept[3] / n**1.5 > 5
-    assert kept[512] / n**1.5 > 5
-    assert "√" not in MASKS["strided"].about
-
-
 def test_the_table_holds_every_pair_and_why_it_is_hidden():
     result = See(ModelState(), MasksState(mask="padding", paint="1x2.TBw"))
     table = result.table()

@@ -1,4 +1,7 @@
-"""What the questions of the Masks lens take for granted, and their answers, on two models or masks each."""
+"""Answers to questions of the Masks lens, on other models and masks than those that the questions set up.
+
+Those to the questions as they are asked are in tests/record/links/masks, to the letter.
+"""
 
 import re
 from dataclasses import replace
@@ -9,11 +12,6 @@ import torch
 
 from tfm_core import Transformer, causal_mask
 from tfm_ui.lenses.masks import questions
-from tfm_ui.lenses.masks.conventions.table import Conventions
-from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
-from tfm_ui.lenses.masks.padding.beside import PaddingWeights
-from tfm_ui.lenses.masks.padding.empty_rows import NanSpreads
-from tfm_ui.lenses.masks.padding.padded import ROUNDING
 from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
@@ -23,45 +21,6 @@ from tfm_ui.text import formats
 def masks(name):
     question = next(question for question in questions.QUESTIONS if question.name == name)
     return ModelState(**question.model), MasksState(**question.page)
-
-
-# see
-
-
-def test_hidden_columns_five_of_ten_columns_are_hidden_from_top_to_bottom():
-    result = See(*masks("Hidden columns"))
-    assert result.obeyed.mask.shape == (10, 10)
-    assert (~result.obeyed.mask).all(0).sum() == 5
-    assert {result.names[1][i] for i in np.flatnonzero((~result.obeyed.mask).all(0))} == {"PAD"}
-    assert np.allclose(result.obeyed.weights.sum(1), 1)  # the weight is paid back to what is left
-
-
-def test_sliding_window_the_tenth_sees_three_and_has_heard_of_more_after_two_layers():
-    result = See(*masks("Sliding window"))
-    assert len(result.setting.queries.pieces) == 10
-    assert np.flatnonzero(result.obeyed.mask[9]).tolist() == [7, 8, 9]
-    twice = result.obeyed.mask.astype(int) @ result.obeyed.mask
-    assert np.flatnonzero(twice[9]).tolist() == [5, 6, 7, 8, 9]
-
-
-def test_longformer_two_layers_bring_every_word_to_every_other():
-    result = See(*masks("Longformer"))
-    mask = result.obeyed.mask.astype(int)
-    assert mask[0].all()
-    assert mask[:, 0].all()
-    assert np.flatnonzero(mask[5]).tolist() == [0, 3, 4, 5, 6, 7]
-    assert not mask.all()
-    assert (mask @ mask).all()
-
-
-def test_packed_documents_one_painted_cell_moves_one_row_of_weights():
-    model, state = masks("Packed documents")
-    result = See(model, state)
-    blocks = np.repeat([0, 1, 2], [4, 3, 3])
-    assert (result.obeyed.mask == (np.equal.outer(blocks, blocks) & np.tri(10, dtype=bool))).all()
-    painted = See(model, MasksState(**{**vars(state), "paint": "~s6.2"}))
-    moved = (painted.obeyed.weights != result.obeyed.weights).any(1)
-    assert np.flatnonzero(moved).tolist() == [5]
 
 
 @pytest.mark.parametrize(("layer", "paint"), [(1, "2x9.TAAAACQ"), (2, "2x9.TAAAACQ"), (1, "~s6.2"), (2, "~s6.2")])
@@ -77,71 +36,6 @@ def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
     changed = (painted.setting.composed.numpy() != painted.obeyed.mask).any(1).sum()
     assert (len(moved) > changed) == (layer > 1)
     assert "every digit" not in questions.one_cell(model, replace(state, paint=""))
-
-
-# leaks
-
-
-def test_leaky_by_one_lets_see_one_token_ahead_in_each_layer():
-    model, state = masks("Leaky by one")
-    result = LeaksDistance(model, state)
-    assert result.reaches["ahead"] == ([0, 0], [1, 2])
-    assert int((result.setting.mask != result.promise).sum()) == 9  # a diagonal of ten tokens
-    assert int(result.leaking.sum()) == 9 + 8
-    assert "up to 9 tokens back and 2 tokens ahead of it; allowed: 9 and 0." in result.sentence()
-
-
-def test_through_the_window_the_first_word_reaches_the_last_behind_layer_seven():
-    measured = LeaksDistance(*masks("Through the window"))
-    visible = [row.nonzero()[:, 0].tolist() for row in measured.setting.mask]
-    assert visible == [[key for key in (query - 1, query, query + 1) if 0 <= key < 8] for query in range(8)]
-    assert measured.moves[:, 0, 7].tolist() == [False] * 6 + [True] * 2
-    assert measured.moves[:, 7, 0].tolist() == [False] * 6 + [True] * 2
-    assert measured.reaches["back"][1] == [1, 2, 3, 4, 5, 6, 7, 7]
-    assert list(measured.laws().values()) == [True]
-
-
-def test_one_cell_too_many_makes_thirteen_leaks():
-    model, state = masks("One cell too many")
-    result = Leaks(model, state)
-    painted = result.setting.mask & ~result.promise
-    assert painted.nonzero().tolist() == [[1, 8]]
-    assert int(Leaks(ModelState(num_layers=1), state).leaking.sum()) == 1
-    assert int(result.leaking.sum()) == 13
-
-
-# padding
-
-
-def test_without_the_mask_pads_take_a_quarter_of_the_weight_and_every_output_moves():
-    result = PaddingWeights(*masks("Without the mask"))
-    assert result.batch.pads == 5
-    assert 0.24 < result.onto.mean() < 0.27
-    assert (result.shares["without"][-1] > 0.4).all()
-    assert result.largest("with") < ROUNDING
-
-
-def test_one_nan_five_rows_without_a_key_and_a_layer_later_every_token_is_nan():
-    result = NanSpreads(*masks("One NaN"))
-    assert (result.rows, result.by_hand) == ([5, 6, 7, 8, 9], False)
-    assert result.nans("−∞ and softmax")[:3] == [0, 5, 10]
-    assert (result.blind, set(result.runs["−∞ and softmax"].onto_empty)) == (5, {0})
-    assert np.isnan(0 * np.nan)
-
-
-# conventions
-
-
-def test_which_way_round_no_call_complains_and_torchs_module_alone_gives_nan():
-    calls = Conventions(*masks("Which way round?")).verified
-    assert all(call.slipped > 0.1 or call.slipped_nan for call in calls.values())
-    giving = [name for name, call in calls.items() if call.slipped_nan]
-    assert giving == ["MHA, attn_mask", "MHA, attn_mask per head", "MHA, key_padding_mask"]
-    queries = [calls[name].slipped_nan for name in giving]
-    assert queries == [2, 1, 10]
-
-
-# answers: those to the questions as they are asked are in tests/record/links/masks, to the letter
 
 
 def answered(name, model=None, **page):

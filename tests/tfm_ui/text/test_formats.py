@@ -1,52 +1,13 @@
-"""Figures hold the numbers they were given, and colours that can be read."""
+"""Numbers are written for reading: no share is rounded to all or to nothing, and no two to one."""
 
 import ast
 import math
-import tomllib
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tfm_ui.text import colours, formats
-
-MODES = ["light", "dark"]
-CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit/config.toml").read_text())
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of an sRGB colour, 0 to 1 (WCAG 2)."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_masked_is_no_colour_of_the_scale(mode):
-    assert colours.MASKED[mode] not in colours.WEIGHTS[mode]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_black_or_white_reads_on_every_step_of_the_scale(mode):
-    for colour in colours.WEIGHTS[mode]:
-        here = luminance(colour) + 0.05
-        assert max(1.05 / here, here / 0.05) >= 4.5
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_more_weight_is_ever_further_from_the_paper(mode):
-    distances = [abs(luminance(colour) - luminance(colours.PAPER[mode])) for colour in colours.WEIGHTS[mode]]
-    assert all(near < far for near, far in pairwise(distances))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_the_theme_and_the_figures_share_their_colours(mode):
-    theme = CONFIG["theme"][mode]
-    assert theme["backgroundColor"] == colours.PAPER[mode]
-    assert theme["secondaryBackgroundColor"] == colours.SURFACE[mode]
-    assert theme["textColor"] == colours.INK[mode]
-    assert theme["borderColor"] == colours.RULE[mode]
+from tfm_ui.text import formats, units
 
 
 @pytest.mark.parametrize(
@@ -122,3 +83,21 @@ def test_every_sentence_gets_its_percentages_from_formats():
         if isinstance(node, ast.Constant) and str(node.value).endswith("%") and path.name != "formats.py"
     ]
     assert not by_hand
+
+
+@pytest.mark.parametrize(
+    ("write", "texts"),
+    [
+        (units.three, {0: "0", 0.01234: "0.0123", 1.234: "1.23", 12.34: "12.3", 99.96: "100", 123.4: "123"}),
+        (units.three, {0.9999: "1.00", 12345: "12,300", 999.6: "1,000", 2e-7: "2×10⁻⁷", math.nan: "nan"}),
+        (units.took, {3.12e-4: "0.312 ms", 0.0448: "44.8 ms", 0.128: "128 ms", 1.234: "1.23 s", 4e-9: "4×10⁻⁶ ms"}),
+        (units.bytes_of, {0: "0 B", 512: "512 B", 2**20: "1 MiB", 1.5 * 2**30: "1.5 GiB", 1000 * 2**20: "1,000 MiB"}),
+        (units.times, {4: "4×", 0.5: "0.5×", 20: "20×", 13.14: "13.1×", 1234.5: "1,230×"}),
+    ],
+)
+def test_quantities_have_three_digits(write, texts):
+    assert {value: write(value) for value in texts} == texts
+
+
+def test_a_span_of_what_reads_alike_is_one():
+    assert [units.span("1.2", "3.4"), units.span("1.2", "1.2")] == ["1.2 to 3.4", "1.2"]

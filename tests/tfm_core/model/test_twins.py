@@ -1,24 +1,50 @@
-"""torch's encoder with our weights gives our numbers."""
+"""torch's modules with our weights give our numbers."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.tfm_core.toys import TOLERANCE, largest_error, scramble
-from tfm_core import TransformerLayer
+from tests.tfm_core.toys import TOLERANCE, build, largest_error, scramble
+from tfm_core import NORMS, MultiHeadAttention, TransformerLayer, recording, to_ignore
 from tfm_core.model.encoder_twin import as_torch_encoder
+from tfm_core.model.torch_twin import as_torch
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_the_twin_of_attention_gives_our_output_and_our_weights(dtype, heads):
+    ours = scramble(MultiHeadAttention(16, heads), dtype)
+    query, key = torch.randn(3, 5, 16, dtype=dtype), torch.randn(3, 7, 16, dtype=dtype)
+    mask = (torch.rand(5, 7) < 0.6).index_fill(1, torch.tensor([2]), True)
+    with torch.no_grad(), recording("*weights") as trace:
+        output = ours(query, key, mask=mask)
+    twin = as_torch(ours)
+    expected, weights = twin(query, key, key, attn_mask=to_ignore(mask), average_attn_weights=False)
+    assert largest_error(output, expected) < TOLERANCE[dtype]
+    assert largest_error(trace["weights"], weights) < TOLERANCE[dtype]
+    assert expected.dtype == dtype
+    assert not twin.training
+
+
+def test_the_twin_of_attention_is_a_copy_in_the_same_mode_and_draws_nothing():
+    ours = build().stack.layers[0].self_attention.train()
+    before = torch.get_rng_state()
+    twin = as_torch(ours)
+    assert torch.equal(before, torch.get_rng_state())
+    assert twin.training
+    with torch.no_grad():
+        twin.out_proj.weight.zero_()
+    assert ours.output_projection.weight.any()
+    assert all(parameter.requires_grad for parameter in twin.parameters())
 
 
 def layers(count=2, **changes):
     return [TransformerLayer(16, 4, 20, **changes) for _ in range(count)]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("fast_path", [True, False])
-def test_the_twin_gives_our_output(dtype, activation, norm, fast_path):
+@pytest.mark.crossed(dtype=TOLERANCE, activation=["relu", "gelu", "silu"], norm=NORMS, fast_path=[True, False])
+def test_the_twin_of_an_encoder_gives_our_output(dtype, activation, norm, fast_path):
     ours = scramble(nn.ModuleList(layers(activation=activation, norm=norm)), dtype)
     final_norm = scramble(nn.LayerNorm(16), dtype) if norm == "pre" else None
     x = expected = torch.randn(3, 5, 16, dtype=dtype)
@@ -37,7 +63,7 @@ def test_the_twin_gives_our_output(dtype, activation, norm, fast_path):
         torch.backends.mha.set_fastpath_enabled(before_it)
 
 
-def test_it_is_a_copy_in_the_same_mode_of_which_every_layer_is_its_own():
+def test_the_twin_of_an_encoder_is_a_copy_in_the_same_mode_of_which_every_layer_is_its_own():
     ours = layers(3)
     twin = as_torch_encoder(ours, nn.LayerNorm(16))
     assert twin.training
