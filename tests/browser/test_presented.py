@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
-from tests.browser.drawn import LISTENS, WRITTEN
+from tests.browser.drawn import LISTENS, written
 from tests.browser.stage import path_of, presented, whole_picture
 from tests.browser.test_stage import NAMES, clipped, controls_are_in_sight, overflow
 from tfm_ui.lenses import lens
@@ -104,7 +104,7 @@ def test_presented_a_view_fills_the_screen_and_keeps_its_names_and_its_numbers(v
     for path, is_small in (paths | dict.fromkeys(MORE.get(name, []), True)).items():
         visitor.back_to(path)
         visitor.resize(PAGE[0], height=PAGE[1])
-        before = visitor.page.evaluate(WRITTEN)
+        before = written(visitor.page)
         visitor.back_to(presented(path))
         for width, height in (*HALLS, LEAST)[: len(HALLS) + is_small]:
             visitor.resize(width, height=height)
@@ -112,6 +112,6 @@ def test_presented_a_view_fills_the_screen_and_keeps_its_names_and_its_numbers(v
             if path == path_of(name) or (path in paths and (width, height) == LEAST):
                 fills_a_hall(visitor, path)
             if before and (width, height) != LEAST:
-                assert keeps(before, visitor.page.evaluate(WRITTEN)) == [], (path, width, height)
+                assert keeps(before, written(visitor.page)) == [], (path, width, height)
         if path == path_of(name):
             assert barriers(visitor) == []
