@@ -21,7 +21,14 @@ from tfm_ui.state.links import as_text
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.sizes import HEADS, LAYERS, WIDTH
 
-LENGTHS = ("cat", "the captain looked at the sea and at the ship that was coming home")
+# One token, two, equal ones, signs of HTML and of other scripts, and many.
+TEXTS = (
+    "cat",
+    "hi you",
+    "a a a a",
+    "🦊 <b> שלום",
+    "the captain looked at the sea and at the ship that was coming home",
+)
 CORNERS: dict[str, tuple[Any, ...]] = {
     "num_layers": (LAYERS.low, 4, LAYERS.high),
     "num_heads": (min(HEADS.options), max(HEADS.options)),
@@ -30,7 +37,7 @@ CORNERS: dict[str, tuple[Any, ...]] = {
     "causal": (True, False),
     "positional": tuple(POSITIONAL),
     "weights": ("random", "random", "lab-gpt", "reverse"),
-    "text": LENGTHS,
+    "text": TEXTS,
 }
 ROWS, MOST = 6, 40  # links of each view, the second with --all
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
