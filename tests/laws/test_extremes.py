@@ -82,7 +82,9 @@ def test_each_view_is_drawn_at_every_extreme(request, name, view):
     count = MOST if request.config.getoption("all_combinations") else ROWS
     for query in rows_of(name, view, count):
         try:
-            pictures = [data for data in component_data(start(name, **query)) if "name" in data]
+            app = start(name, **query)
+            assert not app.error
+            pictures = [data for data in component_data(app) if "name" in data]
             of_lens = {data["query"] for data in pictures if PICTURES[data["name"]].state is lens(name).state}
             assert len(of_lens) < 2, f"pictures of one page show several states: {of_lens}"
             for data in pictures:
