@@ -1,5 +1,7 @@
 """What canvases have written on them: their texts, as they are drawn."""
 
+from playwright.sync_api import Page
+
 # Counted from when the canvas got its size last, which empties it.
 LISTENS = """(() => {
   const written = window.written = new Map(), { prototype } = CanvasRenderingContext2D, { fillText } = prototype
@@ -12,10 +14,9 @@ LISTENS = """(() => {
   Object.defineProperty(HTMLCanvasElement.prototype, "width", {
     get, set(width) { written.delete(this); set.call(this, width) } })
 })()"""
-# Of each canvas on the stage, from the first to the last.
-WRITTEN = """() => {
-  const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
-    ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
-  return within(document.querySelector(".st-key-stage"), "[data-picture] canvas")
-    .filter(e => e.getBoundingClientRect().width).map(e => window.written.get(e) ?? [])
-}"""
+WRITTEN = "all => all.filter(e => e.getBoundingClientRect().width).map(e => window.written.get(e) ?? [])"
+
+
+def written(page: Page) -> list[list[str]]:
+    """The texts on each canvas of the stage, from the first to the last."""
+    return page.locator(".st-key-stage [data-picture] canvas").evaluate_all(WRITTEN)

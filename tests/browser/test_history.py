@@ -60,7 +60,9 @@ def back_takes_back_one_act_a_press_and_forward_brings_it_back(walk: Trail) -> N
     """The walk starts from Home, with the seed 5."""
     walk.visitor.head(2, 3).click()
     walk.at("/heads", seed="5", heads_layer="2", heads_head="3")
-    walk.lock(1, 4)
+    walk.visitor.go("Home")
+    walk.at("/", seed="5")
+    walk.visitor.head(1, 4).click()  # which leads to a head that is not the one before
     walk.at("/heads", seed="5", heads_head="4")
     walk.visitor.ask("Looking ahead")
     walk.at("/heads", causal="false", heads_question="looking-ahead")
@@ -68,9 +70,11 @@ def back_takes_back_one_act_a_press_and_forward_brings_it_back(walk: Trail) -> N
     walk.at("/", causal="false")
     walk.back("/heads", causal="false", heads_question="looking-ahead")
     walk.back("/heads", seed="5", heads_head="4")
+    walk.back("/", seed="5")
     walk.back("/heads", seed="5", heads_layer="2", heads_head="3")
     walk.back("/", seed="5")
     walk.forward("/heads", seed="5", heads_layer="2", heads_head="3")
+    walk.forward("/", seed="5")
     walk.forward("/heads", seed="5", heads_head="4")
     walk.forward("/heads", causal="false", heads_question="looking-ahead")
     walk.forward("/", causal="false")

@@ -1,4 +1,4 @@
-"""A measurement in real windows, by a real worker: progress, another visitor who joins, Stop, and what stays.
+"""A measurement in real windows, by a real worker: progress, who joins, Stop, what stays, and its charts.
 
 Whether a block is clean depends on what else this machine does: both outcomes are told, and either is right.
 """
@@ -7,10 +7,13 @@ import re
 
 from playwright.sync_api import Locator, expect
 
+from tests.browser.charts import faults, lines
 from tests.browser.conftest import Visitor
 
 LONG = "/profiling?profiling_rounds=30"
-SHORT = "/profiling?profiling_rounds=3&profiling_backward=false&profiling_sizes=8,1,1,4"
+SHORT = "/profiling?profiling_sizes=8,2,1,4%0A8,2,1,6&profiling_rounds=3&profiling_batch=1&profiling_backward=false"
+NEAR = "/profiling?profiling_sizes=128,8,4,1%0A128,8,4,2&profiling_batch=1"
+NEAR += "&profiling_targets=with+weights,LSTM,GRU,convolution"
 RUN = "new URL(location).searchParams.get('profiling_run')"  # the measurement that the link names
 
 
@@ -61,7 +64,49 @@ def another_comes_to_its_end_and_another_tab_shows_the_same_run(first: Visitor) 
     tab.page.close()
 
 
-def test_a_measurement_is_followed_by_two_stopped_by_both_and_another_comes_to_its_end(visit):
+def dots(visitor: Visitor) -> dict[str, list[float]]:
+    """Name of each group -> all its measurements."""
+    drawn = lines(visitor.chart("profiling_times"))
+    return {line["name"]: line["x"] for line in drawn if line["name"] in ("forward", "forward + backward")}
+
+
+def it_is_drawn_read_by_keyboard_and_comes_back_by_its_link(visitor: Visitor, other: Visitor) -> None:
+    visitor.resize(390, height=844)
+    plot = visitor.chart("profiling_times")
+    say = plot.locator("xpath=..").locator(".say")
+    plot.press("ArrowDown")
+    expect(say).to_contain_text("1 · with weights, forward: ")
+    plot.press("ArrowDown")
+    expect(say).to_contain_text("2 · with weights, forward: ")
+    measured = dots(visitor)
+    if measured["forward"]:  # on a busy machine there may be no clean block
+        expect(say).to_contain_text(re.compile(r"\d (ms|µs)|contended|load"))
+    plot.press("Escape")
+    expect(say).to_have_text("")
+    if measured["forward"]:
+        ratios = visitor.chart("profiling_ratios")
+        ratios.press("Home")
+        expect(ratios.locator("xpath=..").locator(".say")).to_contain_text(re.compile("over row 1: |^$"))
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") == 390
+    other.open(visitor.page.url.removeprefix(visitor.address))
+    assert dots(other) == measured
+
+
+def points_bear_their_rows_number_and_no_tick_is_cut_off(visitor: Visitor) -> None:
+    visitor.back_to(NEAR)
+    for width, scheme in ((390, "dark"), (1440, "light")):
+        visitor.resize(width, scheme)
+        plot = visitor.chart("profiling_parameters")
+        assert faults(plot) == []
+        marks = plot.locator(".textpoint text").all_text_contents()
+        assert set(marks) <= {str(row) for row in range(1, 9)}
+        assert len(set(marks)) == len(marks) >= 6  # of points that lie upon each other, not all have room
+        assert plot.evaluate("e => e.data.map(({ text }) => text)") == [str(row) for row in range(1, 9)]
+
+
+def test_a_measurement_is_followed_stopped_and_drawn_and_another_comes_to_its_end(visit):
     first, other = visit(LONG), visit(LONG)
     several_stop_it_each_once_though_one_has_reloaded(first, other)
     another_comes_to_its_end_and_another_tab_shows_the_same_run(first)
+    it_is_drawn_read_by_keyboard_and_comes_back_by_its_link(first, other)
+    points_bear_their_rows_number_and_no_tick_is_cut_off(first)

@@ -7,9 +7,8 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
 from tests.browser.conftest import Visitor
-from tests.browser.stage import path_of, picture, presented, top, whole_picture
+from tests.browser.stage import path_of, picture, top, whole_picture
 from tfm_ui.lenses import lens, lenses
-from tfm_ui.page.lens import View
 from tfm_ui.text.glossary import explained
 
 NAMES = [each.name for each in lenses()]
@@ -17,11 +16,8 @@ PHONE, TIGHT = (390, 844), (1024, 768)  # the latter is the smallest that a whol
 SMALL = (PHONE, (720, 450))  # the latter is half of 1440 × 900: that window enlarged to 200 %
 WIDE = (1920, 1080)
 WINDOWS = (TIGHT, *SMALL, (1440, 900), WIDE)
-HALLS = ((1024, 768), (1440, 900), (1920, 1080))
 LOWEST_TOP = 260
 SECOND_ROW = 40  # px, how much lower where sliders or masks have a row of their own, rather than being out of sight
-SHARE = 0.6  # of the window that the main picture has at least, while presenting
-LINES = 45  # of the smallest label, in the height of a window
 
 
 def overflow(visitor: Visitor) -> float:
@@ -64,12 +60,6 @@ THIN = "all => all.map(e => e.getBoundingClientRect().width).filter(width => wid
 OUTSIDE = """all => all.map(e => [e.innerText || e.ariaLabel, e.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.left < 0 || box.right > innerWidth + 1)).map(([name]) => name)"""
 ACTIVE = ".st-key-tabs button[kind=primary], .st-key-lens_links a[aria-current=page]"
-# The tabs that lie below the bar that stands right of them.
-COVERED = """() => {
-  const bar = document.querySelector(".st-key-present_bar").getBoundingClientRect()
-  return [...document.querySelectorAll(".st-key-tabs button")].filter(e => e.getBoundingClientRect().right > bar.left)
-    .map(e => e.innerText)
-}"""
 # What stands beside the button that trains or measures, as it is and as these words, where its end is out of sight.
 FACTS = """words => [...document.querySelectorAll(".st-key-knobs .facts")].flatMap(e => {
   const now = e.innerHTML, end = e.closest(".st-key-knobs").getBoundingClientRect().right + 1
@@ -167,22 +157,6 @@ def fits_a_small_window(visitor: Visitor, view: str) -> None:
         assert active.evaluate_all(OUTSIDE) == [], view
 
 
-def fills_a_hall(visitor: Visitor, view: str) -> None:
-    """The picture has the screen, and the smallest label can be read from the last row."""
-    width, height = (visitor.page.viewport_size[side] for side in ("width", "height"))
-    box = whole_picture(visitor, height)
-    assert box.width * box.height >= SHARE * width * height, (view, width, height, box)
-    assert box.top + box.height <= height, (view, width, height, box)
-    assert overflow(visitor) <= 1, view
-    assert clipped(visitor) == [], view
-    assert not visitor.page.evaluate(COVERED), (view, width)
-    controls_are_in_sight(visitor, view)
-    strip = visitor.page.locator(".st-key-knobs")
-    assert not strip.count() or box.top + box.height <= strip.bounding_box()["y"] + 1, (view, width)
-    size = visitor.page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
-    assert size * 13 / 16 >= height / LINES
-
-
 @pytest.fixture(scope="module")
 def known() -> set[str]:
     """The controls that were moved."""
@@ -255,48 +229,6 @@ def test_what_the_app_is_for_is_read_whole_on_a_phone(visit):
     lead, header = (page.locator(name).bounding_box() for name in (".lead", ".st-key-header"))
     assert header["y"] <= lead["y"]
     assert lead["y"] + lead["height"] <= header["y"] + header["height"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_presented_a_view_fills_the_screen(visit, name, request):
-    """The first view of a lens is shown in all three windows, and the one with the longest row of controls in the
-    smallest; with --all each view in all. test_every_picture.py has each picture in the room that it gets there.
-    """
-    views, everything = lens(name).views, request.config.getoption("all_combinations")
-    first, fullest = next(iter(views)), max(views, key=lambda view: row_of(views[view]))
-    visitor = visit(presented(path_of(name)), width=HALLS[0][0], height=HALLS[0][1])
-    for view in views if everything else dict.fromkeys((first, fullest)):
-        if view != first:
-            visitor.back_to(presented(path_of(name, view)))
-        whole = everything or view == first
-        for width, height in HALLS if whole else HALLS[:1]:
-            visitor.resize(width, height=height)
-            fills_a_hall(visitor, view)
-        if whole:
-            assert barriers(visitor) == [], view
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/positions?positions_view=why&positions_claim=shift+matrix&positions_a=learned",
-        "/positions?positions_view=beyond&positions_a=learned",
-        "/attention?attention_view=change",
-        "/masks?masks_view=conventions",
-        "/generate",
-    ],
-)
-def test_presented_no_control_has_to_be_scrolled_to(visit, path):
-    """The views with the longest rows: four sliders beside boxes, masks beside boxes, a button for each change."""
-    visitor = visit(presented(path))
-    for width, height in HALLS:
-        visitor.resize(width, height=height)
-        controls_are_in_sight(visitor, path)
-
-
-def row_of(view: View) -> int:
-    """How many controls stand in the row of a view; a view that draws its row itself has many."""
-    return 99 if callable(view.controls) else len(view.controls) + bool(view.more)
 
 
 def test_no_control_of_the_model_moves_a_picture(visit):

@@ -91,6 +91,19 @@ def test_controls_and_pictures_of_nothing_as_files_fit_the_window_and_need_nobod
     page.close()
 
 
+def test_the_way_through_a_model_breaks_into_lines_that_fit_a_phone(browser: Browser, tmp_path: Path):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    query = "architecture=encoder-decoder&positions_view=model&positions_a=t5&positions_b=learned"
+    problems = opened(page, tmp_path, "positions_entry", query)
+    boxes = page.locator(".entry").evaluate("""e => e._memory.rows.flatMap(row => row.lines.flat()).map(
+        step => [step.x, step.x + step.w, e.clientWidth, step.marks.map(([side, name]) => side + name).join()])""")
+    assert all(0 <= left < right <= room for left, right, room, _ in boxes)
+    assert [marks for *_, marks in boxes if marks] == ["Blearned", "Blearned", "At5"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert problems == []
+    page.close()
+
+
 def test_a_head_of_the_grid_is_seen_in_a_file_by_a_click_which_no_page_answers(browser: Browser, tmp_path: Path):
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     problems = opened(page, tmp_path, "home_heads", "")

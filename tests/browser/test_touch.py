@@ -31,20 +31,20 @@ def a_tip_stands_well_above_the_finger_and_leaves_with_it_and_what_was_read_stay
     expect(visitor.page.locator(".map .say")).to_contain_text("query 6")
 
 
-READ = """() => {
-  const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
-    ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
-  return within(document.querySelector(".st-key-stage"), "[data-picture]")
-    .filter(e => e.querySelector(":scope > .read")?.offsetHeight)
-    .map(({ offsetHeight, children }) => [offsetHeight, [...children].find(e => e.className === "read").textContent])
-}"""
+READ = """pictures => pictures.filter(e => e.querySelector(":scope > .read")?.offsetHeight)
+  .map(({ offsetHeight, children }) => [offsetHeight, [...children].find(e => e.className === "read").textContent])"""
+
+
+def read(visitor) -> list[tuple[int, str]]:
+    """How high each picture of cells is, and what was read in it last."""
+    return visitor.page.locator(".st-key-stage [data-picture]").evaluate_all(READ)
 
 
 def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> None:
     """Each picture of cells is tried under a finger, after it has left, and when it has scrolled the page."""
     for path in views:
         visitor.back_to(path)
-        before = visitor.page.evaluate(READ)
+        before = read(visitor)
         assert before, path
         canvas = visitor.page.locator(".st-key-stage [data-picture]:has(.read) canvas").first
         canvas.scroll_into_view_if_needed()
@@ -56,7 +56,7 @@ def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> N
             finger.touch("touchStart", at)
             finger.touch("touchEnd")
             visitor.wait()
-            after = visitor.page.evaluate(READ)
+            after = read(visitor)
             said = [text for _, text in after if not text.startswith("Tap")]
             if said:
                 break
@@ -64,7 +64,7 @@ def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> N
         assert said, path
         assert any(sign.isdigit() for sign in said[0]), said
         visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, -40)")
-        assert visitor.page.evaluate(READ) == after, path
+        assert read(visitor) == after, path
 
 
 def scrolling_takes_a_tip_away(visitor) -> None:

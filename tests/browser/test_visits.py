@@ -1,4 +1,4 @@
-"""Visits: links, other browsers, hostile text; what is done on one page reaches the others."""
+"""Visits: links, other browsers, hostile text."""
 
 import re
 from urllib.parse import quote
@@ -45,46 +45,3 @@ def test_pages_are_light_and_dark_and_run_no_text(visit):
     visitor.back_to(f"/?{hostile}")
     hostile_text_is_shown_and_never_run(visitor)
     paper_is_that_of_the_system(visitor)
-
-
-def home_leads_to_the_head_that_was_clicked(visitor) -> None:
-    visitor.back_to("/heads?seed=5&heads_head=3")
-    for layer, head in ((2, 4), (1, 2)):
-        visitor.go("Home")
-        visitor.page.locator(".st-key-card_heads").wait_for()
-        visitor.wait()
-        visitor.head(layer, head).click()
-        visitor.page.get_by_text(f"Layer {layer}, head {head}").wait_for()
-        visitor.page.wait_for_function(f"location.search.includes('heads_head={head}')")
-    expect(visitor.page.get_by_label("Seed", exact=True)).to_have_value("5")
-    expect(visitor.page).to_have_url(re.compile("seed=5"))
-    assert "heads_layer" not in visitor.page.url
-
-
-def an_empty_text_leaves_the_page_standing(visitor) -> None:
-    visitor.open("/heads?text=")
-    visitor.page.get_by_text("Type at least one word").wait_for()
-    box = visitor.page.get_by_label("Text", exact=True)
-    box.fill("hello")
-    box.press("Control+Enter")
-    visitor.page.locator(".cells canvas").wait_for()
-    visitor.wait()
-
-
-def reset_on_one_page_reaches_the_others(visitor) -> None:
-    visitor.back_to("/heads")
-    visitor.head(2, 3).click()
-    visitor.page.get_by_text("Layer 2, head 3").wait_for()
-    visitor.go("Home")
-    visitor.page.locator(".st-key-card_heads").wait_for()
-    visitor.press("Reset")
-    visitor.wait()
-    visitor.go("Heads")
-    visitor.page.get_by_text("Layer 1, head 1").wait_for()
-
-
-def test_what_is_done_on_one_page_reaches_the_others_and_an_empty_text_leaves_it_standing(visit):
-    visitor = visit("/heads")
-    reset_on_one_page_reaches_the_others(visitor)
-    home_leads_to_the_head_that_was_clicked(visitor)
-    an_empty_text_leaves_the_page_standing(visitor)

@@ -21,7 +21,14 @@ from tfm_ui.state.links import as_text
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.sizes import HEADS, LAYERS, WIDTH
 
-LENGTHS = ("cat", "the captain looked at the sea and at the ship that was coming home")
+# One token, two, equal ones, signs of HTML and of other scripts, and many.
+TEXTS = (
+    "cat",
+    "hi you",
+    "a a a a",
+    "🦊 <b> שלום",
+    "the captain looked at the sea and at the ship that was coming home",
+)
 CORNERS: dict[str, tuple[Any, ...]] = {
     "num_layers": (LAYERS.low, 4, LAYERS.high),
     "num_heads": (min(HEADS.options), max(HEADS.options)),
@@ -30,7 +37,7 @@ CORNERS: dict[str, tuple[Any, ...]] = {
     "causal": (True, False),
     "positional": tuple(POSITIONAL),
     "weights": ("random", "random", "lab-gpt", "reverse"),
-    "text": LENGTHS,
+    "text": TEXTS,
 }
 ROWS, MOST = 6, 40  # links of each view, the second with --all
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
@@ -75,7 +82,9 @@ def test_each_view_is_drawn_at_every_extreme(request, name, view):
     count = MOST if request.config.getoption("all_combinations") else ROWS
     for query in rows_of(name, view, count):
         try:
-            pictures = [data for data in component_data(start(name, **query)) if "name" in data]
+            app = start(name, **query)
+            assert not app.error
+            pictures = [data for data in component_data(app) if "name" in data]
             of_lens = {data["query"] for data in pictures if PICTURES[data["name"]].state is lens(name).state}
             assert len(of_lens) < 2, f"pictures of one page show several states: {of_lens}"
             for data in pictures:

@@ -4,11 +4,12 @@ Node's own parser tells, which refuses a name that is declared twice.
 """
 
 import json
+import re
 import shutil
 import subprocess
 
 from tfm_ui.lenses import lenses
-from tfm_ui.pictures.canvas import Canvas, standalone
+from tfm_ui.pictures.canvas import Canvas, bundle, standalone
 
 PARSE = """
 const { SourceTextModule } = require("node:vm")
@@ -32,9 +33,13 @@ def module_of(canvas: Canvas) -> str:
     return page.partition('<script type="module">')[2].partition("</script>")[0]
 
 
-def test_no_two_scripts_of_a_downloaded_picture_have_a_name_in_common():
+def test_a_downloaded_picture_holds_each_script_once_and_no_two_have_a_name_in_common():
     canvases = {picture.canvas.path: picture.canvas for lens in lenses() for picture in lens.pictures.values()}
     assert len(canvases) > 10
+    for path in canvases:
+        script = bundle(f"{path}.js")
+        assert not re.findall(r"\b(?:import|export) ", script), path
+        assert script.count("function dress(") == 1, path
     assert refused({path: module_of(canvas) for path, canvas in canvases.items()}) == []
 
 

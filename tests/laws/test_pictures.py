@@ -1,7 +1,6 @@
 """A picture depends on everything in its link, and on nothing else."""
 
 import json
-import re
 import shutil
 from functools import lru_cache
 from urllib.parse import parse_qs, urlencode
@@ -24,7 +23,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.pictures.canvas import ASSETS, bundle, encode, version
+from tfm_ui.pictures.canvas import ASSETS, encode, version
 from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
@@ -140,16 +139,6 @@ def test_numbers_begin_where_a_float32array_may():
         assert header["x"] == "y" * length
         assert np.frombuffer(numbers, np.float32).tolist() == [1, 2]
         json.dumps(header, allow_nan=False)
-
-
-@pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
-def test_a_bundle_holds_each_script_once_and_imports_nothing(picture):
-    script = bundle(f"{picture.canvas.path}.js")
-    assert "import " not in script.replace("important", "")
-    assert "export " not in script
-    assert script.count("function dress(") == 1
-    named = re.findall(r"^(?:async )?(?:const|let|function) (\w+)", script, re.MULTILINE)
-    assert len(named) == len(set(named)), "scripts of one picture share a name"
 
 
 def test_another_script_has_another_address(tmp_path, monkeypatch):

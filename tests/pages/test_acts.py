@@ -95,13 +95,22 @@ def test_undo_brings_back_a_head_that_a_smaller_model_had_none_of():
     assert (widget(app, "num_heads").value, app.session_state["heads_head"]) == (16, 16)
 
 
-def test_undo_on_one_page_takes_back_what_was_done_on_another():
+@pytest.mark.parametrize("button", ["_undo", "_reset"])
+def test_what_is_taken_back_on_one_page_is_taken_back_on_another(button):
     app = start()
     widget(app, "heads_head").set_value(3).run()
     go_to(app, HOME).run()
-    widget(app, "_undo").click().run()
+    widget(app, button).click().run()
     go_to(app, HEADS).run()
     assert app.session_state["heads_head"] == 1
+
+
+def test_a_page_that_had_no_text_has_its_picture_as_soon_as_there_is_one():
+    app = start(text="")
+    assert "Type at least one word" in app.info[0].value
+    widget(app, "text").set_value("hello").run()
+    assert not app.info
+    assert shown(app)[0].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("asked", [2, 63, 65, 100, 127])

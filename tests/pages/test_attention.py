@@ -1,4 +1,4 @@
-"""The Attention lens without a browser."""
+"""The Attention lens without a browser; tests/laws/test_extremes.py has its views at every extreme."""
 
 import pytest
 
@@ -6,15 +6,6 @@ from tests.pages.test_app import picture, start, text_on, widget
 from tfm_ui.lenses.attention.state import STEPS, VIEWS
 
 ATTENTION = "attention"
-
-
-TEXTS = [{}, {"text": "hi", "seq_len": "2"}, {"text": "a a a a"}, {"text": "🦊 <b> שלום"}]
-
-
-@pytest.mark.rotated(each=2, view=VIEWS, model=TEXTS, architecture=["encoder", "encoder-decoder"])
-def test_every_view_runs_for_every_architecture_and_odd_texts(view, model, architecture):
-    app = start(ATTENTION, attention_view=view, architecture=architecture, **model)
-    assert "Attention" in text_on(app)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -65,10 +65,12 @@ def test_a_promise_and_the_replacements_are_controls():
     assert len(picture(app, "masks_leaks")[0]["crosses"]) == 17
 
 
-def test_a_painted_cell_plants_a_leak():
-    app = view(masks_item="1", masks_mask="causal", masks_paint="~s2.9")
+@pytest.mark.parametrize("paint", ["~s2.9", "2x9.TAAAACQ"])  # as it is drawn, and as a link holds it
+def test_a_painted_cell_plants_a_leak(paint):
+    app = view(masks_item="1", masks_mask="causal", masks_paint=paint)
     said = text_on(app)
     assert "13 leaks in all, this is the largest." in said
+    assert "✕ every output that moved was allowed to (13 leaks)" in said
     assert "What is allowed leaves out the step in layer 1." in said
 
 

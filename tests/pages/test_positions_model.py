@@ -7,6 +7,9 @@ from tests.pages.test_app import picture, plain, start, text_on, widget, with_me
 from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions import model_runs
+from tfm_ui.lenses.positions.model.shuffle import Shuffled
+from tfm_ui.lenses.positions.state import PositionsState
+from tfm_ui.state.model_state import ModelState
 
 PAGE = "positions"
 PICTURES = {
@@ -55,13 +58,19 @@ def test_every_view_runs_for_texts_of_any_length(view, model):
 
 
 def test_shuffle_again_is_another_order_in_the_link():
+    def computed(seed: int) -> np.ndarray:
+        rows = Shuffled(ModelState(), PositionsState(shuffle=seed)).rows.values()
+        return np.concatenate([row.shares for row in rows])
+
     app = lens("model")
     before, numbers = text_on(app), picture(app, "positions_shuffled")[1]
+    np.testing.assert_allclose(np.frombuffer(numbers, np.float32), computed(1), atol=1e-5)
     widget(app, "_positions_shuffle").click().run()
     assert not app.exception
     header, after = picture(app, "positions_shuffled")
     assert "positions_shuffle=2" in header["query"]
     assert after != numbers
+    np.testing.assert_allclose(np.frombuffer(after, np.float32), computed(2), atol=1e-5)
     assert text_on(app) != before
     again = lens("model", positions_shuffle="2")
     assert picture(again, "positions_shuffled")[1] == after

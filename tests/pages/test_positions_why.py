@@ -27,19 +27,6 @@ def test_every_scheme_runs_as_a_and_as_b(view, a, b):
         assert "B: rope" in text
 
 
-@pytest.mark.crossed(
-    view=["why", "beyond"],
-    schemes=[("sinusoidal", "learned"), ("rope", "t5")],
-    more=[
-        {"positions_width": "1", "positions_length": "2", "positions_heads": "1"},
-        {"positions_width": "63", "positions_length": "300", "positions_base": "2", "positions_head": "32"},
-        {"positions_max_len": "2", "positions_measure": "distance", "positions_shift": "4000"},
-    ],
-)
-def test_both_views_run_at_the_ends_of_all_ranges(view, schemes, more):
-    assert not page(view, *schemes, architecture="decoder", **more).error
-
-
 def test_each_claim_has_its_number_and_its_mark():
     said = {claim: text_on(page("why", "sinusoidal", "rope", positions_claim=claim)) for claim in CLAIMS}
     assert "one matrix shifts 59 positions by k = 5; the largest error is 1×10⁻⁷" in said["shift error"]

@@ -10,6 +10,7 @@ from tests.explanations import without_explanations
 from tests.pages.test_app import component_data, start, widget
 from tfm_ui.lenses import lenses
 from tfm_ui.pictures.registry import content_of
+from tfm_ui.server.page_runs import is_name
 
 PLACE = re.compile(r'<(\w+)(?:[^>]*) data-words="(\w+)"[^>]*>(.*?)</\1>')
 LABELS = {"facts_label"}  # in Streamlit's own elements
@@ -50,17 +51,32 @@ def without_time(places: dict[str, str]) -> dict[str, str]:
     return {place: re.sub(r"Computed in.*?(?=Weights on screen|$)", "", text) for place, text in places.items()}
 
 
+def refused(app) -> list[str]:
+    """The names of widgets with which a browser's message would be refused."""
+    names = [name for element in [*app.main, *app.sidebar] if (name := getattr(element.proto, "id", ""))]
+    assert names
+    return [name for name in names if not is_name(name)]
+
+
 def opened(lens: str, question, **model):
     page = {f"{lens}_{name}": str(value) for name, value in question.page.items()}
     return start(lens, **{name: str(value) for name, value in question.model.items()}, **page, **model)
 
 
 @pytest.mark.parametrize(("lens", "view"), QUESTIONS)
-def test_what_travels_is_what_the_page_writes(lens, view):
+def test_what_travels_is_what_the_page_writes_and_no_widget_has_a_name_that_is_refused(lens, view):
     app = opened(lens, QUESTIONS[lens, view])
+    assert refused(app) == []
     page, with_pictures = without_time(written(app)), without_time(travelling(app))
     assert page.keys() >= {place for place in with_pictures if with_pictures[place]} - LABELS
     assert page == {place: with_pictures[place] for place in page}
+
+
+@pytest.mark.parametrize("weights", ["reverse", "authors"])
+def test_a_widgets_name_may_hold_that_of_trained_weights(weights):
+    app = start("heads", weights=weights)
+    assert any(not element.proto.id.isascii() for element in app.sidebar if hasattr(element.proto, "id"))
+    assert refused(app) == []
 
 
 def test_the_label_of_the_facts_travels_too():

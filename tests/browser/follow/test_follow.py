@@ -1,60 +1,9 @@
-"""assets/pictures/follow.js: what is drawn while a picture is worked with, and when the page has been run."""
+"""assets/pictures/follow.js: how a picture and the others of its page carry out what follow_states.js decides.
+
+What is decided when: tests/scripts/follow_states.test.js and its neighbours, without a browser.
+"""
 
 from tests.browser.follow.following import SECOND, both_show, shows
-
-
-def test_what_is_committed_is_drawn_at_once_and_stays_when_the_page_has_heard(page):
-    page.evaluate("acts.commit({ step: 'key' })")
-    shows(page, "step=key")
-    assert page.evaluate("told") == [{"changes": {"step": "key"}, "number": 1}]
-    page.evaluate("says('step=key', 1)")
-    page.wait_for_timeout(100)
-    assert page.evaluate("drawn") == ["", "step=key"]
-
-
-def test_a_page_that_has_heard_is_right_whatever_else_it_says(page):
-    page.evaluate("acts.commit({ key: 3 })")
-    shows(page, "key=3")
-    page.evaluate("says('key=3&head=2', 1)")  # another control was moved meanwhile
-    shows(page, "key=3&head=2")
-    page.evaluate("acts.commit({ key: 4 })")
-    page.evaluate("says('key=4&head=1', 2)")  # before the picture is there
-    shows(page, "key=4&head=1")
-    page.wait_for_timeout(100)
-    assert page.evaluate("drawn.at(-1)") == "key=4&head=1"
-
-
-def test_a_page_that_is_behind_changes_nothing_though_it_says_what_is_shown(page):
-    page.evaluate("says('step=heads', 0)")
-    shows(page, "step=heads")
-    for step in ("output", "heads"):
-        page.evaluate("step => acts.commit({ step })", step)
-        shows(page, f"step={step}")
-    for heard, step in enumerate(("heads", "output", "heads")):
-        page.evaluate("([step, heard]) => says(`step=${step}`, heard)", [step, heard])
-        page.wait_for_timeout(100)
-    assert page.evaluate("drawn") == ["", "step=heads", "step=output", "step=heads"]
-
-
-def test_while_something_is_dragged_the_page_waits_and_what_is_retracted_is_gone(page):
-    page.evaluate("acts.preview({ weight: 0.4 })")
-    shows(page, "weight=0.4")
-    page.evaluate("says('head=2', 0)")
-    page.wait_for_timeout(100)
-    assert page.evaluate("drawn.at(-1)") == "weight=0.4"
-    page.evaluate("acts.retract()")
-    shows(page, "head=2")
-    assert page.evaluate("told") == []
-
-
-def test_a_retraction_goes_back_to_what_the_page_was_told_last(page):
-    page.evaluate("acts.commit({ weight: 0.4 }); acts.preview({ weight: 0.7 })")
-    shows(page, "weight=0.7")
-    page.evaluate("acts.retract()")
-    shows(page, "weight=0.4")
-    page.evaluate("says('weight=0.4', 1)")
-    page.wait_for_timeout(100)
-    assert page.evaluate("drawn.at(-1)") == "weight=0.4"
 
 
 def test_while_the_page_is_being_run_time_does_not_bring_back_what_it_said_before(page):
@@ -117,17 +66,3 @@ def test_a_commit_for_all_is_told_once_and_an_older_page_does_not_undo_it(page):
     page.evaluate("says('base=20&seed=3', 1); says2('base=20&seed=3', 1)")
     both_show(page, "base=20&seed=3")
     assert len(page.evaluate("told")) == 1
-
-
-def test_another_picture_is_not_taken_back_by_a_page_that_was_behind(page):
-    page.evaluate(SECOND)
-    both_show(page, "")
-    for base in (20, 30):
-        page.evaluate("base => acts.commit({ base }, true)", base)
-        both_show(page, f"base={base}")
-    page.evaluate("says('base=30', 2)")  # the first run was stopped on its way, and the second has only begun to speak
-    page.evaluate("says2('base=20', 1)")
-    page.wait_for_timeout(100)
-    page.evaluate("says2('base=30', 2)")
-    page.wait_for_timeout(100)
-    assert page.evaluate("drawn2") == ["", "base=20", "base=30"]
