@@ -2,6 +2,7 @@
    the tip, draw again when the room changes. */
 
 import { contextOf, dress } from "./paint.js"
+import { fillBox } from "./pen.js"
 
 const UNREAD = "Tap a place in the picture to read its value."
 const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
@@ -42,7 +43,8 @@ function gaugeIn(element) {
   return gauge
 }
 
-/** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour.
+/** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour; returns
+ * what draws on it.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} paper */
 export function stretch(canvas, width, height, paper) {
   const context = contextOf(canvas)
@@ -50,8 +52,19 @@ export function stretch(canvas, width, height, paper) {
   canvas.width = width * density()
   canvas.height = height * density()
   context.scale(density(), density())
-  context.fillStyle = paper
-  context.fillRect(0, 0, width, height)
+  fillBox(context, paper, 0, 0, width, height)
+  return context
+}
+
+/** What draws on a canvas of its own, which becomes a file.
+ * @param {number} width in CSS pixels @param {number} height @param {string} paper */
+export const sheetOf = (width, height, paper) => stretch(document.createElement("canvas"), width, height, paper)
+
+/** The letters of an element, as a canvas wants them.
+ * @param {Element} element */
+export function fontOf(element) {
+  const { fontWeight, fontSize, fontFamily } = getComputedStyle(element)
+  return `${fontWeight} ${fontSize} ${fontFamily}`
 }
 
 /** Remember what is drawn now; returns a function that restores it, without what was drawn over it since.

@@ -6,10 +6,11 @@
 
 import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { exact, light, paint, poster, short, write } from "./matrices_drawing.js"
+import { exact, light, nameAs, paint, poster, short } from "./matrices_drawing.js"
 import { acrossOf, layOutStep, layOutWhole, reachOf } from "./matrices_layout.js"
 import { centre, walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
+import { outlineBox } from "../../pictures/pen.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 
@@ -93,7 +94,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
       const name = box.querySelector("b")
-      if (name.scrollWidth > name.clientWidth) write(name, shown[i].name) // beside eleven others, in a narrow window
+      if (name.scrollWidth > name.clientWidth) nameAs(name, shown[i].name) // beside eleven others, in a narrow window
       drawn(box)
     })
     const { clientWidth } = $(".chips") // whoever has scrolled there finds it as it was, unless its width is another one
@@ -105,10 +106,10 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   /** @param {HTMLElement} box @param {Matrix} matrix */
   function dressFigure(box, matrix) {
     const [name, shape, what] = box.querySelectorAll("figcaption > *")
-    write(name, `${matrix.symbol} ${matrix.name}`)
+    nameAs(name, `${matrix.symbol} ${matrix.name}`)
     name.style.color = matrix.role ? skin[matrix.role] : ""
     const isShort = whole && root.classList.contains("limited") // of “T × d = 10 × 8” the numbers, of “−2 2” one of them
-    write(shape, isShort ? matrix.shape.split(" = ").at(-1) ?? "" : matrix.shape)
+    nameAs(shape, isShort ? matrix.shape.split(" = ").at(-1) ?? "" : matrix.shape)
     what.textContent = matrix.what
     what.hidden = !root.classList.contains("roomy")
     box.classList.toggle("focus", whole && matrix.name === step)
@@ -131,9 +132,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const at = memory.hover?.name === name ? memory.hover : null
     if (at) {
       const { left, top, cell } = memory.layouts[name]
-      context.strokeStyle = skin.ink
-      context.lineWidth = 2
-      context.strokeRect(left + at.column * cell.x, top + at.row * cell.y, Math.max(cell.x, 4), Math.max(cell.y, 4))
+      outlineBox(context, skin.ink, 2, left + at.column * cell.x, top + at.row * cell.y, Math.max(cell.x, 4), Math.max(cell.y, 4))
     }
   }
 

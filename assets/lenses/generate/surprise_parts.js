@@ -1,7 +1,8 @@
 /* The parts of the picture "surprise": a text as coloured tokens, what is told of one, and the text on a sheet for a file. */
 
-import { density } from "../../pictures/canvas.js"
-import { clamp, contextOf, grouped, ink, powered, rounded } from "../../pictures/paint.js"
+import { fontOf, sheetOf } from "../../pictures/canvas.js"
+import { clamp, grouped, ink, powered, rounded } from "../../pictures/paint.js"
+import { fillBox, write } from "../../pictures/pen.js"
 import { shown } from "./text_flow.js"
 
 const PART = /^(<0x[0-9A-F]{2}>)+$/ // bytes that are no whole character
@@ -81,34 +82,26 @@ export const inWords = (header, at, told) => detail(header, at, told).map(elemen
 }).join(". ")
 
 /** All that is on screen, on a canvas of its own. @param {HTMLElement} root @param {Skin} skin */
-export function sheetOf(root, skin) {
-  const place = root.getBoundingClientRect(), canvas = document.createElement("canvas"), context = contextOf(canvas)
-  canvas.width = place.width * density()
-  canvas.height = place.height * density()
-  context.scale(density(), density())
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, place.width, place.height)
+export function poster(root, skin) {
+  const place = root.getBoundingClientRect(), context = sheetOf(place.width, place.height, skin.paper)
+  /** @param {DOMRect} box @param {string} colour */
+  const fill = ({ left, top, width, height }, colour) => fillBox(context, colour, left - place.left, top - place.top, width, height)
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(WRITTEN))) {
     const style = getComputedStyle(element)
     if (style.visibility === "hidden") continue
-    for (const { left, top, width, height } of element.getClientRects()) {
-      context.fillStyle = style.backgroundColor
-      context.fillRect(left - place.left, top - place.top, width, height)
-    }
-    Object.assign(context, { font: `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`, fillStyle: style.color, textBaseline: "middle" })
-    for (const { text, x, y } of pieces(element)) context.fillText(text, x - place.left, y - place.top)
+    for (const box of element.getClientRects()) fill(box, style.backgroundColor)
+    context.font = fontOf(element)
+    for (const { text, x, y } of pieces(element)) write(context, text, x - place.left, y - place.top, style.color)
   }
   for (const bar of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(".detail u, .detail u i"))) {
-    const { left, top, width, height } = bar.getBoundingClientRect()
-    context.fillStyle = getComputedStyle(bar).backgroundColor
-    context.fillRect(left - place.left, top - place.top, width, height)
+    fill(bar.getBoundingClientRect(), getComputedStyle(bar).backgroundColor)
   }
   const bar = root.querySelector(".legend i").getBoundingClientRect()
   const gradient = context.createLinearGradient(bar.left - place.left, 0, bar.right - place.left, 0)
   skin.weights.forEach((stop, i) => gradient.addColorStop(i / (skin.weights.length - 1), stop))
   context.fillStyle = gradient
   context.fillRect(bar.left - place.left, bar.top - place.top, bar.width, bar.height)
-  return canvas
+  return context.canvas
 }
 
 /** The text of an element where it stands: in one piece if it is in one line, else sign by sign. @param {HTMLElement} element */

@@ -6,7 +6,8 @@
 
 import { density, isTouched, room, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
-import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, image, palette, pool, word } from "../../pictures/paint.js"
+import { fillBox, veil, write } from "../../pictures/pen.js"
 
 /* In pixels, and those with a comment also at a root font of 16: */
 const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the left
@@ -42,16 +43,12 @@ function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) 
 function poster(cells, canvas, skin) {
   const ratio = density(), sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
   const context = contextOf(sheet), origin = cells.getBoundingClientRect()
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, sheet.width, sheet.height)
+  fillBox(context, skin.paper, 0, 0, sheet.width, sheet.height)
   context.drawImage(canvas, 0, 0)
-  context.fillStyle = skin.muted
   context.font = `${13 * ratio * skin.rem}px ${skin.family}`
-  context.textAlign = "center"
-  context.textBaseline = "middle"
   for (const label of cells.querySelectorAll(".column, .row")) {
-    const box = label.getBoundingClientRect()
-    context.fillText(label.innerText, (box.left - origin.left + box.width / 2) * ratio, (box.top - origin.top + box.height / 2) * ratio)
+    const box = label.getBoundingClientRect(), x = box.left - origin.left + box.width / 2, y = box.top - origin.top + box.height / 2
+    write(context, label.innerText, x * ratio, y * ratio, skin.muted, "center")
   }
   return sheet
 }
