@@ -133,22 +133,21 @@ export function frame(canvas, colour, corner, other) {
   context.setLineDash([])
 }
 
-/** Take the tip away as soon as the reader scrolls: it would stand beside another place. Returns how to stop.
- * @param {() => void} hide */
-export function hideOnScroll(hide) {
-  addEventListener("scroll", hide, { capture: true, passive: true })
-  return () => removeEventListener("scroll", hide, { capture: true })
-}
-
 /** Draw before the next paint, again with every size of the element and of its room, and when the page turns dark or light,
  * as soon as it has put on its new colours; returns how to stop.
- * @param {HTMLElement} element @param {() => void} draw */
-export function watch(element, draw) {
+ * @param {HTMLElement} element @param {() => void} draw
+ * @param {() => void} [hide] takes the tip away as soon as the reader scrolls: it would stand beside another place */
+export function watch(element, draw, hide = () => {}) {
   const sizes = new ResizeObserver(draw), unwatch = watchMode(draw), root = /** @type {HTMLElement | null} */ (element.closest("[data-picture]"))
   if (root) readingIn(root)
   sizes.observe(element)
   sizes.observe(gaugeIn(element))
-  return () => { sizes.disconnect(); unwatch() }
+  addEventListener("scroll", hide, { capture: true, passive: true })
+  return () => {
+    sizes.disconnect()
+    unwatch()
+    removeEventListener("scroll", hide, { capture: true })
+  }
 }
 
 /** Dress a picture that is not drawn, now and whenever the page has turned dark or light; returns how to stop.

@@ -4,7 +4,8 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
-import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { exact, light, nameAs, paint, poster, short } from "./matrices_drawing.js"
 import { acrossOf, layOutStep, layOutWhole, reachOf } from "./matrices_layout.js"
@@ -16,8 +17,7 @@ const BEAT = 300 // ms that a new matrix takes to appear
 
 /** @param {Picture<MatricesHeader>} picture */
 export default function ({ header, numbers: bytes, root, late, preview, commit, retract, alone }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
   const numbers = floats(bytes)
   const { prefix, steps, step, whole, scene, matrices, starts } = header
@@ -46,14 +46,11 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     stage.replaceChildren(...scene.map(name => name in matrices ? figure(name) : sign(name)))
   }
   /** @param {string} text */
-  function sign(text) { return Object.assign(document.createElement("span"), { className: "sign", textContent: text }) }
+  function sign(text) { return make("span", { className: "sign", textContent: text }) }
   /** @param {string} name */
   function figure(name) {
-    const box = document.createElement("figure"), title = document.createElement("figcaption")
-    title.append(document.createElement("b"), document.createElement("small"), document.createElement("span"))
-    const colours = Object.assign(document.createElement("div"), { className: "colours" })
-    colours.append(document.createElement("span"), document.createElement("i"), document.createElement("span"))
-    box.append(title, document.createElement("canvas"), colours)
+    const colours = make("div", { className: "colours" }, make("span"), make("i"), make("span"))
+    const box = make("figure", {}, make("figcaption", {}, make("b"), make("small"), make("span")), make("canvas"), colours)
     box.dataset.name = name
     return box
   }
@@ -217,11 +214,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
 
   // the derivation
   $(".derived h4").textContent = header.title
-  $(".lines").replaceChildren(...header.lines.map(line => {
-    const p = document.createElement("p")
-    p.append(...line.map(([text, role]) => Object.assign(document.createElement("span"), { textContent: text, className: role })))
-    return p
-  }))
+  $(".lines").replaceChildren(...header.lines.map(line =>
+    make("p", {}, ...line.map(([text, role]) => make("span", { textContent: text, className: role })))))
   $("code").textContent = header.code
 
   /* Let the matrix of a new step appear row by row, within one beat. */
@@ -243,6 +237,5 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const derived = [header.title, ...header.lines.map(line => line.map(([text]) => text).join("")), ...header.code.split("\n")]
     save(root, name, { derived, ...words }, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
   }
-  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(figures[0], null))]
-  return () => leave.forEach(stop => stop())
+  return watch(root, draw, () => memory.touched && look(figures[0], null))
 }

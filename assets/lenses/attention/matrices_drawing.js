@@ -2,6 +2,7 @@
    outlines around the cells that it was computed from. */
 
 import { fontOf, sheetOf } from "../../pictures/canvas.js"
+import { make } from "../../pictures/elements.js"
 import { named } from "./matrices_layout.js"
 import { image, inCell, ink, rounded, word } from "../../pictures/paint.js"
 import { fillBox, hatch, outlineBox, ringAround, stroke, write, writeAbove } from "../../pictures/pen.js"
@@ -146,5 +147,5 @@ export function poster(stage, paper) {
  * @param {Element} element @param {string} text */
 export function nameAs(element, text) {
   element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
-    i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
+    i % 2 ? make("sub", { textContent: part }) : part))
 }

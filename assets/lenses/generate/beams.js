@@ -1,10 +1,11 @@
 /* A beam search as a tree: the last steps before the one on screen, a row for each text that was followed. */
 
 import { fitting, room, stretch, watch } from "../../pictures/canvas.js"
+import { actOn, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, dress, rounded } from "../../pictures/paint.js"
 import { fillBox, stroke, write } from "../../pictures/pen.js"
-import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
+import { isMoved, placeOf, replay, stepOf, told } from "../../pictures/replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
 const STEP = "generate_step", ROW = 46, COLUMN = 104, HEAD = 30 // pixels at a root font of 16
@@ -12,8 +13,8 @@ const STEP = "generate_step", ROW = 46, COLUMN = 104, HEAD = 30 // pixels at a r
 /** @param {Picture<BeamsHeader>} picture */
 export default function ({ header, root, local, commit }) {
   const memory = root._memory ??= { at: -1 }
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), context = contextOf(canvas)
+  const $ = partsOf(root)
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const wished = Number(local[STEP] ?? 0), last = () => header.steps.length - 1
   if (isMoved(memory, wished)) memory.at = placeOf(wished)
   const at = () => Math.max(0, Math.min(memory.at, last()))
@@ -87,16 +88,10 @@ export default function ({ header, root, local, commit }) {
     }
     const said = `The best of ${header.steps[now].length} texts has the sum ${rounded(header.steps[now][0].score, 2)}.`
     canvas.setAttribute("aria-label", said)
-    player.say(said)
+    player.say({ words: said })
   }
 
-  canvas.onkeydown = event => {
-    const act = /** @type {ByKey<() => void>} */ ({ ArrowLeft: player.back, ArrowRight: player.on })[event.key]
-    if (!act) return
-    event.preventDefault()
-    event.stopPropagation()
-    act()
-  }
+  canvas.onkeydown = event => actOn(event, { ArrowLeft: player.back, ArrowRight: player.on })
   root.savePicture = (file, words = { caption: header.about }) => save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   return watch(root, draw)
 }

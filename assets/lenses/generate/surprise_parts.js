@@ -1,19 +1,13 @@
 /* The parts of the picture "surprise": a text as coloured tokens, what is told of one, and the text on a sheet for a file. */
 
 import { fontOf, sheetOf } from "../../pictures/canvas.js"
+import { make } from "../../pictures/elements.js"
 import { clamp, grouped, ink, powered, rounded } from "../../pictures/paint.js"
 import { fillBox, write } from "../../pictures/pen.js"
 import { shown } from "./text_flow.js"
 
 const PART = /^(<0x[0-9A-F]{2}>)+$/ // bytes that are no whole character
 const WRITTEN = ".side b, .token, .start, .legend span, .detail b, .detail p, .detail li span, .detail output" // stands in a file, too
-
-/** @param {string} tag @param {object} more @param {Node[]} inside */
-const make = (tag, more, ...inside) => {
-  const element = Object.assign(document.createElement(tag), more)
-  element.append(...inside)
-  return element
-}
 
 /** What is known of a token. @param {SurpriseHeader} header @param {Float32Array} numbers @param {SurprisePlace} at @returns {Rated} */
 export function ratedAt({ sides, names, count }, numbers, { side, place }) {
@@ -60,18 +54,17 @@ export function detail(header, { place }, told) {
     if (Number.isNaN(rated.bits)) return make("div", {}, head, make("p", { textContent: "It has no probability: nothing stands before it." }))
     const words = `${rounded(rated.bits, 2)} bits · probability ${probability(rated.share)} · rank ${grouped(rated.rank)} of ${grouped(header.vocab)}`
     const list = make("ol", {}, ...rated.likeliest.map(({ name, share }, i) => row(name, share, rated.rank === i + 1 && share === rated.share)))
-    const about = make("p", { textContent: words })
-    about.title = `The entropy of all probabilities in this place: ${rounded(rated.entropy, 2)} bits`
+    const title = `The entropy of all probabilities in this place: ${rounded(rated.entropy, 2)} bits`
+    const about = make("p", { textContent: words, title })
     return make("div", {}, head, about, list)
   })
 }
 
 /** @param {string} name @param {number} share @param {boolean} isIt */
 function row(name, share, isIt) {
-  const bar = make("i", {}), line = make("li", { className: isIt ? "it" : "" })
+  const bar = make("i"), said = make("output", { textContent: probability(share) })
   bar.style.width = `${100 * share}%`
-  line.append(make("span", { textContent: name }), make("u", {}, bar), make("output", { textContent: probability(share) }))
-  return line
+  return make("li", { className: isIt ? "it" : "" }, make("span", { textContent: name }), make("u", {}, bar), said)
 }
 
 /** The same in a sentence. @param {SurpriseHeader} header @param {SurprisePlace} at @param {{ side: SurpriseSide, rated: Rated }[]} told */
