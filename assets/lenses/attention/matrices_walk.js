@@ -37,7 +37,9 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   }
   chips.onkeydown = event => {
     const now = steps.indexOf(memory.wanted ?? step), on = () => walkTo(now + 1), back = () => walkTo(now - 1)
-    actOn(event, { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: () => walkTo(0), End: () => walkTo(steps.length) })
+    actOn(event, {
+      ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: () => walkTo(0), End: () => walkTo(steps.length),
+    })
   }
   memory.wanted = null
   centre(chips)

@@ -52,7 +52,8 @@ export function paint(scene) {
   const before = header.steps[scene.at - 1], fresh = before?.part === step.part ? before.rows : 0
   for (const [side, map] of layout.maps.entries()) {
     const colour = skin[map.role], name = map.role === "key" ? "Keys" : "Values", tall = step.rows * layout.row
-    write(context, `${name} of layer ${header.layer}`, map.x, map.y - 32 * rem, colour, "left", { font: `600 ${15 * rem}px ${skin.family}` })
+    const heading = { font: `600 ${15 * rem}px ${skin.family}` }
+    write(context, `${name} of layer ${header.layer}`, map.x, map.y - 32 * rem, colour, "left", heading)
     const picture = scene.images[step.part][side]
     for (let head = 0; head < header.heads; head++) {
       const x = map.x + head * layout.step, wide = header.width / header.heads

@@ -95,7 +95,9 @@ export default function ({ header, numbers, root, local, commit }) {
     const choose = (/** @type {number} */ other) => {
       if (other >= 0 && other < count) commit({ [LAYER]: Math.floor(other / header.heads) + 1, [HEAD]: other % header.heads + 1 })
     }
-    actOn(event, { ArrowLeft: player.back, ArrowRight: player.on, ArrowUp: () => choose(number - 1), ArrowDown: () => choose(number + 1) })
+    actOn(event, {
+      ArrowLeft: player.back, ArrowRight: player.on, ArrowUp: () => choose(number - 1), ArrowDown: () => choose(number + 1),
+    })
   }
   root.savePicture = (file, words = { caption: header.about }) => {
     if (last() >= 0) save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })

@@ -84,8 +84,8 @@ function rows({ context, header, skin, table, weights, keys }, { side, column, r
   const areNamed = high >= 11 * rem
   for (let layer = 0; layer < header.layers; layer++) {
     if (!areNamed) {
-      const font = `${layer === header.picked[0] ? 600 : 400} ${13 * rem}px ${family}`
-      write(context, `layer ${layer + 1}`, side - 8 * rem, y(layer, header.heads / 2), skin.muted, "right", { font, room: side - 8 * rem })
+      const font = `${layer === header.picked[0] ? 600 : 400} ${13 * rem}px ${family}`, room = side - 8 * rem
+      write(context, `layer ${layer + 1}`, room, y(layer, header.heads / 2), skin.muted, "right", { font, room })
     }
     for (let head = 0; head < header.heads; head++) {
       const top = y(layer, head), from = (layer * header.heads + head) * keys
