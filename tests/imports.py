@@ -4,6 +4,7 @@ import ast
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar
 
@@ -136,16 +137,13 @@ def longest_chain(needs: Mapping[Node, Iterable[Node]]) -> list[Node]:
         ValueError: naming a circle, if there is one.
     """
     chains: dict[Node, list[Node]] = {}
-
-    def chain(node: Node, above: tuple[Node, ...]) -> list[Node]:
-        if node in above:
-            raise ValueError(f"a circle: {' -> '.join(map(str, (*above[above.index(node) :], node)))}")
-        if node not in chains:
-            below = [chain(other, (*above, node)) for other in sorted(needs.get(node, ()), key=str)]
+    try:
+        for node in TopologicalSorter(needs).static_order():  # each after all that it needs
+            below = [chains[other] for other in sorted(needs.get(node, ()), key=str)]
             chains[node] = [node, *max(below, key=len, default=[])]
-        return chains[node]
-
-    return max((chain(node, ()) for node in needs), key=len, default=[])
+    except CycleError as error:
+        raise ValueError(f"a circle: {' -> '.join(map(str, reversed(error.args[1])))}") from error
+    return max((chains[node] for node in needs), key=len, default=[])
 
 
 def grouped(needs: Mapping[str, Iterable[str]], group: Mapping[str, str]) -> dict[str, set[str]]:

@@ -2,6 +2,7 @@
    the tip, draw again when the room changes. */
 
 import { contextOf, dress } from "./paint.js"
+import { fillBox } from "./pen.js"
 
 const UNREAD = "Tap a place in the picture to read its value."
 const NO_LOWER = 96 // the least height of a picture in pixels, however little room there is
@@ -42,7 +43,8 @@ function gaugeIn(element) {
   return gauge
 }
 
-/** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour.
+/** Set a canvas's size in CSS pixels, in which everything is drawn from now on, and fill it with the paper's colour; returns
+ * what draws on it.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} paper */
 export function stretch(canvas, width, height, paper) {
   const context = contextOf(canvas)
@@ -50,8 +52,19 @@ export function stretch(canvas, width, height, paper) {
   canvas.width = width * density()
   canvas.height = height * density()
   context.scale(density(), density())
-  context.fillStyle = paper
-  context.fillRect(0, 0, width, height)
+  fillBox(context, paper, 0, 0, width, height)
+  return context
+}
+
+/** What draws on a canvas of its own, which becomes a file.
+ * @param {number} width in CSS pixels @param {number} height @param {string} paper */
+export const sheetOf = (width, height, paper) => stretch(document.createElement("canvas"), width, height, paper)
+
+/** The letters of an element, as a canvas wants them.
+ * @param {Element} element */
+export function fontOf(element) {
+  const { fontWeight, fontSize, fontFamily } = getComputedStyle(element)
+  return `${fontWeight} ${fontSize} ${fontFamily}`
 }
 
 /** Remember what is drawn now; returns a function that restores it, without what was drawn over it since.
@@ -120,22 +133,21 @@ export function frame(canvas, colour, corner, other) {
   context.setLineDash([])
 }
 
-/** Take the tip away as soon as the reader scrolls: it would stand beside another place. Returns how to stop.
- * @param {() => void} hide */
-export function hideOnScroll(hide) {
-  addEventListener("scroll", hide, { capture: true, passive: true })
-  return () => removeEventListener("scroll", hide, { capture: true })
-}
-
 /** Draw before the next paint, again with every size of the element and of its room, and when the page turns dark or light,
  * as soon as it has put on its new colours; returns how to stop.
- * @param {HTMLElement} element @param {() => void} draw */
-export function watch(element, draw) {
+ * @param {HTMLElement} element @param {() => void} draw
+ * @param {() => void} [hide] takes the tip away as soon as the reader scrolls: it would stand beside another place */
+export function watch(element, draw, hide = () => {}) {
   const sizes = new ResizeObserver(draw), unwatch = watchMode(draw), root = /** @type {HTMLElement | null} */ (element.closest("[data-picture]"))
   if (root) readingIn(root)
   sizes.observe(element)
   sizes.observe(gaugeIn(element))
-  return () => { sizes.disconnect(); unwatch() }
+  addEventListener("scroll", hide, { capture: true, passive: true })
+  return () => {
+    sizes.disconnect()
+    unwatch()
+    removeEventListener("scroll", hide, { capture: true })
+  }
 }
 
 /** Dress a picture that is not drawn, now and whenever the page has turned dark or light; returns how to stop.

@@ -13,7 +13,8 @@
    lock(at)           what a click does, if anything
    brush              what a drag does first, if anything (maps_brush.js). */
 
-import { frame, hideOnScroll, isTouched, keepLater, placeTip, room, tell, watch } from "./canvas.js"
+import { frame, isTouched, keepLater, placeTip, room, tell, watch } from "./canvas.js"
+import { partsOf } from "./elements.js"
 import { save } from "./files.js"
 import { clamp, grouped } from "./paint.js"
 
@@ -30,8 +31,7 @@ function complete(Q, K) {
 
 /** @param {PictureRoot} root @param {any} memory @param {Cells} picture */
 export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K), brush, paint, under, box, light, read, exact, lock }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector), canvas = root.querySelector("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
+  const $ = partsOf(root), canvas = root.querySelector("canvas"), buttons = [...root.querySelectorAll(".zoom button")]
   const { part, within, down, over } = grid, shape = `${grid.height}x${grid.width}`
   const resized = memory.shape !== shape
   if (resized) Object.assign(memory, { shape, spot: null })
@@ -244,6 +244,5 @@ export function browse(root, memory, { Q, K, many, called, grid = complete(Q, K)
   }
 
   root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
-  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && hush())]
-  return () => leave.forEach(stop => stop())
+  return watch(root, draw, () => memory.touched && hush())
 }

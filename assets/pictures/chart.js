@@ -3,7 +3,7 @@
    Nothing is mounted anew when numbers change: what the reader has zoomed, or switched off in the legend, stays. User text
    has no tags: the server has escaped it. A chart that is out of view is drawn when the page has nothing else to do. */
 
-import { hideOnScroll, isTouched, room, watch } from "./canvas.js"
+import { isTouched, room, watch } from "./canvas.js"
 import { clouded } from "./chart_clouds.js"
 import { config, saveChart } from "./chart_files.js"
 import { arranged } from "./chart_lines.js"
@@ -65,12 +65,10 @@ export default function ({ header, root, settling }) {
   }
   root.savePicture = (name, words = { caption: header.about }) => saveChart(root, plot, name, { ...words, foot: header.foot })
   if (!isHere()) settling(plotlyFor(root).then(() => memory.draw()))
-  const still = hideOnScroll(() => { if (isTouched && memory.isReady) Plotly.Fx.unhover(plot) })
-  const unwatch = watch(root, () => {
+  return watch(root, () => {
     if (!memory.isOut) return memory.draw()
     if (memory.isWaiting) return
     memory.isWaiting = true
     settling(idle().then(() => { if (memory.isWaiting) memory.draw() }))
-  })
-  return () => { unwatch(); still() }
+  }, () => { if (isTouched && memory.isReady) Plotly.Fx.unhover(plot) })
 }

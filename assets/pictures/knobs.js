@@ -2,11 +2,9 @@
    their values. */
 
 import { keepDressed } from "./canvas.js"
+import { make } from "./elements.js"
 import { clamp } from "./paint.js"
 import { slide } from "./slider.js"
-
-/** @param {string} tag @param {object} [more] */
-const make = (tag, more) => Object.assign(document.createElement(tag), more)
 
 /** Where a value stands on the slider: at the nearest stop, or without stops on a logarithmic scale from 0 to 1.
  * @param {Knob} knob */
@@ -35,10 +33,9 @@ export default function ({ header, root, late, preview, commit, retract }) {
   /** @param {Knob} knob */
   function row({ parameter, label }) {
     if (!memory.rows.has(parameter)) {
-      const element = make("label"), range = make("input", { type: "range", min: 0 }), box = make("input", { type: "number" })
-      element.append(make("span", { textContent: label }), range, box)
-      range.ariaLabel = label
-      box.ariaLabel = `${label}, exactly`
+      const range = make("input", { type: "range", min: 0, ariaLabel: label })
+      const box = make("input", { type: "number", ariaLabel: `${label}, exactly` })
+      const element = make("label", {}, make("span", { textContent: label }), range, box)
       memory.rows.set(parameter, { element, range, box, slider: {} })
     }
     return memory.rows.get(parameter)

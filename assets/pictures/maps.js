@@ -12,13 +12,13 @@ import { lightUp, paintMaps } from "./maps_drawing.js"
 import { NUMBERED, box, coloursOf, inDigits, largestOf, layOut, rawAt, valueAt } from "./maps_layout.js"
 import { whyOf } from "./maps_ticks.js"
 import { gridOf, range } from "./maps_window.js"
+import { partsOf } from "./elements.js"
 import { contextOf, dress, floats, grouped, palette } from "./paint.js"
 import { slide } from "./slider.js"
 
 /** @param {Picture<MapsHeader>} picture */
 export default function ({ header, numbers, root, alone, late, preview, commit, retract }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= {} // what outlives an update
   const values = floats(numbers)
   const Q = header.rows.names.length, K = header.columns.names.length

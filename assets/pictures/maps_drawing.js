@@ -5,7 +5,8 @@
 import { NUMBERED, box, inDigits, largestOf, tint, valueAt } from "./maps_layout.js"
 import { bar, cross, marksInWords } from "./maps_legend.js"
 import { aroundTicks, paintMarks, tick } from "./maps_ticks.js"
-import { hatch, image, ink, isLeftOut, paste, ringAround, veil, word } from "./paint.js"
+import { image, ink, isLeftOut, paste, word } from "./paint.js"
+import { fillBox, hatch, outlineBox, ringAround, stroke, surface, turned, veil, write, writeAbove } from "./pen.js"
 
 const STROKED = 24 // in maps of up to this many rows and columns, masked cells are hatched
 
@@ -30,33 +31,26 @@ export function paintMaps(scene) {
 function fields(scene, i) {
   const { context, header, view, skin, tables, layout } = scene, { cw, ch } = layout, map = header.maps[i]
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1, most = Math.max(view.columns, view.rows)
-  context.textAlign = "center"
-  context.textBaseline = "middle"
   context.font = lettersOf(layout)
   const prints = numbered(scene, i), hatched = new Path2D()
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     const value = valueAt(scene, i, q, k), { x, y, w, h } = /** @type {Box} */ (box(scene, i, q, k))
     if (value === Infinity) { // there is no such cell
-      context.strokeStyle = skin.rule
-      context.strokeRect(x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
+      outlineBox(context, skin.rule, 1, x + 0.5, y + 0.5, w - gap - 1, h - gap - 1)
       continue
     }
     const fill = isNaN(value) ? skin.masked : map.ticks ? skin.paper : tables[i][tint(value, map)]
-    context.fillStyle = fill
-    context.fillRect(x, y, w - gap, h - gap)
+    fillBox(context, fill, x, y, w - gap, h - gap)
     if (isNaN(value)) {
       if (most <= STROKED) hatch(hatched, x, y, w - gap, h - gap)
     } else if (map.ticks) tick(context, skin, { x, y, w: w - gap, h: h - gap })
     else if (prints && q < header.read) {
-      context.fillStyle = ink(fill)
       const text = printed(value, map, isNarrow(map, layout), layout.fill)
       const fits = !map.words || context.measureText(text).width < w - gap - 2
-      if (fits) context.fillText(text, x + (w - gap) / 2, y + (h - gap) / 2 + 1)
+      if (fits) write(context, text, x + (w - gap) / 2, y + (h - gap) / 2 + 1, ink(fill), "center")
     }
   }
-  context.strokeStyle = skin.hatch
-  context.lineWidth = 1
-  context.stroke(hatched)
+  stroke(context, skin.hatch, 1, hatched)
 }
 
 /** A number as a cell has room for it: a narrow one leaves out the zero before the point, where letters fill the screen
@@ -121,48 +115,28 @@ function labels(scene, i) {
   else if (hasNames) for (let k = 0; k < view.columns; k += every[1]) columnName(scene, i, k + 0.5, header.columns.names[view.left + k])
   if (first && ticks[0]) for (const { at, text } of ticks[0]) rowName(scene, i, at, text)
   else if (first) for (let q = 0; q < view.rows; q += every[0]) rowName(scene, i, q + 0.5, header.rows.names[view.top + q])
-  context.textAlign = "left"
-  context.textBaseline = "top"
-  context.font = `600 ${15 * rem}px ${family}`
-  context.fillStyle = skin.ink
   const from = Math.min(x, stacked ? gutter : x), many = header.maps.length > 1
   const isLast = i === header.maps.length - 1, room = stacked || isLast && !wrapped ? layout.width - from : layout.apart + layout.spare - 8
-  if (many) context.fillText(header.maps[i].name, from, top + 2, room)
+  const look = /** @type {const} */ ({ room, baseline: "top" })
+  if (many) write(context, header.maps[i].name, from, top + 2, skin.ink, "left", { ...look, font: `600 ${15 * rem}px ${family}` })
   context.font = `${13 * rem}px ${family}`
-  context.fillStyle = skin[header.columns.role]
-  const { title, noun } = header.columns, { width } = context.measureText(title)
-  if (!wrapped || i < across) context.fillText(width > room ? noun : title, from, top + (many ? 22 * rem : 2), room)
+  const { title, noun, role } = header.columns, text = context.measureText(title).width > room ? noun : title
+  if (!wrapped || i < across) write(context, text, from, top + (many ? 22 * rem : 2), skin[role], "left", look)
   if (!first) return
-  context.save()
-  context.translate(2, y + ch * view.rows / 2)
-  context.rotate(-Math.PI / 2)
-  context.textAlign = "center"
-  context.fillStyle = skin[header.rows.role]
-  context.fillText(ch * view.rows > 130 * rem ? header.rows.title : header.rows.noun, 0, 0)
-  context.restore()
+  const { rows } = header, named = ch * view.rows > 130 * rem ? rows.title : rows.noun
+  turned(context, 2, y + ch * view.rows / 2, Math.PI / 2, () =>
+    write(context, named, 0, 0, skin[rows.role], "center", { baseline: "top" }))
 }
 
 /** `at` in cells from the left, and from the top.
  * @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
-function columnName({ context, header, skin, layout }, i, at, name) {
-  const { origins, cw, angle } = layout
-  context.save()
-  context.fillStyle = skin[header.columns.role]
-  context.textBaseline = "middle"
-  context.translate(origins[i].x + at * cw, origins[i].y - 8)
-  context.rotate(-angle)
-  context.textAlign = angle ? "left" : "center"
-  context.fillText(name, 0, 0)
-  context.restore()
+function columnName({ context, header, skin, layout: { origins, cw, angle } }, i, at, name) {
+  writeAbove(context, name, origins[i].x + at * cw, origins[i].y - 8, skin[header.columns.role], angle)
 }
 
 /** @param {MapsScene} scene @param {number} i @param {number} at @param {string} name */
-function rowName({ context, header, skin, layout }, i, at, name) {
-  context.fillStyle = skin[header.rows.role]
-  context.textBaseline = "middle"
-  context.textAlign = "right"
-  const { across, stacked, origins } = layout
-  context.fillText(name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * layout.ch)
+function rowName({ context, header, skin, layout: { across, stacked, origins, ch } }, i, at, name) {
+  write(context, name, origins[stacked ? i : i - i % across].x - 8, origins[i].y + at * ch, skin[header.rows.role], "right")
 }
 
 /** A column that another picture shows, in its colour there: from below, where no name stands.
@@ -172,12 +146,7 @@ function below(scene, { column, colour }) {
   if (column < view.left || column >= view.left + view.columns) return
   header.maps.forEach((_, i) => {
     const x = origins[i].x + (column - view.left + 0.5) * cw, y = origins[i].y + ch * view.rows + 1
-    context.fillStyle = skin.heads[colour]
-    context.beginPath()
-    context.moveTo(x, y)
-    context.lineTo(x - 5 * rem, y + 8 * rem)
-    context.lineTo(x + 5 * rem, y + 8 * rem)
-    context.fill()
+    surface(context, skin.heads[colour], [x, y], [x - 5 * rem, y + 8 * rem], [x + 5 * rem, y + 8 * rem])
   })
 }
 
@@ -209,23 +178,17 @@ export function lightUp(scene, { q, k }) {
   const { size, family, angle, cw, ch, long, origins, stacked, across } = layout
   header.maps.forEach((_, i) => {
     const at = /** @type {Box} */ (box(scene, i, q, k))
-    context.strokeStyle = skin.ink
-    context.lineWidth = 2
-    context.strokeRect(at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
+    outlineBox(context, skin.ink, 2, at.x, at.y, Math.max(at.w - 1, 4), Math.max(at.h - 1, 4))
     context.font = `700 ${size}px ${family}`
     const column = layout.isShared && layout.wrapped && i >= across ? "" : header.columns.names[k], row = header.rows.names[q]
     const wide = context.measureText(column).width + 4, tall = size * 1.2
-    context.save() // paper under the name, which may lie over its neighbours'
-    context.fillStyle = skin.paper
-    context.translate(at.x + cw / 2, origins[i].y - 8)
-    context.rotate(-angle)
-    if (column) context.fillRect(angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall)
-    context.restore()
+    // Paper under the name, which may lie over its neighbours':
+    if (column) turned(context, at.x + cw / 2, origins[i].y - 8, angle, () =>
+      fillBox(context, skin.paper, angle ? -2 : -wide / 2, -tall / 2, cw < tall && angle ? long + 4 : wide, tall))
     columnName(scene, i, k - view.left + 0.5, column)
     if (!stacked && i % across) return
     const broad = context.measureText(row).width + 4, middle = origins[i].y + (q - view.top + 0.5) * ch
-    context.fillStyle = skin.paper
-    context.fillRect(origins[i].x - 8 - broad, middle - tall / 2, broad + 2, tall)
+    fillBox(context, skin.paper, origins[i].x - 8 - broad, middle - tall / 2, broad + 2, tall)
     rowName(scene, i, q - view.top + 0.5, row)
   })
 }

@@ -2,7 +2,7 @@
 
 import { coloursOf } from "./maps_layout.js"
 import { corner, painted, tick } from "./maps_ticks.js"
-import { colourBar, hatch } from "./paint.js"
+import { colourBar, maskedBox, outlineBox, stroke, write } from "./pen.js"
 
 /** The colour bar below a map; rows of maps share the first one's.
  * @param {MapsScene} scene @param {number} i */
@@ -10,7 +10,7 @@ export function bar({ context, header, view, skin, layout }, i) {
   const { rem, family, origins, ch, spare, width, wrapped, stacked, apart, pins } = layout, map = header.maps[i]
   const y = origins[wrapped ? origins.length - 1 : i].y + ch * view.rows + (wrapped ? 14 : 10) * rem + pins
   context.font = `${13 * rem}px ${family}`
-  if (map.ticks) return unitAlone(context, skin, map.unit, origins[i].x, y)
+  if (map.ticks) return write(context, map.unit, origins[i].x, y + 5 * rem, skin.ink) // a map of ticks has no scale
   const differ = wrapped && header.maps.some(other => other.low !== map.low || other.high !== map.high)
   const [low, end] = differ ? endsOfEach(map) : [map.lowText, map.highText]
   const high = `${end} ${map.unit}`
@@ -27,15 +27,6 @@ function endsOfEach({ low, high }) {
   return ["0", "each one’s own largest"]
 }
 
-/** A map of ticks has no scale.
- * @param {Context} context @param {Skin} skin @param {string} unit @param {number} x @param {number} y */
-function unitAlone(context, skin, unit, x, y) {
-  context.fillStyle = skin.ink
-  context.textAlign = "left"
-  context.textBaseline = "middle"
-  context.fillText(unit, x, y + 5 * skin.rem)
-}
-
 /** What grey, an empty frame, a tick, a corner and a cross mean, where there are any.
  * @param {MapsScene} scene */
 export function marksInWords(scene) {
@@ -43,23 +34,12 @@ export function marksInWords(scene) {
   const { rem, family, origins, height } = layout, y = height - 20 * rem, side = 13 * rem
   let x = layout.stacked ? 20 * rem : origins[0].x
   const marks = /** @type {([string, () => void] | false | undefined)[]} */ ([
-    masked && [header.blank, () => {
-      const path = new Path2D()
-      context.fillStyle = skin.masked
-      context.fillRect(x, y, side, side)
-      hatch(path, x, y, side, side)
-      context.strokeStyle = skin.hatch
-      context.stroke(path)
-    }],
-    absent && [header.absent, () => {
-      context.strokeStyle = skin.muted
-      context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1)
-    }],
+    masked && [header.blank, () => maskedBox(context, skin, x, y, side, side)],
+    absent && [header.absent, () => outlineBox(context, skin.muted, 1, x + 0.5, y + 0.5, side - 1, side - 1)],
     header.maps[0].ticks && ["may attend", () => tick(context, skin, { x, y, w: side, h: side })],
     painted(scene) && ["painted by hand", () => corner(context, skin, { x, y, w: side, h: side })],
     header.crosses.length > 0 && [header.crossed, () => cross({ context, skin }, { x, y, w: side, h: side })],
   ])
-  context.lineWidth = 1
   context.font = `${13 * rem}px ${family}`
   const shown = marks.filter(mark => !!mark), apart = side + 22 * rem
   const long = shown.reduce((sum, [text]) => sum + apart + context.measureText(text).width, side + 6 - apart)
@@ -67,10 +47,7 @@ export function marksInWords(scene) {
   for (const [text, mark] of shown) {
     if (x + side + 6 + context.measureText(text).width > layout.width) break
     mark()
-    context.fillStyle = skin.muted
-    context.textAlign = "left"
-    context.textBaseline = "middle"
-    context.fillText(text, x + side + 6, y + side / 2)
+    write(context, text, x + side + 6, y + side / 2, skin.muted)
     x += apart + context.measureText(text).width
   }
 }
@@ -79,21 +56,13 @@ export function marksInWords(scene) {
  * @param {Pick<MapsScene, "context" | "skin">} scene @param {Box | null} at @param {boolean} [numbered] */
 export function cross({ context, skin }, at, numbered) {
   if (!at) return
-  const side = Math.min(at.w, at.h), arm = numbered ? side * 0.12 : Math.max(4, side * 0.42)
+  const side = Math.min(at.w, at.h), arm = numbered ? side * 0.12 : Math.max(4, side * 0.42), arms = new Path2D()
   const middle = numbered ? [at.x + at.w - 2 - side * 0.2, at.y + side * 0.2] : [at.x + at.w / 2, at.y + at.h / 2]
-  if (numbered) {
-    context.strokeStyle = skin.leak
-    context.lineWidth = 2.5
-    context.strokeRect(at.x + 1, at.y + 1, at.w - 4, at.h - 4)
+  if (numbered) outlineBox(context, skin.leak, 2.5, at.x + 1, at.y + 1, at.w - 4, at.h - 4)
+  for (const s of [-1, 1]) {
+    arms.moveTo(middle[0] - arm, middle[1] - arm * s)
+    arms.lineTo(middle[0] + arm, middle[1] + arm * s)
   }
-  for (const [colour, wide] of /** @type {[string, number][]} */ ([[skin.paper, 5], [skin.leak, 2.5]])) {
-    context.strokeStyle = colour
-    context.lineWidth = wide
-    context.beginPath()
-    for (const s of [-1, 1]) {
-      context.moveTo(middle[0] - arm, middle[1] - arm * s)
-      context.lineTo(middle[0] + arm, middle[1] + arm * s)
-    }
-    context.stroke()
-  }
+  stroke(context, skin.paper, 5, arms)
+  stroke(context, skin.leak, 2.5, arms)
 }

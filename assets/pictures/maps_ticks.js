@@ -1,6 +1,7 @@
 /* A first map of ticks: where something may be, why not elsewhere, and which cells were painted by hand. */
 
 import { rawAt } from "./maps_layout.js"
+import { fillBox, line, outlineBox, surface } from "./pen.js"
 
 const PAINTS = 4 // a code is 4 times the sum of 2 ** i of all that hide a cell, and how it is painted
 const SEEN = 1, LEAST = 3 // px of a cell whose paint can be marked
@@ -10,27 +11,16 @@ const codeOf = (scene, q, k) => scene.header.why ? rawAt(scene, scene.header.map
 
 /** @param {Context} context @param {Skin} skin @param {Box} box */
 export function tick(context, skin, { x, y, w, h }) {
-  context.strokeStyle = skin.rule
-  context.lineWidth = 1
-  context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1)
-  const size = Math.min(w, h, 30) * 0.5
+  outlineBox(context, skin.rule, 1, x + 0.5, y + 0.5, w - 1, h - 1)
+  const size = Math.min(w, h, 30) * 0.5, a = x + w / 2, b = y + h / 2
   if (size < 5) return
-  context.strokeStyle = skin.muted
-  context.lineWidth = Math.max(1.2, size / 8)
-  context.beginPath()
-  context.moveTo(x + w / 2 - size / 2, y + h / 2 + size * 0.05)
-  context.lineTo(x + w / 2 - size * 0.12, y + h / 2 + size * 0.4)
-  context.lineTo(x + w / 2 + size / 2, y + h / 2 - size * 0.4)
-  context.stroke()
+  line(context, skin.muted, Math.max(1.2, size / 8),
+    [a - size / 2, b + size * 0.05], [a - size * 0.12, b + size * 0.4], [a + size / 2, b - size * 0.4])
 }
 
 /** Frame a map of ticks: its cells have no borders, so that without a frame they would look like the page.
  * @param {Context} context @param {Skin} skin @param {Box} box */
-export function aroundTicks(context, skin, { x, y, w, h }) {
-  context.strokeStyle = skin.rule
-  context.lineWidth = 1
-  context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1)
-}
+export const aroundTicks = (context, skin, { x, y, w, h }) => outlineBox(context, skin.rule, 1, x - 0.5, y - 0.5, w + 1, h + 1)
 
 /** Whether any cell is painted.
  * @param {MapsTable} scene */
@@ -45,24 +35,18 @@ export function paintMarks(scene, i) {
   const { context, header, skin, view, layout: { cw, ch, origins } } = scene
   if (!header.why || Math.min(cw, ch) < LEAST) return
   const gap = Math.min(cw, ch) >= 12 ? 2 : 1
-  context.fillStyle = skin.ink
   for (let q = view.top; q < view.top + view.rows; q++) for (let k = view.left; k < view.left + view.columns; k++) {
     if (!(codeOf(scene, q, k) % PAINTS)) continue
     const x = origins[i].x + (k - view.left) * cw, y = origins[i].y + (q - view.top) * ch
     if (Math.min(cw, ch) >= 10) corner(context, skin, { x, y, w: cw - gap, h: ch - gap })
-    else context.fillRect(x + cw / 4, y + ch / 4, cw / 2, ch / 2)
+    else fillBox(context, skin.ink, x + cw / 4, y + ch / 4, cw / 2, ch / 2)
   }
 }
 
 /** @param {Context} context @param {Skin} skin @param {Box} box */
 export function corner(context, skin, { x, y, w, h }) {
   const arm = Math.max(5, Math.min(w, h) * 0.36)
-  context.fillStyle = skin.ink
-  context.beginPath()
-  context.moveTo(x + w, y)
-  context.lineTo(x + w, y + arm)
-  context.lineTo(x + w - arm, y)
-  context.fill()
+  surface(context, skin.ink, [x + w, y], [x + w, y + arm], [x + w - arm, y])
 }
 
 /** Whether a cell may attend, and what hides it, in words.

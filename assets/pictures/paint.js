@@ -1,4 +1,4 @@
-/* What the pictures share: reading bytes, numbers, colours, pooling so that no weight is lost, and small marks. */
+/* What the pictures share: reading bytes, numbers, colours, and pooling so that no weight is lost. */
 
 import { SKINS } from "./skins.js"
 
@@ -110,54 +110,6 @@ export function palette(stops) {
 export function ink(hex) {
   const [r, g, b] = rgb(hex).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
   return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 < Math.sqrt(1.05 * 0.05) ? "#ffffff" : "#000000"
-}
-
-/** Add to a path what lies over a masked cell.
- * @param {Path2D | Context} path @param {number} x @param {number} y @param {number} w @param {number} h */
-export function hatch(path, x, y, w, h) {
-  for (const [x0, y0, x1, y1] of [[0, .5, .5, 0], [0, 1, 1, 0], [.5, 1, 1, .5]]) {
-    path.moveTo(x + x0 * w, y + y0 * h)
-    path.lineTo(x + x1 * w, y + y1 * h)
-  }
-}
-
-/** Lay a veil over rows of padding: they are computed, but nobody reads them.
- * @param {Context} context @param {string} paper @param {number} x @param {number} y @param {number} w
- * @param {number} h */
-export function veil(context, paper, x, y, w, h) {
-  context.globalAlpha = 0.65
-  context.fillStyle = paper
-  context.fillRect(x, y, w, h)
-  context.globalAlpha = 1
-}
-
-/** Ring what is locked with an amber line of this width, on a wider dark line.
- * @param {Context} context @param {Skin} skin @param {Box} box @param {number} dark @param {number} amber */
-export function ringAround(context, skin, { x, y, w, h }, dark, amber) {
-  for (const [colour, wide] of /** @type {[string, number][]} */ ([[skin.ringInk, dark], [skin.ring, amber]])) {
-    context.strokeStyle = colour
-    context.lineWidth = wide
-    context.strokeRect(x, y, w, h)
-  }
-}
-
-/** The colour bar of a scale, with the names of its ends.
- * @param {Context} context @param {Skin} skin @param {string[]} stops @param {Omit<Box, "h">} place
- * @param {string} low @param {string} high @param {number} [room] for the high end's name, which is pressed into it */
-export function colourBar(context, skin, stops, { x, y, w }, low, high, room) {
-  const { rem } = skin, gradient = context.createLinearGradient(x, 0, x + w, 0)
-  stops.forEach((stop, i) => gradient.addColorStop(i / (stops.length - 1), stop))
-  context.fillStyle = gradient
-  context.fillRect(x, y, w, 10 * rem)
-  context.strokeStyle = skin.rule
-  context.lineWidth = 1
-  context.strokeRect(x, y, w, 10 * rem)
-  context.fillStyle = skin.muted
-  context.textBaseline = "middle"
-  context.textAlign = "right"
-  context.fillText(low, x - 6, y + 5 * rem)
-  context.textAlign = "left"
-  context.fillText(high, x + w + 6, y + 5 * rem, room)
 }
 
 /** @type {Map<string, number>} */

@@ -1,5 +1,7 @@
 /* How fast a picture plays by itself: a small select box beside its button, kept while the page is open. */
 
+import { make } from "./elements.js"
+
 const SPEEDS = [0.25, 0.5, 1, 2]
 
 /** Put the box behind the button, once; `change` is called when the reader has chosen another speed. The speed is
@@ -8,8 +10,8 @@ const SPEEDS = [0.25, 0.5, 1, 2]
 export function speedBeside(button, memory, change) {
   memory.speed ??= 1
   if (!memory.speeds) {
-    memory.speeds = Object.assign(document.createElement("select"), { className: "speed", ariaLabel: "Speed of playing", title: "Speed of playing" })
-    memory.speeds.append(...SPEEDS.map(speed => Object.assign(document.createElement("option"), { value: speed, textContent: `×${speed}` })))
+    const options = SPEEDS.map(speed => make("option", { value: speed, textContent: `×${speed}` }))
+    memory.speeds = make("select", { className: "speed", ariaLabel: "Speed of playing", title: "Speed of playing" }, ...options)
     memory.speeds.value = memory.speed
     button.after(memory.speeds)
   }

@@ -37,7 +37,7 @@ def play_goes_from_token_to_token_until_it_is_stopped(visitor) -> None:
     """The text has 60 tokens, so that even on a slow machine it is stopped before the last."""
     visitor.press("Play", "generate_write")
     visitor.page.wait_for_function("e => e._memory.at > 2", arg=picture(visitor).element_handle())
-    visitor.press("Stop", "generate_write")
+    visitor.press("Pause", "generate_write")
     stopped = at(visitor)
     assert 3 < stopped < 60
     expect(picture(visitor).get_by_role("button", name="Play", exact=True)).to_be_visible()

@@ -1,10 +1,12 @@
 """Links: writes states as links, and reads links as states, correcting values that no control can have. Pure."""
 
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
+
+import regex
 
 from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
 
@@ -174,30 +176,16 @@ def _texts(state: State) -> dict[str, Text]:
 
 
 def first_part(text: str, room: int) -> str:
-    """The start of a text that fits into `room` characters of a link, cut between two characters as people see them."""
-    used = 0
-    for end, sign in enumerate(text):
-        used += len(quoted(sign))
-        if used > room:
-            whole = end
-            while whole and _joined(text, whole):
-                whole -= 1
-            return text[: whole or end]
-    return text
+    """The start of a text that fits into `room` characters of a link, cut between two characters as people see them.
+
+    Where not even the first of these fits, as it has many marks, it is cut within: better a part than nothing.
+    """
+    return _that_fit(regex.findall(r"\X", text), room) or _that_fit(text, room)
 
 
-def _joined(text: str, at: int) -> bool:
-    """Whether a cut here would separate a letter from its marks, split a flag, or split an emoji with its modifiers."""
-    before, after = text[at - 1], text[at]
-    if _half_a_flag(before) and _half_a_flag(after):
-        halves = len(text[:at]) - len(text[:at].rstrip("".join(map(chr, range(0x1F1E6, 0x1F200)))))
-        return halves % 2 == 1
-    tone = "\U0001f3fb" <= after <= "\U0001f3ff"
-    return tone or "\u200d" in (before, after) or unicodedata.category(after).startswith("M")
-
-
-def _half_a_flag(sign: str) -> bool:
-    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+def _that_fit(signs: Sequence[str], room: int) -> str:
+    ends = accumulate(len(quoted(sign)) for sign in signs)
+    return "".join(sign for sign, end in zip(signs, ends, strict=True) if end <= room)
 
 
 def quoted(text: str) -> str:

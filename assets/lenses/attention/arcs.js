@@ -6,6 +6,7 @@ import { gather, settingsOf, sums, unpack, written } from "./arcs_lines.js"
 import { LOWEST, WHOLE, height, layOut, paint, values } from "./arcs_drawing.js"
 import { counted, said } from "./arcs_words.js"
 import { keep, room, stretch, watch } from "../../pictures/canvas.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, grouped } from "../../pictures/paint.js"
 
@@ -18,8 +19,7 @@ const WINDOW = 30 // tokens a side that are shown of a text that is too long to 
 
 /** @param {Picture<ArcsHeader>} picture */
 export default function ({ header, numbers, root, local, commit }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= { wish: {}, at: null, window: null }
   const data = unpack({ header, numbers }), counts = [data.Q, data.K]
   const told = { ...FIRST, ...local }
@@ -114,10 +114,7 @@ export default function ({ header, numbers, root, local, commit }) {
   function tools() {
     /** @param {number} m */
     const chip = m => {
-      const button = document.createElement("button")
-      const stroke = document.createElement("i")
-      button.append(stroke, String(m + 1))
-      button.setAttribute("aria-label", `Head ${m + 1}`)
+      const stroke = make("i"), button = make("button", { ariaLabel: `Head ${m + 1}` }, stroke, String(m + 1))
       stroke.style.borderTop = `4px ${m < 8 ? "solid" : "dashed"} ${skin.heads[m % 8]}`
       button.onclick = () => {
         const others = settings.maps.filter(other => other !== m), on = others.length < settings.maps.length

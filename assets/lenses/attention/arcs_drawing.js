@@ -2,7 +2,8 @@
    canvas, what came from the server, what the reader has set, the part of a long text that is seen, and the tokens looked at. */
 
 import { hidden } from "./arcs_lines.js"
-import { grouped, ringAround, rounded } from "../../pictures/paint.js"
+import { grouped, rounded } from "../../pictures/paint.js"
+import { disc, fillBox, ringAround, stroke, write } from "../../pictures/pen.js"
 
 export const WHOLE = 40 // texts of up to this many tokens a side are shown whole, without a window
 export const LOWEST = 15 // the least height of a token's line, in pixels at a root font of 16
@@ -42,8 +43,7 @@ export function height({ data, window, layout: { low, step } }, side, i) {
 /** @param {ArcsScene} scene @param {ArcsLines} lines */
 export function paint(scene, lines) {
   const { context, layout, skin } = scene
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, layout.width, layout.height)
+  fillBox(context, skin.paper, 0, 0, layout.width, layout.height)
   strokes(scene, lines)
   names(scene, lines)
 }
@@ -66,13 +66,12 @@ function strokes(scene, { drawn, top }) {
   for (const { m, q, k, w, many: gathered } of [...ends.values(), ...kept].sort((a, b) => a.w - b.w)) {
     const share = Math.min(1, w / top), a = height(scene, 0, q) + beside(m), b = height(scene, 1, k) + beside(m)
     context.globalAlpha = gathered ? 0.3 : 0.1 + 0.85 * share // a sum of gathered weights has another scale than single ones: its number is printed
-    context.lineWidth = (0.5 + (gathered ? Math.min(1, w) : 3.5 * share)) * rem
-    context.strokeStyle = data.heads ? skin.heads[m % 8] : skin.weights[11]
     context.setLineDash(data.heads && m >= 8 ? [6 * rem, 4 * rem] : [])
     context.beginPath()
     context.moveTo(x[0] + gap, a)
     context.bezierCurveTo(x[0] + bend, a, x[1] - bend, b, x[1] - gap, b)
-    context.stroke()
+    const wide = (0.5 + (gathered ? Math.min(1, w) : 3.5 * share)) * rem
+    stroke(context, data.heads ? skin.heads[m % 8] : skin.weights[11], wide)
   }
   context.globalAlpha = 1
   context.setLineDash([])
@@ -84,27 +83,19 @@ const ROLES = ["query", "key"]
 /** @param {ArcsScene} scene @param {ArcsLines} lines */
 function names(scene, { away }) {
   const { context, data, settings, window, focus, skin, layout } = scene, { x, size, family, rem, step, phone } = layout
-  context.textBaseline = "middle"
   for (const side of [0, 1]) {
     const all = side ? data.keys : data.queries, sign = side ? 1 : -1, edge = x[side] + sign * 4 * rem
-    context.textAlign = side ? "left" : "right"
-    context.font = `${14 * rem}px ${family}`
-    context.fillStyle = skin[ROLES[side]]
-    context.fillText(["query: looks", "key: is looked at"][side].split(phone ? ":" : "\n")[0], edge, 12 * rem)
+    const colour = skin[ROLES[side]], align = side ? "left" : "right"
+    const title = ["query: looks", "key: is looked at"][side].split(phone ? ":" : "\n")[0]
+    write(context, title, edge, 12 * rem, colour, align, { font: `${14 * rem}px ${family}` })
     const rows = Math.min(window.rows, all.length)
     for (let i = window.tops[side]; i < window.tops[side] + rows; i++) {
       const y = height(scene, side, i)
       const chosen = settings.side === side && settings.tokens.includes(i), lit = focus?.side === side && focus.tokens.includes(i)
-      context.font = `${lit ? 700 : 400} ${size}px ${family}`
       context.globalAlpha = hidden(data, settings, side, i) ? 0.45 : 1
-      context.fillStyle = skin[ROLES[side]]
-      context.fillText(all[i], edge, y + 1)
+      write(context, all[i], edge, y + 1, colour, align, { font: `${lit ? 700 : 400} ${size}px ${family}` })
       context.globalAlpha = 1
-      if (lit) {
-        context.beginPath()
-        context.arc(x[side] - sign * 3 * rem, y, 3.5 * rem, 0, 7)
-        context.fill()
-      }
+      if (lit) disc(context, colour, [x[side] - sign * 3 * rem, y], 3.5 * rem)
       if (chosen) {
         const w = context.measureText(all[i]).width + 10 * rem, x = edge - (side ? 5 * rem : w - 5 * rem)
         ringAround(context, skin, { x, y: y - step / 2 + 2 * rem, w, h: step - 4 * rem }, 4 * rem, 2.5 * rem)
@@ -115,17 +106,14 @@ function names(scene, { away }) {
       const more = end < 0 ? window.tops[side] : all.length - rows - window.tops[side]
       const y = layout.low[side] + (end < 0 ? -0.5 : rows + 0.5) * step
       const weight = side && !focus ? `, ${rounded(away[end + 1], 2, 1).replace("<", "under ").replace(">", "over ")} of a row` : ""
-      if (more > 0) note(scene, `${end < 0 ? "↑" : "↓"} ${grouped(more)} more${weight}`, edge, y, side ? "left" : "right")
+      if (more > 0) note(scene, `${end < 0 ? "↑" : "↓"} ${grouped(more)} more${weight}`, edge, y, align)
     }
   }
 }
 
 /** @param {ArcsScene} scene @param {string} text @param {number} x @param {number} y @param {Align} align */
 function note({ context, skin, layout: { rem, family } }, text, x, y, align) {
-  context.font = `${13 * rem}px ${family}`
-  context.fillStyle = skin.muted
-  context.textAlign = align
-  context.fillText(text, x, y + 1)
+  write(context, text, x, y + 1, skin.muted, align, { font: `${13 * rem}px ${family}` })
 }
 
 /** @param {Sum} w */
@@ -139,7 +127,6 @@ export function values(scene, { each, total, least }) {
   const from = x[side] + sign * (names + 12 * rem), top = Math.max(1e-12, ...total.map(w => w ?? 0)), outside = [0, 0]
   /** @param {number} at */
   const right = at => side ? from + bar + number * (at + 1) - 2 * rem : from - bar - 6 * rem - number * at
-  context.textBaseline = "middle"
   total.forEach((w, i) => {
     if (i < window.tops[side]) outside[0] += w ?? 0
     else if (i >= window.tops[side] + rows) outside[1] += w ?? 0
@@ -153,19 +140,13 @@ export function values(scene, { each, total, least }) {
   /** @param {Sum} w @param {Sum[]} heads @param {number} y @param {boolean} least */
   function line(w, heads, y, least) {
     if (bar && w) {
-      context.fillStyle = skin.result
-      context.globalAlpha = 0.8
       const long = Math.max(1, bar * Math.min(1, w / top))
-      context.fillRect(side ? from : from - long, y - 5 * rem, long, 10 * rem)
-      context.globalAlpha = 1
+      fillBox(context, skin.result, side ? from : from - long, y - 5 * rem, long, 10 * rem, 0.8)
     }
-    context.font = `${13 * rem}px ${family}`
-    context.textAlign = "right"
-    context.fillStyle = w === null || w === undefined ? skin.muted : skin.ink
-    context.fillText((least && w !== null ? "≥ " : "") + exact(w), right(0), y + 1)
-    if (layout.each && w !== null && w !== undefined) heads.forEach((weight, at) => {
-      context.fillStyle = skin.heads[settings.maps[at] % 8]
-      context.fillText(exact(weight), right(at + 1), y + 1)
+    const isKnown = w !== null && w !== undefined, text = (least && w !== null ? "≥ " : "") + exact(w)
+    write(context, text, right(0), y + 1, isKnown ? skin.ink : skin.muted, "right", { font: `${13 * rem}px ${family}` })
+    if (layout.each && isKnown) heads.forEach((weight, at) => {
+      write(context, exact(weight), right(at + 1), y + 1, skin.heads[settings.maps[at] % 8], "right")
     })
   }
 }

@@ -5,6 +5,7 @@
    (`alone`) there is no server, and nothing can be moved. */
 
 import { room, stretch, watch } from "../../pictures/canvas.js"
+import { actOn, make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { brief, file, fileWidth, mapping, paint } from "./dictionary_drawing.js"
 import { clamp, contextOf, decimals, dress, floats, rounded } from "../../pictures/paint.js"
@@ -17,8 +18,7 @@ const PAUSE = 200 // ms without a key press, after which the page is told
 
 /** @param {Picture<DictionaryHeader>} picture */
 export default function ({ header, numbers, root, late, preview, commit, alone }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= { moving: false }
   const cells = floats(numbers)
   const weights = header.keys.map((_, i) => cells[4 * i + 2]), { names, most } = header, [low, high] = header.plane
@@ -66,17 +66,12 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
     }
     return elements
   }
-  /** @param {string} tag @param {string} className @param {object} [more] */
-  const make = (tag, className, more) => Object.assign(document.createElement(tag), { className, ...more })
-
-  function makeEntry() {
-    const row = make("div", "entry"), bar = make("div", "bar")
-    bar.append(make("i", ""))
-    row.append(make("b", ""), bar, make("span", "weight"), make("span", "times", { textContent: "×" }),
-      make("input", "", { type: "number", step: 1 }), make("span", "share"),
-      make("button", "drop", { textContent: "×" }), make("div", "why"))
-    return row
-  }
+  const makeEntry = () => make(
+    "div", { className: "entry" }, make("b"), make("div", { className: "bar" }, make("i")),
+    make("span", { className: "weight" }), make("span", { className: "times", textContent: "×" }),
+    make("input", { type: "number", step: 1 }), make("span", { className: "share" }),
+    make("button", { className: "drop", textContent: "×" }), make("div", { className: "why" }),
+  )
 
   /** @type {DictionaryScene} */
   let scene
@@ -99,7 +94,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   function place(side, rem) {
     const { to, back } = mapping(side, header.plane, rem),
       what = (/** @type {number} */ i) => i < work.keys.length ? "entries" : "ask"
-    const points = fit($(".plane"), ".point", work.keys.length + 1, () => make("button", "point"))
+    const points = fit($(".plane"), ".point", work.keys.length + 1, () => make("button", { className: "point" }))
     points.forEach((point, i) => {
       const at = work.keys[i] ?? work.query, [x, y] = to(at), asks = what(i) === "ask"
       point.style.left = x + "px"
@@ -127,12 +122,11 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       }
       point.onlostpointercapture = point.onkeyup = point.onblur = release
       point.onkeydown = event => {
-        const step = /** @type {ByKey<number[]>} */ ({ ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] })[event.key]
-        if (!step) return
-        event.preventDefault()
-        event.stopPropagation() // the page has keys of its own
-        const by = event.shiftKey ? 0.01 : 0.1
-        movePoint(at[0] + step[0] * by, at[1] + step[1] * by)
+        const by = event.shiftKey ? 0.01 : 0.1, [a, b] = at
+        actOn(event, {
+          ArrowRight: () => movePoint(a + by, b), ArrowLeft: () => movePoint(a - by, b),
+          ArrowUp: () => movePoint(a, b + by), ArrowDown: () => movePoint(a, b - by),
+        })
       }
     })
   }

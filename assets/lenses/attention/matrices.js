@@ -4,19 +4,20 @@
    payload, behind the header: float32, the matrices one after another; -Infinity where masked.
    User text reaches the page through textContent and fillText alone. */
 
-import { hideOnScroll, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
-import { exact, light, paint, poster, short, write } from "./matrices_drawing.js"
+import { exact, light, nameAs, paint, poster, short } from "./matrices_drawing.js"
 import { acrossOf, layOutStep, layOutWhole, reachOf } from "./matrices_layout.js"
 import { centre, walk } from "./matrices_walk.js"
 import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.js"
+import { outlineBox } from "../../pictures/pen.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
 
 /** @param {Picture<MatricesHeader>} picture */
 export default function ({ header, numbers: bytes, root, late, preview, commit, retract, alone }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= { at: {}, step: null, playing: false }
   const numbers = floats(bytes)
   const { prefix, steps, step, whole, scene, matrices, starts } = header
@@ -45,14 +46,11 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     stage.replaceChildren(...scene.map(name => name in matrices ? figure(name) : sign(name)))
   }
   /** @param {string} text */
-  function sign(text) { return Object.assign(document.createElement("span"), { className: "sign", textContent: text }) }
+  function sign(text) { return make("span", { className: "sign", textContent: text }) }
   /** @param {string} name */
   function figure(name) {
-    const box = document.createElement("figure"), title = document.createElement("figcaption")
-    title.append(document.createElement("b"), document.createElement("small"), document.createElement("span"))
-    const colours = Object.assign(document.createElement("div"), { className: "colours" })
-    colours.append(document.createElement("span"), document.createElement("i"), document.createElement("span"))
-    box.append(title, document.createElement("canvas"), colours)
+    const colours = make("div", { className: "colours" }, make("span"), make("i"), make("span"))
+    const box = make("figure", {}, make("figcaption", {}, make("b"), make("small"), make("span")), make("canvas"), colours)
     box.dataset.name = name
     return box
   }
@@ -93,7 +91,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
       const name = box.querySelector("b")
-      if (name.scrollWidth > name.clientWidth) write(name, shown[i].name) // beside eleven others, in a narrow window
+      if (name.scrollWidth > name.clientWidth) nameAs(name, shown[i].name) // beside eleven others, in a narrow window
       drawn(box)
     })
     const { clientWidth } = $(".chips") // whoever has scrolled there finds it as it was, unless its width is another one
@@ -105,10 +103,10 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
   /** @param {HTMLElement} box @param {Matrix} matrix */
   function dressFigure(box, matrix) {
     const [name, shape, what] = box.querySelectorAll("figcaption > *")
-    write(name, `${matrix.symbol} ${matrix.name}`)
+    nameAs(name, `${matrix.symbol} ${matrix.name}`)
     name.style.color = matrix.role ? skin[matrix.role] : ""
     const isShort = whole && root.classList.contains("limited") // of “T × d = 10 × 8” the numbers, of “−2 2” one of them
-    write(shape, isShort ? matrix.shape.split(" = ").at(-1) ?? "" : matrix.shape)
+    nameAs(shape, isShort ? matrix.shape.split(" = ").at(-1) ?? "" : matrix.shape)
     what.textContent = matrix.what
     what.hidden = !root.classList.contains("roomy")
     box.classList.toggle("focus", whole && matrix.name === step)
@@ -131,9 +129,7 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const at = memory.hover?.name === name ? memory.hover : null
     if (at) {
       const { left, top, cell } = memory.layouts[name]
-      context.strokeStyle = skin.ink
-      context.lineWidth = 2
-      context.strokeRect(left + at.column * cell.x, top + at.row * cell.y, Math.max(cell.x, 4), Math.max(cell.y, 4))
+      outlineBox(context, skin.ink, 2, left + at.column * cell.x, top + at.row * cell.y, Math.max(cell.x, 4), Math.max(cell.y, 4))
     }
   }
 
@@ -218,11 +214,8 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
 
   // the derivation
   $(".derived h4").textContent = header.title
-  $(".lines").replaceChildren(...header.lines.map(line => {
-    const p = document.createElement("p")
-    p.append(...line.map(([text, role]) => Object.assign(document.createElement("span"), { textContent: text, className: role })))
-    return p
-  }))
+  $(".lines").replaceChildren(...header.lines.map(line =>
+    make("p", {}, ...line.map(([text, role]) => make("span", { textContent: text, className: role })))))
   $("code").textContent = header.code
 
   /* Let the matrix of a new step appear row by row, within one beat. */
@@ -244,6 +237,5 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     const derived = [header.title, ...header.lines.map(line => line.map(([text]) => text).join("")), ...header.code.split("\n")]
     save(root, name, { derived, ...words }, { width: stage.clientWidth, draw, sheet: () => poster(stage, skin.paper) })
   }
-  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(figures[0], null))]
-  return () => leave.forEach(stop => stop())
+  return watch(root, draw, () => memory.touched && look(figures[0], null))
 }

@@ -1,9 +1,11 @@
 /* One matrix on its canvas: cells in its colours, names of rows and columns, a ring around the cell in focus, and
    outlines around the cells that it was computed from. */
 
-import { density } from "../../pictures/canvas.js"
+import { fontOf, sheetOf } from "../../pictures/canvas.js"
+import { make } from "../../pictures/elements.js"
 import { named } from "./matrices_layout.js"
-import { contextOf, hatch, image, inCell, ink, ringAround, rounded, word } from "../../pictures/paint.js"
+import { image, inCell, ink, rounded, word } from "../../pictures/paint.js"
+import { fillBox, hatch, outlineBox, ringAround, stroke, write, writeAbove } from "../../pictures/pen.js"
 
 const PRINTS = 26 // a cell of at least this many pixels prints its number
 const LONGEST = 9 // characters of a name; a longer one is cut
@@ -21,8 +23,7 @@ function shade(value, { weights, top }) {
 export function paint(context, matrix, numbers, layout, skin, tables, names, upTo = Infinity) {
   const { left, top, cell } = layout, { rows, columns } = matrix
   const table = matrix.weights ? tables.weights : tables.signed
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, layout.width, layout.height)
+  fillBox(context, skin.paper, 0, 0, layout.width, layout.height)
   const shown = Math.min(rows, upTo), small = cell.x < 6 || cell.y < 6
   if (small && shown) {
     const tile = image(columns, shown, i => {
@@ -32,9 +33,7 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
     context.imageSmoothingEnabled = false
     context.drawImage(tile, left, top, columns * cell.x, shown * cell.y)
   } else cells(context, matrix, numbers, layout, skin, table, shown)
-  context.strokeStyle = skin.rule
-  context.lineWidth = 1
-  context.strokeRect(left - 0.5, top - 0.5, columns * cell.x + 1, rows * cell.y + 1)
+  outlineBox(context, skin.rule, 1, left - 0.5, top - 0.5, columns * cell.x + 1, rows * cell.y + 1)
   labels(context, matrix, layout, skin, names)
 }
 
@@ -43,25 +42,15 @@ export function paint(context, matrix, numbers, layout, skin, tables, names, upT
  * @param {(axis: string, i: number) => string} names */
 function labels(context, { rows, columns, axes }, { left, top, cell, size, family, angle, hasRows, hasColumns, longest }, skin, names) {
   context.font = `${size}px ${family}`
-  context.textBaseline = "middle"
   /** @param {string} axis */
   const colour = axis => named(axis) ? skin[axis] : skin.muted
-  if (hasRows) {
-    context.fillStyle = colour(axes[0])
-    context.textAlign = "right"
-    for (const r of round(rows, Math.ceil(size / cell.y), named(axes[0])))
-      context.fillText(cut(context, names(axes[0], r), longest), left - 5, top + (r + 0.5) * cell.y)
-  }
+  if (hasRows) for (const r of round(rows, Math.ceil(size / cell.y), named(axes[0])))
+    write(context, cut(context, names(axes[0], r), longest), left - 5, top + (r + 0.5) * cell.y, colour(axes[0]), "right")
   if (!hasColumns) return
-  context.fillStyle = colour(axes[1])
   const wide = named(axes[1]) ? size : context.measureText(names(axes[1], columns - 1)).width + 0.4 * size
   for (const c of round(columns, Math.ceil((named(axes[1]) ? 1.2 : 1) * wide / cell.x), named(axes[1]))) {
-    context.save()
-    context.translate(left + (c + 0.5) * cell.x, top - (named(axes[1]) ? 5 : 0.6 * size))
-    context.rotate(-angle)
-    context.textAlign = angle ? "left" : "center"
-    context.fillText(cut(context, names(axes[1], c), longest), 0, 0)
-    context.restore()
+    const x = left + (c + 0.5) * cell.x, y = top - (named(axes[1]) ? 5 : 0.6 * size)
+    writeAbove(context, cut(context, names(axes[1], c), longest), x, y, colour(axes[1]), angle)
   }
 }
 
@@ -88,8 +77,6 @@ function round(count, every, isNamed) {
  * @param {Skin} skin @param {string[]} table @param {number} shown */
 function cells(context, matrix, numbers, { left, top, cell, rem, family, fill }, skin, table, shown) {
   const gap = Math.min(cell.x, cell.y) >= 12 ? 2 : 1, masked = new Path2D()
-  context.textAlign = "center"
-  context.textBaseline = "middle"
   context.font = `${(cell.x >= 64 * rem && cell.y >= 40 * rem ? 17 : cell.x >= 38 * rem || fill ? 13 : 11) * rem}px ${family}`
   const widest = () => Math.max(...numbers.subarray(0, matrix.rows * matrix.columns).map(value => // of all, also of those that appear later
     value === -Infinity && matrix.weights ? 0 : context.measureText(brief(value, matrix.weights, fill)).width))
@@ -98,20 +85,12 @@ function cells(context, matrix, numbers, { left, top, cell, rem, family, fill },
     const value = numbers[r * matrix.columns + c], at = shade(value, matrix)
     const x = left + c * cell.x, y = top + r * cell.y, wide = cell.x - gap, tall = cell.y - gap
     const colour = at < 0 ? skin.masked : table[at]
-    context.fillStyle = colour
-    context.fillRect(x, y, wide, tall)
-    if (at < 0) {
-      hatch(masked, x, y, wide, tall)
-      if (!prints || matrix.weights) continue
-    }
-    if (prints) {
-      context.fillStyle = at < 0 ? skin.muted : ink(colour)
-      context.fillText(brief(value, matrix.weights, fill), x + wide / 2, y + tall / 2 + 1)
-    }
+    fillBox(context, colour, x, y, wide, tall)
+    if (at < 0) hatch(masked, x, y, wide, tall)
+    if (!prints || at < 0 && matrix.weights) continue
+    write(context, brief(value, matrix.weights, fill), x + wide / 2, y + tall / 2 + 1, at < 0 ? skin.muted : ink(colour), "center")
   }
-  context.strokeStyle = skin.hatch
-  context.lineWidth = 1
-  context.stroke(masked)
+  stroke(context, skin.hatch, 1, masked)
 }
 
 /** @param {string} text */
@@ -142,10 +121,8 @@ export function light(context, matrix, layout, skin, regions) {
     const wide = column === null ? matrix.columns * cell.x : cell.x, tall = row === null ? matrix.rows * cell.y : cell.y
     if (steps === 0) ringAround(context, skin, { x, y, w: wide, h: tall }, 5, 3)
     else {
-      context.strokeStyle = skin.ink
-      context.lineWidth = steps === 1 ? 2.5 : 1.25
       context.setLineDash(steps === 1 ? [] : [3, 3])
-      context.strokeRect(x, y, wide, tall)
+      outlineBox(context, skin.ink, steps === 1 ? 2.5 : 1.25, x, y, wide, tall)
       context.setLineDash([])
     }
   }
@@ -157,28 +134,18 @@ export const short = name => [...name].length > LONGEST ? [...name].slice(0, LON
 /** All figures of the scene on one sheet, for a file.
  * @param {HTMLElement} stage @param {string} paper */
 export function poster(stage, paper) {
-  const ratio = density(), origin = stage.getBoundingClientRect()
-  const sheet = Object.assign(document.createElement("canvas"), { width: origin.width * ratio, height: origin.height * ratio })
-  const context = contextOf(sheet)
-  context.scale(ratio, ratio)
-  context.fillStyle = paper
-  context.fillRect(0, 0, origin.width, origin.height)
-  context.textBaseline = "top"
+  const origin = stage.getBoundingClientRect(), context = sheetOf(origin.width, origin.height, paper)
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (stage.querySelectorAll("canvas, b, small, .sign"))) {
-    const box = part.getBoundingClientRect(), style = getComputedStyle(part)
-    if (part instanceof HTMLCanvasElement) context.drawImage(part, box.left - origin.left, box.top - origin.top, box.width, box.height)
-    else {
-      context.fillStyle = style.color
-      context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
-      context.fillText(part.textContent, box.left - origin.left, box.top - origin.top)
-    }
+    const box = part.getBoundingClientRect(), x = box.left - origin.left, y = box.top - origin.top
+    if (part instanceof HTMLCanvasElement) context.drawImage(part, x, y, box.width, box.height)
+    else write(context, part.textContent, x, y, getComputedStyle(part).color, "left", { font: fontOf(part), baseline: "top" })
   }
-  return sheet
+  return context.canvas
 }
 
-/** Text in which _Q or _model stands lower.
+/** Say in an element a text in which _Q or _model stands lower.
  * @param {Element} element @param {string} text */
-export function write(element, text) {
+export function nameAs(element, text) {
   element.replaceChildren(...text.split(/_(\w+)/).map((part, i) =>
-    i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part))
+    i % 2 ? make("sub", { textContent: part }) : part))
 }

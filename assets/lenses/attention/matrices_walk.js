@@ -1,5 +1,7 @@
 /* The bar above the matrices: from step to step by click, by keyboard or by itself, and the temperature. */
 
+import { actOn, make, partsOf } from "../../pictures/elements.js"
+import { clamp } from "../../pictures/paint.js"
 import { slide } from "../../pictures/slider.js"
 import { speedBeside } from "../../pictures/speed.js"
 
@@ -9,8 +11,7 @@ const REST = 3000 // ms between two steps of a walk by itself: time enough to sa
  * @param {Pick<Picture<MatricesHeader>, "root" | "header" | "late" | "preview" | "retract">
  *   & { memory: any, tell: (changes: Values) => void }} picture */
 export function walk({ root, header: { prefix, steps, step, whole, temperature }, memory, late, tell, preview, retract }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   /** @param {string} name */
   const go = name => tell({ step: name })
   /** @param {number} count */
@@ -19,28 +20,26 @@ export function walk({ root, header: { prefix, steps, step, whole, temperature }
   /** @type {() => HTMLElement[]} */
   const all = () => [...chips.querySelectorAll("button")]
   if (!chips.children.length) for (const name of steps) {
-    const chip = Object.assign(document.createElement("button"), { textContent: name })
-    chip.setAttribute("role", "tab")
-    chips.append(chip)
+    chips.append(make("button", { textContent: name, role: "tab" }))
   }
   all().forEach((chip, i) => {
     chip.setAttribute("aria-selected", String(steps[i] === step))
     chip.tabIndex = steps[i] === step ? 0 : -1
     chip.onclick = () => { stop(); go(steps[i]) }
   })
-  chips.onkeydown = event => {
-    const count = /** @type {ByKey<number>} */ ({
-      ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -steps.length, End: steps.length,
-    })[event.key]
-    if (!count) return
-    event.preventDefault()
-    event.stopPropagation()
+  /** @param {number} place */
+  function walkTo(place) {
+    const to = clamp(place, 0, steps.length - 1)
     stop()
-    const now = steps.indexOf(memory.wanted ?? step)
-    const to = Math.max(0, Math.min(steps.length - 1, now + count))
     memory.wanted = steps[to]
     all()[to].focus()
     go(steps[to])
+  }
+  chips.onkeydown = event => {
+    const now = steps.indexOf(memory.wanted ?? step), on = () => walkTo(now + 1), back = () => walkTo(now - 1)
+    actOn(event, {
+      ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: () => walkTo(0), End: () => walkTo(steps.length),
+    })
   }
   memory.wanted = null
   centre(chips)

@@ -1,9 +1,11 @@
 /* A beam search as a tree: the last steps before the one on screen, a row for each text that was followed. */
 
 import { fitting, room, stretch, watch } from "../../pictures/canvas.js"
+import { actOn, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, dress, rounded } from "../../pictures/paint.js"
-import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
+import { fillBox, stroke, write } from "../../pictures/pen.js"
+import { isMoved, placeOf, replay, stepOf, told } from "../../pictures/replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
 const STEP = "generate_step", ROW = 46, COLUMN = 104, HEAD = 30 // pixels at a root font of 16
@@ -11,8 +13,8 @@ const STEP = "generate_step", ROW = 46, COLUMN = 104, HEAD = 30 // pixels at a r
 /** @param {Picture<BeamsHeader>} picture */
 export default function ({ header, root, local, commit }) {
   const memory = root._memory ??= { at: -1 }
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), context = contextOf(canvas)
+  const $ = partsOf(root)
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const wished = Number(local[STEP] ?? 0), last = () => header.steps.length - 1
   if (isMoved(memory, wished)) memory.at = placeOf(wished)
   const at = () => Math.max(0, Math.min(memory.at, last()))
@@ -63,54 +65,33 @@ export default function ({ header, root, local, commit }) {
     row.stand(now, now)
     const columns = Math.max(2, Math.floor(canvas.clientWidth / (COLUMN * rem))), from = Math.max(0, now - columns + 1)
     const w = canvas.clientWidth / columns, top = HEAD * rem, h = (canvas.clientHeight - top - 8 * rem) / width, sets = alive(now)
-    context.fillStyle = paper
-    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight)
-    context.textBaseline = "middle"
+    fillBox(context, paper, 0, 0, canvas.clientWidth, canvas.clientHeight)
     const middle = (/** @type {number} */ beam) => top + (beam + 0.5) * h
     for (let s = from; s <= now; s++) {
       const x = (s - from) * w
-      context.textAlign = "left"
-      context.font = `600 ${13 * rem}px ${family}`
-      context.fillStyle = muted
-      context.fillText(`step ${s + 1}`, x + 8 * rem, top / 2)
+      write(context, `step ${s + 1}`, x + 8 * rem, top / 2, muted, "left", { font: `600 ${13 * rem}px ${family}` })
       header.steps[s].forEach((beam, i) => {
         const isAlive = sets[s].has(i), y = middle(i)
         context.globalAlpha = isAlive ? 1 : 0.35
         if (s > from) {
-          context.strokeStyle = isAlive ? result : rule
-          context.lineWidth = isAlive ? 2 : 1
           context.beginPath()
           context.moveTo(x - 0.32 * w, middle(beam.parent))
           context.bezierCurveTo(x - 0.12 * w, middle(beam.parent), x - 0.2 * w, y, x + 4 * rem, y)
-          context.stroke()
+          stroke(context, isAlive ? result : rule, isAlive ? 2 : 1)
         }
-        if (s === now && i === 0) {
-          context.globalAlpha = 0.28
-          context.fillStyle = ring
-          context.fillRect(x + 6 * rem, y - 18 * rem, w - 18 * rem, 36 * rem)
-          context.globalAlpha = 1
-        }
-        context.fillStyle = ink
-        context.font = `${isAlive ? 600 : 400} ${14 * rem}px ${family}`
-        context.fillText(label(beam.piece), x + 10 * rem, y - 8 * rem, w - 22 * rem)
-        context.fillStyle = muted
-        context.font = `${13 * rem}px ${family}`
-        context.fillText(rounded(beam.score, 2), x + 10 * rem, y + 9 * rem, w - 22 * rem)
+        if (s === now && i === 0) fillBox(context, ring, x + 6 * rem, y - 18 * rem, w - 18 * rem, 36 * rem, 0.28)
+        const font = `${isAlive ? 600 : 400} ${14 * rem}px ${family}`, room = w - 22 * rem
+        write(context, label(beam.piece), x + 10 * rem, y - 8 * rem, ink, "left", { font, room })
+        write(context, rounded(beam.score, 2), x + 10 * rem, y + 9 * rem, muted, "left", { font: `${13 * rem}px ${family}`, room })
         context.globalAlpha = 1
       })
     }
     const said = `The best of ${header.steps[now].length} texts has the sum ${rounded(header.steps[now][0].score, 2)}.`
     canvas.setAttribute("aria-label", said)
-    player.say(said)
+    player.say({ words: said })
   }
 
-  canvas.onkeydown = event => {
-    const act = /** @type {ByKey<() => void>} */ ({ ArrowLeft: player.back, ArrowRight: player.on })[event.key]
-    if (!act) return
-    event.preventDefault()
-    event.stopPropagation()
-    act()
-  }
+  canvas.onkeydown = event => actOn(event, { ArrowLeft: player.back, ArrowRight: player.on })
   root.savePicture = (file, words = { caption: header.about }) => save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   return watch(root, draw)
 }

@@ -3,26 +3,25 @@
    payload, behind the header: float32, of each context its keys and then its values, [token][d_model].
    The slider needs no server: all that is stored by the last step is here, and a step shows as many rows as there were. */
 
-import { hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats, grouped } from "../../pictures/paint.js"
 import { boxOf, imagesOf, layOut, lightUp, paint, read, under } from "./kept_drawing.js"
-import { isMoved, stepOf, told } from "./replay.js"
+import { isMoved, replay, stepOf, told } from "../../pictures/replay.js"
 
 const STEP = "generate_step" // the link's parameter; 0 is the last step
-const FRAME = 140 // ms for which a step stays while all are played
 
 /** @param {Picture<KeptHeader>} picture */
 export default function ({ header, numbers: bytes, root, local, alone, commit }) {
   const memory = root._memory ??= { at: -1 }
   const canvas = root.querySelector("canvas"), context = contextOf(canvas), numbers = floats(bytes)
   const tip = /** @type {HTMLElement} */ (root.querySelector(".tip")), say = root.querySelector(".say")
-  const input = root.querySelector("input"), output = root.querySelector("output"), play = root.querySelector("button")
   const count = header.steps.length, wished = Number(local[STEP] ?? 0)
   const isNew = isMoved(memory, wished) || memory.query !== header.query
   if (isNew) memory.at = wished && !alone ? wished - 1 : count - 1
   memory.at = clamp(memory.at, 0, Math.max(0, count - 1))
   Object.assign(memory, { query: header.query })
+  const player = replay(root, { last: () => count - 1, at: () => memory.at, stand, rest })
   /** @type {KeptScene} */
   let scene
   let restore = () => {}
@@ -34,15 +33,11 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
     const layout = layOut(header, root.clientWidth, skin, room(root, canvas), context)
     stretch(canvas, root.clientWidth, layout.height, skin.paper)
     scene = { context, header, numbers, skin, layout, images: imagesOf(header, numbers, skin), at: memory.at }
-    input.max = String(count)
     show()
   }
 
   function show() {
     const { at } = memory, step = header.steps[at]
-    input.value = String(at + 1)
-    play.textContent = memory.playing ? "❚❚" : "▶"
-    play.ariaLabel = memory.playing ? "Pause" : "Play"
     if (!scene || !step) return
     scene.at = at
     tip.hidden = true
@@ -50,9 +45,9 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
     restore = keep(canvas)
     const words = [`step ${at + 1} of ${count}`, `${grouped(step.rows)} token${step.rows > 1 ? "s" : ""} stored`, isAnew(at)]
     const product = `2 × ${header.layers} × ${header.width} × ${step.rows} × ${header.number} = ${grouped(step.bytes)} bytes`
-    output.textContent = [...words, `${product}, ${step.short}`].filter(Boolean).join(" · ")
-    input.ariaValueText = output.textContent
-    canvas.setAttribute("aria-label", `${header.about} On screen: ${output.textContent}.`)
+    const text = [...words, `${product}, ${step.short}`].filter(Boolean).join(" · ")
+    player.say({ text })
+    canvas.setAttribute("aria-label", `${header.about} On screen: ${text}.`)
   }
 
   /** Whether the context was full at a step, so that its newer part was read anew. @param {number} at */
@@ -69,24 +64,6 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
   }
   function rest() {
     commit({ [STEP]: told(memory, stepOf(memory.at, count - 1)) })
-  }
-  function stop() {
-    clearInterval(memory.playing)
-    memory.playing = undefined
-  }
-  Object.assign(memory, { stand, rest, show, last: count - 1 })
-  input.oninput = () => { stop(); stand(Number(input.value) - 1) }
-  input.onchange = rest
-  input.onkeydown = event => event.stopPropagation() // the page has keys of its own
-  play.onclick = () => {
-    if (memory.playing) { stop(); rest(); return show() }
-    if (memory.at >= count - 1) memory.at = 0
-    memory.playing = setInterval(() => {
-      if (!root.isConnected) return stop()
-      if (memory.at >= memory.last) { stop(); memory.rest(); return memory.show() }
-      memory.stand(memory.at + 1)
-    }, FRAME)
-    show()
   }
 
   /** Read a cell, or none. @param {KeptCell | null} cell */
@@ -122,7 +99,5 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
   root.savePicture = (file, words = { caption: header.about }) =>
     save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   tell(tip, "")
-  const still = hideOnScroll(() => { tip.hidden = true })
-  const unwatch = watch(root, draw)
-  return () => { still(); unwatch() }
+  return watch(root, draw, () => { tip.hidden = true })
 }

@@ -1,6 +1,7 @@
 /* How keys and values are laid out and painted: a row a token, a column a number, the heads side by side. */
 
-import { colourBar, image, palette, rounded, word } from "../../pictures/paint.js"
+import { image, palette, rounded, word } from "../../pictures/paint.js"
+import { colourBar, fillBox, outlineBox, write } from "../../pictures/pen.js"
 
 /* In pixels at a root font of 16: the largest row, the gap between heads and between the two maps, what stands above a map and
    below it, the widest name of a token, the least row that has a name of its own, and rows where there is no limit. */
@@ -45,32 +46,30 @@ export function imagesOf(header, numbers, skin) {
 /** What is stored at the step on screen. @param {KeptScene} scene */
 export function paint(scene) {
   const { context, header, skin, layout } = scene, { rem } = skin
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, context.canvas.width, layout.height)
+  fillBox(context, skin.paper, 0, 0, context.canvas.width, layout.height)
   const step = header.steps[scene.at]
   if (!step) return
   const before = header.steps[scene.at - 1], fresh = before?.part === step.part ? before.rows : 0
   for (const [side, map] of layout.maps.entries()) {
     const colour = skin[map.role], name = map.role === "key" ? "Keys" : "Values", tall = step.rows * layout.row
-    write(context, `${name} of layer ${header.layer}`, map.x, map.y - 32 * rem, `600 ${15 * rem}px ${skin.family}`, colour, "left")
+    const heading = { font: `600 ${15 * rem}px ${skin.family}` }
+    write(context, `${name} of layer ${header.layer}`, map.x, map.y - 32 * rem, colour, "left", heading)
     const picture = scene.images[step.part][side]
     for (let head = 0; head < header.heads; head++) {
       const x = map.x + head * layout.step, wide = header.width / header.heads
       const says = layout.slice > 46 * rem ? `head ${head + 1}` : `${head + 1}`
-      write(context, says, x + layout.slice / 2, map.y - 11 * rem, `${13 * rem}px ${skin.family}`, skin.muted, "center")
+      write(context, says, x + layout.slice / 2, map.y - 11 * rem, skin.muted, "center", { font: `${13 * rem}px ${skin.family}` })
       context.imageSmoothingEnabled = layout.row < 1 || layout.slice < wide
       context.drawImage(picture, head * wide, 0, wide, step.rows, x, map.y, layout.slice, tall)
-      context.strokeStyle = skin.rule
-      context.lineWidth = 1
-      context.strokeRect(x - .5, map.y - .5, layout.slice + 1, layout.most * layout.row + 1)
+      outlineBox(context, skin.rule, 1, x - .5, map.y - .5, layout.slice + 1, layout.most * layout.row + 1)
     }
-    context.fillStyle = colour // what this step has added
-    context.fillRect(map.x - 6 * rem, map.y + fresh * layout.row, 3 * rem, (step.rows - fresh) * layout.row)
+    // What this step has added:
+    fillBox(context, colour, map.x - 6 * rem, map.y + fresh * layout.row, 3 * rem, (step.rows - fresh) * layout.row)
     if (map.named) nameRows(scene, map.x - 10 * rem, map.y, fresh)
     const empty = (layout.most - step.rows) * layout.row
     if (empty > 24 * rem) {
       const middle = map.y + tall + empty / 2
-      write(context, "not read yet", map.x + layout.across / 2, middle, `${14 * rem}px ${skin.family}`, skin.muted, "center")
+      write(context, "not read yet", map.x + layout.across / 2, middle, skin.muted, "center", { font: `${14 * rem}px ${skin.family}` })
     }
     const { lowText, highText } = header.scales[side], bar = Math.min(170 * rem, layout.across - 150 * rem)
     context.font = `${13 * rem}px ${skin.family}`
@@ -90,15 +89,9 @@ function nameRows({ context, header, skin, layout, at }, x, y, fresh) {
     const isPrompt = begin + row < header.prompt, size = 13 * rem
     const font = `${row >= fresh ? 600 : 400} ${size}px ${skin.family}`
     const name = `${header.tokens[begin + row]} ${begin + row + 1}`
-    write(context, name, x, y + (row + .5) * layout.row, font, isPrompt ? skin.muted : skin.ink, "right", layout.gutter - 12 * rem)
+    const colour = isPrompt ? skin.muted : skin.ink
+    write(context, name, x, y + (row + .5) * layout.row, colour, "right", { font, room: layout.gutter - 12 * rem })
   }
-}
-
-/** @param {Context} context @param {string} text @param {number} x @param {number} y @param {string} font @param {string} colour
- * @param {Align} align @param {number} [room] */
-function write(context, text, x, y, font, colour, align, room) {
-  Object.assign(context, { font, fillStyle: colour, textAlign: align, textBaseline: "middle" })
-  context.fillText(text, x, y, room)
 }
 
 /** The cell at a place of the canvas, if something is stored there.
@@ -133,9 +126,6 @@ export function read({ header, numbers, at }, { side, row, column }) {
 /** Outline the cell that is read, and its row. @param {KeptScene} scene @param {KeptCell} cell */
 export function lightUp(scene, cell) {
   const { context, skin, layout } = scene, box = boxOf(scene, cell), map = layout.maps[cell.side]
-  context.strokeStyle = skin.ink
-  context.lineWidth = 1
-  context.strokeRect(map.x - 1, box.y - .5, layout.across + 2, Math.max(2, box.h) + 1)
-  context.lineWidth = 2
-  context.strokeRect(box.x - 1, box.y - 1, Math.max(3, box.w) + 2, Math.max(3, box.h) + 2)
+  outlineBox(context, skin.ink, 1, map.x - 1, box.y - .5, layout.across + 2, Math.max(2, box.h) + 1)
+  outlineBox(context, skin.ink, 2, box.x - 1, box.y - 1, Math.max(3, box.w) + 2, Math.max(3, box.h) + 2)
 }

@@ -2,11 +2,13 @@
 
    numbers: float32, of each step (layer, head, key): keys from the first token of the step's context to the last before it. */
 
-import { fitting, hideOnScroll, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { fitting, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { actOn, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decimals, dress, floats, ink, palette } from "../../pictures/paint.js"
+import { fillBox } from "../../pictures/pen.js"
 import { cellAt, heightOf, paintLook } from "./look_drawing.js"
-import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
+import { isMoved, placeOf, replay, stepOf, told } from "../../pictures/replay.js"
 import { label, tokenRow } from "./text_flow.js"
 
 const STEP = "generate_step", LAYER = "generate_layer", HEAD = "generate_head"
@@ -14,8 +16,8 @@ const STEP = "generate_step", LAYER = "generate_layer", HEAD = "generate_head"
 /** @param {Picture<LookHeader>} picture */
 export default function ({ header, numbers, root, local, commit }) {
   const memory = root._memory ??= { at: -1 }
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), context = contextOf(canvas), tip = $(".tip")
+  const $ = partsOf(root)
+  const canvas = root.querySelector("canvas"), context = contextOf(canvas), tip = $(".tip")
   const all = floats(numbers), count = header.layers * header.heads, last = () => header.tokens.length - 1
   const keysAt = header.begins.map((begin, step) => header.prompt.length + step - begin)
   const from = keysAt.map((_, step) => count * keysAt.slice(0, step).reduce((sum, keys) => sum + keys, 0))
@@ -56,15 +58,14 @@ export default function ({ header, numbers, root, local, commit }) {
       const paper = table[Math.round(255 * Math.min(1, chosen[place - begin] / header.largest))]
       return { paper, ink: ink(paper) }
     })
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight)
+    fillBox(context, skin.paper, 0, 0, canvas.clientWidth, canvas.clientHeight)
     paintLook(scene, canvas)
     restore = keep(canvas)
     const most = chosen.reduce((best, weight, key) => weight > chosen[best] ? key : best, 0)
     const said = `“${label(header.tokens[now])}” was written at “${label(text[begin + keys - 1])}”; head ${head + 1} of layer ${layer + 1} `
       + `looked most at “${label(text[begin + most])}”, with ${decimals(chosen[most], 2)}`
     canvas.setAttribute("aria-label", said)
-    player.say(said)
+    player.say({ words: said })
   }
 
   /** @param {number} place */
@@ -94,18 +95,13 @@ export default function ({ header, numbers, root, local, commit }) {
     const choose = (/** @type {number} */ other) => {
       if (other >= 0 && other < count) commit({ [LAYER]: Math.floor(other / header.heads) + 1, [HEAD]: other % header.heads + 1 })
     }
-    const act = /** @type {ByKey<() => void>} */ ({
+    actOn(event, {
       ArrowLeft: player.back, ArrowRight: player.on, ArrowUp: () => choose(number - 1), ArrowDown: () => choose(number + 1),
-    })[event.key]
-    if (!act) return
-    event.preventDefault()
-    event.stopPropagation()
-    act()
+    })
   }
   root.savePicture = (file, words = { caption: header.about }) => {
     if (last() >= 0) save(root, file, words, { width: canvas.clientWidth, draw, sheet: () => canvas })
   }
   tell(tip, "")
-  const still = hideOnScroll(() => { tip.hidden = true }), unwatch = watch(root, draw)
-  return () => { unwatch(); still() }
+  return watch(root, draw, () => { tip.hidden = true })
 }

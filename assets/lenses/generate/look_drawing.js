@@ -1,7 +1,8 @@
 /* How a step's weights are painted: arcs from the token that wrote to those it looked at, below them a row for each head; at the
    right, or below in narrow places, the likeliest tokens. All columns stand below the same tokens. */
 
-import { colourBar, decimals, percent, ringAround } from "../../pictures/paint.js"
+import { decimals, percent } from "../../pictures/paint.js"
+import { colourBar, fillBox, ringAround, stroke, turned, write } from "../../pictures/pen.js"
 import { label } from "./text_flow.js"
 
 /* In pixels at a root font of 16. */
@@ -56,16 +57,14 @@ function arcs({ context, header, skin, weights, keys }, { side, column, top }) {
   const x = (/** @type {number} */ key) => side + (key + 0.5) * column, begin = x(keys - 1)
   for (const key of largest) {
     const end = x(key), high = Math.min(top - 10 * rem, 14 * rem + Math.abs(begin - end) * 0.5)
-    context.strokeStyle = skin.query
     context.globalAlpha = 0.25 + 0.75 * chosen[key]
-    context.lineWidth = (1 + 7 * chosen[key]) * rem
     context.beginPath()
     if (key === keys - 1) context.arc(begin, top - 8 * rem, 6 * rem, 0, 2 * Math.PI)
     else {
       context.moveTo(begin, top)
       context.bezierCurveTo(begin, top - high * 1.3, end, top - high * 1.3, end, top)
     }
-    context.stroke()
+    stroke(context, skin.query, (1 + 7 * chosen[key]) * rem)
   }
   context.globalAlpha = 1
 }
@@ -73,43 +72,30 @@ function arcs({ context, header, skin, weights, keys }, { side, column, top }) {
 /** The tokens above their columns, as many as fit. @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
 function names({ context, header, skin, keys, begin }, { side, column, top }) {
   const { rem, family } = skin, text = [...header.prompt, ...header.tokens], every = Math.ceil(14 * rem / column)
-  context.font = `${13 * rem}px ${family}`
-  context.textBaseline = "middle"
-  context.textAlign = "right"
-  for (let key = keys - 1; key >= 0; key -= every) {
-    context.save()
-    context.translate(side + (key + 0.5) * column, top + 4 * rem)
-    context.rotate(-Math.PI / 2)
-    context.fillStyle = key === keys - 1 ? skin.query : skin.key
-    context.fillText(label(text[begin + key]), 0, 0, (NAMES - 6) * rem)
-    context.restore()
-  }
-  context.textAlign = "left"
+  const more = { font: `${13 * rem}px ${family}`, room: (NAMES - 6) * rem }
+  for (let key = keys - 1; key >= 0; key -= every) turned(context, side + (key + 0.5) * column, top + 4 * rem, Math.PI / 2, () => {
+    write(context, label(text[begin + key]), 0, 0, key === keys - 1 ? skin.query : skin.key, "right", more)
+  })
 }
 
 /** @param {LookScene} scene @param {ReturnType<typeof layOut>} places */
 function rows({ context, header, skin, table, weights, keys }, { side, column, row, y, foot, width }) {
   const { rem, family } = skin, high = row, gap = column >= 8 * rem ? 1 : 0
   const areNamed = high >= 11 * rem
-  context.textBaseline = "middle"
   for (let layer = 0; layer < header.layers; layer++) {
     if (!areNamed) {
-      context.font = `${layer === header.picked[0] ? 600 : 400} ${13 * rem}px ${family}`
-      context.fillStyle = skin.muted
-      context.textAlign = "right"
-      context.fillText(`layer ${layer + 1}`, side - 8 * rem, y(layer, header.heads / 2), side - 8 * rem)
+      const font = `${layer === header.picked[0] ? 600 : 400} ${13 * rem}px ${family}`, room = side - 8 * rem
+      write(context, `layer ${layer + 1}`, room, y(layer, header.heads / 2), skin.muted, "right", { font, room })
     }
     for (let head = 0; head < header.heads; head++) {
       const top = y(layer, head), from = (layer * header.heads + head) * keys
       const isPicked = layer === header.picked[0] && head === header.picked[1]
-      context.font = `${isPicked ? 600 : 400} ${13 * rem}px ${family}`
-      context.fillStyle = isPicked ? skin.ink : skin.muted
-      context.textAlign = "right"
       const name = head === 0 || isPicked ? `layer ${layer + 1}, head ${head + 1}` : `head ${head + 1}`
-      if (areNamed) context.fillText(name, side - 8 * rem, top + high / 2)
+      const font = `${isPicked ? 600 : 400} ${13 * rem}px ${family}`
+      if (areNamed) write(context, name, side - 8 * rem, top + high / 2, isPicked ? skin.ink : skin.muted, "right", { font })
       for (let key = 0; key < keys; key++) {
-        context.fillStyle = table[Math.round(255 * Math.min(1, weights[from + key] / header.largest))]
-        context.fillRect(side + key * column, top, Math.max(1, column - gap), high - 1)
+        const colour = table[Math.round(255 * Math.min(1, weights[from + key] / header.largest))]
+        fillBox(context, colour, side + key * column, top, Math.max(1, column - gap), high - 1)
       }
     }
   }
@@ -118,7 +104,6 @@ function rows({ context, header, skin, table, weights, keys }, { side, column, r
   context.font = `${13 * rem}px ${family}`
   const scale = { x: side + 14 * rem, y: foot + 12 * rem, w: Math.min(160 * rem, width / 2) }
   colourBar(context, skin, skin.weights, scale, "0", decimals(header.largest, 2))
-  context.textAlign = "left"
 }
 
 /** The distribution from which the token was drawn. @param {LookScene} scene @param {ReturnType<typeof layOut>} places
@@ -128,27 +113,13 @@ function list({ context, header, skin, at }, { isNarrow, foot }, canvas) {
   const token = header.tokens[at], entries = [...header.likeliest[at]]
   if (!entries.some(([piece]) => piece === token)) entries[entries.length - 1] = [token, header.chances[at]]
   const most = Math.max(...entries.map(([, share]) => share), 1e-9), name = 112 * rem, room = canvas.clientWidth - x - name - 62 * rem
-  context.textBaseline = "middle"
-  context.textAlign = "left"
-  context.font = `600 ${14 * rem}px ${family}`
-  context.fillStyle = skin.muted
-  context.fillText("the next token", x, top + 6 * rem)
+  write(context, "the next token", x, top + 6 * rem, skin.muted, "left", { font: `600 ${14 * rem}px ${family}` })
   entries.forEach(([piece, share], i) => {
     const y = top + (26 + i * LINE) * rem, isIt = piece === token
-    if (isIt) {
-      context.fillStyle = skin.ring
-      context.globalAlpha = 0.28
-      context.fillRect(x, y, canvas.clientWidth - x, (LINE - 1) * rem)
-      context.globalAlpha = 1
-    }
-    context.font = `${isIt ? 600 : 400} ${14 * rem}px ${family}`
-    context.fillStyle = skin.ink
-    context.fillText(label(piece), x + 4 * rem, y + LINE / 2 * rem, name - 10 * rem)
-    context.fillStyle = skin.result
-    context.globalAlpha = 0.85
-    context.fillRect(x + name, y + 5 * rem, Math.max(1, share / most * room), (LINE - 10) * rem)
-    context.globalAlpha = 1
-    context.fillStyle = skin.ink
-    context.fillText(percent(share), x + name + share / most * room + 6 * rem, y + LINE / 2 * rem)
+    if (isIt) fillBox(context, skin.ring, x, y, canvas.clientWidth - x, (LINE - 1) * rem, 0.28)
+    const font = `${isIt ? 600 : 400} ${14 * rem}px ${family}`, middle = y + LINE / 2 * rem
+    write(context, label(piece), x + 4 * rem, middle, skin.ink, "left", { font, room: name - 10 * rem })
+    fillBox(context, skin.result, x + name, y + 5 * rem, Math.max(1, share / most * room), (LINE - 10) * rem, 0.85)
+    write(context, percent(share), x + name + share / most * room + 6 * rem, middle, skin.ink)
   })
 }

@@ -4,9 +4,10 @@
    NaN where a token has no probability. Texts are never read as HTML. */
 
 import { room, watch } from "../../pictures/canvas.js"
+import { partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { clamp, dress, floats, palette } from "../../pictures/paint.js"
-import { colour, detail, flowOf, inWords, ratedAt, sheetOf } from "./surprise_parts.js"
+import { colour, detail, flowOf, inWords, poster, ratedAt } from "./surprise_parts.js"
 
 const AT = "generate_at" // the link's parameter: the locked token, from 1, those of B counted on; 0 for none
 const LITTLE = 240 // pixels at a root font of 16: in less room for the texts, what is told of a token takes fewer lines
@@ -14,7 +15,7 @@ const LITTLE = 240 // pixels at a root font of 16: in less room for the texts, w
 /** @param {Picture<SurpriseHeader>} picture */
 export default function ({ header, numbers: bytes, root, local, alone, commit }) {
   const memory = root._memory ??= {}, numbers = floats(bytes), { sides } = header
-  const $ = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (root.querySelector(selector))
+  const $ = partsOf(root)
   if (!sides.length) return
   const rated = sides.map((side, i) => side.tokens.map((_, place) => ratedAt(header, numbers, { side: i, place })))
   if (memory.text !== JSON.stringify(sides)) { // else the texts stay, and with them where they are scrolled to
@@ -123,7 +124,7 @@ export default function ({ header, numbers: bytes, root, local, alone, commit })
 
   root.savePicture = (file, words = { caption: header.about }) => {
     root.classList.add("whole")
-    save(root, file, words, { width: root.clientWidth, draw: () => {}, sheet: () => sheetOf(root, skin) })
+    save(root, file, words, { width: root.clientWidth, draw: () => {}, sheet: () => poster(root, skin) })
     root.classList.remove("whole")
   }
   return watch(root, draw)

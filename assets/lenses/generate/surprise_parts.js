@@ -1,18 +1,13 @@
 /* The parts of the picture "surprise": a text as coloured tokens, what is told of one, and the text on a sheet for a file. */
 
-import { density } from "../../pictures/canvas.js"
-import { clamp, contextOf, grouped, ink, powered, rounded } from "../../pictures/paint.js"
+import { fontOf, sheetOf } from "../../pictures/canvas.js"
+import { make } from "../../pictures/elements.js"
+import { clamp, grouped, ink, powered, rounded } from "../../pictures/paint.js"
+import { fillBox, write } from "../../pictures/pen.js"
 import { shown } from "./text_flow.js"
 
 const PART = /^(<0x[0-9A-F]{2}>)+$/ // bytes that are no whole character
 const WRITTEN = ".side b, .token, .start, .legend span, .detail b, .detail p, .detail li span, .detail output" // stands in a file, too
-
-/** @param {string} tag @param {object} more @param {Node[]} inside */
-const make = (tag, more, ...inside) => {
-  const element = Object.assign(document.createElement(tag), more)
-  element.append(...inside)
-  return element
-}
 
 /** What is known of a token. @param {SurpriseHeader} header @param {Float32Array} numbers @param {SurprisePlace} at @returns {Rated} */
 export function ratedAt({ sides, names, count }, numbers, { side, place }) {
@@ -59,18 +54,17 @@ export function detail(header, { place }, told) {
     if (Number.isNaN(rated.bits)) return make("div", {}, head, make("p", { textContent: "It has no probability: nothing stands before it." }))
     const words = `${rounded(rated.bits, 2)} bits · probability ${probability(rated.share)} · rank ${grouped(rated.rank)} of ${grouped(header.vocab)}`
     const list = make("ol", {}, ...rated.likeliest.map(({ name, share }, i) => row(name, share, rated.rank === i + 1 && share === rated.share)))
-    const about = make("p", { textContent: words })
-    about.title = `The entropy of all probabilities in this place: ${rounded(rated.entropy, 2)} bits`
+    const title = `The entropy of all probabilities in this place: ${rounded(rated.entropy, 2)} bits`
+    const about = make("p", { textContent: words, title })
     return make("div", {}, head, about, list)
   })
 }
 
 /** @param {string} name @param {number} share @param {boolean} isIt */
 function row(name, share, isIt) {
-  const bar = make("i", {}), line = make("li", { className: isIt ? "it" : "" })
+  const bar = make("i"), said = make("output", { textContent: probability(share) })
   bar.style.width = `${100 * share}%`
-  line.append(make("span", { textContent: name }), make("u", {}, bar), make("output", { textContent: probability(share) }))
-  return line
+  return make("li", { className: isIt ? "it" : "" }, make("span", { textContent: name }), make("u", {}, bar), said)
 }
 
 /** The same in a sentence. @param {SurpriseHeader} header @param {SurprisePlace} at @param {{ side: SurpriseSide, rated: Rated }[]} told */
@@ -81,34 +75,26 @@ export const inWords = (header, at, told) => detail(header, at, told).map(elemen
 }).join(". ")
 
 /** All that is on screen, on a canvas of its own. @param {HTMLElement} root @param {Skin} skin */
-export function sheetOf(root, skin) {
-  const place = root.getBoundingClientRect(), canvas = document.createElement("canvas"), context = contextOf(canvas)
-  canvas.width = place.width * density()
-  canvas.height = place.height * density()
-  context.scale(density(), density())
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, place.width, place.height)
+export function poster(root, skin) {
+  const place = root.getBoundingClientRect(), context = sheetOf(place.width, place.height, skin.paper)
+  /** @param {DOMRect} box @param {string} colour */
+  const fill = ({ left, top, width, height }, colour) => fillBox(context, colour, left - place.left, top - place.top, width, height)
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(WRITTEN))) {
     const style = getComputedStyle(element)
     if (style.visibility === "hidden") continue
-    for (const { left, top, width, height } of element.getClientRects()) {
-      context.fillStyle = style.backgroundColor
-      context.fillRect(left - place.left, top - place.top, width, height)
-    }
-    Object.assign(context, { font: `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`, fillStyle: style.color, textBaseline: "middle" })
-    for (const { text, x, y } of pieces(element)) context.fillText(text, x - place.left, y - place.top)
+    for (const box of element.getClientRects()) fill(box, style.backgroundColor)
+    context.font = fontOf(element)
+    for (const { text, x, y } of pieces(element)) write(context, text, x - place.left, y - place.top, style.color)
   }
   for (const bar of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(".detail u, .detail u i"))) {
-    const { left, top, width, height } = bar.getBoundingClientRect()
-    context.fillStyle = getComputedStyle(bar).backgroundColor
-    context.fillRect(left - place.left, top - place.top, width, height)
+    fill(bar.getBoundingClientRect(), getComputedStyle(bar).backgroundColor)
   }
   const bar = root.querySelector(".legend i").getBoundingClientRect()
   const gradient = context.createLinearGradient(bar.left - place.left, 0, bar.right - place.left, 0)
   skin.weights.forEach((stop, i) => gradient.addColorStop(i / (skin.weights.length - 1), stop))
   context.fillStyle = gradient
   context.fillRect(bar.left - place.left, bar.top - place.top, bar.width, bar.height)
-  return canvas
+  return context.canvas
 }
 
 /** The text of an element where it stands: in one piece if it is in one line, else sign by sign. @param {HTMLElement} element */

@@ -1,5 +1,7 @@
 /* A text as its tokens, each of which can be picked: the prompt, and what was written. */
 
+import { make } from "../../pictures/elements.js"
+
 /** How a token is shown: white space is kept, a line break is a sign and breaks the line. @param {string} piece */
 export const shown = piece => piece.replaceAll("\n", "↵\n").replaceAll("\t", "⇥")
 
@@ -11,26 +13,22 @@ export const label = piece => {
 
 /** @param {Flow} flow */
 export function tokenRow({ title, prompt, tokens, forced = [], begins = [], parts = -1, pick }) {
-  const element = document.createElement("div"), text = document.createElement("p")
-  element.className = "text"
-  if (title) element.append(Object.assign(document.createElement("b"), { textContent: title }))
-  const asked = prompt.map(piece => Object.assign(document.createElement("span"), { className: "prompt", textContent: shown(piece) }))
-  text.append(...asked)
+  const asked = prompt.map(piece => make("span", { className: "prompt", textContent: shown(piece) }))
   const buttons = tokens.map((piece, i) => {
-    const button = document.createElement("span"), isWhole = !/^(<0x[0-9A-F]{2}>)+$/.test(piece)
-    button.textContent = shown(piece)
-    button.className = ["token", forced[i] ? "forced" : "", isWhole ? "" : "part", i === parts ? "parts" : ""].filter(Boolean).join(" ")
+    const isWhole = !/^(<0x[0-9A-F]{2}>)+$/.test(piece)
+    const className = ["token", forced[i] ? "forced" : "", isWhole ? "" : "part", i === parts ? "parts" : ""].filter(Boolean).join(" ")
+    const button = make("span", { className, textContent: shown(piece) })
     button.dataset.place = String(i)
     if (i && begins[i] !== begins[i - 1]) button.title = "Here the context was full: the model went on with its newer half."
     if (!isWhole) button.title = "A part of a character"
     return button
   })
-  text.append(...buttons)
+  const text = make("p", {}, ...asked, ...buttons)
   text.onclick = event => {
     const place = /** @type {HTMLElement} */ (event.target).dataset.place
     if (place !== undefined) pick(Number(place))
   }
-  element.append(text)
+  const element = make("div", { className: "text" }, ...title ? [make("b", { textContent: title })] : [], text)
   let now = -1
   /** @type {HTMLElement[]} */
   const all = [...asked, ...buttons]

@@ -3,10 +3,12 @@
    numbers: float32, of each text each step, as tfm_ui/lenses/generate/write/text.py writes them.
    Steps need no server: all of them are here. A token that the reader puts in place of another does. */
 
-import { fitting, hideOnScroll, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { fitting, keep, placeTip, room, stretch, watch } from "../../pictures/canvas.js"
+import { actOn, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, dress, floats } from "../../pictures/paint.js"
-import { isMoved, placeOf, replay, stepOf, told } from "./replay.js"
+import { fillBox } from "../../pictures/pen.js"
+import { isMoved, placeOf, replay, stepOf, told } from "../../pictures/replay.js"
 import { tokenRow } from "./text_flow.js"
 import { heightOf, inWords, paintStep, rowAt, rowBox } from "./write_drawing.js"
 
@@ -17,8 +19,8 @@ const OF_STEP = 9, OF_ROW = 5
 /** @param {Picture<WriteHeader>} picture */
 export default function ({ header, numbers, root, local, commit }) {
   const memory = root._memory ??= { at: -1, text: 0 }
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const canvas = /** @type {HTMLCanvasElement} */ ($("canvas")), tip = $(".tip"), rest = () => commit({ [STEP]: told(memory, stepOf(at(), last())) })
+  const $ = partsOf(root)
+  const canvas = root.querySelector("canvas"), tip = $(".tip"), rest = () => commit({ [STEP]: told(memory, stepOf(at(), last())) })
   const context = contextOf(canvas), all = floats(numbers), stride = OF_STEP + header.rows * OF_ROW
   const wished = Number(local[STEP] ?? 0)
   memory.text = Math.min(memory.text, header.texts.length - 1)
@@ -81,11 +83,10 @@ export default function ({ header, numbers, root, local, commit }) {
     if (last() < 0 || !memory.skin) return
     const now = step()
     rows.forEach((row, number) => row.stand(number === memory.text ? at() : -1, at()))
-    player.say(inWords(header, now))
+    player.say({ words: inWords(header, now) })
     $(".undo").hidden = !header.put.length
     scene = memory.scene = { context, header, skin: memory.skin, step: now, width: canvas.clientWidth, lit }
-    context.fillStyle = memory.skin.paper
-    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight)
+    fillBox(context, memory.skin.paper, 0, 0, canvas.clientWidth, canvas.clientHeight)
     paintStep(scene, canvas.clientHeight)
     restore = keep(canvas)
     canvas.setAttribute("aria-label", inWords(header, now))
@@ -136,20 +137,14 @@ export default function ({ header, numbers, root, local, commit }) {
   }
   canvas.onkeydown = event => {
     const count = scene?.step.candidates.length ?? 0
-    /** @type {ByKey<() => void>} */
-    const acts = {
+    actOn(event, {
       ArrowDown: () => light(Math.min(count - 1, lit + 1)),
       ArrowUp: () => light(Math.max(0, lit - 1)),
       ArrowLeft: player.back,
       ArrowRight: player.on,
       Escape: () => light(-1),
       Enter: () => { if (scene && lit >= 0 && scene.step.candidates[lit].id !== scene.step.token) put(scene.step.candidates[lit]) },
-    }
-    const act = acts[event.key]
-    if (!act) return
-    event.preventDefault()
-    event.stopPropagation()
-    act()
+    })
   }
 
   root.savePicture = (file, words = { caption: header.about }) => {
@@ -157,6 +152,5 @@ export default function ({ header, numbers, root, local, commit }) {
   }
 
   build()
-  const still = hideOnScroll(() => light(-1)), unwatch = watch(root, draw)
-  return () => { unwatch(); still() }
+  return watch(root, draw, () => light(-1))
 }

@@ -1,7 +1,8 @@
 /* How a step is painted: a row for each candidate, from its logit to what is left of its probability; beside them the bar of
    all that is left, from 0 to 1, with the random number on it. */
 
-import { clamp, hatch, percent, rounded } from "../../pictures/paint.js"
+import { clamp, percent, rounded } from "../../pictures/paint.js"
+import { fillBox, line, maskedBox, write } from "../../pictures/pen.js"
 import { label } from "./text_flow.js"
 
 const ROW = 24, HEAD = 40, NARROW = 560 // pixels at a root font of 16
@@ -62,30 +63,18 @@ export function paintStep(scene, height) {
   const size = Math.round(14 * rem)
   const at = sampling.greedy || sampling.temperature === 1 || narrow ? "" : ` at temperature ${sampling.temperature}`
   const heads = [...narrow ? [] : ["logit"], `probability${at}`, sampling.greedy ? "the likeliest is taken" : "after the cuts"]
-  context.textBaseline = "middle"
   context.font = `600 ${size}px ${family}`
-  context.fillStyle = skin.muted
-  context.textAlign = "right"
-  context.fillText("token", name - 8 * rem, top / 2)
-  context.textAlign = "left"
-  heads.forEach((head, i) => context.fillText(head, name + i * (wide + gap), top / 2, wide))
+  write(context, "token", name - 8 * rem, top / 2, skin.muted, "right")
+  heads.forEach((head, i) => write(context, head, name + i * (wide + gap), top / 2, skin.muted, "left", { room: wide }))
   const logits = step.candidates.map(({ logit }) => logit), high = Math.max(...logits), low = Math.min(...logits, high - 1)
   const most = Math.max(...step.candidates.map(({ share }) => share))
   const left = Math.max(...step.candidates.map(({ final }) => final), most)
   step.candidates.forEach((candidate, i) => {
     const y = top + i * row, isIt = candidate.id === step.token
-    if (i === lit || isIt) {
-      context.fillStyle = isIt ? skin.ring : skin.rule
-      context.globalAlpha = isIt ? 0.28 : 0.5
-      context.fillRect(0, y, width - bar, row - 1)
-      context.globalAlpha = 1
-    }
-    context.font = `${isIt ? 600 : 400} ${size}px ${family}`
-    context.fillStyle = skin.ink
-    context.textAlign = "right"
-    const isLater = candidate.rank > i
-    context.fillText(`${isLater ? `#${candidate.rank + 1} ` : ""}${label(candidate.piece)}`, name - 8 * rem, y + row / 2, name - 10 * rem)
-    context.textAlign = "left"
+    if (isIt) fillBox(context, skin.ring, 0, y, width - bar, row - 1, 0.28)
+    else if (i === lit) fillBox(context, skin.rule, 0, y, width - bar, row - 1, 0.5)
+    const font = `${isIt ? 600 : 400} ${size}px ${family}`, rank = candidate.rank > i ? `#${candidate.rank + 1} ` : ""
+    write(context, rank + label(candidate.piece), name - 8 * rem, y + row / 2, skin.ink, "right", { font, room: name - 10 * rem })
     const { logit, share, final, cut } = candidate, isCut = false
     const columns = [
       ...narrow ? [] : [{ length: 0.15 + 0.85 * (logit - low) / (high - low), text: signed(logit), colour: skin.muted, isCut }],
@@ -94,21 +83,9 @@ export function paintStep(scene, height) {
     ]
     columns.forEach(({ length, text, colour, isCut }, column) => {
       const x = name + column * (wide + gap), words = 74 * rem, room = wide - words, w = Math.max(1, length * room)
-      if (isCut) {
-        context.fillStyle = skin.masked
-        context.fillRect(x, y + row * 0.22, 18 * rem, row * 0.5)
-        const lines = new Path2D()
-        hatch(lines, x, y + row * 0.22, 18 * rem, row * 0.5)
-        context.strokeStyle = skin.hatch
-        context.stroke(lines)
-      } else {
-        context.fillStyle = colour
-        context.globalAlpha = column === heads.length - 3 ? 0.45 : 0.85
-        context.fillRect(x, y + row * 0.22, w, row * 0.5)
-        context.globalAlpha = 1
-      }
-      context.fillStyle = skin.ink
-      context.fillText(text, x + (isCut ? 18 * rem : w) + 6 * rem, y + row / 2, words + room - w)
+      if (isCut) maskedBox(context, skin, x, y + row * 0.22, 18 * rem, row * 0.5)
+      else fillBox(context, colour, x, y + row * 0.22, w, row * 0.5, column === heads.length - 3 ? 0.45 : 0.85)
+      write(context, text, x + (isCut ? 18 * rem : w) + 6 * rem, y + row / 2, skin.ink, "left", { room: words + room - w })
     })
   })
   if (sampling.greedy) return
@@ -133,47 +110,26 @@ function upright({ context, skin, step, width }, { bar, top }, height) {
   const { rem, family } = skin, x = width - bar + 56 * rem, w = 44 * rem, high = height - top - 14 * rem, size = Math.round(13 * rem)
   const y = (/** @type {number} */ share) => top + share * high
   const { named, sum } = segments(step)
-  context.font = `600 ${Math.round(14 * rem)}px ${family}`
-  context.fillStyle = skin.muted
-  context.textAlign = "left"
-  context.fillText("the draw", width - bar + 12 * rem, top / 2)
+  /** @param {string} text @param {number} begin @param {number} end @param {string} colour */
+  const beside = (text, begin, end, colour) =>
+    write(context, text, x + w + 6 * rem, (y(begin) + y(end)) / 2, colour, "left", { room: width - x - w - 6 * rem })
+  write(context, "the draw", width - bar + 12 * rem, top / 2, skin.muted, "left", { font: `600 ${Math.round(14 * rem)}px ${family}` })
   context.font = `${size}px ${family}`
   for (const { begin, end, candidate } of named) {
     const isIt = candidate.id === step.token && !step.forced
-    context.fillStyle = skin.result
-    context.globalAlpha = isIt ? 0.95 : 0.35
-    context.fillRect(x, y(begin), w, Math.max(0.5, y(end) - y(begin) - 1))
-    context.globalAlpha = 1
-    if (y(end) - y(begin) > size) {
-      context.fillStyle = skin.ink
-      context.fillText(label(candidate.piece), x + w + 6 * rem, (y(begin) + y(end)) / 2, width - x - w - 6 * rem)
-    }
+    fillBox(context, skin.result, x, y(begin), w, Math.max(0.5, y(end) - y(begin) - 1), isIt ? 0.95 : 0.35)
+    if (y(end) - y(begin) > size) beside(label(candidate.piece), begin, end, skin.ink)
   }
   if (sum < 0.9995) {
-    context.fillStyle = skin.masked
-    context.fillRect(x, y(sum), w, y(1) - y(sum))
     const isIt = step.rank >= named.length && !step.forced
-    if (isIt) {
-      context.fillStyle = skin.result
-      context.fillRect(x, y(step.begin), w, Math.max(2, y(step.end) - y(step.begin)))
-    }
-    if (y(1) - y(sum) > size) {
-      context.fillStyle = skin.muted
-      context.fillText(`${Math.max(0, step.left[2] - named.length)} more`, x + w + 6 * rem, (y(sum) + y(1)) / 2, width - x - w - 6 * rem)
-    }
+    fillBox(context, skin.masked, x, y(sum), w, y(1) - y(sum))
+    if (isIt) fillBox(context, skin.result, x, y(step.begin), w, Math.max(2, y(step.end) - y(step.begin)))
+    if (y(1) - y(sum) > size) beside(`${Math.max(0, step.left[2] - named.length)} more`, sum, 1, skin.muted)
   }
   const at = y(step.number)
-  context.strokeStyle = skin.ink
-  context.lineWidth = 2
-  context.beginPath()
-  context.moveTo(x - 8 * rem, at)
-  context.lineTo(x + w, at)
-  context.stroke()
-  context.fillStyle = skin.ink
-  context.textAlign = "right"
-  context.font = `600 ${size}px ${family}`
-  context.fillText(rounded(step.number, 3, 1), x - 10 * rem, clamp(at, top + 6 * rem, height - 20 * rem))
-  context.textAlign = "left"
+  line(context, skin.ink, 2, [x - 8 * rem, at], [x + w, at])
+  const middle = clamp(at, top + 6 * rem, height - 20 * rem)
+  write(context, rounded(step.number, 3, 1), x - 10 * rem, middle, skin.ink, "right", { font: `600 ${size}px ${family}` })
 }
 
 /** The bar across, which lies below the rows on phones. @param {WriteScene} scene @param {number} top */
@@ -181,25 +137,14 @@ function across({ context, skin, step, width }, top) {
   const { rem, family } = skin, size = Math.round(13 * rem), y = top + 30 * rem, high = 22 * rem
   const x = (/** @type {number} */ share) => share * width
   const { named, sum } = segments(step)
-  context.font = `600 ${size}px ${family}`
-  context.fillStyle = skin.ink
-  context.textAlign = step.number > 0.5 ? "right" : "left"
-  context.fillText(`random number ${rounded(step.number, 3, 1)}`, x(step.number), top + 14 * rem)
+  const words = `random number ${rounded(step.number, 3, 1)}`, align = step.number > 0.5 ? "right" : "left"
+  write(context, words, x(step.number), top + 14 * rem, skin.ink, align, { font: `600 ${size}px ${family}` })
   for (const { begin, end, candidate } of named) {
-    context.fillStyle = skin.result
-    context.globalAlpha = candidate.id === step.token && !step.forced ? 0.95 : 0.35
-    context.fillRect(x(begin), y, Math.max(0.5, x(end) - x(begin) - 1), high)
-    context.globalAlpha = 1
+    const alpha = candidate.id === step.token && !step.forced ? 0.95 : 0.35
+    fillBox(context, skin.result, x(begin), y, Math.max(0.5, x(end) - x(begin) - 1), high, alpha)
   }
-  context.fillStyle = skin.masked
-  if (sum < 0.9995) context.fillRect(x(sum), y, width - x(sum), high)
-  context.fillStyle = skin.result
-  if (step.rank >= named.length && !step.forced) context.fillRect(x(step.begin), y, Math.max(2, x(step.end) - x(step.begin)), high)
-  context.strokeStyle = skin.ink
-  context.lineWidth = 2
-  context.beginPath()
-  context.moveTo(x(step.number), y - 6 * rem)
-  context.lineTo(x(step.number), y + high)
-  context.stroke()
-  context.textAlign = "left"
+  if (sum < 0.9995) fillBox(context, skin.masked, x(sum), y, width - x(sum), high)
+  if (step.rank >= named.length && !step.forced)
+    fillBox(context, skin.result, x(step.begin), y, Math.max(2, x(step.end) - x(step.begin)), high)
+  line(context, skin.ink, 2, [x(step.number), y - 6 * rem], [x(step.number), y + high])
 }

@@ -1,7 +1,8 @@
 /* How a head's map is laid out and painted. A scene is {context, header, weights, view, skin, table, layout}: the canvas,
    what came from the server, the window of cells that is shown, the colours, and where everything goes. */
 
-import { colourBar, decimals, hatch, image, inCell, ink, paste, pool, rounded, veil, word } from "../../pictures/paint.js"
+import { decimals, image, inCell, ink, paste, pool, rounded, word } from "../../pictures/paint.js"
+import { colourBar, disc, fillBox, hatch, maskedBox, outlineBox, stroke, turned, veil, write, writeAbove } from "../../pictures/pen.js"
 
 export const MASKED = -1 // stands in place of a weight that the mask forbids
 export const PRINTED = 12 // in maps of up to this many tokens a side, each cell that has room prints its number
@@ -77,24 +78,19 @@ function cells({ context, header, weights, view, skin, table, layout }) {
   const gap = cell >= 12 ? 2 : 1, tall = cell - gap, side = wide - gap, hatched = Math.max(columns, rows) <= HATCHED
   const prints = Math.max(columns, rows) <= PRINTED && wide >= 28 * rem && cell >= (layout.fill ? 18 : 28) * rem
   const masked = new Path2D()
-  context.textAlign = "center"
-  context.textBaseline = "middle"
   for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) {
     const w = weights[(first + r) * K + left + c], at = x + c * wide, down = y + r * cell
     const fill = w === MASKED ? skin.masked : table[shade(w, header.top)]
-    context.fillStyle = fill
-    context.fillRect(at, down, side, tall)
+    fillBox(context, fill, at, down, side, tall)
     if (w === MASKED && hatched) hatch(masked, at, down, side, tall)
     if (w === MASKED || !prints || first + r >= header.read) continue
-    context.fillStyle = ink(fill)
     context.font = `${Math.max(least, (cell >= 64 * rem ? 18 : cell >= 40 * rem ? 15 : cell >= 34 * rem ? 13 : 11) * rem)}px ${layout.family}`
     const digits = columns === K && rows === Q ? 2 : /** @type {number} */ (
       [4, 3, 2].find(n => n === 2 || context.measureText(`>${rounded(0, n)}`).width < side - 4))
-    context.fillText(columns === K && rows === Q ? inCell(w, 1) : decimals(w, digits), at + side / 2, down + tall / 2 + 1)
+    const text = columns === K && rows === Q ? inCell(w, 1) : decimals(w, digits)
+    write(context, text, at + side / 2, down + tall / 2 + 1, ink(fill), "center")
   }
-  context.strokeStyle = skin.hatch
-  context.lineWidth = 1
-  context.stroke(masked)
+  stroke(context, skin.hatch, 1, masked)
 }
 
 /** @param {HeadMapScene} scene */
@@ -118,33 +114,16 @@ function names(scene) {
   context.font = `${size}px ${family}`
   for (let r = 0; r < rows; r += step.row) name(scene, header.queries[first + r], "query", r)
   for (let c = 0; c < columns; c += step.column) name(scene, header.keys[left + c], "key", c)
-  context.font = `${14 * rem}px ${family}`
-  context.textAlign = "center"
-  context.textBaseline = "top"
-  context.fillStyle = skin.key
-  context.fillText("key (column): is looked at", Math.max(x + wide * columns / 2, 80 * rem), 2)
-  context.save()
-  context.translate(2, y + cell * rows / 2)
-  context.rotate(-Math.PI / 2)
-  context.fillStyle = skin.query
-  context.fillText(cell * rows > 130 * rem ? "query (row): looks" : "query", 0, 0)
-  context.restore()
+  const look = /** @type {const} */ ({ font: `${14 * rem}px ${family}`, baseline: "top" })
+  write(context, "key (column): is looked at", Math.max(x + wide * columns / 2, 80 * rem), 2, skin.key, "center", look)
+  turned(context, 2, y + cell * rows / 2, Math.PI / 2, () =>
+    write(context, cell * rows > 130 * rem ? "query (row): looks" : "query", 0, 0, skin.query, "center", look))
 }
 
 /** @param {HeadMapScene} scene @param {string} text @param {"query" | "key"} role @param {number} at */
 function name({ context, skin, layout: { x, y, cell, wide, angle } }, text, role, at) {
-  context.fillStyle = skin[role]
-  context.textBaseline = "middle"
-  if (role === "query") {
-    context.textAlign = "right"
-    return context.fillText(text, x - 12, y + (at + 0.5) * cell)
-  }
-  context.save()
-  context.translate(x + (at + 0.5) * wide, y - 10)
-  context.rotate(-angle)
-  context.textAlign = angle ? "left" : "center"
-  context.fillText(text, 0, 0)
-  context.restore()
+  if (role === "query") write(context, text, x - 12, y + (at + 0.5) * cell, skin.query, "right")
+  else writeAbove(context, text, x + (at + 0.5) * wide, y - 10, skin.key, angle)
 }
 
 /** The colour bar, and what grey means if there is any: centred below the map.
@@ -159,13 +138,8 @@ function scale({ context, header, weights, view, skin, layout }) {
   const from = Math.max(18 * rem, Math.min(x + wide * view.columns / 2 - all / 2, width - all - 2))
   colourBar(context, skin, skin.weights, { x: from, y, w: bar }, "0", text)
   if (!masked) return
-  context.fillText("masked", from + chip + 18 * rem, y + 5 * rem)
-  context.fillStyle = skin.masked
-  context.fillRect(from + chip, y - 1, 13 * rem, 12 * rem)
-  context.strokeStyle = skin.hatch
-  context.beginPath()
-  hatch(context, from + chip, y - 1, 13 * rem, 12 * rem)
-  context.stroke()
+  write(context, "masked", from + chip + 18 * rem, y + 5 * rem, skin.muted)
+  maskedBox(context, skin, from + chip, y - 1, 13 * rem, 12 * rem)
 }
 
 /** Outline the cell that the reader points at and light its two names; returns where the cell is.
@@ -174,28 +148,19 @@ export function lightUp(scene, { q, k }) {
   const { context, header, view, skin, layout } = scene, { x, y, cell, wide, size, family, block, rem, angle, long, step } = layout
   const tall = block * cell, side = block * wide
   const c = x + Math.floor((k - view.left) / block) * side, r = y + Math.floor((q - view.top) / block) * tall
-  context.strokeStyle = skin.ink
-  context.lineWidth = 2
-  context.strokeRect(c, r, Math.max(side - 1, 4), Math.max(tall - 1, 4))
+  outlineBox(context, skin.ink, 2, c, r, Math.max(side - 1, 4), Math.max(tall - 1, 4))
   if (layout.bare) return { x: c, y: r, h: tall }
   context.font = `700 ${size}px ${family}`
   /** @type {["query" | "key", string, number][]} */
   const lit = [["query", header.queries[q], q - view.top], ["key", header.keys[k], k - view.left]]
   for (const [role, text, i] of lit) {
     const broad = context.measureText(text).width + 4, line = size * 1.2, middle = (i + 0.5) * (role === "query" ? cell : wide)
-    context.save() // paper under the name, which may lie over its neighbours'
-    context.fillStyle = skin.paper
-    if (role === "query") context.fillRect(x - 12 - broad, y + middle - line / 2, broad + 2, line)
-    else {
-      context.translate(x + middle, y - 10)
-      context.rotate(-angle)
-      context.fillRect(angle ? -2 : -broad / 2, -line / 2, step.column > 1 && angle ? long + 4 : broad, line)
-    }
-    context.restore()
+    // Paper under the name, which may lie over its neighbours':
+    if (role === "query") fillBox(context, skin.paper, x - 12 - broad, y + middle - line / 2, broad + 2, line)
+    else turned(context, x + middle, y - 10, angle, () =>
+      fillBox(context, skin.paper, angle ? -2 : -broad / 2, -line / 2, step.column > 1 && angle ? long + 4 : broad, line))
     name(scene, text, role, i)
-    context.beginPath()
-    context.arc(role === "query" ? x - 5 : x + middle, role === "query" ? y + middle : y - 5, 3.5 * rem, 0, 7)
-    context.fill()
+    disc(context, skin[role], role === "query" ? [x - 5, y + middle] : [x + middle, y - 5], 3.5 * rem)
   }
   return { x: c, y: r, h: tall }
 }

@@ -5,8 +5,10 @@
    Everything but the click stays in the browser. User text reaches the page through textContent alone. */
 
 import { density, isTouched, room, watch } from "../../pictures/canvas.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
-import { clamp, contextOf, dress, image, palette, pool, veil, word } from "../../pictures/paint.js"
+import { clamp, contextOf, dress, image, palette, pool, word } from "../../pictures/paint.js"
+import { fillBox, veil, write } from "../../pictures/pen.js"
 
 /* In pixels, and those with a comment also at a root font of 16: */
 const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the left
@@ -42,16 +44,12 @@ function tileOf(map, { rows, columns, read }, end, block, table, masked, paper) 
 function poster(cells, canvas, skin) {
   const ratio = density(), sheet = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height })
   const context = contextOf(sheet), origin = cells.getBoundingClientRect()
-  context.fillStyle = skin.paper
-  context.fillRect(0, 0, sheet.width, sheet.height)
+  fillBox(context, skin.paper, 0, 0, sheet.width, sheet.height)
   context.drawImage(canvas, 0, 0)
-  context.fillStyle = skin.muted
   context.font = `${13 * ratio * skin.rem}px ${skin.family}`
-  context.textAlign = "center"
-  context.textBaseline = "middle"
   for (const label of cells.querySelectorAll(".column, .row")) {
-    const box = label.getBoundingClientRect()
-    context.fillText(label.innerText, (box.left - origin.left + box.width / 2) * ratio, (box.top - origin.top + box.height / 2) * ratio)
+    const box = label.getBoundingClientRect(), x = box.left - origin.left + box.width / 2, y = box.top - origin.top + box.height / 2
+    write(context, label.innerText, x * ratio, y * ratio, skin.muted, "center")
   }
   return sheet
 }
@@ -60,8 +58,7 @@ function poster(cells, canvas, skin) {
 export default function ({ header, numbers: maps, root, alone, setTriggerValue }) {
   const memory = root._memory ??= { shape: "", isolated: null } // what outlives an update
   const { layers, heads, rows, columns, picked } = header
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   /** @type {Skin} */
   let skin
   /** @type {number[]} */
@@ -85,13 +82,12 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     cells.style.setProperty("--columns", String(heads))
     cells.classList.toggle("dense", heads > 8)
     cells.replaceChildren(document.createElement("canvas"))
-    /** @param {string} kind @param {string} text @param {string} [tag] */
+    /** @param {string} kind @param {string} text @param {"span" | "button"} [tag] */
     const add = (kind, text, tag = "span") =>
-      cells.appendChild(Object.assign(document.createElement(tag), { className: kind, textContent: text }))
+      cells.appendChild(make(tag, { className: kind, textContent: text }))
     add("corner", "")
     for (let head = 1; head <= heads; head++) {
-      const word = Object.assign(document.createElement("span"), { textContent: "head " }) // hidden where it has no room
-      add("column", "").append(word, String(head))
+      add("column", "").append(make("span", { textContent: "head " }), String(head)) // the word is hidden where it has no room
     }
     for (let layer = 0; layer < layers; layer++) {
       add("row", `L${layer + 1}`).title = `layer ${layer + 1}`
@@ -152,8 +148,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   const glass = $(".glass"), chosen = picked ? picked[0] * heads + picked[1] : null
   const act = picked ? "lock" : "open"
   /** @param {number | null} i @param {string} how */
-  const say = (i, how) => $(".say").replaceChildren(
-    Object.assign(document.createElement("b"), { textContent: i === null ? "" : nameOf(i) }), ` ${how}`)
+  const say = (i, how) => $(".say").replaceChildren(make("b", { textContent: i === null ? "" : nameOf(i) }), ` ${how}`)
   /** @param {number | null} i */
   function preview(i) {
     glass.hidden = i === null || i === chosen

@@ -2,14 +2,15 @@
    and show user text through textContent alone. */
 
 import { keepDressed } from "../../pictures/canvas.js"
+import { make } from "../../pictures/elements.js"
 
 /** @param {Picture<BatchHeader>} picture */
 export default function ({ header, root, alone, commit }) {
   const undress = keepDressed(root)
   /** @param {string} className @param {string | number} textContent */
-  const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent, dir: "auto" })
+  const span = (className, textContent) => make("span", { className, textContent, dir: "auto" })
   const rows = header.rows.map(({ tokens, more, pads, morePads, name }, i) => {
-    const row = /** @type {HTMLButtonElement} */ (root.children[i] ?? document.createElement("button")), chosen = i + 1 === header.chosen
+    const row = /** @type {HTMLButtonElement} */ (root.children[i] ?? make("button")), chosen = i + 1 === header.chosen
     row.type = "button"
     row.ariaLabel = name
     row.ariaPressed = String(chosen)

@@ -3,21 +3,12 @@
    the numbers. */
 
 import { keepDressed } from "../../pictures/canvas.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { slide } from "../../pictures/slider.js"
-
-/** An element with these properties, around others.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {object} more @param {...(Node | string)} inside */
-const make = (tag, more, ...inside) => {
-  const element = Object.assign(document.createElement(tag), more)
-  element.append(...inside)
-  return element
-}
 
 /** @param {Picture<ComposerHeader>} picture */
 export default function ({ header, root, late, preview, commit, retract }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector), chips = $(".chips"), about = $(".about span"), offer = $(".about button")
+  const $ = partsOf(root), chips = $(".chips"), about = $(".about span"), offer = $(".about button")
   /** @type {{ chips: Map<number, Chip>, added: number, terms: ChipTerm[], [more: string]: any }} */
   const memory = root._memory ??= { chips: new Map(), added: 0 }
   const known = Object.fromEntries(header.known.map(mask => [mask.name, mask]))
@@ -51,9 +42,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
 
   /** @param {string} text @param {string} label @param {() => void} act */
   function button(text, label, act) {
-    const element = make("button", { textContent: text, ariaLabel: label, type: "button" })
-    element.onclick = act
-    return element
+    return make("button", { textContent: text, ariaLabel: label, type: "button", onclick: act })
   }
 
   /** @param {ChipTerm} term */

@@ -1,6 +1,6 @@
 /* How the stacks of diagram.js are laid out and painted, in CSS pixels, from the tokens at the bottom upwards. */
 
-import { ringAround } from "../../pictures/paint.js"
+import { fillBox, layersBand, line, plate, ringAround, surface, write } from "../../pictures/pen.js"
 
 const GAP = 28 // between two stacks, in pixels at a root font of 16, as all sizes here
 const GUTTER = 26 // left of the boxes, for the residual connections
@@ -55,27 +55,18 @@ function columnsOf(context, names, rows, space, rem) {
 /** @param {Context} context @param {ReturnType<typeof layOut>} picture @param {Skin} skin */
 export function paint(context, picture, skin) {
   const { sides, size, small, least, tall } = picture, { rem, family, ink, muted } = skin
-  context.textBaseline = "middle"
+  const font = `${small}px ${family}`
   for (const { title, left, boxes, columns } of sides) {
-    context.textAlign = "left"
-    context.fillStyle = ink
-    context.font = `600 ${size}px ${family}`
-    context.fillText(title, left + GUTTER * rem, 12 * rem, boxes[0].w)
-    context.font = `${small}px ${family}`
-    context.fillStyle = muted
-    context.textAlign = "right"
-    for (const { name, right } of columns) context.fillText(name, right, (TITLE + HEADS / 2) * rem)
+    write(context, title, left + GUTTER * rem, 12 * rem, ink, "left", { font: `600 ${size}px ${family}`, room: boxes[0].w })
+    for (const { name, right } of columns) write(context, name, right, (TITLE + HEADS / 2) * rem, muted, "right", { font })
     band(context, boxes, skin)
     boxes.forEach((box, k) => {
       if (k && box.kind !== "fold") arrow(context, box.x + box.w / 2, boxes[k - 1].y, box.y + box.h, skin)
       if (box.begins >= 0) bypass(context, box, boxes[box.begins], skin, tall)
     })
     for (const box of boxes) paintBox(context, box, skin, { size, small, least })
-    context.font = `${small}px ${family}`
-    context.textAlign = "right"
     for (const box of boxes) for (const { index, long, right } of columns) {
-      context.fillStyle = box.picked ? ink : muted
-      context.fillText(box.cells[index]?.[long] ?? "", right, box.y + box.h / 2)
+      write(context, box.cells[index]?.[long] ?? "", right, box.y + box.h / 2, box.picked ? ink : muted, "right", { font })
     }
   }
   if (sides.length > 1) across(context, sides[0], sides[1], skin)
@@ -83,36 +74,25 @@ export function paint(context, picture, skin) {
 
 /** The layers lie on a band.
  * @param {Context} context @param {DiagramBox[]} boxes @param {Skin} skin */
-function band(context, boxes, { rule, rem }) {
-  const inside = boxes.filter(box => box.inside)
+function band(context, boxes, skin) {
+  const inside = boxes.filter(box => box.inside), { rem } = skin
   if (!inside.length) return
   const top = Math.min(...inside.map(({ y }) => y)), foot = Math.max(...inside.map(({ y, h }) => y + h)), { x, w } = inside[0]
-  context.globalAlpha = 0.4
-  context.fillStyle = rule
-  context.beginPath()
-  context.roundRect(x - (GUTTER - 4) * rem, top - 3 * rem, w + (GUTTER + 2) * rem, foot - top + 6 * rem, 8 * rem)
-  context.fill()
-  context.globalAlpha = 1
+  layersBand(context, skin, x - (GUTTER - 4) * rem, top - 3 * rem, w + (GUTTER + 2) * rem, foot - top + 6 * rem)
 }
 
 /** @param {Context} context @param {DiagramBox} box @param {Skin} skin @param {{ size: number, small: number, least: number }} letters */
 function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin, { size, small, least }) {
   const { rem, family } = skin, bare = kind === "tokens" || kind === "fold"
   if (!bare) {
-    context.beginPath()
-    context.roundRect(x, y, w, h, 6 * rem)
-    context.fillStyle = skin.paper
-    context.fill()
-    context.strokeStyle = colourOf(kind, skin)
-    context.lineWidth = (kind === "norm" || kind === "sum" || kind === "layer" ? 1 : 2) * rem
-    context.stroke()
+    const wide = (kind === "norm" || kind === "sum" || kind === "layer" ? 1 : 2) * rem
+    plate(context, skin.paper, colourOf(kind, skin), wide, x, y, w, h, 6 * rem)
     if (picked) ringAround(context, skin, { x: x - 2 * rem, y: y - 2 * rem, w: w + 4 * rem, h: h + 4 * rem }, 4 * rem, 2.5 * rem)
   }
-  context.textAlign = "center"
-  context.fillStyle = kind === "tokens" || (kind === "fold" && !Object.keys(sets).length) ? skin.muted : skin.ink
+  const colour = kind === "tokens" || (kind === "fold" && !Object.keys(sets).length) ? skin.muted : skin.ink
   context.font = `${bare || kind === "layer" ? 400 : 600} ${bare ? small : size}px ${family}`
   const marked = mark && context.measureText(`${text} ${mark}`).width > w - 16 * rem
-  context.fillText(text, x + w / 2, y + h / 2 + (marked ? 0.12 * h : 0) + 0.5, w - 8 * rem)
+  write(context, text, x + w / 2, y + h / 2 + (marked ? 0.12 * h : 0) + 0.5, colour, "center", { room: w - 8 * rem })
   if (kind === "fold" && Object.keys(sets).length) underline(context, text, x + w / 2, y + h / 2 + 0.6 * small, skin)
   if (mark) chip(context, mark, x + w + 4 * rem, y, skin, least, w / 2 - 8 * rem)
 }
@@ -120,8 +100,7 @@ function paintBox(context, { x, y, w, h, kind, text, mark, picked, sets }, skin,
 /** @param {Context} context @param {string} text @param {number} middle @param {number} y @param {Skin} skin */
 function underline(context, text, middle, y, { muted, rem }) {
   const half = context.measureText(text).width / 2
-  context.fillStyle = muted
-  context.fillRect(middle - half, y, 2 * half, rem)
+  fillBox(context, muted, middle - half, y, 2 * half, rem)
 }
 
 /** What enters a box from outside, on its upper right corner: its name alone where more would reach the arrow.
@@ -132,16 +111,8 @@ function chip(context, text, right, y, skin, least, most) {
   context.font = `600 ${least}px ${skin.family}`
   const long = context.measureText(text).width + 12 * rem, named = long > most ? text.split(" ")[0] : text
   const w = context.measureText(named).width + 12 * rem, h = 1.4 * least, x = right - w
-  context.beginPath()
-  context.roundRect(x, y - 0.55 * h, w, h, h / 2)
-  context.fillStyle = skin.paper
-  context.fill()
-  context.strokeStyle = skin.heads[1]
-  context.lineWidth = 1.5 * rem
-  context.stroke()
-  context.fillStyle = skin.ink
-  context.textAlign = "center"
-  context.fillText(named, x + w / 2, y - 0.05 * h + 0.5)
+  plate(context, skin.paper, skin.heads[1], 1.5 * rem, x, y - 0.55 * h, w, h, h / 2)
+  write(context, named, x + w / 2, y - 0.05 * h + 0.5, skin.ink, "center")
 }
 
 /** @param {string} kind @param {Skin} skin */
@@ -153,56 +124,34 @@ const colourOf = (kind, skin) => ({
 /** An arrow upwards, from one box to the next.
  * @param {Context} context @param {number} x @param {number} from @param {number} to @param {Skin} skin */
 function arrow(context, x, from, to, { muted, rem }) {
-  context.strokeStyle = context.fillStyle = muted
-  context.lineWidth = 1.5 * rem
-  context.beginPath()
-  context.moveTo(x, from)
-  context.lineTo(x, to)
-  context.stroke()
-  head(context, x, to, 0, rem)
+  line(context, muted, 1.5 * rem, [x, from], [x, to])
+  head(context, muted, x, to, 0, rem)
 }
 
 /** The residual connection: it leaves the stream before the first box of the sub-layer, and comes back at the sum.
  * @param {Context} context @param {DiagramBox} sum @param {DiagramBox} first @param {Skin} skin @param {number} tall */
 function bypass(context, sum, first, { muted, rem }, tall) {
   const x = sum.x - 13 * rem, low = first.y + first.h + Math.min(5 * rem, 0.12 * tall), high = sum.y + sum.h / 2
-  context.strokeStyle = context.fillStyle = muted
-  context.lineWidth = 1.5 * rem
-  context.beginPath()
-  context.moveTo(first.x + first.w / 2, low)
-  context.lineTo(x, low)
-  context.lineTo(x, high)
-  context.lineTo(sum.x, high)
-  context.stroke()
-  head(context, sum.x, high, 1, rem)
+  line(context, muted, 1.5 * rem, [first.x + first.w / 2, low], [x, low], [x, high], [sum.x, high])
+  head(context, muted, sum.x, high, 1, rem)
 }
 
 /** The encoder's output flows into each cross-attention of the decoder.
  * @param {Context} context @param {DiagramSide} encoder @param {DiagramSide} decoder @param {Skin} skin */
 function across(context, encoder, decoder, { key, rem }) {
   const top = encoder.boxes[encoder.boxes.length - 1], x = decoder.left + 2 * rem, y = top.y - 5 * rem
-  context.strokeStyle = context.fillStyle = key
-  context.lineWidth = 2 * rem
+  const middle = top.x + top.w / 2
   for (const box of decoder.boxes.filter(({ looks }) => looks)) {
     const to = box.y + 0.72 * box.h
-    context.beginPath()
-    context.moveTo(top.x + top.w / 2, top.y)
-    context.lineTo(top.x + top.w / 2, y)
-    context.lineTo(x, y)
-    context.lineTo(x, to)
-    context.lineTo(box.x, to)
-    context.stroke()
-    head(context, box.x, to, 1, rem)
+    line(context, key, 2 * rem, [middle, top.y], [middle, y], [x, y], [x, to], [box.x, to])
+    head(context, key, box.x, to, 1, rem)
   }
 }
 
 /** The head of an arrow, upwards, or turned by a quarter to the right.
- * @param {Context} context @param {number} x @param {number} y @param {0 | 1} right @param {number} rem */
-function head(context, x, y, right, rem) {
+ * @param {Context} context @param {string} colour @param {number} x @param {number} y @param {0 | 1} right @param {number} rem */
+function head(context, colour, x, y, right, rem) {
   const long = 6 * rem, half = 3.5 * rem
-  context.beginPath()
-  context.moveTo(x, y)
-  context.lineTo(x - (right ? long : half), y + (right ? -half : long))
-  context.lineTo(x - (right ? long : -half), y + (right ? half : long))
-  context.fill()
+  if (right) surface(context, colour, [x, y], [x - long, y - half], [x - long, y + half])
+  else surface(context, colour, [x, y], [x - half, y + long], [x + half, y + long])
 }

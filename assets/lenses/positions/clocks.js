@@ -4,9 +4,11 @@
    The server computes the hands: in a file (`alone`) there is none, and they stand still. */
 
 import { face, layOut } from "./clocks_drawing.js"
-import { hideOnScroll, keepLater, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { keepLater, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, floats, rounded } from "../../pictures/paint.js"
+import { outlineBox } from "../../pictures/pen.js"
 import { slide } from "../../pictures/slider.js"
 import { speedBeside } from "../../pictures/speed.js"
 
@@ -14,8 +16,7 @@ const BEAT = 1000 // ms from position to position
 
 /** @param {Picture<ClocksHeader>} picture */
 export default function ({ header, numbers, root, late, alone, preview, commit, retract }) {
-  /** @param {string} selector */
-  const $ = selector => root.querySelector(selector)
+  const $ = partsOf(root)
   const memory = root._memory ??= { sliders: { query: {}, key: {} }, look: null }
   const { parameters, last } = header, hands = floats(numbers), canvas = root.querySelector("canvas"), context = contextOf(canvas)
   const clocks = header.pairs.map((pair, i) => ({ pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5) }))
@@ -122,9 +123,7 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
     $(".say").textContent = tip.textContent
     if (i === null) return
     const { x, y, side } = places.at(i)
-    context.strokeStyle = skin.ink
-    context.lineWidth = 1
-    context.strokeRect(x + 0.5, y + 0.5, side - 1, places.tall - 1)
+    outlineBox(context, skin.ink, 1, x + 0.5, y + 0.5, side - 1, places.tall - 1)
     placeTip(tip, { x: x + side / 2, y, h: places.tall }, canvas.clientWidth, canvas.offsetTop)
   }
 
@@ -161,6 +160,5 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   canvas.setAttribute("aria-label", `${header.about} Arrow keys read the pairs.`)
 
   root.savePicture = (name, words = {}) => { look(null); save(root, name, words, { width: root.clientWidth, draw, sheet: () => canvas }) }
-  const leave = [watch(root, draw), hideOnScroll(() => memory.touched && look(null))]
-  return () => leave.forEach(stop => stop())
+  return watch(root, draw, () => memory.touched && look(null))
 }

@@ -1,6 +1,7 @@
 /* Where clocks go, and how one is painted. */
 
 import { grouped, powered } from "../../pictures/paint.js"
+import { disc, fillBox, line, stroke, write } from "../../pictures/pen.js"
 
 const ROOM = 68, LARGEST = 128, BELOW = 38 // a clock's least and largest width, and the height of the text below it, in pixels at a root font of 16
 
@@ -40,13 +41,10 @@ function sidesOf(count, width, rem, { high, fill }) {
  * @param {Skin} skin */
 export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x, y, side }, skin) {
   const { rem, family } = skin, cx = x + side / 2, cy = y + side / 2, r = side / 2 - 7 * rem
-  context.lineWidth = 1
-  context.strokeStyle = skin.muted
   context.beginPath()
   context.arc(cx, cy, r, 0, 7)
-  context.stroke()
-  context.fillStyle = skin.muted // where both pointed before they were turned
-  context.fillRect(cx + r - 4 * rem, cy - 0.5, 8 * rem, 1)
+  stroke(context, skin.muted, 1)
+  fillBox(context, skin.muted, cx + r - 4 * rem, cy - 0.5, 8 * rem, 1) // where both pointed before they were turned
   const from = Math.atan2(ks, kc), turn = Math.atan2(qs * kc - qc * ks, qc * kc + qs * ks) // from key to query, the short way
   context.fillStyle = skin.rule
   context.globalAlpha = 0.8
@@ -57,30 +55,21 @@ export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x
   context.globalAlpha = 1
   hand(context, cx, cy, r * kc, -r * ks, skin.key, true, rem)
   hand(context, cx, cy, r * qc, -r * qs, skin.query, false, rem)
-  context.textAlign = "center"
-  context.textBaseline = "middle"
-  context.font = `${13 * rem}px ${family}`
-  context.fillStyle = skin.ink
-  context.fillText(`pair ${pair}`, cx, y + side + 6 * rem, side - 8 * rem)
-  context.fillStyle = skin.muted
-  context.fillText(`λ ${brief(wavelength)}`, cx, y + side + 23 * rem, side - 8 * rem)
+  const look = { font: `${13 * rem}px ${family}`, room: side - 8 * rem }
+  write(context, `pair ${pair}`, cx, y + side + 6 * rem, skin.ink, "center", look)
+  write(context, `λ ${brief(wavelength)}`, cx, y + side + 23 * rem, skin.muted, "center", look)
 }
 
 /** A hand ends in a dot, the key's in a hollow one: they are told apart without their colours.
  * @param {Context} context @param {number} cx @param {number} cy @param {number} dx @param {number} dy
  * @param {string} colour @param {boolean} hollow @param {number} rem */
 function hand(context, cx, cy, dx, dy, colour, hollow, rem) {
-  context.strokeStyle = context.fillStyle = colour
-  context.lineWidth = 2.5 * rem
   const size = Math.hypot(dx, dy), short = hollow && size > 5 * rem ? 1 - 5 * rem / size : 1
+  line(context, colour, 2.5 * rem, [cx, cy], [cx + dx * short, cy + dy * short])
+  if (!hollow) return disc(context, colour, [cx + dx, cy + dy], 4 * rem)
   context.beginPath()
-  context.moveTo(cx, cy)
-  context.lineTo(cx + dx * short, cy + dy * short)
+  context.arc(cx + dx, cy + dy, 5 * rem, 0, 7)
   context.stroke()
-  context.beginPath()
-  context.arc(cx + dx, cy + dy, (hollow ? 5 : 4) * rem, 0, 7)
-  if (hollow) context.stroke()
-  else context.fill()
 }
 
 /** @param {number} number */

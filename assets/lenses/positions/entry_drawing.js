@@ -1,6 +1,8 @@
 /* How the rows of entry.js are laid out and painted, in CSS pixels. A step is what came from the server; `layOut` adds
    {x, y, w} of its box. */
 
+import { layersBand, line, plate, surface, write } from "../../pictures/pen.js"
+
 const COLOURS = { A: 0, B: 1 } // of the heads' colours, as everywhere on the page
 
 /** @param {number} rem */
@@ -70,11 +72,7 @@ const chipWidth = (context, side, name, rem) => context.measureText(chipText(sid
 /** @param {Context} context @param {EntryRow} row @param {EntryHeader} header @param {Skin} skin */
 export function paintRow(context, row, header, skin) {
   const { rem, family } = skin, size = sizes(rem)
-  context.textBaseline = "middle"
-  context.textAlign = "left"
-  context.fillStyle = skin.ink
-  context.font = `600 ${15 * rem}px ${family}`
-  context.fillText(row.title, 0, row.top + 12 * rem)
+  write(context, row.title, 0, row.top + 12 * rem, skin.ink, "left", { font: `600 ${15 * rem}px ${family}` })
   row.lines.forEach((line, i) => {
     band(context, line, header, skin, size, i === row.lines.findIndex(other => other.some(step => step.layer)))
     line.forEach((step, k) => {
@@ -94,57 +92,30 @@ function band(context, line, { layers }, skin, size, first) {
   const inside = line.filter(step => step.layer)
   if (!inside.length) return
   const { rem, family } = skin, { x, y } = inside[0], last = inside[inside.length - 1], end = last.x + last.w
-  context.fillStyle = skin.rule
-  context.globalAlpha = 0.4
-  context.beginPath()
-  context.roundRect(x - size.band, y - 26 * rem, end - x + 2 * size.band, size.box + 34 * rem, 8 * rem)
-  context.fill()
-  context.globalAlpha = 1
-  context.fillStyle = skin.muted
+  layersBand(context, skin, x - size.band, y - 26 * rem, end - x + 2 * size.band, size.box + 34 * rem)
   context.font = `${13 * rem}px ${family}`
-  context.textAlign = "left"
   const text = layers === 1 ? "1 layer" : `${layers} layers`, full = layers === 1 ? text : `${text}, each:`
   const fits = context.measureText(full).width <= end - x
-  context.fillText(!first ? "…" : fits ? full : text, x, y - 13 * rem, end - x)
+  write(context, !first ? "…" : fits ? full : text, x, y - 13 * rem, skin.muted, "left", { room: end - x })
 }
 
 /** @param {Context} context @param {number} from @param {number} to @param {number} y @param {Skin} skin */
 function arrow(context, from, to, y, { muted, rem }) {
   const head = 3.5 * rem, start = from + 2 * rem, end = to - 2 * rem
-  context.strokeStyle = context.fillStyle = muted
-  context.lineWidth = 1.5 * rem
-  context.beginPath()
-  context.moveTo(start, y)
-  context.lineTo(end - head, y)
-  context.stroke()
-  context.beginPath()
-  context.moveTo(end, y)
-  context.lineTo(end - 1.5 * head, y - head)
-  context.lineTo(end - 1.5 * head, y + head)
-  context.fill()
+  line(context, muted, 1.5 * rem, [start, y], [end - head, y])
+  surface(context, muted, [end, y], [end - 1.5 * head, y - head], [end - 1.5 * head, y + head])
 }
 
 /** A place where schemes can enter is dashed and pale as long as none does.
  * @param {Context} context @param {EntryBox} step @param {Skin} skin @param {EntrySizes} size */
 function box(context, { text, note, marks, place, x, y, w }, skin, size) {
   const { rem, family } = skin, pale = place && !marks.length, colour = marks.length ? skin.heads[COLOURS[marks[0][0]]] : skin.muted
-  context.beginPath()
-  context.roundRect(x, y, w, size.box, 6 * rem)
-  context.fillStyle = skin.paper
-  context.fill()
-  context.strokeStyle = colour
-  context.lineWidth = (marks.length ? 3 : 1) * rem
   context.setLineDash(pale ? [4 * rem, 4 * rem] : [])
-  context.stroke()
+  plate(context, skin.paper, colour, (marks.length ? 3 : 1) * rem, x, y, w, size.box, 6 * rem)
   context.setLineDash([])
-  context.textAlign = "center"
-  context.textBaseline = "middle"
-  context.font = `${pale ? 400 : 600} ${15 * rem}px ${family}`
-  context.fillStyle = pale ? skin.muted : skin.ink
-  context.fillText(text, x + w / 2, y + size.box / 2 + 1)
-  context.font = `${13 * rem}px ${family}`
-  context.fillStyle = skin.muted
-  context.fillText(note, x + w / 2, y + size.box + 13 * rem)
+  const font = `${pale ? 400 : 600} ${15 * rem}px ${family}`
+  write(context, text, x + w / 2, y + size.box / 2 + 1, pale ? skin.muted : skin.ink, "center", { font })
+  write(context, note, x + w / 2, y + size.box + 13 * rem, skin.muted, "center", { font: `${13 * rem}px ${family}` })
   let at = x
   for (const [side, name] of marks) at = chip(context, side, name, at, y - size.chip - 5 * rem, skin, size)
 }
@@ -154,17 +125,9 @@ function box(context, { text, note, marks, place, x, y, w }, skin, size) {
  * @param {Skin} skin @param {EntrySizes} size */
 function chip(context, side, name, x, y, skin, size) {
   const { rem } = skin, w = chipWidth(context, side, name, rem)
-  context.beginPath()
-  context.roundRect(x, y, w, size.chip, size.chip / 2)
-  context.fillStyle = skin.paper
-  context.fill()
-  context.strokeStyle = skin.heads[COLOURS[side]]
-  context.lineWidth = 2 * rem
   context.setLineDash(side === "B" ? [5 * rem, 3 * rem] : []) // as B's lines are
-  context.stroke()
+  plate(context, skin.paper, skin.heads[COLOURS[side]], 2 * rem, x, y, w, size.chip, size.chip / 2)
   context.setLineDash([])
-  context.fillStyle = skin.ink
-  context.textAlign = "center"
-  context.fillText(chipText(side, name), x + w / 2, y + size.chip / 2 + 1)
+  write(context, chipText(side, name), x + w / 2, y + size.chip / 2 + 1, skin.ink, "center")
   return x + w + 4 * rem
 }

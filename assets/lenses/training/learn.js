@@ -5,13 +5,16 @@
    that nobody's page has to be run. */
 
 import { picture } from "../../pictures/ask.js"
-import { hideOnScroll, isTouched, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
+import { isTouched, keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"
 import { config, saveChart } from "../../pictures/chart_files.js"
 import { arranged } from "../../pictures/chart_lines.js"
 import { dressed } from "../../pictures/chart_look.js"
+import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { contextOf, decode, dress, floats, palette } from "../../pictures/paint.js"
+import { fillBox } from "../../pictures/pen.js"
 import { isHere, plotlyFor, styled } from "../../pictures/plotly.js"
+import { replay } from "../../pictures/replay.js"
 import { layOutBeside, lightUp, paintMaps, under } from "./learn_drawing.js"
 
 const SOON = 400, NOW_AND_THEN = 2500 // ms between two questions: while it is under way, and while nobody trains it
@@ -51,10 +54,9 @@ function unfold(drawn) {
   /** @type {Content<LearnHeader>} */
   const { header, numbers } = isOfThis && newest.header.done >= drawn.header.done ? newest : drawn
   const name = /** @type {any} */ (drawn).data?.name
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const plot = /** @type {PlotElement} */ ($(".plot")), canvas = /** @type {HTMLCanvasElement} */ ($(".maps canvas"))
-  const tip = $(".tip"), input = /** @type {HTMLInputElement} */ ($("input")), output = $("output"), play = $(".play")
-  const context = contextOf(canvas), all = floats(numbers), last = header.snapshots.length - 1
+  const $ = partsOf(root)
+  const plot = /** @type {PlotElement} */ (/** @type {HTMLElement} */ ($(".plot"))), canvas = root.querySelector("canvas")
+  const tip = $(".tip"), context = contextOf(canvas), all = floats(numbers), last = header.snapshots.length - 1
   const each = last < 0 ? 0 : all.length / header.snapshots.length
   const other = memory.query !== header.query
   const stood = memory.header ? memory.at >= memory.header.snapshots.length - 1 : true
@@ -65,6 +67,7 @@ function unfold(drawn) {
   if (other || stood) memory.at = memory.wished >= LAST ? last : nearest(memory.wished)
   memory.at = Math.min(Math.max(memory.at, 0), last)
   Object.assign(memory, { header, query: header.query })
+  const player = replay(root, { last: () => last, at: () => memory.at, stand, rest, each: FRAME })
   /** @type {LearnScene} */
   let scene
   let restore = () => {}
@@ -81,7 +84,6 @@ function unfold(drawn) {
     $(".maps").hidden = bare
     $(".scrub").hidden = last < 1
     $(".play").hidden = last < 1
-    input.max = String(Math.max(last, 0))
     const space = room(root, $(".sides")), narrow = root.clientWidth < 620
     const high = narrow ? Infinity : space.high
     if (!bare) {
@@ -124,17 +126,12 @@ function unfold(drawn) {
   function show() {
     if (last < 0) return
     const { at, skin } = memory, step = header.snapshots[at], told = header.told[at]
-    input.value = String(at)
     const words = [`step ${step} of ${header.steps}`, told].filter(Boolean)
-    output.textContent = words.join(" · ")
-    input.ariaValueText = words.join(", ")
-    play.textContent = memory.playing ? "❚❚" : "▶"
-    play.ariaLabel = memory.playing ? "Pause" : "Play"
+    player.say({ text: words.join(" · "), spoken: words.join(", ") })
     if (isHere() && memory.isReady) Plotly.relayout(plot, { shapes: [...memory.placed?.shapes ?? [], ...cursor()] })
     if (!header.rows.length) return
     scene = { context, header, weights: memory.weights(at), skin, table: palette(skin.weights), places: memory.layout.places, at }
-    context.fillStyle = skin.paper
-    context.fillRect(0, 0, canvas.clientWidth, memory.layout.height)
+    fillBox(context, skin.paper, 0, 0, canvas.clientWidth, memory.layout.height)
     paintMaps(scene, memory.layout)
     restore = keep(canvas)
     write($(".example"))
@@ -155,13 +152,10 @@ function unfold(drawn) {
     const longest = Math.max(...[...header.source, ...header.asked].map(token => token.length))
     place.style.setProperty("--wide", `${Math.max(1.1, 0.66 * longest + 0.3)}em`)
     place.replaceChildren(...lines.map(([title, tokens, isSaid]) => {
-      const line = document.createElement("div")
-      line.append(Object.assign(document.createElement("b"), { textContent: title }))
-      for (const [i, token] of tokens.entries()) {
-        const isWrong = isSaid && header.asked[i] && token !== header.asked[i]
-        line.append(Object.assign(document.createElement("span"), { textContent: token, className: isWrong ? "wrong" : "" }))
-      }
-      return line
+      /** @param {string} token @param {number} i */
+      const isWrong = (token, i) => isSaid && header.asked[i] && token !== header.asked[i]
+      const words = tokens.map((token, i) => make("span", { textContent: token, className: isWrong(token, i) ? "wrong" : "" }))
+      return make("div", {}, make("b", { textContent: title }), ...words)
     }))
   }
 
@@ -170,33 +164,15 @@ function unfold(drawn) {
     memory.at = Math.min(Math.max(at, 0), last)
     show()
   }
-  const rest = () => {
+  function rest() {
     memory.wished = memory.at >= last ? LAST : header.snapshots[memory.at]
     commit({ [STEP]: memory.wished })
   }
-  memory.go = (/** @type {number} */ step) => { stop(); stand(nearest(step)); rest() }
+  memory.go = (/** @type {number} */ step) => { player.stop(); stand(nearest(step)); rest() }
 
-  function stop() {
-    clearInterval(memory.playing)
-    memory.playing = undefined
-  }
-  play.onclick = () => {
-    if (memory.playing) { stop(); rest(); return show() }
-    if (memory.at >= last) memory.at = 0
-    memory.playing = setInterval(() => {
-      if (!root.isConnected) return stop()
-      const now = memory.header.snapshots.length - 1
-      if (memory.at >= now) { stop(); memory.rest(); return memory.show() }
-      memory.stand(memory.at + 1)
-    }, FRAME)
-    show()
-  }
   /** @param {number} at */
   const weightsOf = at => all.subarray(at * each, (at + 1) * each)
-  Object.assign(memory, { stand, show, rest, draw, weights: weightsOf })
-  input.oninput = () => { stop(); stand(Number(input.value)) }
-  input.onchange = () => rest()
-  input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
+  Object.assign(memory, { draw, weights: weightsOf })
 
   canvas.onpointermove = canvas.onpointerdown = event => {
     const place = scene && under(scene, event, canvas)
@@ -238,11 +214,9 @@ function unfold(drawn) {
     memory.timer = setTimeout(ask, AFTER_A_PRESS)
   }
   addEventListener("click", pressed, { capture: true, passive: true })
-  const still = hideOnScroll(() => { tip.hidden = true })
-  const unwatch = watch(root, () => memory.draw())
+  const unwatch = watch(root, () => memory.draw(), () => { tip.hidden = true })
   memory.leave = () => {
     unwatch()
-    still()
     clearTimeout(memory.timer)
     removeEventListener("click", pressed, { capture: true })
   }

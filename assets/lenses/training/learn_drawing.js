@@ -1,6 +1,7 @@
 /* How the maps of a run are laid out and painted: a row for each layer, a column for each head. */
 
-import { colourBar, decimals, hatch, inCell, ink } from "../../pictures/paint.js"
+import { decimals, inCell, ink } from "../../pictures/paint.js"
+import { colourBar, fillBox, hatch, outlineBox, stroke, write } from "../../pictures/pen.js"
 
 /* In pixels at a root font of 16: the gap between maps, the line above a map, the scale below all, the largest cell, the least
    cell whose token is named, and the least in which a number stands. */
@@ -68,37 +69,22 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
   const letters = `${fill ? 13 * rem : Math.min(13 * rem, cell * 0.36)}px ${family}`
   context.font = letters
   const prints = K <= 12 && (fill ? cell >= context.measureText(">.99").width + 2 : cell >= NUMBERS * rem)
-  context.textAlign = "left"
-  context.textBaseline = "middle"
-  context.font = `600 ${size}px ${family}`
-  context.fillStyle = skin.ink
-  const named = `${row.name}, head ${head + 1}`, left = x
-  context.fillText(named, left, y - (isNamed ? size + 6 : 0) - HEADING * rem / 2, wide)
+  const named = `${row.name}, head ${head + 1}`, heading = y - (isNamed ? size + 6 : 0) - HEADING * rem / 2
+  write(context, named, x, heading, skin.ink, "left", { font: `600 ${size}px ${family}`, room: wide })
   const scores = (row.scores[at] ?? []).map(({ pattern, heads }) => `${header.patterns[pattern].name} ${decimals(heads[head], 2)}`)
   const begins = context.measureText(named).width + 10 * rem
-  context.font = `${size}px ${family}`
-  context.fillStyle = skin.muted
-  if (begins < wide * 0.6) context.fillText(scores.join(", "), left + begins, y - (isNamed ? size + 6 : 0) - HEADING * rem / 2, wide - begins)
+  const look = { font: `${size}px ${family}`, room: wide - begins }
+  if (begins < wide * 0.6) write(context, scores.join(", "), x + begins, heading, skin.muted, "left", look)
   for (let q = 0; q < row.queries.length; q++) for (let k = 0; k < K; k++) {
-    const box = { x: x + k * cell, y: y + q * cell, w: cell - gap, h: cell - gap }
-    if (row.causal && k > q) {
-      context.fillStyle = skin.masked
-      context.fillRect(box.x, box.y, box.w, box.h)
-      if (cell >= 10) hatch(masked, box.x, box.y, box.w, box.h)
-      continue
-    }
-    const weight = weights[from + q * K + k], colour = table[Math.min(255, Math.round(255 * weight))]
-    context.fillStyle = colour
-    context.fillRect(box.x, box.y, box.w, box.h)
-    if (!prints) continue
-    context.fillStyle = ink(colour)
-    context.font = letters
-    context.textAlign = "center"
-    context.fillText(weight === 1 ? "1" : inCell(weight, 1).replace(/^0\./, "."), box.x + box.w / 2, box.y + box.h / 2)
+    const left = x + k * cell, top = y + q * cell, side = cell - gap, isMasked = row.causal && k > q
+    const weight = weights[from + q * K + k], colour = isMasked ? skin.masked : table[Math.min(255, Math.round(255 * weight))]
+    fillBox(context, colour, left, top, side, side)
+    if (isMasked && cell >= 10) hatch(masked, left, top, side, side)
+    if (isMasked || !prints) continue
+    const text = weight === 1 ? "1" : inCell(weight, 1).replace(/^0\./, ".")
+    write(context, text, left + side / 2, top + side / 2, ink(colour), "center", { font: letters })
   }
-  context.strokeStyle = skin.hatch
-  context.lineWidth = 1
-  context.stroke(masked)
+  stroke(context, skin.hatch, 1, masked)
   outline(context, header, row, { x, y, cell, gap }, skin)
   if (isNamed) names(context, row, { x, y, cell }, skin, size)
 }
@@ -109,10 +95,9 @@ function paintMap({ context, header, weights, skin, table, at }, { row, head, fr
 function outline(context, { patterns }, { kind }, { x, y, cell, gap }, skin) {
   for (const [number, pattern] of patterns.entries()) {
     if (pattern.kind !== kind) continue
-    context.strokeStyle = number ? skin.value : skin.key
-    context.lineWidth = cell >= 12 ? 2 : 1
+    const colour = number ? skin.value : skin.key, side = cell - gap - 2
     context.setLineDash(number ? [3, 2] : [])
-    for (const [q, k] of pattern.cells) context.strokeRect(x + k * cell + 1, y + q * cell + 1, cell - gap - 2, cell - gap - 2)
+    for (const [q, k] of pattern.cells) outlineBox(context, colour, cell >= 12 ? 2 : 1, x + k * cell + 1, y + q * cell + 1, side, side)
   }
   context.setLineDash([])
 }
@@ -121,12 +106,8 @@ function outline(context, { patterns }, { kind }, { x, y, cell, gap }, skin) {
  * @param {number} size */
 function names(context, { queries, keys }, { x, y, cell }, skin, size) {
   context.font = `${size}px ${skin.family}`
-  context.fillStyle = skin.query
-  context.textAlign = "right"
-  queries.forEach((token, q) => context.fillText(token, x - 6, y + (q + 0.5) * cell))
-  context.fillStyle = skin.key
-  context.textAlign = "center"
-  keys.forEach((token, k) => context.fillText(token, x + (k + 0.5) * cell - 1, y - size / 2 - 3))
+  queries.forEach((token, q) => write(context, token, x - 6, y + (q + 0.5) * cell, skin.query, "right"))
+  keys.forEach((token, k) => write(context, token, x + (k + 0.5) * cell - 1, y - size / 2 - 3, skin.key, "center"))
 }
 
 /** @param {LearnScene} scene @param {ReturnType<typeof layOut>} layout */
@@ -135,23 +116,17 @@ function legend({ context, header, skin }, { height, size }) {
   context.font = `${size}px ${skin.family}`
   colourBar(context, skin, skin.weights, { x: 14 * rem, y, w: 80 * rem }, "0", "1 weight")
   let x = 14 * rem + 80 * rem + context.measureText("1 weight").width + 26 * rem
-  context.textBaseline = "middle"
   for (const [number, pattern] of header.patterns.entries()) {
     if (!pattern.cells.length) continue
-    context.strokeStyle = number ? skin.value : skin.key
-    context.lineWidth = 2
     context.setLineDash(number ? [3, 2] : [])
-    context.strokeRect(x, y - 1 * rem, 12 * rem, 12 * rem)
+    outlineBox(context, number ? skin.value : skin.key, 2, x, y - 1 * rem, 12 * rem, 12 * rem)
     context.setLineDash([])
-    context.fillStyle = skin.muted
-    context.fillText(pattern.name, x + 18 * rem, y + 5 * rem)
+    write(context, pattern.name, x + 18 * rem, y + 5 * rem, skin.muted)
     x += context.measureText(pattern.name).width + 38 * rem
   }
   if (!header.rows.some(row => row.causal)) return
-  context.fillStyle = skin.masked
-  context.fillRect(x, y - 1 * rem, 12 * rem, 12 * rem)
-  context.fillStyle = skin.muted
-  context.fillText("masked", x + 18 * rem, y + 5 * rem)
+  fillBox(context, skin.masked, x, y - 1 * rem, 12 * rem, 12 * rem)
+  write(context, "masked", x + 18 * rem, y + 5 * rem, skin.muted)
 }
 
 /** The cell under the pointer, in words; null beside all maps.
@@ -170,8 +145,4 @@ export function under({ header, weights, places, at }, event, canvas) {
 }
 
 /** @param {LearnScene} scene @param {{ box: Box }} place */
-export function lightUp({ context, skin }, { box: { x, y, w, h } }) {
-  context.strokeStyle = skin.ink
-  context.lineWidth = 2
-  context.strokeRect(x - 1, y - 1, w, h)
-}
+export const lightUp = ({ context, skin }, { box: { x, y, w, h } }) => outlineBox(context, skin.ink, 2, x - 1, y - 1, w, h)

@@ -132,6 +132,7 @@ def test_what_a_short_text_leaves_is_there_for_the_long_one():
         ("a👩‍👧", 30, "a"),  # a family is not left without its child
         ("🇩🇪🇫🇷", 40, "🇩🇪"),
         ("🇩🇪🇫🇷", 24, "🇩🇪"),
+        ("\u1100\u1161\u11a8" * 2, 45, "\u1100\u1161\u11a8"),  # a syllable of Hangul, of three letters
         ("e" + "\u0301" * 9, 13, "e\u0301\u0301"),  # nothing but marks: better a part than nothing
         ("abc", 0, ""),
     ],

@@ -97,7 +97,7 @@ LEARN = Canvas(
   </div>
   <div class="scrub">
     <button type="button" class="play" aria-label="Play">▶</button>
-    <input type="range" min="0" step="1" aria-label="Step of training">
+    <input type="range" min="1" step="1" aria-label="Step of training">
     <output></output>
   </div>
   <p class="tip" hidden></p>

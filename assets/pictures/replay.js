@@ -1,25 +1,28 @@
-/* The buttons and the slider that move a picture through the steps of a text: step back, play, step on. */
+/* The buttons and the slider that move a picture through steps: step back, play, step on. */
 
-const EACH = 140 // ms for which a token stays while the text is played
+import { partsOf } from "./elements.js"
 
-/** @param {PictureRoot} root @param {{ last: () => number, at: () => number, stand: (place: number) => void, rest: () => void }} acts
+const EACH = 140 // ms for which a step stays while all are played
+
+/** @param {PictureRoot} root
+ * @param {{ last: () => number, at: () => number, stand: (place: number) => void, rest: () => void, each?: number }} acts
  * `last` is the last place, `at` the present one; `stand` draws a place, `rest` tells the page where the hand has come to rest. */
-export function replay(root, { last, at, stand, rest }) {
-  const memory = root._memory
-  const $ = (/** @type {string} */ selector) => /** @type {any} */ (root.querySelector(selector))
-  const input = $(".scrub input"), button = $(".scrub .play")
+export function replay(root, { last, at, stand, rest, each = EACH }) {
+  const memory = root._memory, $ = partsOf(root), input = $(".scrub input"), button = $(".scrub .play")
+  function mark() {
+    button.textContent = memory.playing ? "❚❚" : "▶"
+    button.ariaLabel = memory.playing ? "Pause" : "Play"
+  }
   function stop() {
     clearInterval(memory.playing)
     memory.playing = undefined
-    button.textContent = "▶"
-    button.ariaLabel = "Play"
+    mark()
   }
   function play() {
     if (memory.playing) { stop(); return rest() }
     if (at() >= last()) stand(0)
-    memory.playing = setInterval(() => root.isConnected ? memory.forward() : clearInterval(memory.playing), EACH)
-    button.textContent = "❚❚"
-    button.ariaLabel = "Stop"
+    memory.playing = setInterval(() => root.isConnected ? memory.forward() : clearInterval(memory.playing), each)
+    mark()
   }
   // The timer outlives a new drawing of the picture, and then moves the newest one.
   memory.forward = () => {
@@ -29,21 +32,20 @@ export function replay(root, { last, at, stand, rest }) {
   }
   const back = () => { stop(); stand(Math.max(0, at() - 1)); rest() }
   const on = () => { stop(); stand(Math.min(last(), at() + 1)); rest() }
-  Object.assign($(".scrub .back"), { onclick: back })
-  Object.assign($(".scrub .on"), { onclick: on })
+  for (const [name, act] of Object.entries({ back, on })) Object.assign($(`.scrub .${name}`) ?? {}, { onclick: act })
   button.onclick = play
   input.oninput = () => { stop(); stand(Number(input.value) - 1) }
   input.onchange = rest
   input.onkeydown = (/** @type {KeyboardEvent} */ event) => event.stopPropagation() // the page has keys of its own
-  if (memory.playing) Object.assign(button, { textContent: "❚❚", ariaLabel: "Stop" })
+  mark()
   return {
     stop, back, on,
-    /** Show where it stands. @param {string} words what else a screen reader hears */
-    say(words = "") {
-      const text = `token ${at() + 1} of ${last() + 1}`
+    /** Show where it stands. @param {{ text?: string, words?: string, spoken?: string }} said beside the slider; what else, or
+     * what instead, a screen reader hears */
+    say({ text = `token ${at() + 1} of ${last() + 1}`, words = "", spoken = words ? `${text}, ${words}` : text }) {
       input.max = String(last() + 1)
       input.value = String(at() + 1)
-      input.ariaValueText = words ? `${text}, ${words}` : text
+      input.ariaValueText = spoken
       $(".scrub output").textContent = text
     },
   }
