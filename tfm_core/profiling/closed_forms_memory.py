@@ -188,9 +188,16 @@ class Held:
             each += a if self.attention == "torch weights" else 0
             if inside and not written:
                 each += a if "rotate" in self.places else 0
-                each += self.bias or (self.mask if self.masked or self.attention == "ours" else 0)
+                each += self.mask if not self.bias and (self.masked or self.attention == "ours") else 0
+                saved += self._saved_biases()
             saved += many * each
         return saved
+
+    def _saved_biases(self) -> float:
+        """What is added to scores, of which a stack without a mask has one for all layers, and else each its own."""
+        size = self.size
+        under_mask = size.num_layers if self.mask else 0
+        return self.bias * (under_mask + size.num_stacks - (under_mask > 0))
 
     def _trains_written(self, *, inside: bool) -> bool:
         """Whether weights are written where gradients are asked for: MATH does so, which ours takes with a bias."""

@@ -184,6 +184,18 @@ def test_tokens_after_a_cache_have_the_positions_that_they_have_in_the_whole_tex
 
 
 @pytest.mark.parametrize("positional", POSITIONAL)
+def test_each_pair_that_turns_turns_once_in_its_wavelength(positional):
+    """What turns has to say so: clocks, curves and laws are computed from its wavelengths."""
+    scheme = POSITIONAL[positional](d_model=16, num_heads=1, max_len=9, base=50.0)
+    assert set(scheme.waves_at) <= set(scheme.enters())
+    assert (scheme.wavelengths(16) is None) == (not scheme.waves_at)
+    x = torch.tensor([1.0] * 8 + [0.0] * 8, dtype=torch.float64).expand(1, 1, 5, -1)
+    if (turned := scheme.rotate(x)) is not None:
+        angles = torch.arange(5)[:, None] * 2 * math.pi / scheme.wavelengths(16)
+        assert largest_error(turned[0, 0], torch.cat([angles.cos(), angles.sin()], -1)) < 1e-6
+
+
+@pytest.mark.parametrize("positional", POSITIONAL)
 @pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
 def test_only_the_scheme_without_positions_is_blind_to_the_order(positional, architecture):
     model = build(positional=positional, architecture=architecture, num_layers=1).double()

@@ -113,8 +113,8 @@ class Bias(OneSide):
         sentence = f"What is added to the scores of {heads} goes from {low} to {high}."
         if not self.scheme.is_trained:
             return sentence
-        spread = self.values if self.buckets is None else next(self.scheme.module.parameters())
-        return f"{sentence} {self.where_from('it is', 'It was', spread)}"
+        learned = torch.cat([parameter.flatten() for parameter in self.scheme.module.parameters()])
+        return f"{sentence} {self.where_from('it is', 'It was', learned)}"
 
     def table(self) -> pd.DataFrame:
         """A row per distance, a column per head."""
