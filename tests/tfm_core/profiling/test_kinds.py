@@ -99,7 +99,7 @@ def test_what_computes_the_same_gives_the_same(kind):
 
 @EVERY_SIZE
 def test_gradients_agree_too(kind):
-    """Of the input, where it has one; and of a weight, but for torch's encoder, whose parameters have other names."""
+    """The gradient of the input, where it has one; and of a weight, but for torch's encoder, which has others."""
     size = sized(kind, **NUMBERS)
     given, of_weight, of_input = input_of(size), {}, {}
     for target in here(size):
