@@ -162,6 +162,19 @@ def test_what_it_costs_is_what_is_measured(name, kind, monkeypatch):
         peaks.test_of_every_kind(kind, peaks.NARROW, target)
 
 
+@pytest.mark.parametrize(("name", "like"), [("ramp", "sinusoidal"), ("slowed", "rope"), ("logarithm", "alibi")])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_it_is_foretold_what_another_scheme_of_its_place_is(name, like, kind):
+    """To the byte, where a measurement leaves room for what is small."""
+    setup = Setup()
+    for target in ("with weights", "without weights", "fused", "fused math", "window"):
+        ours, theirs = (Row(target, Size(**{**SIZES, **kind, "positional": scheme})) for scheme in (name, like))
+        assert costs.call_seconds(ours, setup) == costs.call_seconds(theirs, setup)
+        for backward in (False, True):
+            peaks_of_both = [costs.peak_memory(row, setup, backward=backward) for row in (ours, theirs)]
+            assert peaks_of_both[0] == peaks_of_both[1] > 0
+
+
 @EVERY
 def test_what_computes_the_same_gives_the_same(name):
     kinds.test_what_computes_the_same_gives_the_same({"positional": name})
