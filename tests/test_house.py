@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.imports import Source, documented, grouped, longest_chain, named, parsed
+from tfm_core import POSITIONAL, Positional
+from tfm_core.positional.schemes import PLAIN
 
 ROOT = Path(__file__).parents[1]
 APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
@@ -103,7 +105,76 @@ def lacks_subject(docstring: str) -> bool:
     return opening is not None and opening[0].lower() in SUBJECTLESS
 
 
+# Files that may decide something by the name of a positional scheme, or need the class of one. All others ask the entry
+# of `POSITIONAL`, so that a new scheme is a class in schemes.py and nothing else.
+ABOUT_ONE_SCHEME = {
+    "tfm_core/positional/schemes.py": "has the schemes",
+    "tfm_ui/lenses/positions/questions.py": "has a question about the parameters of the learned table",
+}
+
+
+def test_nothing_is_decided_by_the_name_of_a_positional_scheme():
+    deciding = {
+        str(path.relative_to(ROOT)): names
+        for path in Source(ROOT, ("tfm_core", "tfm_ui", "pages")).files.values()
+        if (names := schemes_decided_by(path.read_text(encoding="utf-8")))
+    }
+    others = {path: names for path, names in deciding.items() if path not in ABOUT_ONE_SCHEME}
+    assert not others, "\n".join(f"{path}: {', '.join(names)}" for path, names in others.items())
+    assert set(ABOUT_ONE_SCHEME) == set(deciding)
+
+
+def schemes_decided_by(code: str) -> list[str]:
+    """Schemes by which code decides: it compares with their names, looks up what belongs to them, or has their class.
+
+    "none" stands for much else, so that it counts only where it is compared with what is called positional or scheme.
+    """
+    names = set(POSITIONAL) - {PLAIN}
+    classes = {scheme.__name__ for scheme in POSITIONAL.values()} - {Positional.__name__}
+    decided = []
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Compare():
+                text = ast.unparse(node)
+                is_of_schemes = "positional" in text or "scheme" in text
+                decided += [name for name in strings_in(node) if name in names or (is_of_schemes and name == PLAIN)]
+            case ast.Dict(keys=keys):
+                decided += [name for key in keys if key for name in strings_in(key) if name in names]
+            case ast.Subscript(slice=key) | ast.MatchValue(value=key):
+                decided += [name for name in strings_in(key) if name in names]
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+                some = [part.value for part in parts if isinstance(part, ast.Constant) and part.value in names]
+                decided += some if len(some) > 1 else []
+            case ast.ImportFrom(module="tfm_core.positional.schemes", names=imported):
+                decided += [alias.name for alias in imported if alias.name in classes]
+    return decided
+
+
+def strings_in(node: ast.AST) -> list[str]:
+    """The strings of a part of code."""
+    return [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
 # that these tests can fail
+
+
+@pytest.mark.parametrize(
+    ("code", "schemes"),
+    [
+        ('bias = n if size.positional in ("alibi", "t5") else 0', ["alibi", "t5"]),
+        ('what = "no" if state.positional == "none" else ""', ["none"]),
+        ('INSIDE = {"rope": "turns"}', ["rope"]),
+        ('INSIDE = ("none", "sinusoidal", "learned")', ["sinusoidal", "learned"]),
+        ('count = parameters["learned"]', ["learned"]),
+        ("match scheme:\n  case 'rope': pass", ["rope"]),
+        ("from tfm_core.positional.schemes import T5, About", ["T5"]),
+        ('config = replace(config, positional="rope")', []),
+        ('page = {"a": "learned", "b": "rope"}', []),
+        ('if mask == "none": pass', []),
+    ],
+)
+def test_schemes_that_decide_are_told_from_schemes_that_are_chosen(code, schemes):
+    assert set(schemes_decided_by(code)) == set(schemes)
 
 
 @pytest.mark.parametrize(

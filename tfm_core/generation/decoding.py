@@ -16,6 +16,7 @@ from tfm_core.generation.lean import LeanDecoder
 from tfm_core.generation.sampling import Sampling, next_token
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.transformer import Transformer
+from tfm_core.positional.schemes import POSITIONAL
 
 WHEN_FULL = ("window", "stop")
 NOTHING: Mapping[int, int] = MappingProxyType({})
@@ -139,7 +140,7 @@ def generate(
         forced: the number of a step -> the token id that is put there, whatever would have been drawn.
         end_id: the token after which nothing is written; it is written itself.
         use_cache: read each token once; without it, each step reads the whole context.
-        context: the longest text of a pass; learned positions know max_len, and all others any length.
+        context: the longest text of a pass; positions that end at max_len know so many, and all others any length.
         when_full: what is done with a text that is longer than that: "window" goes on with the newer half of the
             context, "stop" ends with the first token that does not fit.
         earlier: what the same model, unedited, wrote before. As long as the text is the same, nothing is computed
@@ -153,10 +154,12 @@ def generate(
         raise ValueError(f"generate: expected a decoder, got {config.architecture!r}")
     if when_full not in WHEN_FULL:
         raise ValueError(f"when_full: expected one of {', '.join(WHEN_FULL)}; got {when_full!r}")
-    if config.positional == "learned":
+    if POSITIONAL[config.positional].ends_at_max_len():
         context = config.max_len if context is None else context
         if context > config.max_len:
-            raise ValueError(f"context: expected at most max_len={config.max_len} learned positions, got {context}")
+            raise ValueError(
+                f"context: expected at most max_len={config.max_len} {config.positional} positions, got {context}"
+            )
     if steps < 0 or (context is not None and context < 1):
         raise ValueError(f"expected steps of at least 0 and a context of at least 1, got {steps} and {context}")
     _check_ids("prompt_ids", prompt, config.vocab_size)

@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.transformer import Transformer
+from tfm_core.positional.schemes import POSITIONAL
 
 if TYPE_CHECKING:
     from transformers import GPT2LMHeadModel
 
-POSITIONS = ("none", "sinusoidal", "learned")  # those that a table added to the embeddings can hold
 SAME_WEIGHTS = ("full", "fused")  # the kinds of attention that compute what GPT-2's does
 
 
@@ -29,8 +29,8 @@ def to_gpt2(model: Transformer) -> GPT2LMHeadModel:
     """The same function of token ids, as a GPT2LMHeadModel in evaluation mode, with weights of its own.
 
     Args:
-        model: a decoder with pre-norm, gelu (the exact, by the error function), full or fused attention, and no,
-            sinusoidal or learned positions.
+        model: a decoder with pre-norm, gelu (the exact, by the error function), full or fused attention, and no
+            positions, or such as are added to the embeddings.
 
     Raises:
         ValueError: for any other model, with the reason why GPT-2's format cannot hold it.
@@ -88,11 +88,12 @@ def to_gpt2(model: Transformer) -> GPT2LMHeadModel:
 
 def _check(config: TransformerConfig) -> None:
     """Refuse what GPT-2's format cannot hold."""
+    added = tuple(name for name, scheme in POSITIONAL.items() if set(scheme.enters()) <= {"encode"})
     wanted = {
         "architecture": (("decoder",), "GPT-2 is a decoder"),
         "norm": (("pre",), "GPT-2 norms before attention and network, and at the end"),
         "activation": (("gelu",), "its network has no gate, and is known with gelu"),
-        "positional": (POSITIONS, "it adds positions to the embeddings, and nowhere else"),
+        "positional": (added, "it adds positions to the embeddings, and nowhere else"),
         "attention": (SAME_WEIGHTS, "each of its queries sees all earlier keys, by a softmax"),
     }
     for field, (choices, why) in wanted.items():

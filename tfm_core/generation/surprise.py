@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.model.transformer import Transformer
+from tfm_core.positional.schemes import POSITIONAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def surprise(model: Transformer, token_ids: Sequence[int], *, context: int | Non
     Args:
         model: a decoder in evaluation mode.
         token_ids: at least two; padding among them is hidden from the others.
-        context: the longest text of a pass, at least 2; by default all of it, or max_len with learned positions.
+        context: the longest text of a pass, at least 2; by default all of it, or max_len where positions end there.
 
     Raises:
         ValueError: naming what was expected and what came.
@@ -75,7 +76,8 @@ def surprise(model: Transformer, token_ids: Sequence[int], *, context: int | Non
     config = model.config
     if config.architecture != "decoder":
         raise ValueError(f"surprise: expected a decoder, got {config.architecture!r}")
-    context = min(config.max_len, len(token_ids)) if context is None and config.positional == "learned" else context
+    if context is None and POSITIONAL[config.positional].ends_at_max_len():
+        context = min(config.max_len, len(token_ids))
     if len(token_ids) < 2 or (context is not None and context < 2):
         raise ValueError(
             f"surprise: expected at least 2 tokens and a context of at least 2; got {len(token_ids)} and {context}"

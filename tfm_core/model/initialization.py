@@ -115,6 +115,6 @@ def _filled(
 
 def _std(parameter: nn.Parameter, module: nn.Module, name: str) -> float:
     if isinstance(module, Positional):
-        return module.init_std
+        return module.tables[name.rpartition(".")[2]].std
     loud = name.endswith((".query_projection.weight", ".key_projection.weight"))
     return (QUERY_KEY_GAIN if loud else 1.0) / math.sqrt(math.prod(parameter.shape[1:] or parameter.shape))

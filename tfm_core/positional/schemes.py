@@ -8,15 +8,16 @@ A scheme can enter a model in three places, and overrides the method of that pla
 
 Where a cache holds the first `start` tokens, a pass has the tokens after these: the first two methods begin there.
 
-To add a scheme, write its class here and enter it in `POSITIONAL` at the foot of the file.
+A scheme may enter at several of them. To add one, write its class here and enter it in `POSITIONAL` at the foot of the
+file. What else depends on schemes, such as costs and sentences, asks their classes, and names none of them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -37,11 +38,13 @@ class About:
     """What is known of a scheme, for its users.
 
     Attributes:
-        kind: "absolute" if it says where a token stands, "relative" if how far two tokens stand apart, or "none".
+        kind: "absolute" if it says where a token stands, "relative" if how far two tokens stand apart, "absolute and
+            relative" if both, or "none".
         beyond: what becomes of positions beyond those that the model was trained on.
         depends_on: the arguments that make it what it is, beside the weights.
         used_by: models.
         source: the paper.
+        called: its name as its paper writes it, to be used within a sentence.
     """
 
     kind: str
@@ -49,9 +52,31 @@ class About:
     depends_on: tuple[str, ...]
     used_by: tuple[str, ...]
     source: str
+    called: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers that a scheme learns: one of its parameters.
+
+    Attributes:
+        place: at which one of `PLACES` they act.
+        shape: its axes, each a number, or the name of the argument that says how long it is: "d_model", "num_heads",
+            "max_len".
+        std: the spread of its first values; see initialization.py.
+    """
+
+    place: str
+    shape: tuple[int | str, ...]
+    std: float = 1.0
+
+    def sizes(self, **arguments: int) -> tuple[int, ...]:
+        """How long each axis is in a scheme that is made with these arguments."""
+        return tuple(axis if isinstance(axis, int) else arguments[axis] for axis in self.shape)
 
 
 PLACES = ("encode", "rotate", "bias_at")  # where a scheme can enter
+OF_BIASES = ("slopes", "buckets", "shared_from")  # what a scheme tells of its biases
 
 
 _made: ContextVar[dict[tuple[object, ...], Tensor] | None] = ContextVar("biases", default=None)
@@ -75,6 +100,15 @@ def biases_made_once() -> Iterator[None]:
 class Positional(nn.Module):
     """No positions at all, and the frame that the other schemes fill in.
 
+    Attributes:
+        about: what is known of it.
+        tables: the name of each parameter -> its place and its shape. They are all that it learns.
+        waves_at: those of `PLACES` where its numbers are waves. Where they are added, they are those of
+            `sinusoidal_encoding`; where they turn, dimensions i and i + width / 2 turn once in `wavelengths`[i]
+            positions, and a scheme that turns has to say so.
+        num_buckets: of `buckets`, how many there are; 0 without.
+        equations: the functions that its methods call, for readers who ask where numbers come from.
+
     Args:
         d_model, num_heads: of the model.
         max_len: the longest sequence that a scheme with a table knows.
@@ -88,8 +122,12 @@ class Positional(nn.Module):
         depends_on=(),
         used_by=("some layers of Llama 4 and SmolLM3",),
         source="Kazemnejad et al. 2023 (NoPE)",
+        called="no positions",
     )
-    init_std = 1.0  # of `weight`, where a scheme has one; see initialization.py
+    tables: ClassVar[Mapping[str, Table]] = {}
+    waves_at: ClassVar[tuple[str, ...]] = ()
+    num_buckets: ClassVar[int] = 0
+    equations: ClassVar[tuple[Callable[..., Any], ...]] = ()
 
     def __init__(
         self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True, base: float = 10000.0
@@ -97,11 +135,56 @@ class Positional(nn.Module):
         super().__init__()
         self.d_model, self.num_heads, self.max_len = d_model, num_heads, max_len
         self.bidirectional, self.base = bidirectional, base
+        for name, table in self.tables.items():
+            shape = table.sizes(d_model=d_model, num_heads=num_heads, max_len=max_len)
+            self.register_parameter(name, nn.Parameter(_first(*shape, std=table.std)))
+
+    @classmethod
+    def overrides(cls, method: str) -> bool:
+        """Whether it has this method of its own, in place of that of a scheme that does nothing."""
+        return getattr(cls, method) is not getattr(Positional, method)
 
     @classmethod
     def enters(cls) -> tuple[str, ...]:
         """Where it enters: those of `PLACES` that it overrides."""
-        return tuple(place for place in PLACES if getattr(cls, place) is not getattr(Positional, place))
+        return tuple(place for place in PLACES if cls.overrides(place))
+
+    @classmethod
+    def at(cls, place: str) -> "type[Positional]":
+        """What the scheme does at one of the places where it enters, as a scheme that enters nowhere else."""
+        if cls.enters() == (place,):
+            return cls
+        left_out = [other for other in PLACES if other != place]
+        left_out += [] if place in cls.waves_at else ["wavelengths"]
+        left_out += [] if place == "bias_at" else OF_BIASES
+        members = {method: getattr(Positional, method) for method in left_out} | {
+            "tables": {name: table for name, table in cls.tables.items() if table.place == place},
+            "waves_at": tuple(other for other in cls.waves_at if other == place),
+        }
+        return cast("type[Positional]", type(cls.__name__, (cls,), members))
+
+    @classmethod
+    def learns_at(cls, place: str) -> bool:
+        """Whether numbers that act at this one of `PLACES` are learned."""
+        return any(table.place == place for table in cls.tables.values())
+
+    @classmethod
+    def count_learned(cls, **sizes: int) -> dict[str, int]:
+        """Those of `PLACES` where it learns -> how many numbers; the sizes are d_model, num_heads and max_len."""
+        counts = dict[str, int]()
+        for table in cls.tables.values():
+            counts[table.place] = counts.get(table.place, 0) + math.prod(table.sizes(**sizes))
+        return counts
+
+    @classmethod
+    def ends_at_max_len(cls) -> bool:
+        """Whether it has nothing to say past max_len: there a table of so many rows ends."""
+        return any("max_len" in table.shape for table in cls.tables.values())
+
+    @classmethod
+    def beyond(cls, architecture: str) -> str:
+        """What becomes of positions beyond those that a model of this architecture was trained on."""
+        return cls.about.beyond
 
     def encode(self, seq_len: int, start: int = 0) -> Tensor | None:
         """(seq, d_model), added to the embeddings; like `bias` of any float dtype, the model casts it to its own."""
@@ -116,7 +199,23 @@ class Positional(nn.Module):
         return None
 
     def wavelengths(self, width: int) -> Tensor | None:
-        """The positions in which each pair of dimensions of vectors of this width turns once, float64 (pair)."""
+        """The positions in which each pair of dimensions of vectors of this width turns once, float64 (pair).
+
+        Of waves they are 2 pi base^(2i / width) positions, if the scheme says nothing else; None without waves.
+        """
+        return 2 * math.pi / frequencies(width, self.base) if self.waves_at else None
+
+    def slopes(self) -> Tensor | None:
+        """How much the bias of each head falls with every step of distance, float64 (head); None if not evenly."""
+        return None
+
+    def buckets(self, distance: Tensor) -> Tensor | None:
+        """Which row of its table of biases these distances key - query fall into; of the same shape. None without."""
+        return None
+
+    @property
+    def shared_from(self) -> int | None:
+        """The first distance back from which on all keys share one bias; None if no two distances must."""
         return None
 
     def bias(self, query_len: int, key_len: int, dtype: torch.dtype | None = None) -> Tensor | None:
@@ -165,13 +264,13 @@ class Sinusoidal(Positional):
         depends_on=("d_model", "base"),
         used_by=("the Transformer of 2017", "Whisper's encoder"),
         source="Vaswani et al. 2017, section 3.5",
+        called="sinusoids",
     )
+    waves_at = ("encode",)
+    equations = (sinusoidal_encoding,)
 
     def encode(self, seq_len: int, start: int = 0) -> Tensor:
         return sinusoidal_encoding(seq_len, self.d_model, base=self.base, start=start)
-
-    def wavelengths(self, width: int) -> Tensor:
-        return 2 * math.pi / frequencies(width, self.base)
 
 
 class Learned(Positional):
@@ -183,12 +282,11 @@ class Learned(Positional):
         depends_on=("d_model", "max_len"),
         used_by=("BERT", "GPT-2", "ViT"),
         source="Gehring et al. 2017, section 3.1",
+        called="learned positions",
     )
-    init_std = math.sqrt(0.5)  # as loud as the sinusoids, whose mean square is 1/2
-
-    def __init__(self, **sizes: Any) -> None:
-        super().__init__(**sizes)
-        self.weight = nn.Parameter(_first(self.max_len, self.d_model, std=self.init_std))
+    # As loud as the sinusoids, whose mean square is 1/2.
+    tables: ClassVar = {"weight": Table("encode", ("max_len", "d_model"), std=math.sqrt(0.5))}
+    weight: nn.Parameter
 
     def encode(self, seq_len: int, start: int = 0) -> Tensor:
         if start + seq_len > self.max_len:
@@ -207,14 +305,14 @@ class Rotary(Positional):
         depends_on=("d_model", "base"),
         used_by=("Llama", "GPT-NeoX", "Mistral", "Qwen"),
         source="Su et al. 2021 (RoFormer), equation 34",
+        called="RoPE",
     )
+    waves_at = ("rotate",)
+    equations = (apply_rotary,)
 
     def rotate(self, x: Tensor, start: int = 0) -> Tensor:
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
         return apply_rotary(x, positions, base=self.base)
-
-    def wavelengths(self, width: int) -> Tensor:
-        return 2 * math.pi / frequencies(width, self.base)
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:
@@ -234,10 +332,15 @@ class Alibi(Positional):
         depends_on=("num_heads",),
         used_by=("BLOOM", "MPT"),
         source="Press et al. 2022 (ALiBi), section 3",
+        called="ALiBi",
     )
+    equations = (alibi_slopes,)
+
+    def slopes(self) -> Tensor:
+        return alibi_slopes(self.num_heads)
 
     def bias_at(self, distance: Tensor) -> Tensor:
-        slopes = alibi_slopes(self.num_heads).to(distance.device)
+        slopes = self.slopes().to(distance.device)
         return -slopes.view(-1, *[1] * distance.dim()) * distance.abs()
 
 
@@ -252,20 +355,28 @@ class T5(Positional):
         depends_on=("num_heads",),
         used_by=("T5", "Flan-T5"),
         source="Raffel et al. 2020 (T5), section 2.1",
+        called="T5",
     )
     num_buckets = 32
+    tables: ClassVar = {"weight": Table("bias_at", (num_buckets, "num_heads"))}
+    weight: nn.Parameter
+    equations = (t5_buckets,)
 
-    def __init__(self, **sizes: Any) -> None:
-        super().__init__(**sizes)
-        self.weight = nn.Parameter(_first(self.num_buckets, self.num_heads, std=self.init_std))
+    @classmethod
+    def beyond(cls, architecture: str) -> str:
+        both, back = (t5_shared_from(bidirectional=side, num_buckets=cls.num_buckets) for side in (True, False))
+        here = {
+            "encoder": f"from {both} on here, where half of the buckets are for each side",
+            "decoder": f"from {back} on here, where all buckets are for earlier keys",
+            "encoder-decoder": f"from {both} on in the encoder, from {back} on in the decoder",
+        }[architecture]
+        return f"defined: far distances share the last bucket, {here}"
 
     def buckets(self, distance: Tensor) -> Tensor:
-        """Which row of the table these distances key - query fall into; of the same shape."""
         return t5_buckets(distance, bidirectional=self.bidirectional, num_buckets=self.num_buckets)
 
     @property
     def shared_from(self) -> int:
-        """The first distance back whose bucket all farther keys share."""
         return t5_shared_from(bidirectional=self.bidirectional, num_buckets=self.num_buckets)
 
     def bias_at(self, distance: Tensor) -> Tensor:
@@ -280,3 +391,10 @@ POSITIONAL: dict[str, type[Positional]] = {
     "alibi": Alibi,
     "t5": T5,
 }
+
+PLAIN = next(name for name, scheme in POSITIONAL.items() if not scheme.enters())  # with which others are compared
+
+
+def called(name: str) -> str:
+    """How a scheme is called before the word "positions": by its name, "no" where it enters nowhere."""
+    return name if POSITIONAL[name].enters() else "no"

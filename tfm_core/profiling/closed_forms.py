@@ -8,7 +8,6 @@ num_heads, B = batch, L = num_layers, V = vocab_size.
 from typing import Protocol
 
 from tfm_core.model.kind import MAX_LEN
-from tfm_core.positional.schemes import T5
 from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.size import Size
 
@@ -63,15 +62,16 @@ def transformer_parameters(size: Size) -> Parts:
     """What a transformer learns. The other networks are made as large as this.
 
     Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms 2 d each:
-    A + K of them, and in pre-norm one more for each stack. Positions, for each stack: learned 1024 d, T5 32 h. The
-    embedding V d, whose matrix is the output's too; as many where there is only one of them.
+    A + K of them, and in pre-norm one more for each stack. Positions, for each stack: the tables of the scheme, such as
+    learned 1024 d, T5 32 h. The embedding V d, whose matrix is the output's too; as many where there is only one of
+    them.
     """
     d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
     finals = size.num_stacks if size.norm == "pre" else 0
-    tables = {"learned": MAX_LEN * d, "t5": T5.num_buckets * size.num_heads}
+    positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=MAX_LEN)
     counts = {
         **ends(size),
-        "positions": size.num_stacks * tables.get(size.positional, 0),
+        "positions": size.num_stacks * sum(positions.values()),
         "projections": size.num_attentions * (4 * d * d + 4 * d),
         "feed-forward": size.num_feed_forwards * (maps * d * wide + (maps - 1) * wide + d),
         "norms": (size.num_attentions + size.num_feed_forwards + finals) * 2 * d,

@@ -43,9 +43,14 @@ class Held:
         return self.size.batch * self.size.seq_len * self.size.feed_forward_dim
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where positions enter."""
+        return self.size.scheme.enters()
+
+    @property
     def bias(self) -> int:
         """What positions add to the scores of every sequence, h n^2."""
-        return self.size.num_heads * self.size.seq_len**2 if self.size.positional in ("alibi", "t5") else 0
+        return self.size.num_heads * self.size.seq_len**2 if "bias_at" in self.places else 0
 
     @property
     def mask(self) -> int:
@@ -60,7 +65,7 @@ class Held:
     @property
     def adds_positions(self) -> bool:
         """Whether positions are added to what the first layer reads."""
-        return self.size.positional in ("sinusoidal", "learned")
+        return "encode" in self.places
 
     @property
     def writes_weights(self) -> bool:
@@ -130,7 +135,7 @@ class Held:
             case "ours" if bias:
                 return math
             case _:
-                turning = 3 * a if inside and self.size.positional == "rope" else 0
+                turning = 3 * a if inside and "rotate" in self.places else 0
                 told = mask and not (self.masked or bias or self.attention == "ours")  # to be causal: it needs no mask
                 return max(turning, 2 * a + (0 if told else added))
 
@@ -182,12 +187,20 @@ class Held:
             each = self.s if written else size.batch * size.num_heads * size.seq_len
             each += a if self.attention == "torch weights" else 0
             if inside and not written:
-                each += a if size.positional == "rope" else 0
-                each += self.bias or (self.mask if self.masked or self.attention == "ours" else 0)
+                each += a if "rotate" in self.places else 0
+                each += self.mask if not self.bias and (self.masked or self.attention == "ours") else 0
+                saved += self._saved_biases()
             saved += many * each
         return saved
 
+    def _saved_biases(self) -> float:
+        """What is added to scores, of which a stack without a mask has one for all layers, and else each its own."""
+        size = self.size
+        under_mask = size.num_layers if self.mask else 0
+        return self.bias * (under_mask + size.num_stacks - (under_mask > 0))
+
     def _trains_written(self, *, inside: bool) -> bool:
         """Whether weights are written where gradients are asked for: MATH does so, which ours takes with a bias."""
-        biased = inside and (self.size.positional == "t5" or (self.attention == "ours" and self.bias > 0))
+        learned = self.size.scheme.learns_at("bias_at")
+        biased = inside and (learned or (self.attention == "ours" and self.bias > 0))
         return biased or self.attention in ("kept", "math", "torch weights")

@@ -58,7 +58,7 @@ class Transformer:
         In post-norm the gradients of the inputs of query, key and value in the first layer of each stack, B 6 n d^2,
         where nothing below them learns: no embedding, no positions, and nobody asks.
         """
-        if size.norm == "pre" or size.embeds or size.positional == "learned" or input_gradient:
+        if size.norm == "pre" or size.embeds or size.scheme.learns_at("encode") or input_gradient:
             return {}
         return {"projections": size.num_stacks * size.batch * 6 * size.seq_len * size.d_model**2}
 
@@ -77,18 +77,18 @@ class Transformer:
         These are norms, residual additions, scaling and merging of heads, activations. Softmax reads the scores S = B h
         n^2 and writes the weights, 6 S with what the products move for it. Beyond `LARGE`, on the processor, these are
         new to the process each time, and cost as much as 20 S. In the cache, where the fused kernel does it, 2 S.
-        Positions turn query and key, 8 B n d, or are added to the scores, 3 S. With an embedding 4 B n d for each
-        stack, and of logits twice as many as there are, 2 B n V.
+        Positions that turn query and key: 8 B n d; that are added to the scores: 3 S. With an embedding 4 B n d for
+        each stack, and of logits twice as many as there are, 2 B n V.
         """
         a, s, held = size.stream, size.scores, Held(size, setup, self.attention, self.masked)
         fused = self.attention in ("fused", "ours") and not held.writes_weights
         each = 2 if fused else 20 if s > LARGE and setup.device == "cpu" else 6
         wide = (5 if size.is_gated else 2) * size.batch * size.seq_len * size.feed_forward_dim
-        inside = 8 * a if size.positional == "rope" else 3 * s if held.bias else 0
+        inside = 8 * a * ("rotate" in held.places) + 3 * s * ("bias_at" in held.places)
         at_ends = size.num_stacks * 4 * a * size.embeds + 2 * size.outputs * size.gives_logits
         return size.num_attentions * (10 * a + each * s) + size.num_feed_forwards * (6 * a + wide + inside) + at_ends
 
     def calls(self, size: Size) -> int:
-        """Calls: about 16 an attention, 9 a feed-forward network, 10 more where positions act inside the attention."""
-        inside = 10 * (size.positional in ("rope", "alibi", "t5"))
-        return 16 * size.num_attentions + (9 + inside) * size.num_feed_forwards
+        """Calls: about 16 an attention, 9 a feed-forward network, 10 more for what positions do inside an attention."""
+        inside = sum(place != "encode" for place in size.scheme.enters())
+        return 16 * size.num_attentions + (9 + 10 * inside) * size.num_feed_forwards

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from tfm_core.model.choices import check_choice, check_whole_numbers
 from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.model.kind import MAX_LEN, check_kind
+from tfm_core.positional.schemes import POSITIONAL, Positional, called
 
 LOWEST = {"d_model": 1, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 0, "vocab_size": 0}
 ENDS = {"both": "embedding and output", "embedding": "embedding, without output", "output": "output, without embedding"}
@@ -53,8 +54,8 @@ class Size:
         if type(self.causal) is not bool:
             raise ValueError(f"causal: expected True or False, got {self.causal!r}")
         check_kind(self)
-        if self.positional == "learned" and self.seq_len > MAX_LEN:
-            raise ValueError(f"learned positions: expected at most {MAX_LEN} tokens, got {self.seq_len}")
+        if self.scheme.ends_at_max_len() and self.seq_len > MAX_LEN:
+            raise ValueError(f"{self.positional} positions: expected at most {MAX_LEN} tokens, got {self.seq_len}")
 
     def __repr__(self) -> str:
         """The call that makes it, without what is as it would be anyway."""
@@ -64,12 +65,17 @@ class Size:
     def in_words(self) -> str:
         """Its choices: encoder, causal, pre-norm, gelu, no positions; without embedding and output."""
         causal = ["causal"] if self.causal and self.architecture == "encoder" else []
-        positions = f"{self.positional if self.positional != 'none' else 'no'} positions"
+        positions = f"{called(self.positional)} positions"
         chosen = ", ".join([self.architecture, *causal, f"{self.norm}-norm", self.activation, positions])
         if not self.vocab_size:
             return f"{chosen}; without embedding and output"
         matrix = "one matrix" if self.ends == "both" else "a matrix"
         return f"{chosen}; with {ENDS[self.ends]}, {matrix} for {self.vocab_size:,} token ids"
+
+    @property
+    def scheme(self) -> type[Positional]:
+        """Its positional scheme."""
+        return POSITIONAL[self.positional]
 
     @property
     def embeds(self) -> bool:

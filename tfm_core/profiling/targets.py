@@ -79,8 +79,8 @@ def runs(size: Size, setup: Setup) -> str:
 
 def no_bias_on_cuda(size: Size, setup: Setup) -> str:
     """Why FLASH_ATTENTION cannot run this model in this setting; "" if it can. On CUDA it takes no `attn_mask`."""
-    stops = size.positional == "alibi" and setup.device == "cuda"
-    return "On CUDA, FLASH_ATTENTION takes no biases, which alibi adds to the scores." if stops else ""
+    stops = "bias_at" in size.scheme.enters() and setup.device == "cuda"
+    return f"On CUDA, FLASH_ATTENTION takes no biases, which {size.positional} adds to the scores." if stops else ""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ from tfm_core.model.torch_twin import as_torch
 from tfm_core.model.transformer import Stack, Transformer
 from tfm_core.profiling.size import Size
 
-TORCHS_POSITIONS = ("none", "sinusoidal", "learned")  # which act outside of the attention
-
 
 def config_of(size: Size, seed: int = 0) -> TransformerConfig:
     """The transformer that a size describes; where embedding and output are left out, with the smallest ones."""
@@ -216,7 +214,7 @@ def torch_encoder(size: Size, seed: int = 0) -> Model:
 
 def lacks_inner_positions(size: Size) -> str:
     """Why nn.MultiheadAttention cannot be in this model; "" if it can."""
-    if size.positional in TORCHS_POSITIONS:
+    if set(size.scheme.enters()) <= {"encode"}:
         return ""
     return f"nn.MultiheadAttention has no place for {size.positional}, which acts inside of the attention."
 
@@ -232,7 +230,8 @@ def lacks_in_torchs_encoder(size: Size) -> str:
 
 def lacks_gradient_of_bias(size: Size, kernel: str) -> str:
     """Why this kernel cannot do the attention of this model; "" if it can."""
-    return f"{kernel} has no gradient for the biases that t5 learns." if size.positional == "t5" else ""
+    learned = size.scheme.learns_at("bias_at")
+    return f"{kernel} has no gradient for the biases that {size.positional} learns." if learned else ""
 
 
 def masks_the_decoder_alone(size: Size) -> str:

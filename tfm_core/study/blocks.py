@@ -76,17 +76,19 @@ def stack_blocks(config: TransformerConfig, classes: int = 0) -> dict[str, list[
 def _stack(
     config: TransformerConfig, parameters: dict[str, int], prefix: str, *, cross: bool, last: str
 ) -> Iterator[Block]:
-    biased = "bias_at" in POSITIONAL[config.positional].enters()
+    scheme = POSITIONAL[config.positional]
+    learned = scheme.count_learned(d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len)
+    of_positions = learned.pop("encode", 0)
 
     def block(name: str, kind: str, reads: list[str], writes: list[str], layer: int | None = None) -> Block:
         sites = [tuple(site if site == "logits" else prefix + site for site in ends) for ends in (reads, writes)]
-        module = "unembedding" if kind == "logits" else prefix + ("positional" if kind == "position" else name)
-        # A bias of the scores is one table for all layers: it counts in the first.
-        shared = parameters.get(f"{prefix}positional", 0) if (kind, layer) == ("self_attention", 0) and biased else 0
+        # Biases of the scores are one table for all layers: it counts in the first.
+        shared = sum(learned.values()) if (kind, layer) == ("self_attention", 0) else 0
+        of_module = parameters.get("unembedding" if kind == "logits" else prefix + name, 0)
         return Block(
             name=name if kind == "logits" else prefix + name,
             kind=kind,
-            parameters=parameters.get(module, 0) + shared,
+            parameters=of_positions if kind == "position" else of_module + shared,
             reads=sites[0],
             writes=sites[1],
             layer=layer,
@@ -94,7 +96,7 @@ def _stack(
 
     stream = "layers.0.self_attention.residual_before"
     yield block("embedding", "embedding", [], ["embedding"])
-    if "encode" in POSITIONAL[config.positional].enters():
+    if "encode" in scheme.enters():
         yield block("position", "position", ["embedding"], [stream])
     for layer in range(config.num_layers):
         for kind in ("self_attention", *["cross_attention"] * cross, "feed_forward"):

@@ -1,7 +1,7 @@
 """Why the schemes of positions work: what their papers claim, as functions whose results can be measured.
 
 Tables of positions are (seq, width), a row per position from 0. Waves are those of `sinusoidal_encoding`, with sine and
-cosine in neighbouring columns, and of `apply_rotary`.
+cosine in neighbouring columns.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from tfm_core.model.initialization import generator
-from tfm_core.positional.maths import apply_rotary, frequencies
+from tfm_core.positional.maths import frequencies
+from tfm_core.positional.schemes import Positional
 
 
 def shift_blocks(width: int, shift: int, *, base: float = 10000.0) -> Tensor:
@@ -109,20 +110,25 @@ def drawn_pair(width: int, seed: int) -> tuple[Tensor, Tensor]:
     return query, key
 
 
-def turned_scores(query: Tensor, key: Tensor, at: Tensor, key_at: Tensor, *, base: float = 10000.0) -> Tensor:
+def turned_to_each(scheme: Positional, vector: Tensor, length: int) -> Tensor:
+    """A query or a key (width) of one head, turned by a scheme to each of the first positions: (length, width)."""
+    turned = scheme.rotate(vector.expand(1, 1, length, -1))
+    if turned is None:
+        raise ValueError(f"expected a scheme that turns queries and keys, got {type(scheme).__name__}")
+    return turned[0, 0]
+
+
+def turned_scores(scheme: Positional, query: Tensor, key: Tensor, at: Tensor, key_at: Tensor) -> Tensor:
     """The scores of one query and one key, turned to many positions: (m, n). Su et al. 2021 (RoFormer), equation 16.
 
     Args:
-        query: (width), width even.
+        scheme: one that turns.
+        query: (width), of one head.
         key: likewise.
         at: the query's positions m.
         key_at: the key's positions n.
-        base: of the frequencies.
     """
-    turned = (
-        apply_rotary(x.expand(len(p), -1), p, base=base) for x, p in ((query, at), (key, key_at))
-    )  # each (positions, width)
-    queries, keys = turned
+    queries, keys = (turned_to_each(scheme, x, int(p.max()) + 1)[p] for x, p in ((query, at), (key, key_at)))
     return queries @ keys.mT
 
 

@@ -28,8 +28,8 @@ def lengths_of(config: TrainingConfig) -> tuple[int, ...]:
 
 
 def is_defined(config: TrainingConfig, length: int) -> bool:
-    """Whether the network can read this length: a table of learned positions ends at the trained length."""
-    ends = "max_len" in POSITIONAL[config.positional].about.depends_on
+    """Whether the network can read this length: a table of positions ends at the trained length."""
+    ends = POSITIONAL[config.positional].ends_at_max_len()
     return config.network != "transformer" or not ends or length <= config.about.length
 
 

@@ -8,13 +8,14 @@ from torch import Tensor
 
 from tfm_core import TransformerConfig, causal_mask
 from tfm_core.model.trained import untrained
+from tfm_core.positional.schemes import called
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 # Field of a configuration -> how its values are called, and what follows them.
 CALLED: Mapping[str, tuple[Callable[[Any], str], str]] = {
-    "positional": (lambda name: "no" if name == "none" else str(name), " positions"),
+    "positional": (called, " positions"),
     "norm": (str, "-norm"),
     "activation": (str, ""),
     "attention": (str, " attention"),
@@ -73,5 +74,5 @@ def _value(config: TransformerConfig, field: str) -> Any:
 
 
 def _in_words(field: str, values: Sequence[Any]) -> str:
-    called, follows = CALLED[field]
-    return formats.listed([called(value) for value in values]) + follows
+    in_words, follows = CALLED[field]
+    return formats.listed([in_words(value) for value in values]) + follows

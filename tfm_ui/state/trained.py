@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from tfm_core import LAB_GPT, STORE, TASKS, TrainingConfig
+from tfm_core import LAB_GPT, POSITIONAL, STORE, TASKS, TrainingConfig
 from tfm_core.language.lab_gpt import NAME as LAB_GPT_NAME
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
@@ -116,7 +116,7 @@ def shape_of(name: str) -> Mapping[str, Any]:
 
 def longest_of(config: TrainingConfig) -> int:
     """How many tokens these weights can read: as many as they were trained on, where positions have a table."""
-    if config.positional == "learned" or not config.about.stretches:
+    if POSITIONAL[config.positional].ends_at_max_len() or not config.about.stretches:
         return config.about.length
     return STRETCH * config.about.length
 

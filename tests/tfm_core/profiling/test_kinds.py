@@ -13,7 +13,7 @@ from tests.tfm_core.profiling.kinds import KINDS, described, possible, sized
 from tests.tfm_core.profiling.test_costs import slow_path
 from tests.tfm_core.toys import largest_error
 from tfm_core import ACTIVATIONS, ARCHITECTURES, NORMS, POSITIONAL, Transformer, causal_mask
-from tfm_core.profiling import TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Machine, Plan, Report, Row, Setup, Size, costs, files
 from tfm_core.profiling.run_subject import Subject, refusal
 from tfm_core.profiling.size import ENDS
 from tfm_core.profiling.targets_transformer import config_of
@@ -23,6 +23,10 @@ BOTH = {"vocab_size": 30, "ends": "both"}
 OTHERS = ("LSTM", "GRU", "convolution")
 MASKED = ("window", "strided")
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=described)
+# Every kind, and the plain one: small, as small as can be, and as large as the default.
+PLAIN_KINDS = ({}, {"d_model": 6, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 5})
+EVERY_SIZE = pytest.mark.parametrize("kind", [*KINDS, *PLAIN_KINDS], ids=described)
+LARGE = vars(DEFAULT_SIZES[-1])
 NOWHERE = Machine(device="", processor="", cores=0, system="", torch="")
 TEXTBOOK = {"norm": "post", "activation": "relu", "vocab_size": 1000}
 
@@ -82,7 +86,7 @@ def test_one_end_alone_is_the_whole_without_the_other(kind, target):
         assert largest_error(last(table[tokens] * size.d_model**0.5), expected) < 1e-5
 
 
-@EVERY_KIND
+@EVERY_SIZE
 def test_what_computes_the_same_gives_the_same(kind):
     size = sized(kind, **NUMBERS)
     x = input_of(size)
@@ -93,21 +97,24 @@ def test_what_computes_the_same_gives_the_same(kind):
                 assert largest_error(TARGETS[target].build(size).eval()(x), expected) < 1e-5, target
 
 
-@EVERY_KIND
+@EVERY_SIZE
 def test_gradients_agree_too(kind):
+    """The gradient of the input, where it has one; and of a weight, but for torch's encoder, which has others."""
     size = sized(kind, **NUMBERS)
-    x, gradients = input_of(size), {}
+    given, of_weight, of_input = input_of(size), {}, {}
     for target in here(size):
-        if target not in (*OTHERS, *MASKED, "nn.TransformerEncoder"):  # whose parameters have names of their own
-            model = TARGETS[target].build(size).train()
+        if target not in (*OTHERS, *MASKED):
+            model, x = TARGETS[target].build(size).train(), given.clone().requires_grad_(not size.embeds)
             model(x).sin().sum().backward()
-            layer = next(model.layers())
-            gradients[target] = layer.feed_forward.input_projection.weight.grad
-    expected = gradients["with weights"]
-    assert len(gradients) >= 4
-    assert expected.abs().max() > 0.01
-    for target, gradient in gradients.items():
-        assert largest_error(gradient, expected) < 1e-4 * expected.abs().max(), target
+            of_input |= {} if size.embeds else {target: x.grad}
+            for layer in [*model.layers()][:1]:
+                of_weight[target] = layer.feed_forward.input_projection.weight.grad
+    assert len(of_weight) >= 4
+    for gradients in filter(None, (of_weight, of_input)):
+        expected = gradients["with weights"]
+        assert expected.abs().max() > 0.01
+        for target, gradient in gradients.items():
+            assert largest_error(gradient, expected) < 1e-4 * expected.abs().max(), target
 
 
 @EVERY_KIND
@@ -124,7 +131,7 @@ def test_causal_models_do_not_look_ahead_and_others_do(kind):
         assert (moved < 1e-6) == size.looks_back_only, target
 
 
-@EVERY_KIND
+@pytest.mark.parametrize("kind", [*KINDS, *PLAIN_KINDS, LARGE], ids=described)
 def test_parameters_are_as_many_as_the_module_has(kind):
     size = sized(kind, **NUMBERS)
     for target in possible(size):

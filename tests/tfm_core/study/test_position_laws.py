@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.toys import largest_error
 from tfm_core import sinusoidal_encoding
+from tfm_core.positional.schemes import Rotary
 from tfm_core.study.closest_rows import closest
 from tfm_core.study.position_laws import (
     by_distance,
@@ -96,8 +97,9 @@ def test_noise_has_no_such_matrix_and_least_squares_say_so():
 def test_turned_scores_depend_on_the_distance_alone(half, at, shift, base):
     query, key = torch.randn(2, 2 * half, dtype=torch.float64, generator=torch.Generator().manual_seed(half))
     positions, of_keys = torch.tensor(at), torch.tensor([*at[::-1], 7])
-    scores = turned_scores(query, key, positions, of_keys, base=base)
-    moved = turned_scores(query, key, positions + shift, of_keys + shift, base=base)
+    scheme = Rotary(d_model=2 * half, num_heads=1, max_len=1, base=base)
+    scores = turned_scores(scheme, query, key, positions, of_keys)
+    moved = turned_scores(scheme, query, key, positions + shift, of_keys + shift)
     assert largest_error(scores, moved) < 1e-9
     pairs = torch.complex(query[:half], query[half:]) * torch.complex(key[:half], key[half:]).conj()
     theta = base ** (-torch.arange(half, dtype=torch.float64) / half)

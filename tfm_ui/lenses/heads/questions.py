@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tfm_core import POSITIONAL
 from tfm_ui.lenses.heads.panels import Heads, HeadsPanel
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import lab_heads
@@ -50,7 +51,8 @@ def order_is_lost(model: ModelState, state: HeadsState) -> str:
             "It could not: rows of the same word have the same weights, to the last digit, in every head. Without "
             "positions and without a mask, a query knows only which word it is, not where it stands."
         )
-    by = [*(["the positions"] if model.positional != "none" else []), *(["the mask"] if model.looks_back_only else [])]
+    enters = POSITIONAL[model.positional].enters()
+    by = [*(["the positions"] if enters else []), *(["the mask"] if model.looks_back_only else [])]
     return (
         f"By {formats.listed(by)}: rows of the same word differ by up to {formats.weight(apart)}. "
         "What differs between them is where the word stands, and that is enough to tell who saw whom."
@@ -109,18 +111,28 @@ def sight(model: ModelState, state: HeadsState) -> str:
         return "Queries and keys are two texts here, so there is no distance between them."
     table = heads.table()["distance"].to_numpy().reshape(heads.kept.largest.shape)
     low, high = _where(table, table.argmin()), _where(table, table.argmax())
-    why = (
-        "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
-        if model.positional == "alibi"
-        else f"No slope makes them so: ALiBi is not chosen, and T5’s bias is {model.if_random('random', 'learned')}."
-        if adds_bias(model)
-        else "No slope makes them so: only ALiBi has one for each head. "
-        f"Their weights {model.if_random('were drawn at random', 'come from training')}."
-    )
     return (
         f"The most short-sighted is {_named(low)}: its weight lies {table[low]:.1f} tokens away on average. "
-        f"{_named(high).capitalize()} looks furthest, {table[high]:.1f} tokens. {why}"
+        f"{_named(high).capitalize()} looks furthest, {table[high]:.1f} tokens. {_whether_slopes_do_it(model)}"
     )
+
+
+def _whether_slopes_do_it(model: ModelState) -> str:
+    """Whether the positions of this model lower scores by slopes, so that heads see differently far."""
+    chosen = POSITIONAL[model.positional]
+    if chosen.overrides("slopes"):
+        return "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
+    sloping = [scheme.about.called for scheme in POSITIONAL.values() if scheme.overrides("slopes")]
+    if not adds_bias(model):
+        has = "has" if len(sloping) == 1 else "have"
+        return (
+            f"No slope makes them so: only {formats.listed(sloping)} {has} one for each head. "
+            f"Their weights {model.if_random('were drawn at random', 'come from training')}."
+        )
+    are = "is" if len(sloping) == 1 else "are"
+    bias = f"is {model.if_random('random', 'learned')}" if chosen.learns_at("bias_at") else "has no slopes"
+    others = f"{formats.listed(sloping)} {are} not chosen"
+    return f"No slope makes them so: {others}, and {chosen.about.called}’s bias {bias}."
 
 
 def two_texts(model: ModelState, state: HeadsState) -> str:

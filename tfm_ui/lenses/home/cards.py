@@ -82,7 +82,7 @@ def positions(model: ModelState) -> tuple[str, str, NDArray[np.float32]]:
             return f"{name}: a vector of ones, turned", "dimension", turned[0, 0].numpy()
         if (bias := scheme.bias(length, length)) is not None:
             return f"{name}: added to the scores of head 1", "key", bias[0].numpy()
-    return "none: nothing is added", "dimension", np.zeros((length, model.d_model), np.float32)
+    return f"{name}: nothing is added", "dimension", np.zeros((length, model.d_model), np.float32)
 
 
 def home_masks(model: ModelState, state: LensState) -> Content:

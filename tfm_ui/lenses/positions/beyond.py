@@ -4,7 +4,7 @@ max_len stands for the longest text that a model would be trained on, whatever t
 ends there; where the model's weights are trained, it is the length that they were trained on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,8 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import Positional, alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
-from tfm_core.positional.maths import frequencies
+from tfm_core import Positional
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.lenses.positions.controls import KNOB, a_and_b, positions_alone
@@ -27,7 +26,7 @@ from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.panel import Block, Note
+from tfm_ui.pictures.panel import Block, Note, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -120,7 +119,10 @@ class Beyond(BeyondPanel):
 
     title = "Vectors past max_len"
     places = ("encode", "rotate")
-    sources = (sinusoidal_encoding, apply_rotary)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return self.sources_at(*self.places)
 
     @cached_property
     def sides(self) -> list[Vectors]:
@@ -260,7 +262,10 @@ class BeyondScores(BeyondPanel):
         "has. y: the score of a turned query and a turned key, or the bias that is added to scores."
     )
     places = ("bias_at", "rotate")
-    sources = (apply_rotary, alibi_slopes, t5_buckets)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return self.sources_at(*self.places)
 
     @cached_property
     def sides(self) -> list[tuple[Scheme, str, Tensor]]:
@@ -310,7 +315,7 @@ class BeyondScores(BeyondPanel):
                 if len(shared) > 1:
                     law = f"{scheme.title}: one bias for {formats.plural(len(shared), 'distance')}"
                     laws[law] = bool((shared == shared[0]).all())
-            elif scheme.has("bias_at") and len(values) > 2:
+            elif scheme.module.slopes() is not None and len(values) > 2:
                 steps = values.double().diff()
                 straight = (steps - steps[0]).abs().max() <= 1e-6 * values.abs().max()
                 laws[f"{scheme.title}: every step farther costs the same"] = bool(straight)
@@ -335,7 +340,10 @@ class BeyondTurns(BeyondPanel, WavesPanel):
         "x: pairs of dimensions, each a wave. y, in powers of 10: how many positions a full turn "
         "takes. Above the line of max_len: more than a text of max_len has."
     )
-    sources = (frequencies,)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return [type(scheme.module).wavelengths for scheme in self.shown]
 
     def picture(self) -> Content:
         ends = {"max_len": self.state.max_len, "length": self.state.length}

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tfm_core import POSITIONAL, Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.recording import Edit
+from tfm_core.positional.schemes import PLAIN
 from tfm_core.study.analysis import ByDistance, mean_by_distance
 from tfm_core.study.order import along_batch, along_sequence
 from tfm_ui.lenses.positions.state import PositionsState
@@ -25,8 +26,6 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 ALL_UP_TO = 2**23  # weights of a pass, up to which all schemes are run: they take a second or two together
-# The scheme that the others are compared with, which does nothing anywhere.
-PLAIN = next(name for name, scheme in POSITIONAL.items() if not scheme.enters())
 ROUNDING = 1e-5  # what moves by less than this share of its length has moved by rounding alone
 ALONG = {"sequence": along_sequence, "batch": along_batch}  # ways to add an encoding by hand
 

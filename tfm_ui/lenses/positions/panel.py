@@ -131,7 +131,7 @@ class SchemesPanel(PositionsPanel):
 
     @cached_property
     def schemes(self) -> list[Scheme]:
-        """A, and B if it is something else."""
+        """A, and B if it is something else; each as often as there are places where it enters, but once at least."""
         return schemes_of(self.model, self.state)
 
     @cached_property
@@ -147,10 +147,15 @@ class SchemesPanel(PositionsPanel):
     def is_shown(self) -> bool:
         return bool(self.shown)
 
+    def sources_at(self, *places: str) -> list[Source]:
+        """The methods of shown schemes at these places, and what they call, each once."""
+        shown = [(scheme, place) for scheme in self.shown for place in places if scheme.has(place)]
+        return list(dict.fromkeys(source for scheme, place in shown for source in scheme.sources(place)))
+
     def in_script(self, shown: Sequence[Scheme] | None = None, *, defined: bool = True) -> dict[str, Any]:
         """The header of a recipe: how these schemes, or all shown ones, are made, and how many positions each has."""
         shown = self.shown if shown is None else shown
-        rows = {scheme.side: scheme.defined(self.state.length) for scheme in shown}
+        rows = {scheme.key: scheme.defined(self.state.length) for scheme in shown}
         return {"schemes": specs_of(shown)} | ({"defined": rows} if defined else {})
 
     @classmethod

@@ -8,11 +8,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from tfm_core.positional.schemes import PLAIN
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores, BeyondTurns
 from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Maps
 from tfm_ui.lenses.positions.model.shuffle import Shuffled
-from tfm_ui.lenses.positions.model_runs import PLAIN
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, those
 from tfm_ui.lenses.positions.see.clocks import Wavelengths
 from tfm_ui.lenses.positions.state import WIDEST, PositionsState

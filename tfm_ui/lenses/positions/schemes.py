@@ -1,38 +1,35 @@
 """The schemes that the lens shows, as modules of the library without a model, and vectors that they add or turn.
 
+A scheme that enters a model at several places is shown once for each of them, as if it entered nowhere else.
+
 Results of the cache are shared: never write.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core import POSITIONAL, Positional, alibi_slopes, sinusoidal_encoding, t5_buckets
+from tfm_core import POSITIONAL, Positional
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.trained import RANDOM, put_trained
-from tfm_core.study.position_laws import drawn_pair
-from tfm_ui.lenses.positions.state import PositionsState
+from tfm_core.study.position_laws import drawn_pair, turned_to_each
+from tfm_ui.lenses.positions.state import WIDEST, PositionsState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
-
-# What the places' own methods call, for the reader who asks where the numbers come from.
-CALLED: dict[str, list[Callable[..., Any]]] = {
-    "sinusoidal": [sinusoidal_encoding],
-    "alibi": [alibi_slopes],
-    "t5": [t5_buckets],
-}
 
 ENTERS = {  # place -> where that is, in words
     "encode": "before the first layer, where it is added to the embeddings",
     "rotate": "inside each self-attention, where it turns queries and keys",
     "bias_at": "inside each self-attention, where it is added to the scores",
 }
+DOES = {"encode": "added to embeddings", "rotate": "turned", "bias_at": "added to scores"}  # the same in titles
 
 
 def enters(name: str) -> str:
@@ -41,12 +38,9 @@ def enters(name: str) -> str:
 
 
 def those(place: str = "", *, of_waves: bool = False) -> list[str]:
-    """The names of the schemes that enter at this one of `PLACES`; if asked, those alone whose numbers are waves."""
-    return [
-        name
-        for name, scheme in POSITIONAL.items()
-        if place in ("", *scheme.enters()) and (not of_waves or "base" in scheme.about.depends_on)
-    ]
+    """The names of the schemes that enter at this one of `PLACES`, or anywhere; if asked, where they are waves."""
+    places = {name: scheme.waves_at if of_waves else scheme.enters() for name, scheme in POSITIONAL.items()}
+    return [name for name, at in places.items() if (place in at if place else at)]
 
 
 def parameters(name: str, *, d_model: int, num_heads: int, max_len: int) -> int:
@@ -56,9 +50,15 @@ def parameters(name: str, *, d_model: int, num_heads: int, max_len: int) -> int:
     return sum(parameter.numel() for parameter in scheme.parameters())
 
 
-def lone_scheme(*, name: str, seed: int, weights: str = RANDOM, stack: str = "stack", **sizes: Any) -> Positional:
-    """A positional scheme without a model, its weights those that a single stack of this seed has, or a trained one."""
-    scheme = POSITIONAL[name](**sizes)
+def lone_scheme(
+    *, name: str, seed: int, weights: str = RANDOM, stack: str = "stack", place: str = "", **sizes: Any
+) -> Positional:
+    """A positional scheme without a model, its weights those that a single stack of this seed has, or a trained one.
+
+    With a place, it is what a scheme of several places does there.
+    """
+    kind = POSITIONAL[name].at(place) if place else POSITIONAL[name]
+    scheme = kind(**sizes)
     holder = torch.nn.ModuleDict({stack: torch.nn.ModuleDict({"positional": scheme})})
     fill_parameters(holder, seed)
     if weights != RANDOM:
@@ -73,17 +73,10 @@ def added_vectors(spec: Mapping[str, Any], rows: int) -> Tensor:
     return vectors
 
 
-def turned(scheme: Positional, vector: Tensor, length: int) -> Tensor:
-    """One vector, turned to each position: (length, width)."""
-    vectors = scheme.rotate(vector.expand(1, 1, length, -1))
-    assert vectors is not None
-    return vectors[0, 0]
-
-
 def turned_pair(scheme: Positional, length: int, seed: int) -> tuple[Tensor, Tensor]:
     """A drawn query and a drawn key, each turned to each position: twice (length, width)."""
     query, key = drawn_pair(scheme.d_model, seed)
-    return turned(scheme, query, length), turned(scheme, key, length)
+    return turned_to_each(scheme, query, length), turned_to_each(scheme, key, length)
 
 
 def compared_vectors(scheme: Positional, rows: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -111,16 +104,23 @@ class Spec:
     weights: str = RANDOM
     """"random", or the name of a run, whose stack has the scheme."""
     stack: str = "stack"
+    place: str = ""
+    """The place where it is shown, of several places where it enters; "" if there are not several."""
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What `lone_scheme` is called with."""
-        known = asdict(self)
-        return known if self.weights != RANDOM else {k: v for k, v in known.items() if k not in ("weights", "stack")}
+        left_out = [*(["weights", "stack"] if self.weights == RANDOM else []), *([] if self.place else ["place"])]
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+    @property
+    def kind(self) -> type[Positional]:
+        """The scheme's class; of several places where it enters, at the one that is shown."""
+        return POSITIONAL[self.name].at(self.place) if self.place else POSITIONAL[self.name]
 
     def defined(self, length: int) -> int:
         """How many of the first `length` positions the scheme is defined for: a table ends at max_len."""
-        return min(length, self.max_len) if "max_len" in POSITIONAL[self.name].about.depends_on else length
+        return min(length, self.max_len) if self.kind.ends_at_max_len() else length
 
 
 @cached(heavy=never)
@@ -153,7 +153,7 @@ def compared(spec: Spec, length: int) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme that is shown."""
+    """A scheme that is shown, at one place where it enters, if it enters anywhere."""
 
     side: str
     """"A" or "B"; "" of a scheme that stands beside them."""
@@ -176,8 +176,18 @@ class Scheme:
 
     @property
     def title(self) -> str:
-        """The scheme's side and its name, for a panel's title."""
-        return f"{self.side}: {self.name}"
+        """The scheme's side and its name, for a panel's title; of several places, which one is shown."""
+        return f"{self.side}: {self.called}"
+
+    @property
+    def called(self) -> str:
+        """Its name; of several places where it enters, with the one that is shown."""
+        return f"{self.name}, {DOES[self.spec.place]}" if self.spec.place else self.name
+
+    @property
+    def key(self) -> str:
+        """What stands for it in recipes: its side; of several places where it enters, with the one that is shown."""
+        return f"{self.side}, {DOES[self.spec.place]}" if self.spec.place else self.side
 
     def has(self, place: str) -> bool:
         """Whether it enters at this one of `PLACES`."""
@@ -186,7 +196,7 @@ class Scheme:
     @property
     def has_waves(self) -> bool:
         """Whether its numbers are sines and cosines."""
-        return "base" in self.module.about.depends_on
+        return bool(self.module.waves_at)
 
     @property
     def is_trained(self) -> bool:
@@ -201,8 +211,7 @@ class Scheme:
     @property
     def shared_from(self) -> int | None:
         """The first distance back from which all keys share one bias; None if no two distances must."""
-        distance: int | None = getattr(self.module, "shared_from", None)
-        return distance
+        return self.module.shared_from
 
     def defined(self, length: int) -> int:
         """How many of the first `length` positions it is defined for."""
@@ -214,33 +223,39 @@ class Scheme:
 
     def sources(self, place: str) -> list[Callable[..., Any]]:
         """Its method of this place, and what that calls."""
-        return [getattr(type(self.module), place), *CALLED.get(self.name, [])]
+        return [getattr(type(self.module), place), *self.module.equations]
 
 
 def schemes(model: ModelState, state: PositionsState) -> list[Scheme]:
-    """A, and B if it is something else."""
-    return [_scheme(side, name, model, state) for name, side in state.sides.items()]
+    """A, and B if it is something else; each as often as there are places where it enters, but once at least."""
+    return [_scheme(side, name, model, state, place) for name, side in state.sides.items() for place in _places(name)]
 
 
 def aside_of(model: ModelState, state: PositionsState) -> str:
     """What was changed of what the controls ask for; "" if nothing."""
-    return " ".join(scheme.aside for scheme in schemes(model, state) if scheme.aside)
+    return " ".join(dict.fromkeys(scheme.aside for scheme in schemes(model, state) if scheme.aside))
 
 
-def plain_scheme(model: ModelState, state: PositionsState, name: str) -> Scheme:
-    """A scheme that stands beside A and B, and is neither."""
-    return _scheme("", name, model, state)
+def first_scheme(model: ModelState, state: PositionsState, place: str) -> Scheme:
+    """The first of all schemes that enter at this one of `PLACES`, which stands beside A and B, and is neither."""
+    name = those(place)[0]
+    return _scheme("", name, model, state, place if place in _places(name) else "")
+
+
+def _places(name: str) -> tuple[str, ...]:
+    """The places where a scheme is shown, one by one; "" alone where there are not several."""
+    places = POSITIONAL[name].enters()
+    return places if len(places) > 1 else ("",)
 
 
 def specs_of(shown: Sequence[Scheme]) -> Code:
     """How these schemes are made, by their sides, for the header of a recipe."""
-    lines = [f"    {scheme.side!r}: {scheme.spec.arguments!r}," for scheme in shown]
+    lines = [f"    {scheme.key!r}: {scheme.spec.arguments!r}," for scheme in shown]
     return Code("\n".join(["{", *lines, "}"]) if lines else "{}")
 
 
-def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> Scheme:
-    turns_pairs = "rotate" in POSITIONAL[name].enters()
-    width = max(2, state.width - state.width % 2) if turns_pairs else state.width
+def _scheme(side: str, name: str, model: ModelState, state: PositionsState, place: str) -> Scheme:
+    width = _possible_width(name, state.width)
     depends = POSITIONAL[name].about.depends_on
     spec = Spec(  # what a scheme does not depend on stays what it is while it is dragged
         name=name,
@@ -250,12 +265,27 @@ def _scheme(side: str, name: str, model: ModelState, state: PositionsState) -> S
         bidirectional=model.architecture != "decoder",
         base=state.base if "base" in depends else PositionsState.base,
         seed=model.seed,
+        place=place,
     )
     has_learned = name == model.positional and model.trained and run_of(model.weights)
-    if side and has_learned and parameters(name, d_model=2, num_heads=1, max_len=2):
+    if side and has_learned and spec.kind.tables:
         return _as_trained(side, model, spec)
-    aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
+    aside = f"{name} cannot have a width of {state.width}: {width} is shown."
+    if "rotate" in POSITIONAL[name].enters():
+        aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
     return Scheme(side, name, spec, aside if width != state.width else "")
+
+
+def _possible_width(name: str, width: int) -> int:
+    """The nearest width that a scheme can have, of one head if it turns queries and keys."""
+    below, above = range(width, 0, -1), range(width + 1, WIDEST + 1)
+    for near in sorted(chain(below, above), key=lambda other: abs(other - width)):  # of two as near, the smaller
+        try:
+            POSITIONAL[name].check(d_model=near, num_heads=1)
+        except ValueError:
+            continue
+        return near
+    return width
 
 
 def _as_trained(side: str, model: ModelState, spec: Spec) -> Scheme:

@@ -39,7 +39,7 @@ class PositionsState(LensState):
             1,
             WIDEST,
             box=True,
-            help="d_model, of encodings that are added to the embeddings; the width of one head, where rope turns it.",
+            help="d_model, of encodings that are added to the embeddings; the width of one head, where it is turned.",
         ),
         default=64,
     )

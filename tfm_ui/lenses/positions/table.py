@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from tfm_core import POSITIONAL, Positional
-from tfm_core.positional.maths import t5_shared_from
-from tfm_core.positional.schemes import T5, About
+from tfm_core.positional.schemes import About
 from tfm_ui.lenses.positions.controls import positions_alone
 from tfm_ui.lenses.positions.panel import PositionsPanel
 from tfm_ui.lenses.positions.schemes import enters, parameters
@@ -49,7 +48,7 @@ class Table(PositionsPanel):
             "parameters": formats.count(self.parameters[name]),
             "enters": enters(name),
             "kind": about.kind,
-            "beyond the trained length": beyond(self.model, name),
+            "beyond the trained length": POSITIONAL[name].beyond(self.model.architecture),
             "used by": ", ".join(about.used_by),
             "source": about.source,
         }
@@ -73,10 +72,10 @@ class Table(PositionsPanel):
         abouts = {name: scheme.about for name, scheme in POSITIONAL.items()}
         trained = [f"{name} ({formats.count(count)})" for name, count in self.parameters.items() if count]
         where, apart = (
-            formats.listed([name for name, about in abouts.items() if about.kind == kind])
+            formats.listed([name for name, about in abouts.items() if kind in about.kind])
             for kind in ("absolute", "relative")
         )
-        ends = [name for name, about in abouts.items() if about.beyond.startswith("not defined")]
+        ends = [name for name, scheme in POSITIONAL.items() if scheme.ends_at_max_len()]
         return (
             f"Of {len(abouts)} schemes, {where} say where a token stands, {apart} how far two stand apart. In the "
             f"sidebar’s model {formats.listed(trained)} {'has' if len(trained) == 1 else 'have'} parameters of their "
@@ -90,19 +89,6 @@ class Table(PositionsPanel):
             for name, count in self.parameters.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("scheme")
-
-
-def beyond(model: ModelState, name: str) -> str:
-    """What becomes of this scheme beyond the trained length, with the numbers of the sidebar's model."""
-    if not issubclass(POSITIONAL[name], T5):
-        return POSITIONAL[name].about.beyond
-    both, back = (t5_shared_from(bidirectional=side, num_buckets=T5.num_buckets) for side in (True, False))
-    here = {
-        "encoder": f"from {both} on here, where half of the buckets are for each side",
-        "decoder": f"from {back} on here, where all buckets are for earlier keys",
-        "encoder-decoder": f"from {both} on in the encoder, from {back} on in the decoder",
-    }[model.architecture]
-    return f"defined: far distances share the last bucket, {here}"
 
 
 def ways_into_views(model: ModelState, state: PositionsState) -> Block:

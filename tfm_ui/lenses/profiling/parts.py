@@ -259,10 +259,14 @@ def parameter_formulas(size: Size) -> dict[str, tuple[str, int]]:
     if size.is_gated:
         gated = f"{networks} × (3 × {{d}} × {{d_ff}} + 2 × {{d_ff}} + {{d}})"
         terms["feed-forward"] = gated, each * (3 * d * d_ff + 2 * d_ff + d)
-    if size.positional == "learned":
-        terms["positions"] = f"{of_stacks}{MAX_LEN} × {{d}}", size.num_stacks * MAX_LEN * d
-    if size.positional == "t5":
-        terms["positions"] = f"{of_stacks}32 × {{heads}}", size.num_stacks * 32 * size.num_heads
+    symbols = {"d_model": "{d}", "num_heads": "{heads}", "max_len": str(MAX_LEN)}
+    tables = [
+        " × ".join(symbols.get(str(axis), str(axis)) for axis in table.shape) for table in size.scheme.tables.values()
+    ]
+    if tables:
+        positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=MAX_LEN)
+        of_each = tables[0] if len(tables) == 1 else f"({' + '.join(tables)})"
+        terms["positions"] = f"{of_stacks}{of_each}", size.num_stacks * sum(positions.values())
     return terms
 
 

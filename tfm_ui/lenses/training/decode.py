@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import TrainingConfig, Transformer, TransformerConfig
+from tfm_core import POSITIONAL, TrainingConfig, Transformer, TransformerConfig
 from tfm_core.training.decoding import Decoded, decode_greedily
 from tfm_core.training.examples import probes
 from tfm_core.training.networks import network
@@ -45,8 +45,8 @@ LIKELIEST = 8  # tokens
 
 
 def longest(config: TrainingConfig) -> int:
-    """How many tokens the source may have: learned positions end with the trained length."""
-    return config.about.length * (1 if config.positional == "learned" else 2)
+    """How many tokens the source may have: a table of positions ends with the trained length."""
+    return config.about.length * (1 if POSITIONAL[config.positional].ends_at_max_len() else 2)
 
 
 def source_of(config: TrainingConfig, typed: str) -> tuple[tuple[int, ...], str]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
-from tfm_core import TrainingConfig, alibi_slopes
+from tfm_core import POSITIONAL, TrainingConfig
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import read_name
@@ -171,18 +171,12 @@ class ComparisonPanel(TrainingPanel):
         """What all networks share, and what the transformers are where their names say nothing else."""
         comparison = cls(model, state).comparison
         base = comparison.base
-        slope = alibi_slopes(base.num_heads).max().item()
-        bias = slope * (base.about.length - 1)
         heads = formats.plural(base.num_heads, "head")
-        gentle = (
-            f" With {heads} alibi’s steepest slope is {formats.number(slope)} a token, so scores fall by at most "
-            f"{formats.number(bias)} over {base.about.length} tokens: hardly a trace of order."
-        )
         return Note(
             f"{formats.count(base.steps)} steps of {base.batch_size} examples, the same for all; "
             f"{formats.plural(len(comparison.seeds), 'seed')}. Where a name says nothing else, transformers have "
             f"{base.positional} positions, {base.norm}-norm, {formats.plural(base.num_layers, 'layer')} and "
-            f"{heads}.{gentle * (bias < GENTLE)}{cls.rates} Computed with {comparison.made_with}.",
+            f"{heads}.{gentle_slopes(base)}{cls.rates} Computed with {comparison.made_with}.",
             "plain",
         )
 
@@ -195,6 +189,19 @@ class ComparisonPanel(TrainingPanel):
         if cls(model, state).is_shown:
             return super().content(model, state)
         return lines.content([], about="Nothing of it is computed yet.")
+
+
+def gentle_slopes(base: TrainingConfig) -> str:
+    """A sentence on each scheme whose slopes hardly tell an order in this network, after a space; "" if none is so."""
+    told, heads, last = [], formats.plural(base.num_heads, "head"), base.about.length - 1
+    for name, scheme in POSITIONAL.items():
+        slopes = scheme(d_model=base.d_model, num_heads=base.num_heads, max_len=base.about.length).slopes()
+        if slopes is not None and (bias := slopes.max().item() * last) < GENTLE:
+            told.append(
+                f" With {heads} {name}’s steepest slope is {formats.number(slopes.max().item())} a token, so scores "
+                f"fall by at most {formats.number(bias)} over {base.about.length} tokens: hardly a trace of order."
+            )
+    return "".join(told)
 
 
 P = TypeVar("P", bound=TrainingPanel)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,13 +11,13 @@ import torch
 from tests.tfm_ui.lenses.positions.position_toys import alone, left_by
 from tfm_core import POSITIONAL, TASKS, Positional, Transformer
 from tfm_core.model.trained import trained_weights
-from tfm_core.positional.schemes import T5, About
+from tfm_core.positional.schemes import T5, About, Table
 from tfm_ui.lenses.positions import LENS
 from tfm_ui.lenses.positions.controls import sliders
 from tfm_ui.lenses.positions.schemes import aside_of, schemes
 from tfm_ui.lenses.positions.see.encode import EncodeA
 from tfm_ui.lenses.positions.state import VIEWS, PositionsState
-from tfm_ui.lenses.positions.table import Table
+from tfm_ui.lenses.positions.table import Table as AllSchemes
 from tfm_ui.live import passes
 from tfm_ui.pictures.panel import Note, panels_in
 from tfm_ui.state.fields import controls_of
@@ -140,12 +141,12 @@ def test_parameters_are_those_of_a_real_model(name, architecture):
     model = ModelState(architecture=architecture, positional=name, d_model=64, num_heads=8)
     schemes = [module for module in Transformer(model.config).modules() if isinstance(module, Positional)]
     expected = sum(parameter.numel() for scheme in schemes for parameter in scheme.parameters())
-    assert Table(model, PositionsState()).parameters[name] == expected
+    assert AllSchemes(model, PositionsState()).parameters[name] == expected
 
 
 def test_all_that_is_known_is_there_and_the_pinned_are_marked():
     state = PositionsState(a="t5", b="learned")
-    result = Table(ModelState(), state)
+    result = AllSchemes(ModelState(), state)
     table, html = result.table(), result.html()
     assert list(table.index) == list(POSITIONAL)
     assert table["pinned as"].to_dict() == dict.fromkeys(POSITIONAL, "") | {"t5": "A", "learned": "B"}
@@ -160,7 +161,7 @@ def test_all_that_is_known_is_there_and_the_pinned_are_marked():
 @pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])
 def test_what_is_said_of_t5_is_what_the_stacks_of_the_model_do(architecture):
     model = ModelState(architecture=architecture, positional="t5")
-    said = Table(model, PositionsState()).cells("t5")["beyond the trained length"]
+    said = AllSchemes(model, PositionsState()).cells("t5")["beyond the trained length"]
     built = [module for module in Transformer(model.config).modules() if isinstance(module, T5)]
     starts = set()
     for scheme in built:
@@ -171,13 +172,14 @@ def test_what_is_said_of_t5_is_what_the_stacks_of_the_model_do(architecture):
 
 def test_a_new_scheme_appears_by_itself(monkeypatch):
     class New(Positional):
-        about = About("relative", "not defined", (), ("<b>nobody</b>",), "a paper & more")
+        about = About("relative", "not defined", (), ("<b>nobody</b>",), "a paper & more", "new")
+        tables: ClassVar = {"angles": Table("rotate", ("max_len",))}
 
         def rotate(self, x):
             return x
 
     monkeypatch.setitem(POSITIONAL, "new", New)
-    result = Table(ModelState(), PositionsState())
+    result = AllSchemes(ModelState(), PositionsState())
     html = result.html()
     assert "&lt;b&gt;nobody&lt;/b&gt;" in html
     assert "a paper &amp; more" in html

@@ -1,4 +1,4 @@
-"""What the view "see" shows, beside the papers' equations in float64 and the authors' code, and a scheme unheard of."""
+"""What the view "see" shows, beside the papers' equations in float64 and the authors' code."""
 
 import json
 import math
@@ -8,20 +8,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
 from tests.tfm_ui.lenses.positions.position_toys import MODEL, alone, asks, cells, drawn
-from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import lines
-from tfm_core import POSITIONAL, Positional, apply_rotary
-from tfm_core.positional.schemes import About, Rotary
+from tfm_core import POSITIONAL, apply_rotary
+from tfm_core.positional.schemes import Rotary
 from tfm_ui.lenses.positions.panel import PIECES, POINTS, kept_points
-from tfm_ui.lenses.positions.see import VIEW
 from tfm_ui.lenses.positions.see.bias import BiasA, DistanceA
 from tfm_ui.lenses.positions.see.clocks import ClocksA, ClocksB, Wavelengths
 from tfm_ui.lenses.positions.see.encode import CURVES, Curves, EncodeA, toggled
 from tfm_ui.lenses.positions.state import OWN_SCALES, PREFIX, PositionsState
-from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.registry import PICTURES
 from tfm_ui.text import formats
 
@@ -145,34 +141,6 @@ def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours
     moved = [d for d in set(dims) & set(after) if dims.index(d) != after.index(d)]
     assert len(moved) <= 1
     assert EncodeA(MODEL, alone("sinusoidal", width=21, dims=" ".join(map(str, after)))).dims == after
-
-
-class Toy(Positional):
-    """A scheme that enters in two places."""
-
-    about = About("absolute", "it goes on", ("d_model", "num_heads"), (), "nobody")
-
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        self.scales = nn.Parameter(torch.arange(1.0, self.num_heads + 1))
-
-    def encode(self, seq_len):
-        return torch.arange(seq_len * self.d_model, dtype=torch.float64).reshape(seq_len, self.d_model)
-
-    def bias_at(self, distance):
-        return self.scales.view(-1, *[1] * distance.dim()) * distance
-
-
-@pytest.mark.parametrize("length", [2, 70, 4096])
-def test_a_scheme_of_a_newcomer_needs_no_more_than_its_class(monkeypatch, length):
-    monkeypatch.setitem(POSITIONAL, "toy", Toy)
-    state = alone("toy", length=length, width=3, heads=2)
-    for name in ("encode_a", "bias_a", "distance_a", "curves", "wavelengths"):
-        header, numbers = VIEW.pictures[f"positions_{name}"].content(MODEL, state)
-        assert decode(encode(header, numbers))[0]  # which refuses NaN
-    assert EncodeA(MODEL, state).sentence()
-    assert DistanceA(MODEL, state).sentence()
-    assert Wavelengths(MODEL, state).sentence() == "A: toy is not made of waves."
 
 
 @pytest.mark.crossed(

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from tfm_core.positional.schemes import PLAIN
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, STEPS, AttentionState
 from tfm_ui.lenses.attention.steps.derivation import Derivation, code, derivation, latex, lines_of
@@ -155,7 +156,7 @@ class Steps(AttentionPanel):
             temperature=self.state.temperature,
             queries=self.queries,
             keys=self.keys,
-            positional="none" if crosses else self.model.positional,
+            positional=PLAIN if crosses else self.model.positional,
             crosses=crosses,
         )
 

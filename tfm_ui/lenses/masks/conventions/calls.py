@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import MultiHeadAttention
+from tfm_core import POSITIONAL, MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.mask_code import code_to_copy
@@ -26,7 +26,7 @@ from tfm_ui.state.pass_cost import NUMBER
 
 ROUNDING = 1e-5  # by how much float32 outputs may differ when summed in another order, as a share of the largest
 ACROSS = "HF, attention_mask"
-INSIDE = {"rope": "turns queries and keys", "alibi": "adds to the scores", "t5": "adds to the scores"}
+INSIDE = {"rotate": "turns queries and keys", "bias_at": "adds to the scores"}  # what positions do in an attention
 CELLS_AT_ONCE = 2**22  # cells of all heads of a batch whose calls are compared; a larger batch is left to one sentence
 
 
@@ -174,10 +174,11 @@ class ConventionsPanel(MasksPanel):
                 f"All {self.count} sentences of this size at once would take seconds: the calls get the chosen "
                 "sentence alone."
             )
-        if (scheme := INSIDE.get(self.model.positional)) and self.settings[0].place != "cross":
+        does = [INSIDE[place] for place in POSITIONAL[self.model.positional].enters() if place in INSIDE]
+        if does and self.settings[0].place != "cross":
             said.append(
-                f"{self.model.positional} {scheme} within the attention, which no call here knows of: it is left out "
-                "on both sides of the comparison."
+                f"{self.model.positional} {' and '.join(does)} within the attention, which no call here knows of: it "
+                "is left out on both sides of the comparison."
             )
         return " ".join(said)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import POSITIONAL, TransformerConfig, block_costs, stack_blocks
+from tfm_core.positional.schemes import PLAIN
 from tfm_core.study.blocks import Block, Cost, Term
 from tfm_ui.lenses.model.machine import LayerPanel, read
 from tfm_ui.lenses.model.naming import trained_on
@@ -96,7 +97,7 @@ def _own(config: TransformerConfig, state: ModelLensState) -> tuple[TransformerC
         num_layers=state.own_layers,
         d_ff=state.own_d_ff,
         max_len=max(state.own_tokens, config.max_len),
-        positional="none",
+        positional=PLAIN,
     )
     try:
         with_positions = replace(made, positional=config.positional)
@@ -258,7 +259,7 @@ class DiagramPanel(LayerPanel):
                 text = "self-attention" if config.attention == "full" else f"{config.attention} self-attention"
                 text = f"masked {text}" if self.masks(stack) else text
                 ways = [INSIDE[way] for way in POSITIONAL[config.positional].enters() if way in INSIDE]
-                return text[0].upper() + text[1:], f"{config.positional} {ways[0]}" if ways else ""
+                return text[0].upper() + text[1:], f"{config.positional} {' and '.join(ways)}" if ways else ""
         return TITLES.get(block.kind, "Layer norm"), ""
 
     def what_it_is(self) -> str:

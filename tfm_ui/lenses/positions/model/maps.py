@@ -19,9 +19,10 @@ from tfm_core import (
     causal_mask,
 )
 from tfm_core.model.initialization import fill_parameters
+from tfm_core.positional.schemes import PLAIN
 from tfm_core.study.analysis import ByDistance, mean_by_distance
 from tfm_ui.lenses.positions import model_runs
-from tfm_ui.lenses.positions.model_runs import PLAIN, HeadReading, run_schemes, site_of, sites_of_pass
+from tfm_ui.lenses.positions.model_runs import HeadReading, run_schemes, site_of, sites_of_pass
 from tfm_ui.lenses.positions.panel import A_AND_B, TextPanel, WeightMaps
 from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.origins import Heads, Origin

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from tfm_core import TransformerConfig
 from tfm_core.model.transformer import Stack
+from tfm_core.positional.schemes import PLAIN
 from tfm_core.study.order import difference, moved, shuffle_order
 from tfm_ui.lenses.positions import model_runs
-from tfm_ui.lenses.positions.model_runs import PLAIN, ROUNDING, difference_in_words, end_of, run_schemes, sites_of_pass
+from tfm_ui.lenses.positions.model_runs import ROUNDING, difference_in_words, end_of, run_schemes, sites_of_pass
 from tfm_ui.lenses.positions.panel import TextPanel
 from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.script import of_model, script
@@ -52,7 +53,7 @@ def shuffled(
     ids[0, :read] = text[0, order]
     models = {name: (replace(config, positional=name), mask) for name in schemes}
     if without_mask:
-        models[without_mask] = (replace(config, positional="none", architecture="encoder"), None)
+        models[without_mask] = (replace(config, positional=PLAIN, architecture="encoder"), None)
     share = {}
     for name, (each, its_mask) in models.items():
         before, after = (sites_of_pass(each, [tokens, *more], its_mask, [end])[0][0, :read] for tokens in (text, ids))

@@ -17,7 +17,7 @@ from tfm_ui.pictures.panel import Block, Columns
 from tfm_ui.state.model_state import ModelState
 
 NONE = "This scheme adds nothing anywhere: all that tells one position from another is the mask, where there is one."
-BY_PLACE = (  # where a scheme enters -> the panels of A and of B that show it there; the first place counts
+BY_PLACE = (  # where a scheme enters -> the panels of A and of B that show it there
     ("encode", {"A": EncodeA, "B": EncodeB}),
     ("rotate", {"A": ClocksA, "B": ClocksB}),
     ("bias_at", {"A": BiasA, "B": BiasB}),
@@ -25,14 +25,17 @@ BY_PLACE = (  # where a scheme enters -> the panels of A and of B that show it t
 
 
 def _side_by_side(model: ModelState, state: PositionsState) -> Columns:
-    """A column for each scheme: what it is, at the place where it enters."""
+    """A column for each scheme: what it is, at each place where it enters."""
 
     def block(scheme: Scheme) -> Block:
         panels = (of_side[scheme.side] for place, of_side in BY_PLACE if scheme.has(place))
         panel = next(panels, None)
         return panel(model, state) if panel else partial(_draw_nothing, scheme)
 
-    return Columns([[block(scheme)] for scheme in schemes(model, state)])
+    columns: dict[str, list[Block | None]] = {}
+    for scheme in schemes(model, state):
+        columns.setdefault(scheme.side, []).append(block(scheme))
+    return Columns([*columns.values()])
 
 
 def _draw_nothing(scheme: Scheme) -> None:

@@ -72,8 +72,7 @@ class Bias(OneSide):
     @cached_property
     def buckets(self) -> Tensor | None:
         """The bucket of each distance, (distance); None if the scheme has no buckets."""
-        buckets = getattr(self.scheme.module, "buckets", None)
-        return buckets and buckets(self.distance)
+        return self.scheme.module.buckets(self.distance)
 
     @property
     def scales(self) -> list[Scale]:
@@ -114,8 +113,8 @@ class Bias(OneSide):
         sentence = f"What is added to the scores of {heads} goes from {low} to {high}."
         if not self.scheme.is_trained:
             return sentence
-        spread = self.values if self.buckets is None else self.scheme.module.get_parameter("weight")
-        return f"{sentence} {self.where_from('it is', 'It was', spread)}"
+        learned = torch.cat([parameter.flatten() for parameter in self.scheme.module.parameters()])
+        return f"{sentence} {self.where_from('it is', 'It was', learned)}"
 
     def table(self) -> pd.DataFrame:
         """A row per distance, a column per head."""
@@ -150,10 +149,8 @@ class BiasByDistance(Bias):
         matrix = "A matrix holds no more than this: a number for each distance of key and query."
         if self.buckets is None:
             return matrix
-        return (
-            f"{matrix} Below, the bucket that each distance falls into: one number per head and bucket, a parameter of "
-            "the model."
-        )
+        learned = ", a parameter of the model" if self.scheme.is_trained else ""
+        return f"{matrix} Below, the bucket that each distance falls into: one number per head and bucket{learned}."
 
     @property
     def shape(self) -> str:
@@ -206,7 +203,7 @@ class BiasByDistance(Bias):
 
     def _about_buckets(self, buckets: Tensor) -> str:
         """Which distances share a bucket."""
-        used, total = len(set(buckets.tolist())), self.scheme.module.get_parameter("weight").shape[0]
+        used, total = len(set(buckets.tolist())), self.scheme.module.num_buckets
         fall = f"{formats.count(len(self.distance))} distances fall into {used} of {total} buckets."
         if not self.shared:
             return f"{fall} No two distances share one: they are too few."

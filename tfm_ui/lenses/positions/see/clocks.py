@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core import Positional, apply_rotary
-from tfm_core.positional.maths import frequencies
+from tfm_core import Positional
+from tfm_core.study.position_laws import turned_to_each
 from tfm_ui.lenses.positions.panel import EPSILON, OneSide, WavesPanel, in_positions
-from tfm_ui.lenses.positions.schemes import lone_scheme, spaced, turned
+from tfm_ui.lenses.positions.schemes import lone_scheme, spaced
 from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.script import script
 from tfm_ui.pictures.canvas import Canvas, Content, Header
@@ -111,7 +111,7 @@ def turned_hands(scheme: Positional, query_position: int, key_position: int) -> 
     """A query and a key that both point to the right in each pair, turned to their positions: each (pair, 2)."""
     half = scheme.d_model // 2
     unit = torch.tensor([1.0] * half + [0.0] * half)
-    rows = turned(scheme, unit, max(query_position, key_position) + 1)[[query_position, key_position]]
+    rows = turned_to_each(scheme, unit, max(query_position, key_position) + 1)[[query_position, key_position]]
     query, key = rows.reshape(2, 2, half).mT  # pairs are (i, i + width/2): cosine and sine
     return query, key
 
@@ -127,7 +127,10 @@ class Clocks(OneSide):
 
     places = ("rotate",)
     canvas = CLOCKS
-    sources = (apply_rotary, frequencies)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return [*super().sources, type(self.scheme.module).wavelengths]
 
     @property
     def title(self) -> str:
@@ -174,7 +177,7 @@ class Clocks(OneSide):
     @property
     def between(self) -> Tensor:
         """The angle between query and key, (m - n) theta_i, in radians, float64 (pair)."""
-        return (self.at - self.key_at) * frequencies(self.scheme.width, self.scheme.module.base)
+        return (self.at - self.key_at) * 2 * math.pi / self.wavelengths
 
     @property
     def wavelengths(self) -> Tensor:
@@ -284,7 +287,7 @@ class Wavelengths(WavesPanel):
     def sentence(self) -> str:
         """How long the waves are, and how many turn at least once."""
         sentences = []
-        same = len(self.sides) == 2 and torch.equal(self.sides[0][1], self.sides[1][1])
+        same = [scheme.side for scheme in self.shown] == ["A", "B"] and torch.equal(*(waves for _, waves in self.sides))
         for scheme, lengths in self.sides[:1] if same else self.sides:
             first, last = (in_positions(length.item()) for length in (lengths[0], lengths[-1]))
             span = first if len(lengths) == 1 else f"{first} to {last}"

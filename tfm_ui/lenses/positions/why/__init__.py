@@ -36,7 +36,8 @@ def _aside(model: ModelState, state: PositionsState) -> str:
     left_out = [scheme.title for scheme in shown if not scheme.has("encode")]
     if state.claim not in ("shift matrix", "shift error", "told apart") or len(left_out) in (0, len(shown)):
         return aside
-    return f"{aside} {left_out[0]} adds no vector to tokens, so it has no place in this picture.".strip()
+    without = (f"{title} adds no vector to tokens, so it has no place in this picture." for title in left_out)
+    return " ".join([aside, *without]).strip()
 
 
 VIEW = View(

@@ -5,7 +5,7 @@ vectors, the two that are nearest to each other are looked for among all pairs.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from tfm_core import Positional, sinusoidal_encoding
+from tfm_core import Positional
 from tfm_core.positional.maths import frequencies
 from tfm_core.study import position_laws
 from tfm_core.study.closest_rows import Closest, closest
@@ -31,7 +31,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.panel import Note
+from tfm_ui.pictures.panel import Note, Source
 from tfm_ui.text import formats
 
 # The roundings of M_k, of PE(pos) and of PE(pos + k), and those of two products and a sum of at most 1.
@@ -41,7 +41,7 @@ ALLOWED = ROUNDINGS * 2.0**-24
 
 def shift_left_over(scheme: Positional, vectors: Tensor, shift: int) -> ShiftError:
     """What a linear map for this shift leaves: the paper's map for waves, else the one that fits best."""
-    if "base" in scheme.about.depends_on:
+    if "encode" in scheme.waves_at:
         return shift_error(vectors, shift, base=scheme.base)
     return fitted_shift_error(vectors, shift)
 
@@ -285,7 +285,10 @@ class Unique(AddedPanel):
 
     title = "Can positions be told apart?"
     how_to_read = "x: how many positions. y: the smallest distance between any two of them, all pairs compared."
-    sources = (closest, sinusoidal_encoding)
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return [closest, *self.sources_at("encode")]
 
     @cached_property
     def sides(self) -> list[tuple[Scheme, Closest]]:

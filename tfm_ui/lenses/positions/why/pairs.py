@@ -217,11 +217,11 @@ class Pairs(SchemesPanel):
         )
 
     def laws(self) -> dict[str, bool]:
-        """A scheme of waves or of distances must treat equal distances alike."""
+        """A scheme of waves or of distances must treat equal distances alike; other vectors that are added need not."""
         return {
             f"{scheme.title}: equal at equal distance, to float32’s rounding": table.by_distance_alone
             for scheme, table in self.sides
-            if not scheme.is_trained or scheme.has("bias_at")
+            if scheme.has_waves or not scheme.has("encode")
         }
 
     def table(self) -> pd.DataFrame:

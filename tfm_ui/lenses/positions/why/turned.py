@@ -1,9 +1,10 @@
-"""RoPE's claim: the score of a turned query and a turned key depends on how far apart they stand, and on nothing else.
+"""What turning claims: the score of a turned query and a turned key depends on how far apart they stand, and on nothing
+else.
 
 The same two vectors stand beside it with an encoding added to them: of these that is not true.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,17 +13,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import apply_rotary
-from tfm_core.study import position_laws
 from tfm_core.study.position_laws import ByDistance, by_distance, drawn_pair, turned_scores
 from tfm_ui.lenses.positions.panel import EPSILON, SchemesPanel, colour_of
-from tfm_ui.lenses.positions.schemes import Scheme, added_vectors, lone_scheme, plain_scheme, those
+from tfm_ui.lenses.positions.schemes import Scheme, added_vectors, first_scheme, lone_scheme, those
 from tfm_ui.live.script import script
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.panel import Note
+from tfm_ui.pictures.panel import Note, Source
 from tfm_ui.text import formats
 
 MOST = 64  # positions of each side: 4,096 pairs are points enough
@@ -40,7 +39,7 @@ def turned_beside_added(
     scheme = lone_scheme(**rotary)
     query, key = drawn_pair(scheme.d_model, rotary["seed"])
     at = torch.arange(0, length, step)
-    scores = turned_scores(query, key, at, at, base=scheme.base)
+    scores = turned_scores(scheme, query, key, at, at)
     rows = added_vectors(beside, defined)[at[at < defined]]
     added = with_added(query, key, rows)
     return scores, added
@@ -55,8 +54,11 @@ class Turned(SchemesPanel):
         "pair. First, both turned by their positions; then, an encoding added to both."
     )
     places = ("rotate",)
-    sources = (position_laws.turned_scores, apply_rotary, position_laws.by_distance)
     canvas = CHART
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return [turned_scores, *self.sources_at("rotate"), by_distance]
 
     def instead(self) -> Note:
         return Note(f"Only {' or '.join(those('rotate'))} turns queries and keys: choose it as A or B.")
@@ -71,12 +73,12 @@ class Turned(SchemesPanel):
         """The scheme that adds vectors of the same width: A, B, or neither."""
         width = self.scheme.width
         fitting = [scheme for scheme in self.schemes if scheme.has("encode") and scheme.width == width]
-        return fitting[0] if fitting else plain_scheme(self.model, replace(self.state, width=width), those("encode")[0])
+        return fitting[0] if fitting else first_scheme(self.model, replace(self.state, width=width), "encode")
 
     @property
     def named(self) -> str:
         """The name of the scheme that stands beside it."""
-        return self.beside.title if self.beside.side else self.beside.name
+        return self.beside.title if self.beside.side else self.beside.called
 
     @property
     def step(self) -> int:
@@ -93,7 +95,7 @@ class Turned(SchemesPanel):
         return drawn_pair(self.scheme.width, self.model.seed)
 
     def _turned(self, query: Tensor, key: Tensor) -> Tensor:
-        return turned_scores(query, key, self.at, self.at, base=self.scheme.module.base)
+        return turned_scores(self.scheme.module, query, key, self.at, self.at)
 
     @cached_property
     def scores(self) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfm_core import POSITIONAL, TASKS
+from tfm_core.positional.schemes import called
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Entry
 from tfm_core.training.contestants import RATES, TOLERANCE, contestants, matched
@@ -93,8 +94,7 @@ class Compare(ComparisonPanel):
         if not details:
             return f"the {kind}"
         scheme, *changed = details
-        positions = f"{scheme} positions" if scheme != "none" else "no positions"
-        return f"the {kind} with {formats.listed([positions, *changed])}"
+        return f"the {kind} with {formats.listed([f'{called(scheme)} positions', *changed])}"
 
     @cached_property
     def level(self) -> list[Entry]:
@@ -200,8 +200,8 @@ class Compare(ComparisonPanel):
         if base.about.patterns[:1] != TASKS["reverse"].patterns or base.num_layers != 1 or self.measure.less_is_better:
             return False
         entries = self.comparison.by_scheme
-        absolute = [entries[scheme] for scheme in schemes if POSITIONAL[scheme].about.kind == "absolute"]
-        others = [entries[scheme] for scheme in schemes if POSITIONAL[scheme].about.kind != "absolute"]
+        absolute = [entries[scheme] for scheme in schemes if "absolute" in POSITIONAL[scheme].about.kind]
+        others = [entries[scheme] for scheme in schemes if "absolute" not in POSITIONAL[scheme].about.kind]
         pairs = [(first, second) for first in absolute for second in others]
         return bool(pairs) and all(self.measure.ahead(first, second) > 0 for first, second in pairs)
 
