@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from tests.tfm_core.profiling.small import OPEN
 from tests.tfm_ui.lenses.profiling.reports import NOISE, TOY, blocks, busy, plan, report, timed
 from tfm_core.profiling import Blocks, Measured, clock, contention, costs, files, machine, parts, statistics
-from tfm_ui.lenses.profiling import measure_words
 from tfm_ui.lenses.profiling.compare_costs import Parameters, Table
 from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times, median_or_why
 from tfm_ui.lenses.profiling.pace import Pace
 from tfm_ui.lenses.profiling.roofline import Roofline
 from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING, aligned, listed_rows
-from tfm_ui.text import units
+from tfm_ui.text import provenance, units
 
 FIVE = plan()
 TIMES = [0.002, 0.01, 0.045, 0.02, 0.047]
@@ -147,7 +146,7 @@ def disturbed():
 
 
 def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(disturbed):
-    said = measure_words.blocks(disturbed.report)
+    said = provenance.blocks(disturbed.report)
     assert said == (
         "Other programs disturbed 70 of 80 timings. Where fewer than 6 rounds ran undisturbed, the figure is of all "
         "rounds and is marked as measured under load. Measure again when the machine is quieter."
@@ -160,10 +159,10 @@ def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(distur
         report(FIVE, TIMES), measured=tuple(replace(row, forward=busy(1.0, clean=6)) for row in disturbed.rows)
     )
     enough = [replace(row, training=blocks(1.0), parts_under_load=False) for row in few.measured]
-    assert measure_words.blocks(replace(few, measured=tuple(enough))) == (
+    assert provenance.blocks(replace(few, measured=tuple(enough))) == (
         "Other programs disturbed 10 of 80 timings, which are left out."
     )
-    assert measure_words.blocks(report(FIVE, TIMES)) == "All 80 timings ran undisturbed."
+    assert provenance.blocks(report(FIVE, TIMES)) == "All 80 timings ran undisturbed."
 
 
 def test_figures_under_load_are_of_all_blocks_and_marked_wherever_they_stand(disturbed):
