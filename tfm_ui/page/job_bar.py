@@ -21,7 +21,7 @@ WATCHED = "_watched_jobs"  # in the session: the numbers of jobs that it has see
 
 
 def limit_of(seconds: float) -> float:
-    """After how many seconds a job with this estimate is stopped."""
+    """The seconds after which a job with this estimate is stopped."""
     return max(PATIENCE, LIMIT * seconds)
 
 

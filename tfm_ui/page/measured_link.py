@@ -58,5 +58,5 @@ def _outcome(kept: Measurements[R], plan: Any, job: JobStatus | None) -> str:
         return ""
     linked.add(job.number)
     made = getattr(job.step, "report", None)
-    found = kept.find(plan, made.id) if made else None
-    return found.id if made and found and found.id == made.id else ""
+    report = kept.find(plan, made.id) if made else None
+    return report.id if made and report and report.id == made.id else ""
