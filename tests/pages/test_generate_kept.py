@@ -77,4 +77,5 @@ def test_a_link_that_names_what_is_not_here_shows_formulas_alone(queue, name):
     app = view(num_layers="5", generate_run=name)
     assert not app.exception
     assert "generate_run" not in app.query_params
+    assert "The measurement that the link names is not on this server." in said(app)
     assert "Nothing of this shape is measured here yet" in said(app)
