@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.profiling.small import OPEN
-from tests.tfm_ui.lenses.profiling.reports import NOISE, TOY, blocks, busy, plan, report, timed
+from tests.tfm_ui.lenses.profiling.reports import MACHINE, NOISE, blocks, busy, plan, report, timed
 from tfm_core.profiling import Blocks, Measured, clock, contention, costs, files, machine, parts, statistics
 from tfm_ui.lenses.profiling.compare_costs import Parameters, Table
 from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times, median_or_why
@@ -96,7 +96,7 @@ def test_the_table_is_the_commands_with_where_it_was_measured():
     whole = pd.DataFrame(files.table(report(FIVE, TIMES)))
     pd.testing.assert_frame_equal(compared[list(whole)].reset_index(drop=True), whole)
     assert set(compared) == {*whole, *files.provenance(report(FIVE, []))}
-    assert set(compared["torch"]) == {TOY.torch}
+    assert set(compared["torch"]) == {MACHINE.torch}
     for part in (Times, Ratios, Parameters):
         assert set(timed(FIVE, TIMES).on(part).table()["measurement"]) == {"toy"}
 
@@ -116,7 +116,7 @@ def test_the_row_that_does_most_in_a_second_is_named():
     slower = timed(FIVE, [10 * x for x in TIMES]).on(Table).sentence()
     assert slower.endswith("Row 3 does most in a second, 17.3 GFLOP/s; a large matrix product 100.")
     unknown = timed(FIVE, TIMES)
-    unknown = replace(unknown, report=replace(unknown.report, machine=replace(TOY, flops_per_second=nan)))
+    unknown = replace(unknown, report=replace(unknown.report, machine=replace(MACHINE, flops_per_second=nan)))
     assert "second" not in unknown.on(Table).sentence()
 
 
