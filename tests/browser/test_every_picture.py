@@ -11,7 +11,7 @@ from tests.browser.charts import faults
 from tests.browser.room import CONTROLS, QUERIES, give
 from tests.browser.test_standalone import drawn, opened
 from tests.tfm_ui.lenses.profiling.reports import plausible
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.pictures.registry import PICTURES, made
 
 # A picture is drawn at the first two widths, one with long names at the first, where they have the least room, and each

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Route, expect
 from tests.browser.charts import faults
 from tests.browser.test_standalone import opened
 from tests.tfm_ui.lenses.profiling.reports import plausible
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.pictures.registry import made
 
 DRAWN = {

@@ -103,7 +103,9 @@ def act(visitor: Visitor, control: Locator) -> None:
     visitor.wait()
 
 
-CONTROLS = ":is(input, textarea, [data-testid^=stBaseButton-segmented], button[kind=tertiary]):visible"
+# Not the choice between views under one tab, which opens another picture, as a tab does.
+BUTTONS = "button[kind=tertiary]:not(.st-key-choice button)"
+CONTROLS = f":is(input, textarea, [data-testid^=stBaseButton-segmented], {BUTTONS}):visible"
 NAME = "e => `${e.type || e.getAttribute('role') || e.tagName} ${e.getAttribute('aria-label') || e.innerText}`"
 
 

@@ -18,7 +18,7 @@ from tests.record.recipes import RUNS_A_CLOCK
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_core.training import config
 from tfm_ui.lenses import lenses
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.live import script as scripts
 from tfm_ui.pictures.panel import Panel, panels_in
 from tfm_ui.state.model_state import ModelState

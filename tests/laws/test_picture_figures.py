@@ -24,7 +24,7 @@ from tests.tfm_ui.pictures.figure_checks import array, leaves, traces
 from tests.tfm_ui.pictures.figure_laws import LAWS, figure_law
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses import lenses
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.panels import NOTEBOOK
 from tfm_ui.pictures import canvas

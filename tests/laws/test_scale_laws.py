@@ -25,7 +25,7 @@ from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions.state import MEASURES, NOTHING, OWN_SCALES, PositionsState
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.pictures.canvas import encode

@@ -9,7 +9,7 @@ from tests.opening import pages_without_preparation
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import sessions
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.live import measurements as in_store
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -28,6 +28,6 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeQueue]:
     """This test's own, with a store of measurements that is empty."""
     fake = FakeQueue()
     monkeypatch.setattr(sessions, "queue", lambda: fake.open() or fake)
-    with empty_store(measurements):
+    with empty_store(in_store):
         yield fake
     fake.close()

@@ -9,7 +9,8 @@ from tests.pages.test_app import start, widget
 from tests.tfm_ui.lenses.generate.examples import report_of
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling.decoding import DecodingProgress
-from tfm_ui.lenses.generate.kept import measured
+from tfm_ui.lenses.generate.kept.measured import measurements
+from tfm_ui.live import measurements as in_store
 from tfm_ui.state.model_state import ModelState
 
 BUTTON = "_generate_measure"
@@ -19,7 +20,7 @@ STATE = ModelState(**{**MODEL, "d_model": 64})
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept():
-    with empty_store(measured):
+    with empty_store(in_store):
         yield
 
 
@@ -36,7 +37,7 @@ def test_it_is_measured_kept_and_named_in_the_link(queue):
     queue.ready()
     queue.step(0.5, step=DecodingProgress(0.5, 8.0, "round 2 of 9", replace(report, complete=False)))
     app.run()
-    assert bars(app) == ["Round 2 of 9; about 8 s left."]
+    assert bars(app) == ["Measuring: round 2 of 9; about 8 s left."]
     queue.step(1.0, step=DecodingProgress(1.0, 0.0, "done", report))
     queue.finish()
     app.run()
@@ -46,7 +47,7 @@ def test_it_is_measured_kept_and_named_in_the_link(queue):
     assert widget(app, BUTTON).label == "Measure again"
     assert "4× as fast with it" in said(app)
     assert "Measured 25 Nov 2026, 20:00 UTC" in said(app)
-    assert measured.find(report.plan, "fff001") == report
+    assert measurements.find(report.plan, "fff001") == report
 
 
 def test_what_was_stopped_is_not_kept(queue):
@@ -61,7 +62,7 @@ def test_what_was_stopped_is_not_kept(queue):
     queue.finish(stopped=True)
     app.run()
     assert "A measurement that has not come to its end is not kept." in said(app)
-    assert measured.find(report.plan) is None
+    assert measurements.find(report.plan) is None
 
 
 def test_what_takes_too_long_is_not_measured(queue, monkeypatch):
@@ -76,4 +77,5 @@ def test_a_link_that_names_what_is_not_here_shows_formulas_alone(queue, name):
     app = view(num_layers="5", generate_run=name)
     assert not app.exception
     assert "generate_run" not in app.query_params
+    assert "The measurement that the link names is not on this server." in said(app)
     assert "Nothing of this shape is measured here yet" in said(app)

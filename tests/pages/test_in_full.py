@@ -51,7 +51,7 @@ def test_all_is_computed_shown_and_named_in_the_link_which_brings_it_back(queue)
     queue.ready()
     queue.step(0.5, step=ExactStep(0.5, 8.0, "token 5 of 10"))
     app.run()
-    assert bars(app) == ["Token 5 of 10; about 8 s left."]
+    assert bars(app) == ["Computing: token 5 of 10; about 8 s left."]
     for step in jobs.all_leaks(queue.running().argument):
         queue.step(step.share, step=step)
     queue.finish()
@@ -128,7 +128,7 @@ def test_what_was_stopped_is_not_kept_and_that_is_said(queue):
     assert bars(app) == ["Stopping."]
     queue.finish(stopped=True)
     app.run()
-    assert "What has not come to its end is not kept." in said(app)
+    assert "A computation that has not come to its end is not kept." in said(app)
     assert "masks_whole" not in app.query_params
     assert kept.store().keys(kept.EXACT) == []
 

@@ -7,7 +7,7 @@ from tests.pages.test_app import start, widget
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Request, Tab
 from tfm_ui.jobs.messages import WorkerExited
-from tfm_ui.lenses.profiling.measure_words import DISTURBED
+from tfm_ui.text.provenance import DISTURBED
 
 
 def test_it_is_measured_once_and_again_and_the_link_holds_it_by_nobodys_act(queue):
@@ -33,7 +33,7 @@ def test_it_is_measured_once_and_again_and_the_link_holds_it_by_nobodys_act(queu
     assert widget(app, MEASURE).label == "Measure again"
     assert widget(app, "_undo").disabled
     [bar] = bars(press(app, MEASURE))  # by the worker that has just measured
-    assert bar.startswith("Measuring: 0%; about ")
+    assert bar.startswith("Measuring: it begins; about ")
     came(queue, 1.0, report(queue, id="def456"))
     queue.finish()
     app.run()
@@ -56,7 +56,7 @@ def test_who_measures_stays_in_the_questions_set_up_and_a_tab_with_the_same_rows
     app.run()
     assert app.query_params["profiling_run"] == "abc123"
     assert widget(app, "_set_up").disabled
-    press(app, "_view_parts")
+    press(app, "_view_in_tab_parts")
     assert app.query_params["profiling_run"] == "abc123"
     assert widget(app, "_set_up").disabled
     assert "21 Nov 2026" in said(app)

@@ -7,9 +7,10 @@ import pytest
 from tests.pages.measuring import MEASURE, PAGE, came, lens, press, report, said
 from tests.pages.test_app import start, widget
 from tfm_core.profiling import Row, Size
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.live import measurements as in_store
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.kinds import MEASUREMENTS
 
@@ -98,8 +99,8 @@ def test_a_measurement_that_another_visitor_made_is_named_in_the_link_at_once(st
         measurements.keep(replace(stored, id=f"of {view}", plan=plan, measured=()))
         app.run()
         assert app.query_params["profiling_run"] == f"of {view}"
-        (key,) = (key for key in measurements.store().keys(MEASUREMENTS) if key.endswith(f"-of {view}"))
-        measurements.store().remove(MEASUREMENTS, key)
+        (key,) = (key for key in in_store.store().keys(MEASUREMENTS) if key.endswith(f"-of {view}"))
+        in_store.store().remove(MEASUREMENTS, key)
 
 
 def test_a_link_that_names_nothing_that_is_here_loses_the_name(stored):

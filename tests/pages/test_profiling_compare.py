@@ -9,7 +9,7 @@ from tests.pages.test_app import picture, start, text_on, widget, with_menus
 from tests.tfm_ui.lenses.profiling.reports import plan, report
 from tests.tfm_ui.pictures.charts import ends, prints_nan
 from tfm_core.profiling import Measured
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.state import SIZES
 
 PAGE = "profiling"

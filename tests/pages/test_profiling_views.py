@@ -10,7 +10,7 @@ from tests.pages.measuring import press
 from tests.pages.test_app import component_data, picture, plain, start, text_on, widget
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.pictures.charts import drawn, ends, lines, marks, prints_nan
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION
 
 PAGE = "profiling"
@@ -90,7 +90,7 @@ def test_every_view_runs_for_any_rows(measured):
     measured({})
     app = start(PAGE, profiling_view="parts", profiling_row="40")
     for view, sizes in product(("parts", "roofline"), SIZES):
-        press(app, f"_view_{view}")
+        press(app, f"_view_in_tab_{view}")
         widget(app, "profiling_sizes").set_value(sizes).run()
         assert not app.exception
         for name in PICTURES[view]:

@@ -10,7 +10,8 @@ from tfm_core.profiling import Progress
 from tfm_core.training.folder import Folder
 from tfm_core.training.shelf import Shelf
 from tfm_ui.lenses.masks.conventions import uploads
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
+from tfm_ui.live import measurements as in_store
 from tfm_ui.store import runs, shared
 from tfm_ui.store.redis_store import RedisStore
 from tfm_ui.store.runs import StorePlace
@@ -27,7 +28,7 @@ def away(monkeypatch):
     """Where Redis should be, nothing is."""
     redis = RedisStore(f"redis://127.0.0.1:{free_port()}")
     with monkeypatch.context() as patch:
-        for module in (measurements, uploads, runs, shared):
+        for module in (in_store, uploads, runs, shared):
             patch.setattr(module, "store", lambda: redis)
         patch.setattr(STORE, "shelf", Shelf("Trained runs", StorePlace()))
         yield patch

@@ -44,11 +44,11 @@ def test_it_is_computed_shown_as_it_grows_and_kept(queue, tmp_path):
     assert "○ Nothing is computed yet" in said(app)
     assert widget(app, BUTTON).label == "Compare"
     press(app, BUTTON)
-    assert "it starts in" in bars(app)[0] or bars(app) == ["It begins."]
+    assert bars(app) == ["It starts in a moment."]
     queue.ready()
     comes(queue, 0.4, PART)
     app.run()
-    assert bars(app) == ["Run 2 of 57, step 100 of 400; about 8 s left."]
+    assert bars(app) == ["Comparing: run 2 of 57, step 100 of 400; about 8 s left."]
     assert "Not all runs have ended yet." in said(app)
     comes(queue, 1.0, WHOLE)
     queue.finish()
@@ -72,7 +72,7 @@ def test_what_was_stopped_is_not_kept_and_what_was_there_stays(queue):
     assert bars(app) == ["Stopping."]
     queue.finish(stopped=True)
     app.run()
-    assert "⚠ Stopped before its end: what was there before stays." in said(app)
+    assert "⚠ Stopped. A comparison that has not come to its end is not kept." in said(app)
     assert OUTCOMES.find("reverse") == WHOLE
 
 

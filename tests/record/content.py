@@ -23,7 +23,7 @@ from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_core.training.store import STORE
 from tfm_ui import lenses
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.page import words
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.questions import Question

@@ -72,9 +72,17 @@ class Decoding:
     @property
     def blocks(self) -> tuple[int, int]:
         """How many timings there are, and how many of them other programs disturbed."""
-        every = [blocks for row in self.measured for blocks in (row.cached, row.whole)]
-        disturbed = sum(blocks.contended for blocks in every)
-        return disturbed + sum(len(blocks.seconds) for blocks in every), disturbed
+        disturbed = sum(blocks.contended for blocks in self._blocks)
+        return disturbed + sum(len(blocks.seconds) for blocks in self._blocks), disturbed
+
+    @property
+    def under_load(self) -> bool:
+        """Whether any figure is of disturbed timings, too."""
+        return any(blocks.under_load for blocks in self._blocks)
+
+    @property
+    def _blocks(self) -> list[Blocks]:
+        return [blocks for row in self.measured for blocks in (row.cached, row.whole)]
 
 
 def plan_of(config: TransformerConfig, context: int) -> DecodingPlan:

@@ -1,26 +1,20 @@
-"""The button that computes all of what a view shows a part of, the same for all such views, and what is told of it."""
+"""The button that computes all of what a view shows a part of, the same for all such views."""
 
 from functools import partial
-from html import escape
 
 import streamlit as st
 
 from tfm_core.profiling.units import in_seconds
-from tfm_ui.jobs import sessions
 from tfm_ui.jobs.exact import keep
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.live.exact import Exact
 from tfm_ui.page import controls, job_bar
+from tfm_ui.page.job_bar import Offer, Work
 from tfm_ui.store import shared
-from tfm_ui.text import formats
 from tfm_ui.visitors.visitor import network_here
 
-# In the session: jobs seen under way, and shown afterwards; names of results in links that were not there.
-WATCHED, LINKED, MISSED = "_exact_jobs", "_linked_exact_jobs", "_missed_exact"
-JOIN = "It goes on even if the visitor who started it leaves."
-WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
-LIMIT = 6.0  # times the estimate, after which it is stopped: a busy machine takes two or three times as long
-PATIENCE = 30.0  # seconds that the shortest may take
+# In the session: jobs whose outcome was shown; names of results in links that were not there.
+LINKED, MISSED = "_linked_exact_jobs", "_missed_exact"
 
 
 def draw(exact: Exact, named: str, prefix: str) -> None:
@@ -32,28 +26,21 @@ def draw(exact: Exact, named: str, prefix: str) -> None:
         prefix: the lens's.
     """
     away, kept = shared.problem(), exact.is_kept
+    work = Work(
+        job=exact.job,
+        argument=exact.argument,
+        request=partial(_request, exact, prefix),
+        key=f"all_of_{exact.job}",
+        icon=":material/select_all:",
+        doing="Computing",
+        noun="computation",
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"line_all_of_{exact.job}"):
-        job = job_bar.watched(sessions.find(exact.job, exact.argument), WATCHED)
+        job = work.find()
         if not away:
             _name_in_link(exact, named, prefix, job, kept=kept)
-        if job and job.under_way:
-            st.fragment(_live, run_every=job_bar.OFTEN)(exact, prefix)
-        elif kept:
-            _show_or_hide(exact, named, prefix)
-        else:
-            _offer(exact, prefix, job, away)
-
-
-def progress(job: JobStatus) -> str:
-    """What is told of a job that is under way."""
-    if job.stopping:
-        return "Stopping."
-    if job.state == "waiting":
-        before = f"{formats.plural(job.before, 'job')} before it; it" if job.before else "It"
-        return f"{before} starts in about {in_seconds(job.wait)}."
-    if job.step is None:
-        return "It begins."
-    return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; about {in_seconds(job.step.seconds_left)} left."
+        offer = partial(_show_or_hide, exact, named, prefix) if kept else partial(_offer, exact, work, job, away)
+        job_bar.draw(work, job, offer)
 
 
 def _name_in_link(exact: Exact, named: str, prefix: str, job: JobStatus | None, *, kept: bool) -> None:
@@ -74,57 +61,37 @@ def _name_in_link(exact: Exact, named: str, prefix: str, job: JobStatus | None, 
         st.rerun()
 
 
-def _show_or_hide(exact: Exact, named: str, prefix: str) -> None:
+def _show_or_hide(exact: Exact, named: str, prefix: str) -> Offer:
     """All is there: the button shows it, or a part again."""
     shown = exact.is_named(named)
-    st.button(
-        "Show a part again" if shown else "Show all of it",
-        on_click=controls.change,
-        args=(prefix,),
-        kwargs={"whole": "" if shown else exact.new_name()},
-        icon=":material/select_all:",
+    return Offer(
+        label="Show a part again" if shown else "Show all of it",
         key=f"_show_all_of_{exact.job}",
+        said="All of it was computed and is shown." if shown else "All of it is there: somebody has computed it.",
+        is_done=True,
+        press=partial(controls.change, prefix, whole="" if shown else exact.new_name()),
     )
-    said = "All of it was computed and is shown." if shown else "All of it is there: somebody has computed it."
-    st.html(f'<p class="facts"><span>{said}</span></p>')
 
 
-def _offer(exact: Exact, prefix: str, job: JobStatus | None, away: str) -> None:
-    """Nothing of this is under way: the button, and in one line how long it takes, or what went wrong."""
+def _offer(exact: Exact, work: Work, job: JobStatus | None, away: str) -> Offer:
+    """Nothing of this is there: how long it takes, or why it is not computed."""
     reason = exact.why_not
-    st.button(
-        "Compute all of it",
-        on_click=_ask,
-        args=(prefix, exact),
-        icon=":material/select_all:",
-        disabled=bool(reason or away),
+    return Offer(
+        label="Compute all of it",
         key=f"_compute_all_of_{exact.job}",
+        said=reason or f"It takes about {in_seconds(exact.seconds)}.",
+        warnings=[away, job_bar.ended(work, job)],
+        is_done=True,  # a part is on the screen
+        disabled=bool(reason or away),
     )
-    ended = ""
-    if job and job.state in ("stopped", "failed"):
-        came_to_its_end = job.step is not None and job.step.share == 1
-        ended = job.problem or "Stopped."
-        ended += "" if came_to_its_end else " What has not come to its end is not kept."
-    said = [*(f"⚠ {text}" for text in (away, ended) if text), reason or f"It takes about {in_seconds(exact.seconds)}."]
-    spans = "".join(f"<span>{escape(text)}</span> " for text in said)
-    st.html(f'<p class="facts">{spans}</p>')
 
 
-def _live(exact: Exact, prefix: str) -> None:
-    """What is under way: again and again, until it is over; then the page shows what came out."""
-    job = sessions.find(exact.job, exact.argument)
-    if job is None or not job.under_way:
-        st.rerun()
-    join = partial(_ask, prefix)
-    job_bar.draw(job, progress(job), join=join, what=exact, about=JOIN, key=f"all_of_{exact.job}", wide=WIDE)
-
-
-def _ask(prefix: str, exact: Exact) -> None:
+def _request(exact: Exact, prefix: str) -> Request | None:
     if exact.is_kept:  # another tab was quicker, since this one was drawn: nobody waits for the same again
         controls.change(prefix, whole=exact.new_name())
-        return
+        return None
     if exact.why_not:
-        return
-    limit = max(PATIENCE, LIMIT * exact.seconds)
+        return None
     then = partial(keep, exact.key, network_here())
-    job_bar.submit(Request(exact.job, exact.argument, seconds=exact.seconds, limit=limit, then=then), WATCHED)
+    limit = job_bar.limit_of(exact.seconds)
+    return Request(exact.job, exact.argument, seconds=exact.seconds, limit=limit, then=then)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -33,17 +34,32 @@ def draw(
         st.html(f"<h1>{title}</h1>", width="content")
         if lead:
             st.html(f'<p class="lead">{lead}</p>')
-        # Buttons, not st.segmented_control: that holds a value, which the browser sends with every change of another
-        # control, and it writes into the link what it shows; the names of views in links are a promise.
-        with st.container(horizontal=True, gap=None, wrap=False, width="content", key="tabs"):
-            for view, name in tabs.items():
-                st.button(
-                    name,
-                    on_click=partial(opens, view),
-                    type="primary" if view == visible else "tertiary",
-                    key=f"_view_{view}",
-                )
+        _buttons("tabs", "_view_", tabs, visible, opens)
         return st.container(key="facts")
+
+
+def draw_choice(choices: Mapping[str, str], visible: str, opens: Callable[[str], None]) -> None:
+    """Draw the choice between views under the same tab; nothing if there is no choice.
+
+    Args:
+        choices: name of a view in a link -> what it is called beside the others.
+        visible: the view that is on screen.
+        opens: as for `draw`.
+    """
+    if choices:
+        _buttons("choice", "_view_in_tab_", choices, visible, opens)
+
+
+def _buttons(key: str, begins: str, names: Mapping[str, str], visible: str, opens: Callable[[str], None]) -> None:
+    """A button for each view, side by side.
+
+    It is no st.segmented_control: that holds a value, which the browser sends with every change of another control, and
+    it writes into the link what it shows; the names of views in links are a promise.
+    """
+    with st.container(horizontal=True, gap=None, wrap=False, width="content", key=key):
+        for view, name in names.items():
+            kind: Literal["primary", "tertiary"] = "primary" if view == visible else "tertiary"
+            st.button(name, on_click=partial(opens, view), type=kind, key=f"{begins}{view}")
 
 
 def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> None:

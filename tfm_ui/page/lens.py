@@ -67,6 +67,13 @@ class View(Generic[S]):
     """The name of the view's tab, if the lens has several: what one will see there. Its name in a link is its key in
     `Lens.views`."""
 
+    tab: str = ""
+    """The name of the view under whose tab this one stands, too: a choice at the beginning of the row of controls opens
+    it. By default a view has a tab of its own."""
+
+    choice: str = ""
+    """Its name in that choice, if it is not its title."""
+
     shows: Sequence[Maker]
     """What the view shows, from top to bottom: classes of panels, and pure functions that make a block of a link. The
     first is the main picture, which gets the first screen; the others stand below it."""
@@ -158,8 +165,8 @@ class Lens:
     """All that the rest of the app needs to know about a lens.
 
     Raises:
-        ValueError: if the views differ from the options of the state's field `view`, or if a view or a question names a
-            field that the state does not have.
+        ValueError: if the views differ from the options of the state's field `view`, if a view names a tab that there
+            is not, or if a view or a question names a field that the state does not have.
     """
 
     name: str
@@ -200,11 +207,27 @@ class Lens:
         views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
         if views != list(self.views):
             raise ValueError(f"{self.name}: expected the views {views} of the field `view`, got {list(self.views)}")
+        if missing := sorted({view.tab for view in self.views.values() if view.tab} - set(self.tabs)):
+            raise ValueError(f"{self.name}: expected views with tabs of their own, {list(self.tabs)}, got {missing}")
         rows = [view.controls for view in self.views.values() if not callable(view.controls)]
         named = [name for row in (*rows, *(view.more for view in self.views.values())) for name in row]
         named += [name for question in self.questions for name in question.page]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")
+
+    @property
+    def tabs(self) -> Mapping[str, str]:
+        """Name -> title of each view that has a tab of its own; nothing if there is a single view."""
+        return {name: view.title for name, view in self.views.items() if not view.tab} if len(self.views) > 1 else {}
+
+    def tab_of(self, name: str) -> str:
+        """The name of the tab under which a view stands."""
+        return self.views[name].tab or name if name in self.views else ""
+
+    def choices(self, name: str) -> Mapping[str, str]:
+        """The views under the tab of a view: name -> what it is called there; nothing if the view stands alone."""
+        under = {other: view for other, view in self.views.items() if self.tab_of(other) == self.tab_of(name)}
+        return {other: view.choice or view.title for other, view in under.items()} if len(under) > 1 else {}
 
     @property
     def pictures(self) -> Mapping[str, Picture]:

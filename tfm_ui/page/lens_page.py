@@ -1,6 +1,6 @@
 """Draws the page of a lens: header, question, the knobs of the visible view, its main picture, and what refines it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,15 +38,9 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     controls.apply_requested()
     follow.nothing_follows()  # until the pictures are there
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
-    view = lens.view_of(state)
-    tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}
-    place = header.draw(
-        lens.heading or lens.title,
-        tabs,
-        getattr(state, "view", ""),
-        partial(question_row.open_view, lens, model, state),
-        lens.lead,
-    )
+    view, name = lens.view_of(state), getattr(state, "view", "")
+    opens = partial(question_row.open_view, lens, model, state)
+    place = header.draw(lens.heading or lens.title, lens.tabs, lens.tab_of(name), opens, lens.lead)
     question = st.container()
     with st.container(key="desk"):
         if reason := _why_not_shown(view, model, state):
@@ -55,7 +49,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             st.info(escape_markdown(reason), icon=":material/edit:")
             return
         if view.controls:
-            state = _knobs(lens, view, model)
+            state = _knobs(lens, view, model, partial(header.draw_choice, lens.choices(name), name, opens))
         with question:  # only now: a link's values are known when their controls have been drawn
             question_row.draw(lens, model, state)
         if view.may_read_another:
@@ -75,9 +69,10 @@ def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
     return (frame.why_not_run(model) if view.uses_model else "") or view.why_not_shown(model, state)
 
 
-def _knobs(lens: Lens, view: View[Any], model: ModelState) -> LensState:
-    """Draw the row of controls; return the lens's state."""
+def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable[[], None]) -> LensState:
+    """Draw the row of controls, which begins with the choice of views under the same tab; return the lens's state."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small", key="knobs"):
+        draw_choice()
         if callable(view.controls):
             state: LensState = view.controls(model)
             return state

@@ -11,11 +11,11 @@ LENS = Lens(
     state=PositionsState,
     views={
         "see": see.VIEW,
+        "table": table.VIEW,
         "why": why.VIEW,
         "model": model.VIEW,
         "beyond": beyond.VIEW,
         "fault": fault.VIEW,
-        "table": table.VIEW,
     },
     questions=QUESTIONS,
 )

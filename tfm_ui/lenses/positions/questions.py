@@ -248,6 +248,25 @@ QUESTIONS = (
         given=("a",),
     ),
     Question(
+        "Which kind?",
+        "Some schemes say where a token stands, others how far two tokens are apart. Which are which?",
+        kinds,
+        page={"view": "table"},
+    ),
+    Question(
+        "A table or a formula",
+        "Two of the schemes have parameters of their own. How many numbers would a training have to find for the "
+        "learned table?",
+        own_parameters,
+        Prediction(
+            ask="How many parameters has the learned table?",
+            measured=learned_parameters,
+            hides=("positions_table",),
+        ),
+        page={"view": "table", "a": "learned", "b": "t5"},
+        moves=("a", "b"),
+    ),
+    Question(
         "Diagonals",
         "Each cell compares two positions. Where do you see equal colours along a diagonal, and what does that say?",
         alike,
@@ -329,24 +348,5 @@ QUESTIONS = (
         "attention differ?",
         consequences,
         page={"view": "fault", "item": 1},
-    ),
-    Question(
-        "Which kind?",
-        "Some schemes say where a token stands, others how far two tokens are apart. Which are which?",
-        kinds,
-        page={"view": "table"},
-    ),
-    Question(
-        "A table or a formula",
-        "Two of the schemes have parameters of their own. How many numbers would a training have to find for the "
-        "learned table?",
-        own_parameters,
-        Prediction(
-            ask="How many parameters has the learned table?",
-            measured=learned_parameters,
-            hides=("positions_table",),
-        ),
-        page={"view": "table", "a": "learned", "b": "t5"},
-        moves=("a", "b"),
     ),
 )

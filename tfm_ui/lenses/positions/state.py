@@ -13,7 +13,7 @@ from tfm_ui.state.lists import Numbers
 from tfm_ui.state.model_state import ModelState
 
 PREFIX = "positions_"
-VIEWS = ("see", "why", "model", "beyond", "fault", "table")
+VIEWS = ("see", "table", "why", "model", "beyond", "fault")
 NOTHING = "nothing"  # what B may be, too
 ONE_SCALE, OWN_SCALES = "one for all", "each its own"
 MEASURES = ("dot product", "distance")

@@ -106,6 +106,7 @@ def ways_into_views(model: ModelState, state: PositionsState) -> Block:
 
 VIEW = View(
     title="All schemes",
+    tab="see",
     shows=[Table, ways_into_views],
     controls=("a", "b"),
     line="line_positions",

@@ -18,20 +18,15 @@ from tfm_ui.pictures.panel import Columns
 VIEWS = {
     "compare": View(
         title="Configurations",
+        choice="Costs",
         shows=[Parameters, *NOTES, Table, Times, Ratios],
         instead=partial(no_rows, icon=":material/edit:"),
         reads_instead=random_numbers,
         controls=partial(of_rows, more=("baseline",)),
     ),
-    "length": View(
-        title="By length",
-        shows=[LengthTime, lengths_left_out, in_common, how_measured, LengthMemory, LengthParts],
-        instead=no_lengths,
-        reads_instead=random_numbers,
-        controls=of_lengths,
-    ),
     "parts": View(
         title="By part",
+        tab="compare",
         shows=[Columns([[PartsParameters], [PartsFlops], [PartsTime]]), which_row, *NOTES],
         instead=no_rows,
         reads_instead=random_numbers,
@@ -39,10 +34,18 @@ VIEWS = {
     ),
     "roofline": View(
         title="Roofline",
+        tab="compare",
         shows=[Roofline, *NOTES],
         instead=no_rows,
         reads_instead=random_numbers,
         controls=of_rows,
+    ),
+    "length": View(
+        title="By length",
+        shows=[LengthTime, lengths_left_out, in_common, how_measured, LengthMemory, LengthParts],
+        instead=no_lengths,
+        reads_instead=random_numbers,
+        controls=of_lengths,
     ),
 }
 LENS = Lens(

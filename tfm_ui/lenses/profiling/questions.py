@@ -394,35 +394,6 @@ QUESTIONS = (
         given=("targets",),
     ),
     Question(
-        "Four times the length",
-        "Four times the tokens need 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
-        "it in time: nearer 4, or nearer 16?",
-        four_times_the_length,
-        Prediction(
-            ask="With 4 times the tokens at the end, how many times the cost?",
-            measured=growth_of_time,
-            unit="×",
-        ),
-        page={"view": "length"},
-    ),
-    Question(
-        "Never written down",
-        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
-        "and by how much its time?",
-        never_written_down,
-        page={"view": "length", "target": "fused"},
-    ),
-    Question(
-        "Overtaken",
-        "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. At which length "
-        "does the clock say so?",
-        overtaken,
-        model={"d_model": 64, "d_ff": 256},
-        page={"view": "length", "longest": 1024},
-        moves=("longest",),
-        given=("target",),
-    ),
-    Question(
         "Where most of it is",
         "Which part of this model has most parameters, and which has operations without a single parameter? Predict, "
         "then compare the charts.",
@@ -462,5 +433,34 @@ QUESTIONS = (
         one_sequence,
         page={"view": "roofline", "batch": 1},
         given=("sizes",),
+    ),
+    Question(
+        "Four times the length",
+        "Four times the tokens need 16 times the FLOPs of products with scores, and 4 times those of all else. What is "
+        "it in time: nearer 4, or nearer 16?",
+        four_times_the_length,
+        Prediction(
+            ask="With 4 times the tokens at the end, how many times the cost?",
+            measured=growth_of_time,
+            unit="×",
+        ),
+        page={"view": "length"},
+    ),
+    Question(
+        "Never written down",
+        "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
+        "and by how much its time?",
+        never_written_down,
+        page={"view": "length", "target": "fused"},
+    ),
+    Question(
+        "Overtaken",
+        "From 257 tokens on, products with scores have more FLOPs than this feed-forward network. At which length "
+        "does the clock say so?",
+        overtaken,
+        model={"d_model": 64, "d_ff": 256},
+        page={"view": "length", "longest": 1024},
+        moves=("longest",),
+        given=("target",),
     ),
 )

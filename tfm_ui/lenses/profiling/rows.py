@@ -9,7 +9,8 @@ import pandas as pd
 from tfm_core.profiling import Blocks, Measured, Plan, Report, Row, Size, costs, files, profile
 from tfm_core.profiling.files_text import differences
 from tfm_core.profiling.report import FEWEST
-from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling import measure_words
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.pace import Pace, Ratio
 from tfm_ui.lenses.profiling.plan import NO_CONFIGURATION, line_of, plan_of, plan_of_rows, rows_of, why_no_row
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -19,7 +20,7 @@ from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
+from tfm_ui.text import formats, provenance
 
 LISTED = 8  # rows that a sentence names one by one
 FORWARD, TRAINING = "forward", "forward + backward"
@@ -160,8 +161,7 @@ class ProfilingPanel(Panel):
         """Where and how it was measured, and the measurement's name; "" of what was not."""
         if not self.report:
             return ""
-        machine, began = self.report.machine, self.report.started[:10]
-        processor = [machine.processor] if machine.processor not in ("", machine.device) else []
+        processor, began = provenance.processor(self.report.machine), self.report.started[:10]
         kind = kind_in_words(self.plan.rows[0].size)
         return " · ".join(
             [self.setting, kind, *processor, *([began] if began else []), f"measurement {self.report.id}"]

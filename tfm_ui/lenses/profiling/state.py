@@ -12,7 +12,7 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Names
 
 PREFIX = "profiling_"
-VIEWS = ("compare", "length", "parts", "roofline")
+VIEWS = ("compare", "parts", "roofline", "length")
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 CORES = os.cpu_count() or 1
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)

@@ -1,37 +1,38 @@
-"""The button that compares networks, and what is told while it does."""
+"""The button that compares networks."""
 
-from html import escape
+from functools import partial
 
-import streamlit as st
-
+from tfm_core.profiling.units import in_seconds
 from tfm_core.training.compare import Compared
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.contestants import SEEDS, Unmatched, contestants
 from tfm_core.training.outcomes import OUTCOMES
-from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import Step
 from tfm_ui.lenses.training.outcomes import JOB
 from tfm_ui.lenses.training.runs import estimate
 from tfm_ui.page import job_bar
-from tfm_ui.text import formats
+from tfm_ui.page.job_bar import Offer, Work
 
-WIDE = 380  # pixels of a bar of progress, so that its words stand in one line
 LONGEST = 600.0  # estimated seconds: others wait meanwhile
-SHORT = 90.0  # seconds; more is told in minutes
-LIMIT = 4.0  # times the estimate, after which it is stopped
-JOIN = "The comparison goes on even if the visitor who started it leaves."
-WATCHED = "_comparisons"  # in the session: jobs that it has seen under way
+LIMIT = 4.0  # times the estimate, after which it is stopped: it is long, and others wait meanwhile
+COMPARE = partial(
+    Work,
+    job=JOB,
+    key="training_compare",
+    icon=":material/leaderboard:",
+    doing="Comparing",
+    noun="comparison",
+    wide=520,
+)
 
 
 def draw(task: str) -> None:
     """Draw it in the row above the picture."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="line_compare"):
-        job = job_bar.watched(sessions.find(JOB, task), WATCHED)
-        if job and job.under_way:
-            st.fragment(_live, run_every=job_bar.OFTEN)(task)
-        else:
-            _idle(task, job)
+    with job_bar.line("line_compare"):
+        work = COMPARE(argument=task, request=partial(_request, task))
+        job = work.find()
+        job_bar.draw(work, job, lambda: _offer(work, task, job))
 
 
 def seconds_of(task: str) -> float:
@@ -52,7 +53,7 @@ def why_not(task: str) -> str:
     if seconds <= LONGEST:
         return ""
     return (
-        f"It takes {_about(seconds)}, too long for others who wait. "
+        f"It takes about {in_seconds(seconds)}, too long for others who wait. "
         f"Without the app: python -m tfm_core.training compare {task}"
     )
 
@@ -60,39 +61,20 @@ def why_not(task: str) -> str:
 def before(kept: Comparison | None, seconds: float) -> str:
     """What is told while nothing is under way."""
     runs = f"{sum(len(entry.outcomes) for entry in kept.entries)} runs are kept; again: " if kept else "It takes "
-    return f"{runs}{_about(seconds)}{', too long here' * (seconds > LONGEST)}."
+    return f"{runs}about {in_seconds(seconds)}{', too long here' * (seconds > LONGEST)}."
 
 
-def progress(job: JobStatus) -> str:
-    """What is told of a comparison that is under way."""
-    if job.stopping:
-        return "Stopping."
-    if job.state == "waiting":
-        wait = formats.duration(1000 * job.wait)
-        return f"{formats.plural(job.before, 'job')} before it; it starts in about {wait}."
-    if job.step is None:
-        return "It begins."
-    return f"{job.step.doing[:1].upper()}{job.step.doing[1:]}; {_about(job.step.seconds_left)} left."
-
-
-def _idle(task: str, job: JobStatus | None) -> None:
-    """Nothing is under way: the button, and in one line what there is or went wrong."""
+def _offer(work: Work, task: str, job: JobStatus | None) -> Offer:
     kept, reason = OUTCOMES.find(task), why_not(task)
-    st.button(
-        "Compare again" if kept else "Compare",
-        on_click=_ask,
-        args=(task,),
-        type="secondary" if kept else "primary",
-        icon=":material/leaderboard:",
+    return Offer(
+        label="Compare again" if kept else "Compare",
+        key="_training_compare",
+        said=before(kept, seconds_of(task)) if _can_be_compared(task) else "",
+        warnings=[job_bar.ended(work, job), OUTCOMES.problem],
+        is_done=kept is not None,
         disabled=bool(reason),
         help=reason or None,
-        key="_training_compare",
     )
-    ended = job.problem or "Stopped before its end: what was there before stays." if _is_broken(job) and job else ""
-    warnings = [f"⚠ {text}" for text in (ended, OUTCOMES.problem) if text]
-    said = before(kept, seconds_of(task)) if not warnings and _can_be_compared(task) else ""
-    spans = "".join(f"<span>{escape(text)}</span> " for text in [*warnings, said] if text)
-    st.html(f'<p class="facts">{spans}</p>')
 
 
 def _can_be_compared(task: str) -> bool:
@@ -103,28 +85,11 @@ def _can_be_compared(task: str) -> bool:
     return True
 
 
-def _about(seconds: float) -> str:
-    """A rounded duration: about 40 s; about 5 min."""
-    return f"about {round(seconds)} s" if seconds < SHORT else f"about {round(seconds / 60)} min"
-
-
-def _is_broken(job: JobStatus | None) -> bool:
-    return job is not None and job.state in ("stopped", "failed")
-
-
-def _live(task: str) -> None:
-    """What is under way: again and again, until it is over; then the page shows what came out."""
-    job = sessions.find(JOB, task)
-    if job is None or not job.under_way:
-        st.rerun()
-    job_bar.draw(job, progress(job), join=_ask, what=task, about=JOIN, key="training_compare", wide=WIDE)
-
-
-def _ask(task: str) -> None:
+def _request(task: str) -> Request | None:
     if why_not(task):
-        return
+        return None
     seconds = seconds_of(task)
-    job_bar.submit(Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep), WATCHED)
+    return Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep)
 
 
 def _keep(step: Step) -> None:

@@ -1,4 +1,6 @@
-"""What is told of a training: before, while it waits and runs, and how it ended."""
+"""What is told of a training: before, while it runs, and of what was stopped."""
+
+from typing import Any
 
 from tfm_core import TrainingConfig
 from tfm_core.training.run import Progress, Run
@@ -21,26 +23,13 @@ def before(config: TrainingConfig, run: Run | None, beginning: Run | None) -> st
     return f"{size}, {formats.count(config.steps)} steps: about {seconds}."
 
 
-def progress(job: JobStatus) -> str:
-    """The progress of a job that is under way."""
-    if job.stopping:
-        return "Stopping: what is learned stays."
-    if job.state == "waiting":
-        asked = "" if job.mine else "Someone has asked for this. "
-        if not job.before:
-            return f"{asked}It starts in a moment."
-        wait = formats.duration(1000 * job.wait)
-        return f"{asked}{formats.plural(job.before, 'job')} before it; it starts in about {wait}."
-    who = "Training" if job.mine else "Someone is training this now"
-    if not isinstance(job.step, Progress):
-        return f"{who}: it begins."
-    run = job.step.run
-    rate = f", {run.done / run.seconds:.0f} a second" if run.seconds else ""
-    return f"{who}: {job.step.doing}{rate}, {formats.duration(1000 * job.step.seconds_left)} left."
+def doing(step: Any) -> str:
+    """How far a training is, and how fast: step 20 of 50, 400 a second."""
+    run = step.run if isinstance(step, Progress) else None
+    rate = f", {run.done / run.seconds:.0f} a second" if run and run.seconds else ""
+    return f"{step.doing}{rate}"
 
 
-def ended(job: JobStatus | None) -> str:
-    """How this visitor's last job ended, where it did not come to its end; "" if it did. `before` follows it."""
-    if job is None or job.state not in ("stopped", "failed"):
-        return ""
-    return f"{job.problem or 'Stopped.'}{'' if job.step else ' Nothing was learned by then.'}"
+def left(job: JobStatus | None) -> str:
+    """What there is of a training that did not come to its end; `before` follows it."""
+    return "" if job and job.step else "Nothing was learned by then."

@@ -15,10 +15,12 @@ from tfm_core import Transformer, generate, to_gpt2
 from tfm_ui.lenses.generate.courses import prompt_of
 from tfm_ui.lenses.generate.kept import measured, same
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
+from tfm_ui.lenses.generate.kept.measured import measurements
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS, what_is_saved
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.live import measurements as in_store
 from tfm_ui.state.model_state import ModelState
 
 LONG = ModelState(weights="lab-gpt", text="the sea and the ship " * 45)
@@ -126,11 +128,11 @@ def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkey
 
 
 def test_what_was_measured_is_kept_found_by_its_name_and_told():
-    with empty_store(measured):
+    with empty_store(in_store):
         assert "Nothing of this shape is measured" in KeptCosts(RANDOM, SHORT).sentence()
         report = report_of(RANDOM, (0.001, 0.004))
-        measured.keep(report)
-        assert measured.find(report.plan) == measured.find(report.plan, "abc123") == report
+        measurements.keep(report)
+        assert measurements.find(report.plan) == measurements.find(report.plan, "abc123") == report
         assert KeptCosts(RANDOM, SHORT).report is None  # the link names none
         shown = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
         assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()

@@ -1,5 +1,6 @@
 """The view "model": what it shows is what each model does, recorded anew; where schemes enter; and shuffled words."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -56,10 +57,9 @@ def test_maps_and_means_are_what_each_model_does(model):
         weights, scores = (site[0, 2] for site in ran(replace(model, positional=name), model.source_tokens, *sites)[1])
         np.testing.assert_allclose(head.weights, weights, atol=2e-6)
         pairs: dict[int, list[float]] = {}
-        for query in range(read):
-            for key in range(read):
-                if model.causal is False or model.is_encoder_decoder or key <= query:
-                    pairs.setdefault(query - key, []).append(scores[query, key].item())
+        for query, key in itertools.product(range(read), repeat=2):
+            if model.causal is False or model.is_encoder_decoder or key <= query:
+                pairs.setdefault(query - key, []).append(scores[query, key].item())
         assert head.by_distance.distance.tolist() == sorted(pairs)
         assert head.by_distance.pairs.tolist() == [len(pairs[d]) for d in sorted(pairs)]
         means = [sum(pairs[d]) / len(pairs[d]) for d in sorted(pairs)]
@@ -149,14 +149,8 @@ def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
 def test_one_scheme_twice_and_nothing_beside_it_are_one_column():
     for state in (PositionsState(a="rope", b="rope"), PositionsState(a="rope", b="nothing")):
         result = Maps(ModelState(), state)
-        assert [state.title_of(name) for name in result.heads] == [
-            "A: rope",
-            "none",
-            "sinusoidal",
-            "learned",
-            "alibi",
-            "t5",
-        ]
+        assert [state.title_of(name) for name in result.heads][:2] == ["A: rope", "none"]
+        assert len(result.heads) == len(POSITIONAL)
         assert "A and B" not in result.sentence()
 
 
@@ -259,13 +253,12 @@ def test_each_word_is_followed_to_its_new_place(model, seed):
     text = " ".join(pieces[i] for i in result.order)
     assert text != " ".join(pieces)
     for name, row in result.rows.items():
-        under = replace(model, positional="none", causal=False) if name == OPEN else model
-        if name == OPEN and model.architecture == "decoder":
-            under = replace(under, architecture="encoder")
-        under = under if name == OPEN else replace(model, positional=name)
+        under = replace(model, positional="none" if name == OPEN else name)
+        if name == OPEN:
+            under = replace(under, causal=False, architecture=under.architecture.replace("decoder", "encoder"))
         before, after = outputs(under, " ".join(pieces)), outputs(under, text)
-        differences = [after[result.order.index(i)] - before[i] for i in range(len(pieces))]
-        shares = [np.linalg.norm(d) / np.linalg.norm(b) for d, b in zip(differences, before, strict=True)]
+        differences = after[np.argsort(result.order)] - before
+        shares = np.linalg.norm(differences, axis=1) / np.linalg.norm(before, axis=1)
         np.testing.assert_allclose(row.shares, shares, atol=2e-6)
         assert row.largest == pytest.approx(np.abs(differences).max(), abs=5e-6)
     assert (OPEN in result.rows) == (model.looks_back_only and not model.is_encoder_decoder)

@@ -1,7 +1,6 @@
 """The schemes of the Positions lens are a model's own, trained or not; its sliders move something; the table counts."""
 
 import re
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -119,20 +118,20 @@ def test_other_schemes_are_what_they_are_for_random_weights():
     assert "noise" in " ".join(panel.sentence() for panel in panels_in(LENS.blocks(ModelState(), LEARNED)))
 
 
+def notes(model, state):
+    return [block.text for block in LENS.blocks(model, state) if isinstance(block, Note)]
+
+
 @pytest.mark.parametrize("view", ["model", "fault"])
 def test_a_note_says_with_which_positions_the_weights_were_never_trained(view):
-    model, state = ModelState(weights="reverse"), PositionsState(view=view)
-    notes = [block.text for block in LENS.blocks(model, state) if isinstance(block, Note)]
-    assert any("trained with learned positions; with sinusoidal" in note for note in notes)
-    blocks = LENS.blocks(ModelState(), state)
-    assert not any("never been trained" in block.text for block in blocks if isinstance(block, Note))
+    state, trained = PositionsState(view=view), ModelState(weights="reverse")
+    assert any("trained with learned positions; with sinusoidal" in note for note in notes(trained, state))
+    assert not any("never been trained" in note for note in notes(ModelState(), state))
 
 
 def test_with_its_own_positions_the_fault_is_shown_on_the_trained_model():
-    model, state = ModelState(weights="reverse"), PositionsState(view="fault", a="learned")
-    notes = [block.text for block in LENS.blocks(model, state) if isinstance(block, Note)]
-    assert not any("never been trained" in note for note in notes)
-    assert LENS.blocks(model, replace(state, item=1))
+    state = PositionsState(view="fault", a="learned")
+    assert not any("never been trained" in note for note in notes(ModelState(weights="reverse"), state))
 
 
 @pytest.mark.parametrize("architecture", ["encoder", "decoder", "encoder-decoder"])

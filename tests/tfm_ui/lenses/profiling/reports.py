@@ -22,9 +22,6 @@ MACHINE = Machine(
     device="a processor", processor="a processor", cores=2, system="Linux", torch="2", flops_per_second=PEAK,
     bytes_per_second=COPY,
 )  # fmt: skip
-TOY = Machine(
-    device="toy", processor="toy", cores=2, system="none", torch="2", flops_per_second=100e9, bytes_per_second=10e9
-)
 NOISE = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 1.03, 0.97)
 
 
@@ -185,7 +182,7 @@ def report(of: Plan, seconds: Sequence[float | None], *, name: str = "toy", comp
         for row, median in zip(of.rows, seconds, strict=False)
     ]
     return Report(
-        id=name, plan=of, machine=TOY, measured=tuple(rows), started="2026-01-01T00:00:00+00:00", complete=complete
+        id=name, plan=of, machine=MACHINE, measured=tuple(rows), started="2026-01-01T00:00:00+00:00", complete=complete
     )
 
 

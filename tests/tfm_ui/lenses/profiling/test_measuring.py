@@ -13,10 +13,12 @@ from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import DEFAULT_SIZES, Blocks, Machine, Memory, Plan, Progress, Report, Row, Setup, Size
 from tfm_ui.jobs.job import JobStatus
-from tfm_ui.lenses.profiling import measure_words, measurements
+from tfm_ui.lenses.profiling import measure_words
 from tfm_ui.lenses.profiling import plan as budget
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import plan_of
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.live import measurements as in_store
 from tfm_ui.state.model_state import ModelState
 
 
@@ -28,7 +30,7 @@ def test_the_lengths_of_a_link_stay_whatever_was_measured_since():
     state, model = ProfilingState(view="length"), ModelState()
     before, needed = plan_of(model, state), budget.needs(plan())
     slow = Machine(device="", processor="", cores=1, system="", torch="", flops_per_second=1e3, bytes_per_second=1e3)
-    with empty_store(measurements):
+    with empty_store(in_store):
         measurements.keep(Report(id="slow", plan=before, machine=slow))
         assert plan_of(model, state) == before
         assert budget.needs(plan()) == needed
@@ -68,13 +70,13 @@ def stopped(so_far: Report | None) -> JobStatus:
     return JobStatus(1, "stopped", True, 0, 0.0, 0.0, step, "", False)
 
 
-NO_TIME = "Stopped. No row had the 3 rounds that a time takes. Not kept:"
+NO_TIME = "No row had the 3 rounds that a time takes. Not kept:"
 
 
 @pytest.mark.parametrize(
     ("looked_into", "timings", "said"),
     [
-        (0, 0, "Stopped. Nothing was measured by then."),
+        (0, 0, "Nothing was measured by then."),
         (3, 0, f"{NO_TIME} the memory of 3 rows and the time by part of 2 rows."),
         (1, 2, f"{NO_TIME} the memory of 1 row and 2 timings."),
     ],
@@ -95,10 +97,10 @@ def test_what_is_lost_where_there_is_no_time_yet_is_said(looked_into, timings, s
     ]
     so_far = replace(report, measured=tuple(rows), complete=False)
     assert not measure_words.worth_keeping(so_far)
-    assert measure_words.ended(stopped(so_far), None) == said
-    assert measure_words.ended(stopped(None), None) == "Stopped. Nothing was measured by then."
+    assert measure_words.left(stopped(so_far), None) == said
+    assert measure_words.left(stopped(None), None) == "Nothing was measured by then."
 
 
 def test_what_is_kept_stays():
     report = plausible(plan_of_link())
-    assert measure_words.ended(stopped(report), report) == "Stopped. What was done stays."
+    assert measure_words.left(stopped(report), report) == "What was done stays."

@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.profiling.small import OPEN
-from tests.tfm_ui.lenses.profiling.reports import NOISE, TOY, blocks, busy, plan, report, timed
+from tests.tfm_ui.lenses.profiling.reports import MACHINE, NOISE, blocks, busy, plan, report, timed
 from tfm_core.profiling import Blocks, Measured, clock, contention, costs, files, machine, parts, statistics
-from tfm_ui.lenses.profiling import measure_words
 from tfm_ui.lenses.profiling.compare_costs import Parameters, Table
 from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times, median_or_why
 from tfm_ui.lenses.profiling.pace import Pace
 from tfm_ui.lenses.profiling.roofline import Roofline
 from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING, aligned, listed_rows
-from tfm_ui.text import units
+from tfm_ui.text import provenance, units
 
 FIVE = plan()
 TIMES = [0.002, 0.01, 0.045, 0.02, 0.047]
@@ -97,7 +96,7 @@ def test_the_table_is_the_commands_with_where_it_was_measured():
     whole = pd.DataFrame(files.table(report(FIVE, TIMES)))
     pd.testing.assert_frame_equal(compared[list(whole)].reset_index(drop=True), whole)
     assert set(compared) == {*whole, *files.provenance(report(FIVE, []))}
-    assert set(compared["torch"]) == {TOY.torch}
+    assert set(compared["torch"]) == {MACHINE.torch}
     for part in (Times, Ratios, Parameters):
         assert set(timed(FIVE, TIMES).on(part).table()["measurement"]) == {"toy"}
 
@@ -117,7 +116,7 @@ def test_the_row_that_does_most_in_a_second_is_named():
     slower = timed(FIVE, [10 * x for x in TIMES]).on(Table).sentence()
     assert slower.endswith("Row 3 does most in a second, 17.3 GFLOP/s; a large matrix product 100.")
     unknown = timed(FIVE, TIMES)
-    unknown = replace(unknown, report=replace(unknown.report, machine=replace(TOY, flops_per_second=nan)))
+    unknown = replace(unknown, report=replace(unknown.report, machine=replace(MACHINE, flops_per_second=nan)))
     assert "second" not in unknown.on(Table).sentence()
 
 
@@ -147,7 +146,7 @@ def disturbed():
 
 
 def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(disturbed):
-    said = measure_words.blocks(disturbed.report)
+    said = provenance.blocks(disturbed.report)
     assert said == (
         "Other programs disturbed 70 of 80 timings. Where fewer than 6 rounds ran undisturbed, the figure is of all "
         "rounds and is marked as measured under load. Measure again when the machine is quieter."
@@ -160,10 +159,10 @@ def test_on_a_busy_machine_the_bar_says_once_what_happened_and_what_helps(distur
         report(FIVE, TIMES), measured=tuple(replace(row, forward=busy(1.0, clean=6)) for row in disturbed.rows)
     )
     enough = [replace(row, training=blocks(1.0), parts_under_load=False) for row in few.measured]
-    assert measure_words.blocks(replace(few, measured=tuple(enough))) == (
+    assert provenance.blocks(replace(few, measured=tuple(enough))) == (
         "Other programs disturbed 10 of 80 timings, which are left out."
     )
-    assert measure_words.blocks(report(FIVE, TIMES)) == "All 80 timings ran undisturbed."
+    assert provenance.blocks(report(FIVE, TIMES)) == "All 80 timings ran undisturbed."
 
 
 def test_figures_under_load_are_of_all_blocks_and_marked_wherever_they_stand(disturbed):

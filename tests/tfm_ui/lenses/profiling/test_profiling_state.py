@@ -92,21 +92,10 @@ def test_rows_are_of_the_sidebars_kind(chosen, view):
     assert counts[True] - counts[False] == whole.unembedding.weight.numel()
 
 
-def test_a_vocabulary_of_ones_own_is_counted_where_embedding_and_output_are():
-    model = ModelState()
-    for state, count in (
-        (ProfilingState(vocabulary=1000), 0),
-        (ProfilingState(count_embedding=True), model.config.vocab_size),
-        (ProfilingState(vocabulary=1000, count_output=True), 1000),
-        (ProfilingState(vocabulary=1000, count_embedding=True, count_output=True), 1000),
-    ):
-        assert {row.size.vocab_size for row in plan_of(model, state).rows} == {count}
-
-
 @pytest.mark.parametrize("embedding", [False, True])
 @pytest.mark.parametrize("output", [False, True])
 def test_embedding_and_output_are_counted_each_by_its_own_switch(embedding, output):
-    """The matrix counts once, where there is one of the two; logits have operations only where there is an output."""
+    """The matrix of a vocabulary counts once, where there is one of the two; only an output has operations."""
     state = ProfilingState(vocabulary=1000, count_embedding=embedding, count_output=output)
     for row in plan_of(ModelState(), state).rows:
         size = row.size

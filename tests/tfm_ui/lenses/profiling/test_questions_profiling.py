@@ -9,10 +9,11 @@ import pytest
 from tests.tfm_ui.lenses.profiling.reports import COPY, PEAK, part_seconds, plausible
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.profiling import Plan, Report, Row, Setup, costs
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import plan_of, rows_of
 from tfm_ui.lenses.profiling.questions import QUESTIONS, overtaken
 from tfm_ui.lenses.profiling.state import VIEWS, ProfilingState
+from tfm_ui.live import measurements as in_store
 from tfm_ui.state.model_state import ModelState
 
 BY_NAME = {question.name: question for question in QUESTIONS}
@@ -50,7 +51,7 @@ class Asked:
 
 @pytest.fixture(autouse=True)
 def nothing_measured():
-    with empty_store(measurements):
+    with empty_store(in_store):
         yield
 
 

@@ -142,13 +142,8 @@ def test_rows_that_cannot_be_told_apart_lead_together_and_none_reaches_most():
     assert measured_rows().leaders.startswith("Row ")
 
 
-def test_without_rows_there_is_nothing():
-    assert Roofline(MODEL, replace(STATE, sizes="")).asked is None
-
-
 def test_the_script_gives_the_intensities_shown():
     roofline = measured_rows(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
     scope = leaves(roofline.recipe())
-    assert scope["intensity"] == [point.intensity for point in roofline.points]
-    assert scope["rate"] == [point.rate for point in roofline.points]
-    assert scope["roof"] == [point.roof for point in roofline.points]
+    for name in ("intensity", "rate", "roof"):
+        assert scope[name] == [getattr(point, name) for point in roofline.points]
