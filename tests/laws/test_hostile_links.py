@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tfm_ui.pictures.registry import PICTURES, Asked, made
-from tfm_ui.state.fields import LARGEST, State, controls_of, whole_number
+from tfm_ui.state.fields import LARGEST, Choice, State, controls_of, whole_number
 from tfm_ui.state.links import Correction, Query, as_text, cuts, link_parameters, read_link, share_link, state_of
 from tfm_ui.state.model_state import ModelState
 
@@ -69,10 +69,10 @@ def queries(state: type[State], prefix: str) -> st.SearchStrategy[dict[str, list
     """Links with good and bad values for some fields, and several values for one field."""
 
     def values(name: str) -> st.SearchStrategy[list[str]]:
-        options = getattr(controls_of(state)[name][0], "options", ())
+        field = controls_of(state)[name][0]
         some = VALUES | st.sampled_from(ORDINARY)
-        if isinstance(options, tuple) and options:
-            some |= st.sampled_from([as_text(option) for option in options])
+        if isinstance(field, Choice):
+            some |= st.sampled_from([*map(as_text, field.options), *field.older])
         return st.lists(some, min_size=1, max_size=2)
 
     return st.fixed_dictionaries({}, optional={prefix + name: values(name) for name in controls_of(state)})

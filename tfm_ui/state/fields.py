@@ -143,7 +143,12 @@ class Choice:
     """One of a few values: a list, a slider, or buttons side by side.
 
     Options are shown as they are, without other labels, because Streamlit writes into the link what it shows.
-    `lowered_by` is for a server that allows less than usual: the words that name its setting, else "".
+
+    Attributes:
+        lowered_by: of a server that allows less than usual, the words that name its setting; else "".
+        older: an option that links had once -> the option that has taken its place, and the other fields of the state,
+            with their values, that belong to it: {"sorted": ("all", {"order": "by size"})}. Such a link is understood
+            without a word; where it has one of the other fields, too, its value counts.
     """
 
     label: str
@@ -151,12 +156,15 @@ class Choice:
     widget: str = "list"  # or "slider", "buttons"
     help: str | None = None
     lowered_by: str = ""
+    older: Mapping[str, tuple[Any, Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
 
     def read(self, raw: str, default: Any) -> tuple[Any, str]:
-        """The option with that name; if all options are numbers, the nearest one."""
+        """The option with that name, or that has taken its place; if all options are numbers, the nearest one."""
         by_name = {str(option): option for option in self.options}
         if raw in by_name:
             return by_name[raw], ""
+        if raw in self.older:
+            return self.older[raw][0], ""
         number, reason = number_in(raw), f"it can be {', '.join(by_name)}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason

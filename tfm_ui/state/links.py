@@ -1,12 +1,12 @@
 """Links: writes states as links, and reads links as states, correcting values that no control can have. Pure."""
 
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
-from tfm_ui.state.fields import Field, Limits, State, Text, controls_of
+from tfm_ui.state.fields import Choice, Field, Limits, State, Text, controls_of
 
 Query = Mapping[str, Sequence[str]]  # parameter of a link -> all its values, as text
 S = TypeVar("S", bound=State)
@@ -46,7 +46,7 @@ def read_link(state: type[State], prefix: str, query: Query, limits: Limits | No
         limits: as in `controls_of`.
     """
     fields = controls_of(state, limits)
-    corrections = _of_earlier(state, prefix, query, fields)
+    corrections = [*_of_earlier(state, prefix, query, fields), *_of_older_options(prefix, query, fields)]
     for name, (field, default) in fields.items():
         if given := query.get(prefix + name):
             value, reason = field.read(given[-1], default)
@@ -77,6 +77,17 @@ def _of_earlier(
                 if (reason or value != fields[name][1]) and not query.get(prefix + name)
             ]
     return corrections
+
+
+def _of_older_options(prefix: str, query: Query, fields: Mapping[str, tuple[Field, Any]]) -> Iterator[Correction]:
+    """The fields that belong to options of earlier links (`Choice.older`), unless the link has them, too."""
+    for name, (field, _) in fields.items():
+        given = query.get(prefix + name)
+        if given and isinstance(field, Choice) and given[-1] in field.older:
+            _, others = field.older[given[-1]]
+            for other, value in others.items():
+                if value != fields[other][1] and not query.get(prefix + other):
+                    yield Correction(prefix + other, given[-1], value, "")
 
 
 def state_of(state: type[S], prefix: str, query: Query, limits: Limits | None = None) -> S:

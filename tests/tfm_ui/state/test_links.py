@@ -1,5 +1,6 @@
 """Links are short enough to be sent, and carry the beginning of a text, cut between characters."""
 
+from dataclasses import dataclass
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
 import pytest
@@ -10,7 +11,7 @@ from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.changes import Changes
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, controls_of
+from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, control, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors
 from tfm_ui.state.model_state import CHARS, ModelState
@@ -109,6 +110,38 @@ def test_whatever_else_is_set_texts_have_the_same_room():
     assert len(share_link(BASE, *states)) <= LINK_CHARS - 150  # for the fields of lenses to come
     assert cuts(BASE, *states) == cuts(BASE, (alone, ""))
     assert len(cuts("https://" + "x" * 700, *states)["text"].part) < len(cuts(BASE, *states)["text"].part)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """A state whose views "by size" and "by name" became one, with a field for the order."""
+
+    view: str = control(Choice("View", ("few", "all"), older={"by size": ("all", {"order": "size"})}), default="few")
+    order: str = control(Choice("Order", ("name", "size")), default="name")
+
+
+@pytest.mark.parametrize(
+    ("given", "state"),
+    [
+        ({"view": ["by size"]}, Sorted(view="all", order="size")),
+        ({"view": ["few", "by size"]}, Sorted(view="all", order="size")),
+        ({"view": ["by size"], "order": ["name"]}, Sorted(view="all", order="name")),  # what is written out counts
+        ({"view": ["all"]}, Sorted(view="all")),
+        ({"view": ["by length"]}, Sorted()),
+    ],
+)
+def test_an_option_of_earlier_links_stands_for_another_with_the_fields_that_belong_to_it(given, state):
+    query = {f"toy_{name}": values for name, values in given.items()}
+    assert state_of(Sorted, "toy_", query) == state
+    corrections = read_link(Sorted, "toy_", query)
+    mended = query | {correction.name: [correction.value] for correction in corrections}
+    assert read_link(Sorted, "toy_", mended) == []
+    assert state_of(Sorted, "toy_", mended) == state
+
+
+def test_of_an_option_of_earlier_links_nothing_is_said():
+    corrections = read_link(Sorted, "toy_", {"toy_view": ["by size"]})
+    assert {(c.name, c.value, c.reason) for c in corrections} == {("toy_view", "all", ""), ("toy_order", "size", "")}
 
 
 def test_what_a_short_text_leaves_is_there_for_the_long_one():
