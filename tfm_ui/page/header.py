@@ -18,7 +18,13 @@ NO_MODEL = "No model: these numbers are yours"
 
 
 def draw(
-    title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None], lead: str = ""
+    title: str,
+    tabs: Mapping[str, str],
+    visible: str,
+    opens: Callable[[str], None],
+    lead: str = "",
+    *,
+    is_way_back: bool = False,
 ) -> DeltaGenerator:
     """Draw the row; return the place in it for `facts`.
 
@@ -28,6 +34,7 @@ def draw(
         visible: the view that is on screen.
         opens: called in a callback with the name of the view whose tab was pressed.
         lead: a sentence beside the title, where there are no tabs.
+        is_way_back: whether something is open within the visible view, from which its tab leads back.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
@@ -41,6 +48,7 @@ def draw(
                     name,
                     on_click=partial(opens, view),
                     type="primary" if view == visible else "tertiary",
+                    icon=":material/arrow_back:" if is_way_back and view == visible else None,
                     key=f"_view_{view}",
                 )
         return st.container(key="facts")

@@ -24,7 +24,7 @@ LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except 
 
 # What makes a block of a link: the class of a panel, or a function of the model's and the lens's state. A function may
 # make a list of blocks, where it depends on the link how many there are; in columns a single one.
-Made = Block | list[Block] | None
+Made = Block | list[Block] | list[Block | None] | None
 Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Made]
 
 
@@ -65,6 +65,10 @@ class View(Generic[S]):
     title: str = ""
     """The name of the view's tab, if the lens has several: what one will see there. Its name in a link is its key in
     `Lens.views`."""
+
+    within: str = ""
+    """The name of the view in whose picture a click opens this one, and to which a button leads back: it has no tab of
+    its own. "" if it has one."""
 
     shows: Sequence[Maker]
     """What the view shows, from top to bottom: classes of panels, and pure functions that make a block of a link. The
@@ -193,6 +197,11 @@ class Lens:
     def pictures(self) -> Mapping[str, Picture]:
         """Name -> picture, of all views. No other lens may use the same names."""
         return {name: picture for view in self.views.values() for name, picture in view.pictures.items()}
+
+    @property
+    def tabs(self) -> Mapping[str, str]:
+        """Name -> title of the views that have a tab; none if there is one view."""
+        return {name: view.title for name, view in self.views.items() if len(self.views) > 1 and not view.within}
 
     @property
     def prefix(self) -> str:

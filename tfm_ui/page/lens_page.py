@@ -39,13 +39,13 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     follow.nothing_follows()  # until the pictures are there
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view = lens.view_of(state)
-    tabs = {name: other.title for name, other in lens.views.items()} if len(lens.views) > 1 else {}
     place = header.draw(
         lens.heading or lens.title,
-        tabs,
-        getattr(state, "view", ""),
+        lens.tabs,
+        view.within or getattr(state, "view", ""),
         partial(question_row.open_view, lens, model, state),
         lens.lead,
+        is_way_back=bool(view.within),
     )
     question = st.container()
     with st.container(key="desk"):
