@@ -116,12 +116,15 @@ def follow_link(lens: Lens, model: ModelState) -> None:
     name = controls.current(lens.state, lens.prefix, lens.limits(model)).question
     opened: set[str] = st.session_state.setdefault(OPENED, set())
     places = lens.state.PLACES[: 1 if lens.name in opened else None]
+    opened.add(lens.name)
     at_first = controls.defaults(lens.state, lens.prefix)
     pages = [question.page for question in lens.questions if name and question.link == name]
-    for at, value in ((lens.prefix + place, page.get(place)) for page in pages for place in places):
-        if at not in st.query_params and value not in (None, at_first.get(at)):
-            st.query_params[at] = as_text(value)
-    opened.add(lens.name)
+    asked_for = {lens.prefix + place: page.get(place) for page in pages for place in places}
+    shown = {at: value for at, value in asked_for.items() if at not in st.query_params}
+    shown = {at: as_text(value) for at, value in shown.items() if value not in (None, at_first.get(at))}
+    if shown:
+        st.query_params.update(shown)
+        st.rerun()  # as for a corrected link: only now Streamlit takes the values of controls
 
 
 def model_to_bring(question: Question) -> dict[str, object]:
