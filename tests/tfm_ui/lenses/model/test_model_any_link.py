@@ -1,4 +1,4 @@
-"""Of any model and any link of a view: all is said, each law holds, each picture is drawn and each question answered.
+"""Any link of any model in each view: all is said, each law holds, each picture is drawn, each question is answered.
 
 The view "distance" has a test of its own, as its networks are slow: tests/tfm_ui/lenses/model/test_model_distance.py.
 """
@@ -64,6 +64,7 @@ def test_of_any_link_all_is_said_and_holds(view, data):
     for panel in panels:
         numbers = panel.table().select_dtypes("number").to_numpy()
         assert panel.sentence().endswith(".")
-        assert np.isfinite(numbers).all() or view not in ("block", "output"), panel.key
+        # A flow has columns for the wider end; depth and efficiency have lengths and cells that there are not.
+        assert np.isfinite(numbers).all() or panel.key == "model_flow" or view not in ("block", "output"), panel.key
     if view == "diagram":
         assert all(formulas(item.block, panels[0].config) for item in panels[0].items)
