@@ -77,6 +77,17 @@ def back(where: DeltaGenerator, prefix: str, view: str, label: str) -> None:
     )
 
 
+def place(where: DeltaGenerator, key: str, *, idle: bool) -> DeltaGenerator:
+    """A place in a row for controls that mean nothing now if it is `idle`.
+
+    They are out of sight then, but keep their place, so that nothing below the row moves, and their values.
+    """
+    named = f"{'idle' if idle else 'acting'}_{key}"
+    return where.container(
+        horizontal=True, gap="small", vertical_alignment="center", wrap=False, width="content", key=named
+    )
+
+
 def row(key: str) -> DeltaGenerator:
     """A container for a row of controls; `key` is its key on the page."""
     return st.container(horizontal=True, gap="small", vertical_alignment="center", wrap=False, key=key)

@@ -119,9 +119,10 @@ def follow_link(lens: Lens, model: ModelState) -> None:
     opened.add(lens.name)
     at_first = controls.defaults(lens.state, lens.prefix)
     pages = [question.page for question in lens.questions if name and question.link == name]
-    asked_for = {lens.prefix + place: page.get(place) for page in pages for place in places}
-    shown = {at: value for at, value in asked_for.items() if at not in st.query_params}
-    shown = {at: as_text(value) for at, value in shown.items() if value not in (None, at_first.get(at))}
+    asked_for = {lens.prefix + place: page[place] for page in pages for place in places if place in page}
+    shown = {
+        at: as_text(value) for at, value in asked_for.items() if at not in st.query_params and value != at_first.get(at)
+    }
     if shown:
         st.query_params.update(shown)
         st.rerun()  # as for a corrected link: only now Streamlit takes the values of controls

@@ -36,9 +36,9 @@ def _controls(model: ModelState) -> GenerateState:
     """How tokens are chosen, what of it is shown, and of which head; behind a button how many; sliders of sampling."""
     line = controls_line.row("line_generate_write")
     state = controls_line.draw(GenerateState, PREFIX, model, line, "method", "shows")
-    if state.shows == ATTENTION:
-        controls_line.draw(GenerateState, PREFIX, model, line, "layer", "head")
-    state = controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[state.method])
+    controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[state.method])
+    head = controls_line.place(line, "head", idle=state.shows != ATTENTION)
+    state = controls_line.draw(GenerateState, PREFIX, model, head, "layer", "head")
     draw_knobs("generate_knobs", model, state)
     return state
 

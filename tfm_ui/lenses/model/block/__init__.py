@@ -41,10 +41,11 @@ def _controls(model: ModelState) -> ModelLensState:
     line = controls_line.row("line_model_block")
     controls_line.back(line, PREFIX, "diagram", "Back to the machine")
     state = controls_line.draw(ModelLensState, PREFIX, model, line, "stack", "sub_layer")
-    if state.sub_layer in OUTSIDE_LAYERS:
-        return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention")
-    controls_line.draw(ModelLensState, PREFIX, model, line, "layer", "step", "dropout")
-    return controls_line.draw_more(ModelLensState, PREFIX, model, line, "attention", "token")
+    place = controls_line.place(line, "steps", idle=state.sub_layer in OUTSIDE_LAYERS)
+    dropout = ["dropout"]
+    controls_line.draw(ModelLensState, PREFIX, model, place, "layer", "step", *dropout * (not model.is_encoder_decoder))
+    more = [*dropout * model.is_encoder_decoder, "attention", "token"]  # beside the choice of a stack it has no room
+    return controls_line.draw_more(ModelLensState, PREFIX, model, line, *more)
 
 
 def _never_trained(model: ModelState, state: ModelLensState) -> str:

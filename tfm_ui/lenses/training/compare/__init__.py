@@ -35,8 +35,9 @@ def _controls(model: ModelState) -> TrainingState:
     """What is learned, what the networks are tested on and by what they are compared, and the button that compares."""
     line = controls_line.row("line_training_compare")
     state = controls_line.draw(TrainingState, PREFIX, model, line, "task", "tested")
-    # Longer sequences are compared by right answers alone: the control keeps its place, so that nothing below it moves.
-    place = line.container(key=f"{'idle' if state.tested == LONGER else 'acts'}_measure", width="content")
+    place = controls_line.place(
+        line, "measure", idle=state.tested == LONGER
+    )  # these are compared by right answers alone
     state = controls_line.draw(TrainingState, PREFIX, model, place, "measure")
     with line:
         compare_bar.draw(state.task)
