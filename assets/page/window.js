@@ -1,6 +1,7 @@
 /* What the window asks of the page: in one that is too narrow for sidebar and picture, the sidebar is folded when the app is
    opened; when a phone's keyboard closes, the text that was typed applies; the active tab and lens are in sight. */
 
+import { listen as listenForBack } from "./back.js"
 import { listen } from "./more.js"
 
 const NEEDS = 1100 // px that sidebar and picture need side by side; Streamlit itself folds the sidebar of phones
@@ -11,6 +12,7 @@ export default function () {
   if (window.attentionLabWindow) return
   window.attentionLabWindow = true
   listen()
+  listenForBack()
   addEventListener("resize", showActive)
   globalThis.navigation?.addEventListener("currententrychange", showActive)
   if (innerWidth < NEEDS) {

@@ -86,7 +86,7 @@ def slider_and_keys_move_text_and_rows_together_and_need_no_server(visitor) -> N
 def test_a_page_that_is_behind_takes_no_step_back(visit):
     visitor = visit(f"{SHORT}&generate_step=2&generate_view=write")
     a_page_that_is_behind_takes_no_step_back(visitor, "write")
-    visitor.back_to(f"{SHORT}&generate_step=2&generate_view=look")
+    visitor.back_to(f"{SHORT}&generate_step=2&generate_shows=attention")
     a_page_that_is_behind_takes_no_step_back(visitor, "look")
 
 
@@ -189,8 +189,8 @@ def test_on_a_phone_nothing_scrolls_sideways_and_nobody_is_kept_out(visit):
     expect(picture(visitor).locator(".tip")).to_contain_text("Tap again")
     visitor.page.touchscreen.tap(**place)
     committed(visitor, f"generate_forced=5.{token}")
-    for view in VIEWS:
-        visitor.back_to(f"{SHORT}&generate_forced=5.{token}&generate_view={view}")
-        assert overflow(visitor) <= 1, view
-        assert scrolled(visitor) == [], view
-        assert barriers(visitor) == [], view
+    for where in ("shows=attention", *(f"view={view}" for view in VIEWS)):
+        visitor.back_to(f"{SHORT}&generate_forced=5.{token}&generate_{where}")
+        assert overflow(visitor) <= 1, where
+        assert scrolled(visitor) == [], where
+        assert barriers(visitor) == [], where

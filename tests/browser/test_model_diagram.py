@@ -12,6 +12,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 MACHINES = tuple(product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")))
+STACK = "Decoder-only, pre-norm"
 EACH_ONCE = (("encoder", "post"), ("decoder", "post"), ("encoder-decoder", "pre"))
 READ = """e => e._memory.sides.map(side => ({
   title: side.title,
@@ -54,24 +55,52 @@ def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm
     expect(stated.first).to_be_visible()
 
 
-def test_a_click_on_a_block_shows_it_and_is_in_the_link_and_each_machine_is_drawn(visit, request):
+def a_block_is_opened_at_full_size_and_three_ways_lead_back(visitor: Visitor) -> None:
+    """The button, Escape, and the browser's Back; by keys the focus goes along. A list that is open closes first."""
+    page = visitor.page
+    network, back = (
+        page.get_by_role("button", name=name) for name in (f"{STACK}: Feed-forward", "Back to the machine")
+    )
+    for go_back in (back.click, lambda: page.keyboard.press("Escape"), page.go_back):
+        network.click()
+        expect(page.get_by_text("One block: norm, sub-layer, sum")).to_be_visible()
+        for chosen in ("view=block", "sub_layer=feed-forward", "step=sub-layer"):
+            expect(page).to_have_url(re.compile(f"model_{chosen}"))
+        expect(page.locator(".diagram")).to_have_count(0)
+        visitor.wait()
+        visitor.page.wait_for_function("!attentionLabHistory.pushed")  # the act is over
+        go_back()
+        drawing(visitor)
+        expect(page).not_to_have_url(re.compile("model_view"))
+        visitor.wait()
+    network.press("Enter")
+    expect(back).to_be_focused()
+    page.get_by_role("combobox", name="Steps").press("ArrowDown")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    expect(back).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(network).to_be_focused()
+
+
+def test_a_click_on_a_block_opens_it_and_is_in_the_link_and_each_machine_is_drawn(visit, request):
     """Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py. Here each architecture is drawn, and
     each place of the norm; with --all each architecture with each.
     """
     visitor = visit("/model?num_layers=8")
     drawing(visitor)
-    visitor.page.get_by_role("button", name="Decoder-only, pre-norm: Feed-forward, gelu").click()
+    a_block_is_opened_at_full_size_and_three_ways_lead_back(visitor)
     expect(visitor.page).to_have_url(re.compile("model_block=feed_forward"))
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 1)")).to_be_visible()
     visitor.page.get_by_role("button", name="Layer 1 of 8: show all").click()
     expect(visitor.page).to_have_url(re.compile("model_all_layers=true"))
-    visitor.page.get_by_role("button", name="Decoder-only, pre-norm: Layer 5").click()
+    visitor.page.get_by_role("button", name=f"{STACK}: Layer 5").click()
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 5)")).to_be_visible()
     visitor.page.reload()
     visitor.wait()
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 5)")).to_be_visible()
-    pressed = visitor.page.locator(".diagram button[aria-pressed=true]")
-    expect(pressed).to_have_count(1)
+    expect(visitor.page.locator(".diagram button[aria-current=true]")).to_have_count(1)
     assert not visitor.problems
     for architecture, norm in MACHINES if request.config.getoption("all_combinations") else EACH_ONCE:
         the_machine_is_drawn_as_configured(visitor, architecture, norm)

@@ -198,6 +198,22 @@ def test_a_view_has_the_first_screen_in_each_window_keeps_nobody_out_and_no_cont
             visitor.page.keyboard.press("Escape")
 
 
+@pytest.mark.parametrize(
+    ("path", "first", "second"),
+    [("/generate", "choice", "attention"), ("/training?training_view=compare", "trained length", "longer")],
+)
+def test_two_pictures_of_a_view_begin_at_the_same_height(visit, path, first, second):
+    visitor, row = visit(path, width=WIDE[0], height=WIDE[1]), ".st-key-knobs"
+    for width, height in reversed(WINDOWS):
+        visitor.resize(width, height=height)
+        tops = []
+        for name in (second, first):
+            visitor.page.locator(row).get_by_text(name, exact=True).click()
+            visitor.wait()
+            tops.append(top(visitor))
+        assert tops[0] == pytest.approx(tops[1], abs=0.5), (width, height)
+
+
 @pytest.mark.parametrize("path", ["/heads", "/generate"])
 def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_out(visit, path):
     """The page is opened anew: it takes a moment for another scheme's colours, and nothing marks the end of it."""

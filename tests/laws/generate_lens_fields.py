@@ -2,9 +2,10 @@
 
 from typing import Any
 
-LOOKS: dict[str, Any] = {"view": "look", "step": 3, "layer": 2, "head": 3, "run": "0123456789ab", "at": 2}
-# What is written depends on them: a decoder runs, and other models write nothing.
+LOOKS: dict[str, Any] = {"view": "kept", "step": 3, "layer": 2, "head": 3, "run": "0123456789ab", "at": 2}
+# What is written depends on them, or whether attention is read again: a decoder runs, and other models write nothing.
 EITHER = (
+    "shows",
     "steps",
     "method",
     "temperature",

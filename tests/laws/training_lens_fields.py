@@ -1,6 +1,6 @@
 """The fields of the Training lens: field -> another value, by what they ask of a network."""
 
-LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "measure": "loss"}
+LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "tested": "longer", "measure": "loss"}
 # Another run, or another source of the decoder.
 RUNS = {
     "layers": 2,

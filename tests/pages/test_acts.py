@@ -220,6 +220,23 @@ def test_a_link_that_names_only_a_question_opens_its_view_and_a_number_of_earlie
         assert not app.warning
 
 
+@pytest.mark.parametrize(
+    ("page", "name", "shown"),
+    [
+        ("generate", "jobs", {"shows": "attention"}),
+        ("training", "reversing-further", {"view": "compare", "tested": "longer"}),
+    ],
+)
+def test_a_link_that_names_only_a_question_shows_its_picture_until_the_reader_shows_another(page, name, shown):
+    app = start(page, **{f"{page}_question": name})
+    where = {f"{page}_{field}": value for field, value in shown.items()}
+    assert where.items() <= app.query_params.items()
+    *_, control = where
+    first = {"generate_shows": "choice", "training_tested": "trained length"}[control]
+    widget(app, control).set_value(first).run()
+    assert widget(app.run(), control).value == first
+
+
 def test_a_tab_forgets_the_question_of_the_view_before():
     app = start("attention", attention_question="not-scaled", seed="8")
     widget(app, "_view_dictionary").click().run()

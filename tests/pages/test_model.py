@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.pages.test_app import start, text_on
-from tfm_ui.lenses.model.state import VIEWS
+from tests.pages.test_app import start, text_on, widget
+from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, VIEWS
 
 MODELS = [
     {"architecture": "encoder"},
@@ -18,3 +18,26 @@ MODELS = [
 @pytest.mark.rotated(each=2, view=VIEWS, model=MODELS)
 def test_every_view_runs_for_every_architecture_and_odd_links(view, model):
     assert "Model" in text_on(start("model", model_view=view, **model))
+
+
+def test_a_block_has_no_tab_and_leads_back_to_the_machine_with_all_that_was_chosen():
+    app = start("model", model_view="block", model_layer="2", model_question="old-and-new", seed="3")
+    tabs = {button.key: button.proto.type for button in app.button if str(button.key).startswith("_view_")}
+    assert list(tabs) == [f"_view_{view}" for view in VIEWS if view != "block"]
+    assert [key for key, kind in tabs.items() if kind == "primary"] == ["_view_diagram"]
+    for key in ("_back", "_view_diagram"):
+        widget(app, key).click().run()
+        assert dict(app.query_params) == {"model_layer": "2", "model_question": "old-and-new", "seed": "3"}
+        app = start("model", model_view="block", model_layer="2", model_question="old-and-new", seed="3")
+
+
+@pytest.mark.parametrize("block", OUTSIDE_LAYERS)
+def test_an_end_of_the_machine_is_shown_or_said_to_be_missing(block):
+    """Learned positions have a block of their own, ALiBi's have none; post-norm ends without a norm."""
+    for model in ({"positional": "learned"}, {"positional": "alibi", "norm": "post"}):
+        app = start("model", model_view="block", model_sub_layer=block, **model)
+        text, notes = text_on(app), " ".join(note.value for note in app.info)
+        is_missing = "alibi" in model.values() and block in ("positions", "final norm")
+        assert (f"This stack has no block of its own for “{block}”" in notes) == is_missing
+        assert ("One block:" in text) == is_missing
+        assert ("recorded from the live pass" in text) != is_missing

@@ -76,11 +76,11 @@ def test_what_was_stopped_is_not_kept_and_what_was_there_stays(queue):
     assert OUTCOMES.find("reverse") == WHOLE
 
 
-def test_both_views_have_the_button_and_share_the_job(queue):
-    press(lens("lengths"), BUTTON)
+def test_longer_sequences_are_of_the_same_job_and_a_link_of_earlier_days_opens_them(queue):
+    app = press(lens("lengths"), BUTTON)
     assert len(queue.of("")) <= 1
-    app = lens("compare")
-    assert bars(app)
+    assert dict(app.query_params) == {"training_view": "compare", "training_tested": "longer"}
+    assert bars(widget(app, "training_tested").set_value("trained length").run())
 
 
 def test_what_takes_too_long_names_the_command(queue, monkeypatch):

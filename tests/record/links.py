@@ -203,6 +203,7 @@ MODEL = (
     "model?model_shape=GPT-2 small",
     "model?model_shape=your numbers&model_own_heads=40&model_own_layers=2",
     "model?norm=post&model_view=block&model_sub_layer=feed-forward&model_step=sum&model_dropout=0.3&model_block_dim=5",
+    "model?model_view=block&model_sub_layer=embedding",
     "model?activation=swiglu&model_view=feed_forward&model_unit=7&model_token=3&model_ffn_size=512 / 2,048",
     "model?model_view=depth&model_depth=6&model_depth_dropout=0",
     "model?causal=false&model_view=distance&model_reach_length=16&model_reach_seeds=3&model_reach_start=torch",
@@ -221,6 +222,7 @@ GENERATE = (
     f"generate?{LAB}&generate_temperature=1.5&generate_top_k=5&generate_top_p=0.9&generate_min_p=0.1&generate_seed=3"
     "&generate_steps=20&generate_forced=2.417 5.88 bad",
     f"generate?{LAB}&generate_view=look&generate_steps=9&generate_step=4&generate_layer=2&generate_head=3",
+    f"generate?{LAB}&generate_shows=attention&generate_method=beam&generate_steps=6",
     f"generate?{LAB}&generate_view=surprise&generate_against=random weights&generate_at=3",
     f"generate?{LAB}&generate_view=surprise&generate_against=short memory&generate_memory=2",
     f"generate?{LAB}&generate_view=surprise&generate_other=The sea looked at the captain, and",
@@ -243,6 +245,7 @@ TRAINING = (
       for measure in ("whole examples", "loss", "steps to 99 %25")),
     "training?training_view=compare&training_task=authors",  # nobody has compared networks by it
     "training?training_view=lengths&training_task=brackets",
+    "training?training_view=compare&training_tested=longer&training_task=authors&training_measure=loss",
 )  # fmt: skip
 
 LINKS = (

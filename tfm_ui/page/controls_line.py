@@ -1,5 +1,6 @@
 """The one row of controls above a picture. It never wraps: what does not fit is in "More", or scrolls sideways."""
 
+from functools import partial
 from html import escape
 from typing import TypeVar
 
@@ -53,6 +54,38 @@ def opener(where: DeltaGenerator, label: str, key: str) -> None:
 def opened_by(where: DeltaGenerator, key: str) -> DeltaGenerator:
     """What the button of this key opens; see `more`."""
     return where.container(key=f"more_{key}", gap="small")
+
+
+def back(where: DeltaGenerator, prefix: str, view: str, label: str) -> None:
+    """Draw the button that leads back to the view in whose picture this one was opened (`View.within`).
+
+    Escape presses it, too: assets/page/back.js.
+
+    Args:
+        where: the row.
+        prefix: of the lens's parameters.
+        view: the name of the view that it leads back to.
+        label: what stands on it.
+    """
+    where.button(
+        label,
+        icon=":material/arrow_back:",
+        on_click=partial(controls.change, prefix, view=view),
+        help="Key: Escape",
+        width="content",
+        key="_back",
+    )
+
+
+def place(where: DeltaGenerator, key: str, *, idle: bool) -> DeltaGenerator:
+    """A place in a row for controls that mean nothing now if it is `idle`.
+
+    They are out of sight then, but keep their place, so that nothing below the row moves, and their values.
+    """
+    named = f"{'idle' if idle else 'acting'}_{key}"
+    return where.container(
+        horizontal=True, gap="small", vertical_alignment="center", wrap=False, width="content", key=named
+    )
 
 
 def row(key: str) -> DeltaGenerator:

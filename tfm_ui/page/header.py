@@ -19,7 +19,13 @@ NO_MODEL = "No model: these numbers are yours"
 
 
 def draw(
-    title: str, tabs: Mapping[str, str], visible: str, opens: Callable[[str], None], lead: str = ""
+    title: str,
+    tabs: Mapping[str, str],
+    visible: str,
+    opens: Callable[[str], None],
+    lead: str = "",
+    *,
+    is_way_back: bool = False,
 ) -> DeltaGenerator:
     """Draw the row; return the place in it for `facts`.
 
@@ -29,12 +35,13 @@ def draw(
         visible: the view that is on screen.
         opens: called in a callback with the name of the view whose tab was pressed.
         lead: a sentence beside the title, where there are no tabs.
+        is_way_back: whether something is open within the visible view, from which its tab leads back.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
         if lead:
             st.html(f'<p class="lead">{lead}</p>')
-        _buttons("tabs", "_view_", tabs, visible, opens)
+        _buttons("tabs", "_view_", tabs, visible, opens, icon=":material/arrow_back:" if is_way_back else None)
         return st.container(key="facts")
 
 
@@ -50,8 +57,16 @@ def draw_choice(choices: Mapping[str, str], visible: str, opens: Callable[[str],
         _buttons("choice", "_view_in_tab_", choices, visible, opens)
 
 
-def _buttons(key: str, begins: str, names: Mapping[str, str], visible: str, opens: Callable[[str], None]) -> None:
-    """A button for each view, side by side.
+def _buttons(
+    key: str,
+    begins: str,
+    names: Mapping[str, str],
+    visible: str,
+    opens: Callable[[str], None],
+    *,
+    icon: str | None = None,
+) -> None:
+    """A button for each view, side by side; the icon is on the visible one's.
 
     It is no st.segmented_control: that holds a value, which the browser sends with every change of another control, and
     it writes into the link what it shows; the names of views in links are a promise.
@@ -59,7 +74,8 @@ def _buttons(key: str, begins: str, names: Mapping[str, str], visible: str, open
     with st.container(horizontal=True, gap=None, wrap=False, width="content", key=key):
         for view, name in names.items():
             kind: Literal["primary", "tertiary"] = "primary" if view == visible else "tertiary"
-            st.button(name, on_click=partial(opens, view), type=kind, key=f"{begins}{view}")
+            on_this = icon if view == visible else None
+            st.button(name, on_click=partial(opens, view), type=kind, icon=on_this, key=f"{begins}{view}")
 
 
 def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> None:

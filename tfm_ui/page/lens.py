@@ -25,7 +25,7 @@ LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except 
 
 # What makes a block of a link: the class of a panel, or a function of the model's and the lens's state. A function may
 # make a list of blocks, where it depends on the link how many there are; in columns a single one.
-Made = Block | list[Block] | None
+Made = Block | list[Block] | list[Block | None] | None
 Maker = type[Panel] | Columns | Note | Callable[[ModelState, Any], Made]
 
 
@@ -73,6 +73,10 @@ class View(Generic[S]):
 
     choice: str = ""
     """Its name in that choice, if it is not its title."""
+
+    within: str = ""
+    """The name of the view in whose picture a click opens this one, and to which a button leads back: it has no tab of
+    its own. "" if it has one."""
 
     shows: Sequence[Maker]
     """What the view shows, from top to bottom: classes of panels, and pure functions that make a block of a link. The
@@ -218,15 +222,19 @@ class Lens:
     @property
     def tabs(self) -> Mapping[str, str]:
         """Name -> title of each view that has a tab of its own; nothing if there is a single view."""
-        return {name: view.title for name, view in self.views.items() if not view.tab} if len(self.views) > 1 else {}
+        with_tab = {name: view.title for name, view in self.views.items() if not view.tab and not view.within}
+        return with_tab if len(self.views) > 1 else {}
 
     def tab_of(self, name: str) -> str:
         """The name of the tab under which a view stands."""
-        return self.views[name].tab or name if name in self.views else ""
+        if name not in self.views:
+            return ""
+        return self.views[name].tab or self.views[name].within or name
 
     def choices(self, name: str) -> Mapping[str, str]:
         """The views under the tab of a view: name -> what it is called there; nothing if the view stands alone."""
-        under = {other: view for other, view in self.views.items() if self.tab_of(other) == self.tab_of(name)}
+        at_tab = {other: view for other, view in self.views.items() if not view.within}
+        under = {other: view for other, view in at_tab.items() if self.tab_of(other) == self.tab_of(name)}
         return {other: view.choice or view.title for other, view in under.items()} if len(under) > 1 else {}
 
     @property

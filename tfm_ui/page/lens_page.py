@@ -40,7 +40,14 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
     view, name = lens.view_of(state), getattr(state, "view", "")
     opens = partial(question_row.open_view, lens, model, state)
-    place = header.draw(lens.heading or lens.title, lens.tabs, lens.tab_of(name), opens, lens.lead)
+    place = header.draw(
+        lens.heading or lens.title,
+        lens.tabs,
+        lens.tab_of(name),
+        opens,
+        lens.lead,
+        is_way_back=bool(view.within),
+    )
     question = st.container()
     with st.container(key="desk"):
         if reason := _why_not_shown(view, model, state):

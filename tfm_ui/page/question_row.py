@@ -16,8 +16,11 @@ from tfm_ui.page.present import TAKEN
 from tfm_ui.page.questions import Question, asked, first_of, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.links import as_text
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import explained
+
+OPENED = "_opened"  # key of the session state: the names of the lenses that a link has opened
 
 
 def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = "") -> None:
@@ -95,7 +98,9 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
     first question needs; otherwise the reader's controls stay.
     """
     first = first_of([question for question in lens.questions if question.view(lens.state) == view], model)
-    if asked(lens.questions, state, model).holds(model, state):
+    if lens.view_of(state).within == view:  # from a block back to the machine: nothing but the view changes
+        controls.change(lens.prefix, view=view)
+    elif asked(lens.questions, state, model).holds(model, state):
         controls.set_parameters(model_to_bring(first) | set_up_of(lens, first) | {f"{lens.prefix}question": ""})
         st.rerun()  # the whole page, as `ask` does
     else:
@@ -103,17 +108,24 @@ def open_view(lens: Lens, model: ModelState, state: LensState, view: str) -> Non
 
 
 def follow_link(lens: Lens, model: ModelState) -> None:
-    """Open the view of the question that a link names, if it names no view.
+    """Show what the question is about that a link names, if the link itself does not say what is shown.
 
-    Back may bring an address that was never corrected, as the run that found it bad had been ended.
+    The view is made good on every run: Back may bring an address that was never corrected, as the run that found it bad
+    had been ended. Whatever else it is only of the link that opened the lens: the reader may have changed it since.
     """
-    at = f"{lens.prefix}view"
     name = controls.current(lens.state, lens.prefix, lens.limits(model)).question
-    if len(lens.views) > 1 and at not in st.query_params:
-        for question in lens.questions:
-            view = question.view(lens.state)
-            if question.link == name and view != controls.defaults(lens.state, lens.prefix)[at]:
-                st.query_params[at] = view
+    opened: set[str] = st.session_state.setdefault(OPENED, set())
+    places = lens.state.PLACES[: 1 if lens.name in opened else None]
+    opened.add(lens.name)
+    at_first = controls.defaults(lens.state, lens.prefix)
+    pages = [question.page for question in lens.questions if name and question.link == name]
+    asked_for = {lens.prefix + place: page[place] for page in pages for place in places if place in page}
+    shown = {
+        at: as_text(value) for at, value in asked_for.items() if at not in st.query_params and value != at_first.get(at)
+    }
+    if shown:
+        st.query_params.update(shown)
+        st.rerun()  # as for a corrected link: only now Streamlit takes the values of controls
 
 
 def model_to_bring(question: Question) -> dict[str, object]:

@@ -124,6 +124,12 @@ class Question:
         kept = {name: getattr(page, name) for name in page.NOT_SET_UP}
         return model == ModelState(**self.model) and page == type(page)(**{**self.page, **kept})
 
+    def is_about(self, page: LensState) -> bool:
+        """Whether its set-up shows what is on screen: the same view, and in it the same picture."""
+        fields = controls_of(type(page))
+        places = [name for name in page.PLACES if name in fields]
+        return all(self.page.get(name, fields[name][1]) == getattr(page, name) for name in places)
+
     def view(self, state: type[LensState]) -> str:
         """The name of the view that the question is about; "" in a lens with a single view."""
         return str(self.page.get("view", getattr(state, "view", "")))
@@ -133,11 +139,14 @@ MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px w
 
 
 def asked(questions: Sequence[Question], page: LensState, model: ModelState | None = None) -> Question:
-    """The question that is on screen: the one that the link names, or else one of the visible view (`first_of`)."""
+    """The question that is on screen: the one that the link names, or else one about what is visible (`first_of`)."""
     view = getattr(page, "view", "")
     of_view = [question for question in questions if question.view(type(page)) == view]
     named = next((question for question in questions if question.link == page.question), None)
-    return named if named and (named in of_view or not of_view) else first_of(of_view or questions, model, page)
+    if named and (named in of_view or not of_view):
+        return named
+    about_this = [question for question in of_view if question.is_about(page)]
+    return first_of(about_this or of_view or questions, model, page)
 
 
 def first_of(questions: Sequence[Question], model: ModelState | None, page: LensState | None = None) -> Question:

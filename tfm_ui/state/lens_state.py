@@ -15,12 +15,15 @@ class LensState:
 
     Attributes:
         question: the name of the question on screen, as links have it; "" is the first question of the visible view.
+        PLACES: the names of the fields that say what is on screen: the view, then what a view shows in place of another
+            picture. A link that names a question alone opens what the question is about.
         NOT_SET_UP: the names of fields that no question sets: they say what is on screen, not how it is made.
         EARLIER: parameters that links had once -> the fields that mean together what each of them meant. A link with
             such a parameter sets these fields to its value, unless it has them too.
     """
 
     EARLIER: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+    PLACES: ClassVar[tuple[str, ...]] = ("view",)
     NOT_SET_UP: ClassVar[frozenset[str]] = frozenset({"question"})
 
     question: str = control(Name("Question"), default="", held=True, local=True)

@@ -34,8 +34,12 @@ export default function ({ header, root, alone, commit }) {
       const told = cells.map(([long]) => long).filter(Boolean).join("; ")
       Object.assign(button.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` })
       button.setAttribute("aria-label", `${stack}: ${text}${told ? `. ${told}` : ""}`)
-      if (kind === "fold" || kind === "layer") button.removeAttribute("aria-pressed")
-      else button.setAttribute("aria-pressed", String(picked))
+      const isBlock = kind !== "fold" && kind !== "layer", opens = "model_view" in sets
+      // The block that was opened last is the current one; of a shape that is only counted, a click chooses a block.
+      for (const [state, isThis] of /** @type {const} */ ([["aria-current", opens], ["aria-pressed", !opens]])) {
+        if (isBlock && isThis) button.setAttribute(state, String(picked))
+        else button.removeAttribute(state)
+      }
       button.onclick = () => commit(sets)
     })
   }

@@ -1,6 +1,5 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
-from tfm_ui.lenses.generate import look
 from tfm_ui.lenses.generate.kept import VIEW as KEPT
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS as OF_KEPT
 from tfm_ui.lenses.generate.panel import LAB
@@ -15,7 +14,7 @@ LENS = Lens(
     name="generate",
     title="Generate",
     state=GenerateState,
-    views={"write": WRITE, "look": look.VIEW, "kept": KEPT, "surprise": SURPRISE},
-    questions=[*OF_WRITE, *look.QUESTIONS, *OF_KEPT, *OF_SURPRISE],
+    views={"write": WRITE, "kept": KEPT, "surprise": SURPRISE},
+    questions=[*OF_WRITE, *OF_KEPT, *OF_SURPRISE],
     opens_with=LAB,
 )

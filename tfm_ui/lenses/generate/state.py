@@ -10,7 +10,8 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
 PREFIX = "generate_"
-VIEWS = ("write", "look", "kept", "surprise")
+VIEWS = ("write", "kept", "surprise")
+CHOICE, ATTENTION = "choice", "attention"  # what is shown of each step of a text
 METHODS = ("sample", "greedy", "beam")
 AGAINST = ("other text", "random weights", "short memory")
 MOST_STEPS = 200
@@ -66,9 +67,14 @@ class Temperature(Number):
 class GenerateState(LensState):
     """The controls of all views."""
 
+    PLACES = ("view", "shows")
     NOT_SET_UP = LensState.NOT_SET_UP | {"step", "at", "run"}
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
+    view: str = control(
+        Choice("View", VIEWS, "buttons", older={"look": ("write", {"shows": ATTENTION})}),
+        default=VIEWS[0],
+        held=True,
+    )
 
     # how it is written
     steps: int = control(Whole("Tokens written", 1, MOST_STEPS, box=True), default=60)
@@ -85,7 +91,8 @@ class GenerateState(LensState):
     )
     forced: str = control(Forced("Tokens put there"), default="", held=True)
 
-    # what of it is looked at; step 0 is the last
+    # what of it is looked at: how each token was chosen, or what it looked at; step 0 is the last
+    shows: str = control(Choice("Of each step", (CHOICE, ATTENTION), "buttons"), default=CHOICE)
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=0, held=True, local=True)
     layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
     head: int = control(Whole("Head", 1, 16, box=True), default=1)

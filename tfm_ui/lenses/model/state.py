@@ -30,6 +30,8 @@ BLOCKS = (
     "head",
 )
 SUB_LAYERS = ("self-attention", "cross-attention", "feed-forward")
+# Blocks of the machine that belong to no layer: what the view "block" calls them -> their names among `BLOCKS`.
+OUTSIDE_LAYERS = {"embedding": "embedding", "positions": "position", "final norm": "final_norm", "logits": "logits"}
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = tuple(number for number in (3, 5, 10, 20) if number <= SETTINGS.max_draws)
@@ -101,7 +103,7 @@ class ModelLensState(LensState):
     own_tokens: int = control(Whole("Tokens of your numbers", 1, 1_000_000, box=True), default=4096)
 
     # block
-    sub_layer: str = control(Choice("Sub-layer", SUB_LAYERS), default=SUB_LAYERS[0])
+    sub_layer: str = control(Choice("Block", (*SUB_LAYERS, *OUTSIDE_LAYERS)), default=SUB_LAYERS[0])
     step: str = control(Choice("Steps", BLOCK_STEPS), default=BLOCK_STEPS[0])
     dropout: float = control(
         Choice(

@@ -1,4 +1,4 @@
-"""The rows of controls above the pictures: of a run with the button that trains, or with the one that compares."""
+"""The row of controls above the picture of a run, with the button that trains; and a note where nothing is computed."""
 
 from collections.abc import Callable
 
@@ -52,16 +52,3 @@ def nothing_yet(model: ModelState, state: TrainingState) -> list[Block]:
     if comparison_of(state.task):
         return []
     return [Note(compare_bar.why_not(state.task) or NOT_YET, icon=":material/leaderboard:")]
-
-
-def of_comparison(line_name: str, *fields: str) -> Callable[[ModelState], TrainingState]:
-    """What draws the row of a view: these fields, and the button that compares."""
-
-    def draw(model: ModelState) -> TrainingState:
-        line = controls_line.row(line_name)
-        state = controls_line.draw(TrainingState, PREFIX, model, line, *fields)
-        with line:
-            compare_bar.draw(state.task)
-        return state
-
-    return draw

@@ -8,7 +8,8 @@ from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "training_"
-VIEWS = ("learn", "decode", "classify", "compare", "lengths")
+VIEWS = ("learn", "decode", "classify", "compare")
+AS_TRAINED, LONGER = "trained length", "longer"  # sequences on which networks are tested
 MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
 # Tasks with two texts whose source may be typed.
 PAIRS = tuple(name for name, task in TASKS.items() if task.solve and task.architecture == "encoder-decoder")
@@ -30,9 +31,14 @@ def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
 class TrainingState(LensState):
     """The controls of all views."""
 
+    PLACES = ("view", "tested")
     NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written", "example"}
 
-    view: str = control(Choice("View", VIEWS, "buttons"), default=VIEWS[0], held=True)
+    view: str = control(
+        Choice("View", VIEWS, "buttons", older={"lengths": ("compare", {"tested": LONGER})}),
+        default=VIEWS[0],
+        held=True,
+    )
 
     # what is learned
     task: str = control(Choice("Task", tuple(TASKS)), default="reverse")
@@ -75,7 +81,8 @@ class TrainingState(LensState):
     labelled: str = control(Choice("Task", LABELLED), default=LABELLED[0])
     example: int = control(Whole("Example of the table", 1, 10), default=1, held=True)
 
-    # what networks are compared by
+    # on which sequences networks are tested, and what they are compared by
+    tested: str = control(Choice("Sequences", (AS_TRAINED, LONGER), "buttons"), default=AS_TRAINED)
     measure: str = control(Choice("By", MEASURES), default=MEASURES[0])
 
     @property

@@ -5,8 +5,8 @@ import pytest
 
 from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM
 from tfm_ui.lenses.generate.courses import QUICK, ROWS
-from tfm_ui.lenses.generate.look import LIKELIEST, Look
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.write.look import LIKELIEST, Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import cache
 from tfm_ui.server.pool_worker import TurnElsewhere

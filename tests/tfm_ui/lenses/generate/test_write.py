@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, left_by
 from tfm_core import Sampling, Transformer, TransformerConfig, lab_tokenizer, recording
 from tfm_ui.lenses.generate import LENS, courses
-from tfm_ui.lenses.generate.look import Look
 from tfm_ui.lenses.generate.state import MOST_STEPS, PREFIX, Forced, GenerateState, as_text, forced_in
 from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.look import Look
 from tfm_ui.lenses.generate.write.text import Write, in_words
 from tfm_ui.live import cache
 from tfm_ui.live.passes import transformer
@@ -106,7 +106,7 @@ def test_scripts_give_the_same_texts_and_weights():
     write, beams = Write(LAB, replace(STATE, forced="3.300 5.17")), Beams(LAB, replace(STATE, method="beam", steps=6))
     assert left_by(write)["text"] == write.text
     assert left_by(beams)["text"] == beams.best
-    look = Look(LAB, replace(STATE, steps=6, layer=2, head=3, view="look"))
+    look = Look(LAB, replace(STATE, steps=6, layer=2, head=3))
     for row, weights in zip(look.rows, left_by(look)["rows"], strict=True):
         np.testing.assert_allclose(row[1, 2], weights.numpy(), atol=1e-5)
 

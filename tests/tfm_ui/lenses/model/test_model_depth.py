@@ -5,10 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by
 from tfm_core import ARCHITECTURES, NORMS, WIRINGS, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.depth import VIEW, questions
 from tfm_ui.lenses.model.depth.live import DRAWS, StreamLengths, TrainingMode
@@ -17,19 +15,6 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-
-
-@given(
-    models(num_layers=st.just(2)),
-    states(
-        "depth", head=st.integers(1, 16), depth=st.sampled_from([1, 2, 7]), depth_dropout=st.sampled_from([0, 0.1, 0.5])
-    ),
-)
-def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
-    alike = Alike(model, state)
-    assert len(panels_that_hold(model, state)) == 3 + alike.is_shown
-    assert all(alike.laws().values())
-    assert alike.sentence()
 
 
 @pytest.mark.parametrize("norm", NORMS)

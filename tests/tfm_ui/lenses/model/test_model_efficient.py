@@ -7,23 +7,13 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.state import ModelLensState, possible
 from tfm_ui.state.model_state import ModelState
-
-
-@given(
-    models(num_layers=st.just(2)),
-    states("efficient", head=st.integers(1, 16), tile=st.integers(1, 6), tile_step=st.integers(1, 144)),
-)
-def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
-    assert len(panels_that_hold(model, state)) == 4
 
 
 @pytest.mark.parametrize("positional", ["rope", "alibi"])

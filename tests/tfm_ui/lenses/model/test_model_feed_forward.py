@@ -9,21 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.tfm_ui.lenses.model.any_link import left_by, models, panels_that_hold, states
+from tests.tfm_ui.lenses.model.any_link import left_by
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes, two_thirds
 from tfm_ui.lenses.model.feed_forward.hidden import READ, Hidden, OneUnit, recorded
 from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.state import FFN_SIZES, ModelLensState
 from tfm_ui.state.model_state import ModelState
-
-
-@given(
-    models(d_ff=st.sampled_from([0, 1, 7, 40])),
-    states("feed_forward", unit=st.integers(1, 200), ffn_size=st.sampled_from(FFN_SIZES)),
-)
-def test_every_law_holds_and_every_picture_is_drawn_for_any_model(model, state):
-    assert len(panels_that_hold(model, state)) == 4
 
 
 def test_derivatives_are_those_of_the_formulas():

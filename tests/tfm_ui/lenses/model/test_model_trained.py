@@ -79,9 +79,3 @@ def test_the_note_names_parameters_that_the_run_does_not_have():
         both
         == "These weights were trained with learned positions; with rope and no positions they have never been trained."
     )
-
-
-def test_views_that_need_no_training_draw_their_weights():
-    for view in ("depth", "distance"):
-        blocks = LENS.blocks(REVERSE, ModelLensState(view=view))
-        assert blocks

@@ -1,4 +1,4 @@
-"""The views "compare" and "lengths": who is ahead is shown and said to be ahead, and what is kept beyond a length."""
+"""The view "compare": who is ahead is shown and said to be ahead, and what is kept beyond the trained length."""
 
 import math
 from dataclasses import replace
@@ -14,17 +14,17 @@ from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.config import of_task
 from tfm_core.training.lengths import lengths_of
 from tfm_core.training.outcomes import OUTCOMES
-from tfm_ui.lenses.training import compare, lengths
-from tfm_ui.lenses.training.compare import VERDICTS
 from tfm_ui.lenses.training.compare.layers import WHY, Layers
+from tfm_ui.lenses.training.compare.lengths import NOT_DEFINED, Lengths
+from tfm_ui.lenses.training.compare.questions import QUESTIONS as OF_VIEW
+from tfm_ui.lenses.training.compare.questions import VERDICTS
 from tfm_ui.lenses.training.compare.ranked import MIRROR, Compare
-from tfm_ui.lenses.training.lengths import NOT_DEFINED, Lengths
 from tfm_ui.lenses.training.outcomes import comparison_of
 from tfm_ui.lenses.training.panels import NOTHING
-from tfm_ui.lenses.training.state import MEASURES, TrainingState
+from tfm_ui.lenses.training.state import LONGER, MEASURES, TrainingState
 
-OF_LENGTHS = [question.name for question in lengths.QUESTIONS]
-OF_BOTH = [*(question.name for question in compare.QUESTIONS), *OF_LENGTHS]
+NAMES = [question.name for question in OF_VIEW]
+OF_LENGTHS = [question.name for question in OF_VIEW if question.page.get("tested") == LONGER]
 LEARNED = (1.0, None, None, None, None)
 
 
@@ -272,7 +272,7 @@ def test_the_spread_of_the_seeds_is_in_the_table():
     assert list(made.table().index) == list(lengths_of(made.comparison.base))
 
 
-# questions of both views
+# questions
 
 
 def test_reversing_takes_absolute_positions():
@@ -309,7 +309,7 @@ def test_lengths_are_those_of_the_question(name):
         assert (first, second) == (10, 16)
 
 
-@pytest.mark.parametrize("name", OF_BOTH)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("task", TASKS)
 def test_each_answer_holds_of_every_task_computed_or_not(name, task):
     text = answer(name, task=task)

@@ -1,9 +1,10 @@
-"""The view "write": a prompt is continued, token after token."""
+"""The view "write": a prompt is continued, token after token; of each, how it was chosen, or what it looked at."""
 
 from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.panel import draw_knobs, unable
-from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.state import ATTENTION, PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.look import Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import passes
 from tfm_ui.page import controls_line
@@ -11,24 +12,33 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures import knobs
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.knobs import KNOBS, Knob
-from tfm_ui.pictures.panel import Panel
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.fields import Number, controls_of
 from tfm_ui.state.model_state import ModelState
 
+OF_ONE_TEXT = Note(
+    "A search with beams follows several texts at a time: attention is that of the text that is written greedily.",
+    "plain",
+)
 OF_METHOD = {"sample": ["steps", "seed", "full"], "greedy": ["steps", "full"], "beam": ["steps", "width"]}
 
 
-def _written(model: ModelState, state: GenerateState) -> Panel:
-    """The text, or the texts that a search has followed."""
-    return Beams(model, state) if state.method == "beam" else Write(model, state)
+def _written(model: ModelState, state: GenerateState) -> list[Block]:
+    """The text, with what is shown of each step; or the texts that a search has followed."""
+    is_search = state.method == "beam"
+    if state.shows == ATTENTION:
+        return [Look(model, state), *([OF_ONE_TEXT] if is_search else [])]
+    return [Beams(model, state) if is_search else Write(model, state)]
 
 
 def _controls(model: ModelState) -> GenerateState:
-    """How tokens are chosen; behind a button how many; beside them the sliders of sampling."""
+    """How tokens are chosen, what of it is shown, and of which head; behind a button how many; sliders of sampling."""
     line = controls_line.row("line_generate_write")
-    method = controls_line.draw(GenerateState, PREFIX, model, line, "method").method
-    state = controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[method])
+    state = controls_line.draw(GenerateState, PREFIX, model, line, "method", "shows")
+    controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[state.method])
+    head = controls_line.place(line, "head", idle=state.shows != ATTENTION)
+    state = controls_line.draw(GenerateState, PREFIX, model, head, "layer", "head")
     draw_knobs("generate_knobs", model, state)
     return state
 
@@ -54,7 +64,7 @@ def sliders(model: ModelState, state: GenerateState) -> Content:
 VIEW = View(
     title="Write",
     shows=[_written],
-    also=[Write, Beams],
+    also=[Write, Beams, Look],
     instead=unable(why_not_write),
     beside={"generate_knobs": Picture(KNOBS, sliders, needs=passes.needs)},
     controls=_controls,

@@ -6,10 +6,15 @@ from itertools import pairwise
 import numpy as np
 
 from tfm_ui.lenses.generate.panel import LAB, answer_from
+from tfm_ui.lenses.generate.state import ATTENTION
+from tfm_ui.lenses.generate.write.look import TOO_SHORT, Look, head_with_most
 from tfm_ui.lenses.generate.write.text import Write, in_words
 from tfm_ui.page.questions import Question
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import named
+
+REPEATED = {"weights": "lab-gpt", "text": "Quoz Bramble met Dapnel Stiggot. Then Quoz Bramble met Dapnel"}
+PLACES = ("the first token of the context", "the token before the last", "the last token itself")
 
 
 @answer_from(Write)
@@ -89,10 +94,39 @@ def branch(write: Write) -> str:
     )
 
 
+@answer_from(Look)
+def jobs(look: Look) -> str:
+    """Which head looks most at each of three places."""
+    if np.isnan(look.means).any():
+        return TOO_SHORT
+    clauses = []
+    for place, name in enumerate(PLACES):
+        head, weight = head_with_most(look.means[..., place])
+        clauses.append(f"{name}: {head}, {weight}")
+    return f"The largest mean weight on {'; on '.join(clauses)}."
+
+
+@answer_from(Look)
+def first_time(look: Look) -> str:
+    """Which head looks, at the first step, at what stood after the last token's earlier occurrence."""
+    *before, last = look.course.prompt
+    at = [place + 1 for place, token in enumerate(before) if token == last]
+    if not at:
+        return "The last token of the prompt stands in it once alone, so there is nothing to look up."
+    name, most = head_with_most(look.rows[0][..., at].sum(-1))
+    followed = look.course.prompt[at[-1]]
+    chance = float(look.course.steps[0].logits.double().softmax(0)[followed])
+    return (
+        f"{name.capitalize()} gives {most} of its weight to what came after the same token last time. That was "
+        f"“{look.prompt[at[-1]]}”; its probability as the next token is {formats.percent(chance)} at temperature 1. A "
+        "head that does so is called an induction head: Olsson et al. 2022."
+    )
+
+
 QUESTIONS = [
     Question(
         "The draw", "How was the first token chosen? Step back to it, and look at the draw.", chosen,
-        model=LAB, moves=("text",), given=("method",),
+        model=LAB, moves=("text",), given=("method", "shows"),
     ),
     Question(
         "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
@@ -102,16 +136,26 @@ QUESTIONS = [
     Question(
         "Temperature", "Drag the temperature from 0.3 to 2. What becomes of the text, and of the bars?", hotter,
         model=LAB, page={"temperature": 1.5, "top_k": 0},
-        moves=("text", "weights", "temperature", "top_k"), given=("method",),
+        moves=("text", "weights", "temperature", "top_k"), given=("method", "shows"),
     ),
     Question(
         "top-p", "top-p leaves the likeliest tokens that have 90% together. How many are those?", cuts,
         model=LAB, page={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
-        moves=("text", "weights", "temperature"), given=("method",),
+        moves=("text", "weights", "temperature"), given=("method", "shows"),
     ),
     Question(
         "Another way", "At the third step “ whale” was put. How does the text go on, with it and without?", branch,
         model=LAB, page={"forced": "3.929"},
+        moves=("text",), given=("shows",),
+    ),
+    Question(
+        "Jobs", "Play it. Which head looks at the token before the last, and which at the first token?", jobs,
+        model=LAB, page={"shows": ATTENTION},
         moves=("text",),
+    ),
+    Question(
+        "Looked up", "The names come a second time. Which head looks at what followed the last time?", first_time,
+        model=REPEATED, page={"shows": ATTENTION, "method": "greedy", "steps": 12},
+        moves=("method", "steps"),
     ),
 ]  # fmt: skip

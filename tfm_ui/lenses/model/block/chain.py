@@ -103,10 +103,10 @@ class BlockPanel(LayerPanel):
 
     @property
     def sub_layer(self) -> str:
-        """The chosen sub-layer; self-attention in place of a cross-attention that this stack does not have."""
+        """The chosen sub-layer; self-attention in place of one that this stack does not have."""
         crosses = self.model.is_encoder_decoder and self.stack == "decoder"
         name: str = self.state.sub_layer.replace("-", "_")
-        return name if crosses or name != "cross_attention" else "self_attention"
+        return name if name == "feed_forward" or (crosses and name == "cross_attention") else "self_attention"
 
     @property
     def is_network(self) -> bool:

@@ -6,7 +6,7 @@ import torch
 from tfm_ui.lenses.model.block.chain import dropout_factors, range_of
 from tfm_ui.lenses.model.block.steps import Block, BlockBoth
 from tfm_ui.lenses.model.naming import trained_on
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.state import SUB_LAYERS, ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -91,6 +91,16 @@ def which_grows(model: ModelState, state: ModelLensState) -> str:
     )
 
 
+def is_in_layer(model: ModelState, state: ModelLensState) -> bool:
+    """Whether a block is open that has a norm, a sub-layer and a sum."""
+    return state.sub_layer in SUB_LAYERS
+
+
+def shows_norm(model: ModelState, state: ModelLensState) -> bool:
+    """Whether its norm is among the steps that are shown."""
+    return is_in_layer(model, state) and state.step in ("all", "norm")
+
+
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "What norms take",
@@ -102,19 +112,21 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_block_lengths", "model_block_moments"),
         ),
         page={"view": "block"},
-        given=("step",),
+        only=shows_norm,
     ),
     Question(
         "Old and new",
         "Compare x with what self-attention adds to it. How much of the sum is old, and how much is new?",
         how_much_is_added,
         page={"view": "block", "step": "sum"},
+        given=("sub_layer",),
     ),
     Question(
         "Training mode",
         "Dropout of 0.3 makes random numbers 0, here the grey ones. Why does it make all others larger?",
         why_larger,
         page={"view": "block", "step": "sub-layer", "dropout": 0.3},
+        only=is_in_layer,
     ),
     Question(
         "Norm before or after",
@@ -124,6 +136,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={"norm": "post"},
         page={"view": "block", "layer": 2},
         moves=("norm",),
+        only=is_in_layer,
         link="norm-before-or-behind",
     ),
 )

@@ -15,7 +15,7 @@ from tfm_core.study.blocks import Block, Cost, Term
 from tfm_ui.lenses.model.machine import LayerPanel, read
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.shapes import OWN, SHAPES, THIS, Shape
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
 from tfm_ui.state.fields import controls_of
@@ -187,6 +187,12 @@ class DiagramPanel(LayerPanel):
         return self.state.stack if self.state.stack in self.chosen.lengths else next(iter(self.chosen.lengths))
 
     @property
+    def block_name(self) -> str:
+        """What the link calls the block that is looked at: in the view "block" the one that is open there."""
+        of_machine: str = self.state.block
+        return OUTSIDE_LAYERS.get(self.state.sub_layer, of_machine) if self.state.view == "block" else of_machine
+
+    @property
     def layer(self) -> int:
         """The layer whose blocks are drawn, from 1."""
         return min(self.state.layer, self.config.num_layers)
@@ -213,7 +219,7 @@ class DiagramPanel(LayerPanel):
         """The block that is looked at; where the model has no such block, the self-attention."""
         blocks = [item for item in self.counts[self.stack] if item.block.layer in (None, self.layer - 1)]
         names = {item.name_in_link: item for item in blocks}
-        return names.get(self.state.block, names["self_attention"])
+        return names.get(self.block_name, names["self_attention"])
 
     @property
     def parameters(self) -> int:

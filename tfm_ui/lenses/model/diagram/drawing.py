@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tfm_core import block_costs, block_parameters, stack_blocks
 from tfm_ui.lenses.model.diagram.counted import Counted, DiagramPanel, written
 from tfm_ui.lenses.model.diagram.path import Path
-from tfm_ui.lenses.model.state import PREFIX
+from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, PREFIX
 from tfm_ui.live.passes import transformer
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.figures import MUTED, TEMPLATE, plain
@@ -21,6 +21,7 @@ from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 ROW, MARGINS = 44, 130  # heights in pixels
+STEP_OF = {"_norm": "norm", "": "sub-layer", "_sum": "sum"}  # the end of a block's name -> the step of its sub-layer
 COLUMNS = ("flows out", "parameters", "multiply-adds", "numbers written")
 
 
@@ -64,6 +65,25 @@ def _told(row: Header, columns: Sequence[str]) -> str:
     return "<br>".join([plain(" ".join(filter(None, (row["text"], row["mark"])))), *cells])
 
 
+def opens(block: str) -> dict[str, Any]:
+    """Parameter -> value, of a click that opens a block of the live model at full size, in the view "block".
+
+    Args:
+        block: its name in links. Of a sub-layer's norm, the sub-layer itself and its sum, the view shows that step.
+    """
+    if block in OUTSIDE_LAYERS.values():
+        return {
+            f"{PREFIX}view": "block",
+            f"{PREFIX}sub_layer": next(name for name in OUTSIDE_LAYERS if OUTSIDE_LAYERS[name] == block),
+        }
+    sub_layer = block.removesuffix("_norm").removesuffix("_sum")
+    return {
+        f"{PREFIX}view": "block",
+        f"{PREFIX}sub_layer": sub_layer.replace("_", "-"),
+        f"{PREFIX}step": STEP_OF[block.removeprefix(sub_layer)],
+    }
+
+
 @dataclass(frozen=True)
 class Row:
     """One row of the drawing, as diagram.js reads it."""
@@ -93,10 +113,6 @@ class Row:
 class Diagram(DiagramPanel):
     """The whole machine, block by block."""
 
-    how_to_read = (
-        "From the tokens upwards. Click a block: below are its formula, what flows in and out, and its program. "
-        "Multiply-adds are those of matrix products."
-    )
     sources = (stack_blocks, block_parameters, block_costs)
     canvas = Canvas(
         "lenses/model/diagram",
@@ -107,6 +123,12 @@ class Diagram(DiagramPanel):
     @property
     def title(self) -> str:
         return f"The machine, {'live' if self.chosen.live else 'counted only'}"
+
+    @property
+    def how_to_read(self) -> str:
+        below = "below are its formula, what flows in and out, and its program"
+        click = f"Click a block to open it; {below}" if self.chosen.live else f"Click a block: {below}"
+        return f"From the tokens upwards. {click}. Multiply-adds are those of matrix products."
 
     @property
     def shape(self) -> str:
@@ -216,6 +238,8 @@ class Diagram(DiagramPanel):
         sets: dict[str, Any] = {f"{PREFIX}block": item.name_in_link, f"{PREFIX}stack": stack}
         if block.layer is not None:
             sets[f"{PREFIX}layer"] = block.layer + 1
+        if self.chosen.live:
+            sets |= opens(item.name_in_link)
         parameters = formats.count(block.parameters) if block.parameters else ""
         if not block.parameters and block.kind in ("embedding", "logits"):
             parameters = "shared"

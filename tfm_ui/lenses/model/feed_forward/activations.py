@@ -22,7 +22,7 @@ from tfm_ui.text import formats
 
 LOW, HIGH, POINTS = -4.0, 4.0, 161
 STEP = 1e-5  # of the differences that the derivatives are compared with
-ENDS = torch.tensor([0.05, 0.95], dtype=torch.float64)  # of the middle 90%
+OUTSIDE_LAYERS = torch.tensor([0.05, 0.95], dtype=torch.float64)  # of the middle 90%
 LOCALIZED = NumberColumn(format="localized")
 
 
@@ -88,7 +88,7 @@ class Activations(FeedForwardPanel):
     @cached_property
     def middle(self) -> tuple[float, float]:
         """The bounds of the middle 90% of these numbers."""
-        low, high = torch.quantile(self.reads.double().flatten()[:100_000], ENDS)
+        low, high = torch.quantile(self.reads.double().flatten()[:100_000], OUTSIDE_LAYERS)
         return float(low), float(high)
 
     @cached_property

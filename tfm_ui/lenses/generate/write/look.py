@@ -1,4 +1,4 @@
-"""The view "look": where each written token looked at the moment it was written.
+"""Where each written token looked at the moment it was written.
 
 The replay of a text moves heads, arcs and distribution together.
 """
@@ -16,15 +16,11 @@ from torch import Tensor
 
 from tfm_core import Course, MultiHeadAttention, Sampling, Transformer, TransformerConfig, generate, recording
 from tfm_core.model.scaled_dot_product import weights_alone
-from tfm_ui.lenses.generate.courses import Settings, course_of, why_not_write
-from tfm_ui.lenses.generate.panel import LAB, CoursePanel, answer_from, greedy_note, replay, unable
-from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.courses import Settings, course_of
+from tfm_ui.lenses.generate.panel import CoursePanel, replay
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
-from tfm_ui.page import controls_line
-from tfm_ui.page.lens import View
-from tfm_ui.page.questions import Question
 from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.pictures.heatmaps import Heat, Side, numbered
@@ -34,8 +30,6 @@ from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `courses.ROWS`
-REPEATED = {"weights": "lab-gpt", "text": "Quoz Bramble met Dapnel Stiggot. Then Quoz Bramble met Dapnel"}
-PLACES = ("the first token of the context", "the token before the last", "the last token itself")
 TOO_SHORT = "Nothing was written after more than two tokens."
 
 
@@ -224,56 +218,3 @@ def head_with_most(weights: NDArray[np.floating[Any]]) -> tuple[str, str]:
     most = places_of_largest(weights)
     layer, head = divmod(most[0], weights.shape[1])
     return f"head {head + 1} of layer {layer + 1}{one_of_ties(len(most))}", formats.weight(float(weights[layer, head]))
-
-
-@answer_from(Look)
-def jobs(look: Look) -> str:
-    """Which head looks most at each of three places."""
-    if np.isnan(look.means).any():
-        return TOO_SHORT
-    clauses = []
-    for place, name in enumerate(PLACES):
-        head, weight = head_with_most(look.means[..., place])
-        clauses.append(f"{name}: {head}, {weight}")
-    return f"The largest mean weight on {'; on '.join(clauses)}."
-
-
-@answer_from(Look)
-def first_time(look: Look) -> str:
-    """Which head looks, at the first step, at what stood after the last token's earlier occurrence."""
-    *before, last = look.course.prompt
-    at = [place + 1 for place, token in enumerate(before) if token == last]
-    if not at:
-        return "The last token of the prompt stands in it once alone, so there is nothing to look up."
-    name, most = head_with_most(look.rows[0][..., at].sum(-1))
-    followed = look.course.prompt[at[-1]]
-    chance = float(look.course.steps[0].logits.double().softmax(0)[followed])
-    return (
-        f"{name.capitalize()} gives {most} of its weight to what came after the same token last time. That was "
-        f"“{look.prompt[at[-1]]}”; its probability as the next token is {formats.percent(chance)} at temperature 1. A "
-        "head that does so is called an induction head: Olsson et al. 2022."
-    )
-
-
-QUESTIONS = [
-    Question(
-        "Jobs", "Play it. Which head looks at the token before the last, and which at the first token?", jobs,
-        model=LAB, page={"view": "look"},
-        moves=("text",),
-    ),
-    Question(
-        "Looked up", "The names come a second time. Which head looks at what followed the last time?", first_time,
-        model=REPEATED, page={"view": "look", "method": "greedy", "steps": 12},
-        moves=("method", "steps"),
-    ),
-]  # fmt: skip
-
-
-def _controls(model: ModelState) -> GenerateState:
-    """How the text is written, and the head that is looked at; how much is written stands behind a button."""
-    line = controls_line.row("line_generate_look")
-    controls_line.draw(GenerateState, PREFIX, model, line, "method", "layer", "head")
-    return controls_line.draw_more(GenerateState, PREFIX, model, line, "steps", "seed", "full")
-
-
-VIEW = View(title="Attention", shows=[Look, greedy_note], instead=unable(why_not_write), controls=_controls)

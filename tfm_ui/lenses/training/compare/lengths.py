@@ -1,4 +1,4 @@
-"""The view "lengths": how well networks do on longer sequences than they were trained on."""
+"""How well networks do on longer sequences than they were trained on."""
 
 import math
 from collections.abc import Mapping
@@ -10,17 +10,11 @@ import pandas as pd
 from tfm_core import POSITIONAL, TASKS
 from tfm_core.training.comparison import Entry
 from tfm_core.training.lengths import by_length, is_defined, lengths_of
-from tfm_ui.lenses.training import row_controls
-from tfm_ui.lenses.training.outcomes import NAMES, badge, is_recurrent
-from tfm_ui.lenses.training.panels import NOTHING, ComparisonPanel, answered_from, task_alone
-from tfm_ui.lenses.training.state import TrainingState
-from tfm_ui.page.lens import View
-from tfm_ui.page.questions import Question
+from tfm_ui.lenses.training.outcomes import NAMES, is_recurrent
+from tfm_ui.lenses.training.panels import ComparisonPanel
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.panel import Block, Note
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NOT_DEFINED = "not defined"
@@ -145,54 +139,3 @@ def _in_words(entry: Entry) -> list[str]:
         between = f" ({formats.percent(low)} to {formats.percent(high)})" if low < high else ""
         texts.append(f"{formats.percent(median(shares))}{between}" if shares else NOT_DEFINED)
     return texts
-
-
-def _instead(model: ModelState, state: TrainingState) -> list[Block]:
-    """Why nothing is shown: there is no other length, or nothing is computed yet."""
-    task = TASKS[state.task]
-    if not task.stretches:
-        return [Note(f"{task.title}: all examples have {task.length} tokens, so there is no other length to try.")]
-    return row_controls.nothing_yet(model, state)
-
-
-VIEW = View(
-    title="Longer than trained",
-    shows=[Lengths, Lengths.conditions],
-    instead=_instead,
-    reads_instead=task_alone,
-    controls=row_controls.of_comparison("line_training_lengths", "task"),
-    uses_model=False,
-    badge=badge,
-)
-
-
-def beyond(model: ModelState, state: TrainingState) -> str:
-    """Who keeps what it has learned on longer sequences."""
-    if not TASKS[state.task].stretches:
-        return "All examples of this task are equally long."
-    return answered_from(Lengths, NOTHING)(Lengths.sentence)(model, state)
-
-
-# What they say is checked by tests/tfm_ui/lenses/training/test_training_compare.py.
-QUESTIONS = (
-    Question(
-        "Four times as long",
-        "Trained on strings of 32 letters. Which positional scheme still goes on with a string of 128, and which has "
-        "no answer at all?",
-        beyond,
-        page={"view": "lengths", "task": "induction"},
-    ),
-    Question(
-        "Counting further",
-        "A majority of 21 letters is an average over all. Does the same network find that of 87? With CLS, these are "
-        "22 and 88 tokens.",
-        beyond,
-        page={"view": "lengths", "task": "majority"},
-    ),
-    Question(
-        "Reversing further",
-        "Ten digits were reversed in training. Who can reverse sixteen, and why is that so hard?",
-        beyond,
-        page={"view": "lengths", "task": "reverse"},
-    ),
-)

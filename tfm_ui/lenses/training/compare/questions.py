@@ -1,0 +1,86 @@
+"""Questions of the view "compare".
+
+What they say is checked by tests/tfm_ui/lenses/training/test_training_compare.py.
+"""
+
+from tfm_core import TASKS
+from tfm_ui.lenses.training.compare.layers import Layers
+from tfm_ui.lenses.training.compare.lengths import Lengths
+from tfm_ui.lenses.training.compare.ranked import Compare
+from tfm_ui.lenses.training.panels import NOTHING, answered_from
+from tfm_ui.lenses.training.state import LONGER, TrainingState
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+
+VERDICTS = ("a transformer", "a recurrent network", "neither")
+
+
+@answered_from(Compare, NOTHING)
+def which_positions(ranked: Compare) -> str:
+    """Recurrent networks beside transformers, and the positional schemes."""
+    return f"{ranked.rivals()} {ranked.positions()}"
+
+
+@answered_from(Compare, VERDICTS[-1])
+def verdict(ranked: Compare) -> str:
+    """One of `VERDICTS`."""
+    return ranked.verdict or VERDICTS[-1]
+
+
+who_is_ahead = answered_from(Compare, NOTHING)(Compare.sentence)
+why_two_layers = answered_from(Layers, NOTHING)(Layers.sentence)
+
+
+def beyond(model: ModelState, state: TrainingState) -> str:
+    """Who keeps what it has learned on longer sequences."""
+    if not TASKS[state.task].stretches:
+        return "All examples of this task are equally long."
+    return answered_from(Lengths, NOTHING)(Lengths.sentence)(model, state)
+
+
+QUESTIONS = (
+    Question(
+        "Who can reverse?",
+        "All networks have about as many parameters and see the same examples. Who learns to reverse, and which "
+        "positions does it take?",
+        which_positions,
+        page={"view": "compare"},
+        given=("task", "tested"),
+    ),
+    Question(
+        "Is attention ahead?",
+        "Transformers are not better at everything. Are twelve brackets balanced: who learns it best?",
+        who_is_ahead,
+        Prediction(ask="Who is ahead?", measured=verdict, options=VERDICTS, hides=("training_compare",)),
+        page={"view": "compare", "task": "brackets"},
+        given=("tested",),
+    ),
+    Question(
+        "One layer or two?",
+        "Induction, with one layer and with two of the same size together. Look at the second picture: what does one "
+        "layer lack?",
+        why_two_layers,
+        page={"view": "compare", "task": "induction"},
+        given=("tested",),
+    ),
+    Question(
+        "Four times as long",
+        "Trained on strings of 32 letters. Which positional scheme still goes on with a string of 128, and which has "
+        "no answer at all?",
+        beyond,
+        page={"view": "compare", "tested": LONGER, "task": "induction"},
+    ),
+    Question(
+        "Counting further",
+        "A majority of 21 letters is an average over all. Does the same network find that of 87? With CLS, these are "
+        "22 and 88 tokens.",
+        beyond,
+        page={"view": "compare", "tested": LONGER, "task": "majority"},
+    ),
+    Question(
+        "Reversing further",
+        "Ten digits were reversed in training. Who can reverse sixteen, and why is that so hard?",
+        beyond,
+        page={"view": "compare", "tested": LONGER, "task": "reverse"},
+    ),
+)
