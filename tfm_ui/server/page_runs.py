@@ -1,4 +1,4 @@
-"""Holds a tab's requests to run its page back until its visitor rests, see tfm_ui/visitors/rest.py.
+"""Holds presses at a box of numbers back until their row has ended, see tfm_ui/visitors/rest.py.
 
 It also keeps a press from being lost while one page gives way to another: a button of the page before is still on
 screen then, and asks for a fragment of that page, which Streamlit ignores once the new page has been run. Such a

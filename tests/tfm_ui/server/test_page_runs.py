@@ -12,15 +12,13 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from tests.tfm_ui.visitors.test_rest import rerun
 from tfm_ui.server import page_runs
 from tfm_ui.server.page_runs import PageRunsAtRest
-from tfm_ui.visitors import rest
 from tfm_ui.visitors.rest import PICTURES_FOLLOW
 
 SESSION = "a session"
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(rest, "SOON", 0.05)
+def opened() -> Iterator[None]:
     PICTURES_FOLLOW[SESSION] = True
     yield
     assert SESSION not in PICTURES_FOLLOW  # the middleware forgets a websocket that is closed
@@ -66,13 +64,13 @@ def seeds(received: list[dict[str, object]]) -> list[int]:
 
 def test_a_row_is_handed_on_once_at_its_end():
     row = [rerun(seed=number) for number in range(2, 9)]
-    received = asyncio.run(talk([rerun(seed=1), *row], 2))
-    assert seeds(received) == [1, 8]
+    received = asyncio.run(talk([rerun(seed=1), *row], 3))
+    assert seeds(received) == [1, 2, 8]
 
 
 def test_a_pause_ends_a_row():
-    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), 0.4, rerun(seed=3)], 3))
-    assert seeds(received) == [1, 2, 3]
+    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), rerun(seed=3), 0.4, rerun(seed=4)], 4))
+    assert seeds(received) == [1, 2, 3, 4]
 
 
 def test_what_is_no_request_passes_unchanged():
@@ -86,7 +84,7 @@ def test_what_is_no_request_passes_unchanged():
 
 def test_a_disconnection_does_not_wait_for_what_is_held_back():
     end = {"type": "websocket.disconnect", "code": 1000}
-    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), end], 2))
+    received = asyncio.run(talk([rerun(seed=1), rerun(seed=2), rerun(seed=3), end], 3))
     assert received[-1] == end
 
 
