@@ -6,7 +6,6 @@ This file runs once when the server starts, and then as the script of each visit
 import logging
 
 import streamlit as st
-from starlette.middleware import Middleware
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
@@ -15,6 +14,7 @@ from tfm_ui.server import logs, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 from tfm_ui.server.http_protocol import bound_heads
 from tfm_ui.server.link_preview import LinkPreview
+from tfm_ui.server.part import part
 from tfm_ui.server.same_origin import allow_local_names
 from tfm_ui.store import shared
 from tfm_ui.visitors import metrics
@@ -59,5 +59,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     route()
     start.preload()
-    middleware = [*MIDDLEWARE, Middleware(LinkPreview, NAMES, tags)]
+    middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=NAMES, tags=tags)]
     app = st.App(__file__, routes=ROUTES, middleware=middleware, lifespan=lifespan)

@@ -43,7 +43,7 @@ SERVER = "the server around it"
 SCRIPT, DELTAS, SERIALISE = "the script", "elements into messages", "messages into bytes"
 MODELS = "building and running models"  # for what it says; pictures have them in the cache of another process
 PLACES: dict[str, list[tuple[Any, str]]] = {
-    LINK: [(Asked, "__init__"), (registry, "query_of")],
+    LINK: [(registry, "read"), (registry, "query_of")],
     BUILD: [(Transformer, "__init__")],
     PASS: [(Transformer, "forward"), (Stack, "run")],
     KEEP: [(cache, "held_bytes")],
@@ -149,7 +149,7 @@ def _answers(every: Sequence[Asks], seeds: "count[int]", rounds: int) -> dict[st
             }
             words = {name: replace(each, said=parts.timed(SAID, each.said)) for name, each in WORDS.items()}
             with patch.dict(PICTURES, pictures), patch.dict(WORDS, words), parts.watching(PLACES), parts.charged(REST):
-                packed.packed(_Alone(), asks.names, asks.query(next(seeds)))
+                packed.packed(_Alone(), asks.names, registry.read(asks.names, asks.query(next(seeds))))
             spent[asks.link].append(parts.seconds)
     return {
         link: {part: 1000 * statistics.median(each[part] for each in times[1:]) for part in PARTS}

@@ -166,7 +166,7 @@ class Settings:
     )
     waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures and pages that may wait in all")
     rest_seconds: float = _setting(
-        "REST", SECONDS, "2.5", "2.5", "how long a visitor must have moved nothing before the page is run"
+        "REST", SECONDS, "2.5", "2.5", "how long after the last of a row of presses at a box of numbers the page is run"
     )
     tabs_per_visitor: int = _setting("TABS_PER_VISITOR", COUNT, "60", "12", "open tabs of one visitor")
     tabs_per_address: int = _setting("TABS_PER_ADDRESS", COUNT, "200", "100", "open tabs of one network address")

@@ -5,10 +5,10 @@
 
    A state's name says what the picture shows:
    following    what the page says: its last query is drawn, or asked for
-   ahead        what the address says, since a control was moved, or at what a slider beside the page was let go; the page
-                has not been run yet
+   ahead        what the address says, since a control of Streamlit's was moved; the page has not been run yet
    previewing   what is being dragged; neither the page nor its link know of it
-   committed    what the page was told to hold, by this picture or another one of the page; the page has not answered yet
+   committed    what the page was told to hold, by this picture, another one, or a slider beside the page; the page has not
+                answered yet
 
    Every state but "following" ends when the page has caught up, or when the timer has run out: from then on, what the page
    says counts.

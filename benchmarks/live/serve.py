@@ -129,6 +129,7 @@ class Window:
         self.problems: list[str] = []
         self.foreign: list[str] = []
         self.messages_sent = 0
+        self.runs = 0  # of the app, or of a part of it, to its end
         self.unanswered = False  # the app was asked to run, and has not run to its end since
         self._begun = False
         page.on("pageerror", self._error)
@@ -166,14 +167,15 @@ class Window:
             self.unanswered, self._begun = True, False
 
     def _received(self, message: str | bytes) -> None:
-        if not self.unanswered or not isinstance(message, bytes):
+        if not isinstance(message, bytes):
             return
         forward = ForwardMsg.FromString(message)
         if forward.WhichOneof("type") == "new_session":
             self._begun = True
         elif forward.WhichOneof("type") == "script_finished":
             stopped = forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
-            self.unanswered = stopped or not self._begun
+            self.runs += not stopped
+            self.unanswered = self.unanswered and (stopped or not self._begun)
 
     def wait(self) -> None:
         """Wait until the app has answered what it was asked, and the page with all its pictures stands still."""

@@ -41,9 +41,9 @@ def held(visitor: Visitor, slider: str, *steps: int):
     visitor.page.mouse.up()
 
 
-def all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor: Visitor) -> None:
+def all_pictures_follow_the_hand_and_a_drag_is_one_message_and_one_run_when_it_lets_go(visitor: Visitor) -> None:
     badge, address = visitor.page.locator(".st-key-_facts"), visitor.page.url
-    sent = visitor.messages_sent
+    sent, runs = visitor.messages_sent, visitor.runs
     with held(visitor, LAYERS, 2, 3):
         shows(visitor, LAYERS, "4")
         expect(visitor.page.locator(f".st-key-{LAYERS} input[type=number]")).to_have_value("4")
@@ -52,7 +52,7 @@ def all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor: V
     visitor.wait()
     expect(badge).to_contain_text("4 × 4")
     assert visitor.page.url.endswith(f"{LAYERS}=4")
-    assert visitor.messages_sent == sent + 1
+    assert (visitor.messages_sent, visitor.runs) == (sent + 1, runs + 1)
     shows(visitor, LAYERS, "4")
 
 
@@ -134,10 +134,10 @@ def tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor)
 
 def test_pictures_follow_a_slider_of_the_sidebar(visit):
     visitor = visit("/heads")
-    all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
+    all_pictures_follow_the_hand_and_a_drag_is_one_message_and_one_run_when_it_lets_go(visitor)
     visitor.back_to("/heads")
     a_slider_of_steps_and_what_it_is_dragged_back_from(visitor)
     visitor.back_to("/masks")
-    all_pictures_follow_the_hand_and_the_page_follows_when_it_lets_go(visitor)
+    all_pictures_follow_the_hand_and_a_drag_is_one_message_and_one_run_when_it_lets_go(visitor)
     visitor.back_to("/heads?text=a+b+c+d+e+f+g+h+i+j+k+l")
     tokens_follow_the_text_until_they_are_moved_and_again_when_asked_to(visitor)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.serve import running_app
 from tests.browser.conftest import Visitor
@@ -38,39 +37,22 @@ def in_a_row(visitor: Visitor, path: str) -> None:
     visitor.wait()
 
 
-def runs(visitor: Visitor) -> list[int]:
-    """How many runs have begun since: a list that grows. The page is opened anew: only a new socket is watched."""
-    begun: list[int] = []
-
-    def watch(socket) -> None:
-        socket.on("framereceived", lambda data: begun.append(1) if begins(data) else None)
-
-    visitor.page.on("websocket", watch)
-    visitor.page.reload()
-    visitor.wait()
-    return begun
-
-
-def begins(data: str | bytes) -> bool:
-    return isinstance(data, bytes) and ForwardMsg.FromString(data).WhichOneof("type") == "new_session"
-
-
 def said(visitor: Visitor) -> str:
     return visitor.page.locator(".st-key-stage .said").first.inner_text()
 
 
-def words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun: list[int], path: str) -> None:
+def words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, path: str) -> None:
     in_a_row(visitor, path)
-    begun.clear()
+    before = visitor.runs
     box = visitor.page.get_by_role("spinbutton", name="Seed")
     box.press("ArrowUp")
     for seed in (3, 4, 5):
         box.press("ArrowUp")
         expect(visitor.page.locator(".st-key-_facts")).to_contain_text(f"seed {seed}")
-    after_the_row, held = said(visitor), len(begun)
+    after_the_row, held = said(visitor), visitor.runs
     visitor.wait()
     assert said(visitor) == after_the_row  # which the page has written by now
-    assert len(begun) == held + 1 <= 2  # the first press may have stood alone for long enough
+    assert visitor.runs == held + 1 <= before + 2  # the first press may have come too late for the row before
     assert "seed=5" in visitor.page.url
     assert not visitor.page.evaluate(BEHIND)
 
@@ -134,14 +116,14 @@ def a_button_runs_the_page_at_once_with_all_that_was_moved(visitor) -> None:
     assert "seed=1" in visitor.page.url
 
 
-def acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun: list[int]) -> None:
+def acts_in_different_parts_of_a_page_are_one_run_of_it(visitor) -> None:
     in_a_row(visitor, "/profiling?profiling_view=parts&weights=random")
-    begun.clear()
+    before = visitor.runs
     row = visitor.page.get_by_role("spinbutton", name="Row")
     visitor.choose_seed(3)
     row.press("ArrowUp")
     visitor.wait()
-    assert len(begun) == 2  # a lens's control asks for its part once more (tfm_ui/page/controls.py)
+    assert visitor.runs == before + 1
     visitor.page.wait_for_function("location.search.includes('seed=3') && location.search.includes('profiling_row=2')")
     assert not visitor.page.evaluate(BEHIND)
     expect(visitor.page.locator(".st-key-_facts")).to_contain_text("seed 3")
@@ -154,11 +136,10 @@ def acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun: list[int
 
 def test_words_follow_a_row_of_acts_and_the_page_is_run_once_at_its_end(visit, resting, request):
     visitor = visit("/heads?weights=random", at=resting)
-    begun = runs(visitor)
     paths = ["/attention?weights=random", "/positions?positions_view=model"]
     for path in [*paths, "/heads?weights=random"] if request.config.getoption("all_combinations") else paths:
-        words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, begun, path)
-    acts_in_different_parts_of_a_page_are_one_run_of_it(visitor, begun)
+        words_follow_a_row_of_presses_and_the_page_is_run_once_at_its_end(visitor, path)
+    acts_in_different_parts_of_a_page_are_one_run_of_it(visitor)
     words_ahead_of_the_page_are_put_back_if_an_older_run_writes_its_own(visitor)
     words_of_a_view_that_is_left_give_way_to_the_page_s_own(visitor)
     a_link_copied_before_the_page_was_run_holds_what_is_on_screen(visitor)

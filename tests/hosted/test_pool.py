@@ -18,7 +18,7 @@ import pytest
 from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Load
-from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, is_here
+from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, is_here, read
 from tfm_ui.server import pool as pool_module
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
@@ -87,7 +87,7 @@ def here(names: str, query: str) -> bytes:
     turn = Turn("somebody")
     try:
         turn.wait()
-        return packed(turn, names.split("+"), query)
+        return packed(turn, names.split("+"), read(names.split("+"), query))
     finally:
         turn.end()
 

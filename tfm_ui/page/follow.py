@@ -20,7 +20,7 @@ _words = st.components.v2.component(
 
 
 def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: States) -> None:
-    """Let what the page says follow its controls, and note whether the page may wait until its visitor rests.
+    """Let what the page says follow its controls, and note whether presses in a row may wait for their end.
 
     Args:
         names: by which the browser asks for what the page says, and for the answer of its question.

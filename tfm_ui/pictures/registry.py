@@ -41,6 +41,8 @@ States = tuple[tuple[Any, str], ...]  # (state, its prefix in a link); the model
 class Asked:
     """What one request asks about: the query of a link, read once for all its pictures.
 
+    Another process is sent the states that were read, and not the query, which may be long.
+
     Attributes:
         model: the model's state.
 
@@ -49,15 +51,20 @@ class Asked:
     """
 
     def __init__(self, query: str) -> None:
-        self._parameters: Query = _parameters(query)
+        self._parameters: Query | None = _parameters(query)
         self.model = state_of(ModelState, "", self._parameters)
         self._lenses: dict[str, LensState] = {}
 
     def lens(self, state: type[LensState], prefix: str) -> LensState:
         """The state of the lens with this prefix."""
         if prefix not in self._lenses:
+            if self._parameters is None:
+                raise ValueError(f"expected a lens that was read before it was sent, got {prefix!r}")
             self._lenses[prefix] = state_of(state, prefix, self._parameters, state.limits(self.model))
         return self._lenses[prefix]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_parameters": None}
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,23 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
 
 
+def read(names: Iterable[str], query: str) -> Asked:
+    """The query of a link with all that these pictures, words or previews need of it: so it can be sent.
+
+    Raises:
+        CannotBeShown: if the query has too many parameters.
+    """
+    asked = Asked(query)
+    for name in names:
+        _entry(name).states(asked)
+    return asked
+
+
+def link_of(name: str, asked: Asked) -> str:
+    """The query of all that a picture, words or a preview depends on."""
+    return query_of(_entry(name).states(asked))
+
+
 def can_be_asked(name: str) -> bool:
     """Whether this is the name of a picture, of words, or of a preview."""
     return name in PICTURES or name in WORDS or name in PREVIEWS
@@ -194,8 +218,12 @@ def content_of(name: str, link: str | Asked) -> Content:
 
 def needed(name: str, asked: Asked) -> int:
     """The bytes that computing a picture takes at most, or words, or a preview; see `Picture.needs`."""
-    entry = WORDS.get(name) or PREVIEWS.get(name) or registered(name)
+    entry = _entry(name)
     return entry.needs(*(state for state, _ in entry.states(asked)))
+
+
+def _entry(name: str) -> Registered | Words | Preview:
+    return WORDS.get(name) or PREVIEWS.get(name) or registered(name)
 
 
 def takes_long(names: Iterable[str], asked: Asked) -> bool:

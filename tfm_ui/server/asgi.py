@@ -9,7 +9,6 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from streamlit import config
 
@@ -19,6 +18,7 @@ from tfm_ui.server.figures import served
 from tfm_ui.server.liveness import WATCH, live, ready
 from tfm_ui.server.not_public import NotPublic
 from tfm_ui.server.page_runs import PageRunsAtRest
+from tfm_ui.server.part import part
 from tfm_ui.server.picture_priority import PicturePriority
 from tfm_ui.server.picture_requests import Pictures, preview
 from tfm_ui.server.pool import POOL
@@ -47,18 +47,17 @@ def routes(base: str) -> list[BaseRoute]:
 
 
 ROUTES = routes(config.get_option("server.baseUrlPath"))
-PARTS = (
-    RequestsLog,
-    SecurityHeaders,
-    NotPublic,
-    SameOriginOnly,
-    TabLimit,
-    UploadLimit,
-    BodyTimeout,
-    PageRunsAtRest,
-    PicturePriority,
-)
-MIDDLEWARE = [Middleware(part) for part in PARTS]
+MIDDLEWARE = [
+    part(RequestsLog, "http"),
+    part(SecurityHeaders, "http"),
+    part(NotPublic, "http"),
+    part(SameOriginOnly, "websocket"),
+    part(TabLimit, "http", "websocket"),
+    part(UploadLimit, "http"),
+    part(BodyTimeout, "http"),
+    part(PageRunsAtRest, "websocket"),
+    part(PicturePriority, "websocket"),
+]
 
 _log = logging.getLogger(__name__)
 

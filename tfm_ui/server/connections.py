@@ -63,7 +63,7 @@ class TabLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count websockets: each open tab has one."""
-        if scope["type"] != "websocket" and not _is_page(scope):
+        if scope["type"] == "http" and not _is_page(scope):
             return await self.app(scope, receive, send)
         who = visitor_of(HTTPConnection(scope))
         counted = {"tabs_per_visitor": who, "tabs_per_address": address_of(who), "tabs": ""}
@@ -92,7 +92,7 @@ class TabLimit:
 
 def _is_page(scope: Scope) -> bool:
     """Whether a browser asks for a page of the app, to show it in a tab."""
-    is_asked = scope["type"] == "http" and Headers(scope=scope).get("sec-fetch-dest") == "document"
+    is_asked = Headers(scope=scope).get("sec-fetch-dest") == "document"
     return is_asked and not scope["path"].endswith(("/live", "/ready", "/status"))
 
 
@@ -103,9 +103,7 @@ class BodyTimeout:
         self.app, self.seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Only HTTP requests have bodies; websockets pass unchanged."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+        """Hand on the request's body as long as it comes in time."""
         deadline = asyncio.get_running_loop().time() + self.seconds
         whole = False
 
@@ -179,7 +177,7 @@ class UploadLimit:
 
 def _uploading(scope: Scope) -> str | None:
     """The session that an upload is for; None if the request is no upload."""
-    if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
+    if scope["method"] not in ("PUT", "POST"):
         return None
     _, uploads, behind = scope["path"].partition("/_stcore/upload_file/")
     return behind.partition("/")[0] if uploads else None

@@ -31,7 +31,7 @@ class LinkPreview:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Only documents are changed; they are sent as they are, not compressed: they are small."""
-        last = scope.get("path", "").rpartition("/")[2]  # the start and the end of the server have no path
+        last = scope["path"].rpartition("/")[2]
         page = last if last in self.pages else self.pages[0]
         if not _is_document(scope):
             return await self.app(scope, receive, send)
@@ -80,9 +80,8 @@ def _address(scope: Scope) -> str:
 
 def _is_document(scope: Scope) -> bool:
     """Whether a document may be asked for; for an address that no page has, Streamlit sends the same one."""
-    if scope["type"] != "http" or scope["method"] != "GET":
-        return False
-    return "_stcore" not in scope["path"] and "." not in scope["path"].rpartition("/")[2]  # no file
+    is_file = "." in scope["path"].rpartition("/")[2]
+    return scope["method"] == "GET" and "_stcore" not in scope["path"] and not is_file
 
 
 def _is_html(start: Message) -> bool:

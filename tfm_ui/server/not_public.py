@@ -18,6 +18,6 @@ class NotPublic:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Compare the path as the router will: percent-encoded letters are decoded by now."""
-        if scope["type"] == "http" and IS_HIDDEN.search(scope["path"]):
+        if IS_HIDDEN.search(scope["path"]):
             return await PlainTextResponse("Not Found", 404)(scope, receive, send)
         await self.app(scope, receive, send)

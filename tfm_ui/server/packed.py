@@ -9,7 +9,7 @@ import numpy as np
 
 from tfm_ui.live.cache import kept_together
 from tfm_ui.pictures.canvas import encode
-from tfm_ui.pictures.registry import Asked, CannotBeShown, made
+from tfm_ui.pictures.registry import Asked, CannotBeShown, link_of, made
 from tfm_ui.server.logs import REQUEST, of_visitor
 from tfm_ui.visitors.compute_limiter import Busy, VisitorGone
 from tfm_ui.visitors.turn import AnyTurn, SlowLaneNeeded, use_turn
@@ -29,13 +29,13 @@ class AllFailed(Exception):
     """No picture of a request could be computed; the message is a sentence for the visitor, with a reference."""
 
 
-def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -> bytes:
+def packed(turn: AnyTurn, names: Sequence[str], asked: Asked, request: str = "") -> bytes:
     """The pictures one after the other, each preceded by its length; in place of one that fails stands the problem.
 
     Args:
         turn: the turn in which they are computed; it has begun.
         names: of the pictures.
-        query: the query of a link.
+        asked: the link, read for these pictures.
         request: the id of the request in the log.
 
     Raises:
@@ -47,7 +47,6 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -
     """
     parts: list[bytes] = []
     problems = []
-    asked = Asked(query)
     REQUEST.set(request)
     with use_turn(turn), kept_together():
         for name in names:
@@ -57,7 +56,7 @@ def packed(turn: AnyTurn, names: Sequence[str], query: str, request: str = "") -
             except NOT_OURS_TO_LOG:
                 raise
             except Exception as error:
-                problems.append(logged(f"the picture {name} of the link {of_visitor(query)}", error))
+                problems.append(logged(f"the picture {name} of the link {of_visitor(link_of(name, asked))}", error))
                 parts.append(encode({"problem": problems[-1]}, NOTHING))
             if sum(map(len, parts)) > LARGEST:
                 raise TooLarge(f"These pictures have more than {LARGEST // 10**6} MB. Fewer tokens or heads fit.")

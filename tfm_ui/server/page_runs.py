@@ -1,4 +1,4 @@
-"""Holds a tab's requests to run its page back until its visitor rests, see tfm_ui/visitors/rest.py.
+"""Holds presses at a box of numbers back until their row has ended, see tfm_ui/visitors/rest.py.
 
 It also keeps a press from being lost while one page gives way to another: a button of the page before is still on
 screen then, and asks for a fragment of that page, which Streamlit ignores once the new page has been run. Such a
@@ -37,15 +37,13 @@ LONGEST_NAME = 500  # characters of such a name: several times as many as any ha
 
 
 class PageRunsAtRest:
-    """Middleware for websockets; HTTP requests pass unchanged."""
+    """Middleware for websockets."""
 
     def __init__(self, app: ASGIApp, rest: float = SETTINGS.rest_seconds) -> None:
         self.app, self._rest = app, rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let each websocket's messages pass through a queue of its own."""
-        if scope["type"] != "websocket":
-            return await self.app(scope, receive, send)
         tab = _Tab(receive, send, PageRuns(self._rest))
         try:
             await self.app(scope, tab.receive, tab.send)

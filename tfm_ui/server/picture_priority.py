@@ -70,9 +70,7 @@ class PicturePriority:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Delay websocket messages; HTTP requests pass at once."""
-        if scope["type"] != "websocket":
-            return await self.app(scope, receive, send)
+        """Delay what the browser sends."""
         browser = browser_of(HTTPConnection(scope))
 
         async def patiently() -> Message:

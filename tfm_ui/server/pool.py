@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures.registry import Asked, is_here, takes_long
+from tfm_ui.pictures.registry import Asked, is_here, read, takes_long
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, forker, prepare
@@ -110,17 +110,18 @@ class Pool:
     def ask(self, question: Question) -> bytes:
         """The packed pictures, computed by a worker; raises what `packed` raises.
 
-        The link is read here, in the question's turn, as a long one takes a while: questions about the same model go
-        to the same worker, if it is free, which has computed the like before.
+        The link is read here, in the question's turn, as a long one takes a while, and only here: the worker is sent
+        what was read. Questions about the same model go to the same worker, if it is free, which has computed the like
+        before.
         """
         turn, names, query = question.turn, question.names, question.query
-        asked = Asked(query)
+        asked = read(names, query)
         if takes_long(names, asked):
             turn.enter_slow_lane()
         if not self._members or (any(map(is_here, names)) and sessions.any_under_way()):
-            return packed(turn, names, query, question.request)
+            return packed(turn, names, asked, question.request)
         try:
-            return self._asked_again(question, hash(asked.model))
+            return self._asked_again(question, asked)
         except (OSError, EOFError) as error:
             what = f"two workers have ended while they computed {'+'.join(names)} of the link {of_visitor(query)}"
             raise AllFailed(logged(what, error)) from None
@@ -140,21 +141,21 @@ class Pool:
             for member in self._members:
                 member.replace(asked[0])
 
-    def _asked_again(self, question: Question, near: int) -> bytes:
+    def _asked_again(self, question: Question, asked: Asked) -> bytes:
         """The answer; if the worker has ended, for instance for want of memory, that of a second worker."""
         try:
-            return self._answer(question, near)
+            return self._answer(question, asked)
         except (OSError, EOFError):
             question.turn.check_wanted()
         with self._once_more:  # whatever else the worker computed is not asked together with what may have ended it
-            return self._answer(question, near)
+            return self._answer(question, asked)
 
-    def _answer(self, question: Question, near: int) -> bytes:
+    def _answer(self, question: Question, asked: Asked) -> bytes:
         heavy, number = question.turn.ticket.lane is Lane.SLOW, next(self._numbers)
-        with self._free(near, heavy=heavy) as desk:
+        with self._free(hash(asked.model), heavy=heavy) as desk:
             self._asked[question] = desk, number
             try:
-                answer: bytes = desk.ask(number, heavy, (question.names, question.query, question.request))
+                answer: bytes = desk.ask(number, heavy, (question.names, asked, question.request))
                 return answer
             finally:
                 del self._asked[question]

@@ -25,9 +25,7 @@ class RequestsLog:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle HTTP requests; websockets pass unchanged."""
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
+        """Handle a request."""
         given = Headers(scope=scope).get(HEADER, "")
         request = given if PLAIN.fullmatch(given) else secrets.token_hex(8)
         status = 0  # no answer, as when the visitor has left

@@ -68,8 +68,8 @@ class SameOriginOnly:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check websockets only: the route for pictures calls `is_same_origin` itself."""
-        if scope["type"] == "websocket" and not is_same_origin(connection := HTTPConnection(scope)):
+        """Check a websocket: the route for pictures calls `is_same_origin` itself."""
+        if not is_same_origin(connection := HTTPConnection(scope)):
             if not is_own_host(connection.headers.get("host")):
                 _log.warning("A page was refused, as its address has a name that %s does not have.", ALLOWED)
             await send({"type": "websocket.close", "code": 1008})

@@ -50,4 +50,4 @@ class SecurityHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+        await self.app(scope, receive, with_headers)

@@ -1,14 +1,18 @@
-"""The routes that the server adds to Streamlit's."""
+"""What the server adds to Streamlit's: routes, and parts around the app."""
 
 import socket
+from contextlib import asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 from tests.tfm_ui.loops import run
 from tfm_ui.pictures.registry import PICTURES
 from tfm_ui.server import asgi
+from tfm_ui.server.part import part
 
 
 def test_scripts_come_from_assets_under_any_version():
@@ -42,3 +46,38 @@ def test_connections_send_at_once(monkeypatch):
 
     with listening:
         assert run(start()) == 1
+
+
+class Notes:
+    """A part that notes which kinds of connections it is asked for."""
+
+    def __init__(self, app, asked):
+        self.app, self.asked = app, asked
+
+    async def __call__(self, scope, receive, send):
+        self.asked.append(scope["type"])
+        await self.app(scope, receive, send)
+
+
+async def greet(websocket):
+    await websocket.accept()
+    await websocket.send_text("hello")
+    await websocket.close()
+
+
+@pytest.mark.parametrize("kinds", [["http"], ["websocket"], ["http", "websocket"]])
+def test_a_part_is_asked_for_its_kinds_of_connections_alone_and_all_others_pass(kinds):
+    @asynccontextmanager
+    async def lifespan(_):
+        started.append(True)
+        yield
+
+    started, asked = [], []
+    routes = [Route("/", lambda _: PlainTextResponse("hello")), WebSocketRoute("/", greet)]
+    app = Starlette(routes=routes, middleware=[part(Notes, *kinds, asked=asked)], lifespan=lifespan)
+    with TestClient(app) as client:
+        assert started
+        assert client.get("/").text == "hello"
+        with client.websocket_connect("/") as socket:
+            assert socket.receive_text() == "hello"
+    assert asked == kinds

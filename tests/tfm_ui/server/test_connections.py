@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
@@ -18,6 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
+from tfm_ui.server.part import part
 from tfm_ui.visitors.metrics import REGISTRY
 
 
@@ -32,7 +32,7 @@ async def page(request):
 
 def tabs(**most: int) -> TestClient:
     routes = [WebSocketRoute("/", stay), Route("/{path:path}", page)]
-    return TestClient(Starlette(routes=routes, middleware=[Middleware(TabLimit, **most)]))
+    return TestClient(Starlette(routes=routes, middleware=[part(TabLimit, "http", "websocket", **most)]))
 
 
 def open_tab(client: TestClient, visitor: str) -> Any:
@@ -124,7 +124,7 @@ def test_a_body_that_drips_counts_as_gone():
 def test_uploads_are_bounded_for_a_tab_and_for_all():
     kept = {"a": 20, "b": 30}
     routes = [Route("/lab/_stcore/upload_file/{session}/{file}", lambda _: Response(status_code=204), methods=["PUT"])]
-    middleware = [Middleware(UploadLimit, each=50, together=90, kept=lambda: kept)]
+    middleware = [part(UploadLimit, "http", each=50, together=90, kept=lambda: kept)]
     client = TestClient(Starlette(routes=routes, middleware=middleware))
 
     def put(session: str, size: int) -> int:
@@ -144,7 +144,7 @@ def test_the_uploads_of_one_address_keep_no_other_visitor_out():
         return Response(status_code=204)
 
     routes = [Route("/_stcore/upload_file/{session}/{file}", keep, methods=["PUT"])]
-    middleware = [Middleware(UploadLimit, each=30, together=100, kept=lambda: kept)]
+    middleware = [part(UploadLimit, "http", each=30, together=100, kept=lambda: kept)]
     app = Starlette(routes=routes, middleware=middleware)
 
     def put(address: str, session: str, size: int, visitor: str = "") -> int:

@@ -1,7 +1,6 @@
 """The document of a link says what the link shows, to who runs no script."""
 
 import re
-from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from io import BytesIO
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -19,6 +17,7 @@ from starlette.testclient import TestClient
 from tfm_ui.lenses import NAMES, lenses
 from tfm_ui.lenses.previews import preview_of, tags
 from tfm_ui.server.link_preview import LinkPreview
+from tfm_ui.server.part import part
 from tfm_ui.server.picture_requests import preview
 
 PAGE = "<!DOCTYPE html><html><head><title>Streamlit</title></head><body></body></html>"
@@ -53,24 +52,9 @@ def client() -> TestClient:
     pages = [Route(f"{below}/{name}", page) for below in ("", "/lab") for name in ("", *NAMES)]
     pages.append(Route("/nothing", page))
     others = [Route("/_stcore/health", lambda _: PlainTextResponse("<title>Streamlit</title>"))]
-    says = Middleware(LinkPreview, NAMES, tags)
+    says = part(LinkPreview, "http", pages=NAMES, tags=tags)
     previews = [Route(f"{below}/previews/{{lens}}.png", preview) for below in ("", "/lab")]
-    return TestClient(Starlette(routes=pages + others + previews, middleware=[says], lifespan=lifespan))
-
-
-STARTED: list[bool] = []
-
-
-@asynccontextmanager
-async def lifespan(_):
-    STARTED.append(True)
-    yield
-
-
-def test_the_server_starts_and_ends_through_it():
-    STARTED.clear()
-    with client():
-        assert STARTED
+    return TestClient(Starlette(routes=pages + others + previews, middleware=[says]))
 
 
 @pytest.mark.parametrize("below", ["", "/lab"])

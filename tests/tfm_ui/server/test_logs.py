@@ -9,13 +9,13 @@ from io import StringIO
 import pytest
 import streamlit.logger
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tfm_ui.server import logs, requests_log
 from tfm_ui.server.logs import exception_in_words, of_visitor, set_up
+from tfm_ui.server.part import part
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.settings import Settings
 from tfm_ui.visitors import metrics
@@ -53,7 +53,7 @@ async def answer(request):
 @pytest.fixture
 def client() -> TestClient:
     routes = [Route(path, answer) for path in ("/say/{what}", "/pictures/{names}/{what}")]
-    return TestClient(Starlette(routes=routes, middleware=[Middleware(RequestsLog)]))
+    return TestClient(Starlette(routes=routes, middleware=[part(RequestsLog, "http")]))
 
 
 def test_a_request_has_a_line_with_its_route_and_no_text(lines, client):

@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
 
 import pytest
 from starlette.applications import Starlette
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.tfm_ui.loops import run
 from tests.tfm_ui.payloads import decode
+from tfm_ui.pictures import registry
 from tfm_ui.pictures.registry import PICTURES, made
 from tfm_ui.server import asgi, packed, picture_requests
 from tfm_ui.visitors import turn
@@ -198,7 +200,7 @@ def test_whoever_waits_for_the_slow_lane_holds_no_thread_and_quick_pictures_are_
 
 def test_a_link_is_read_in_its_turn(full, monkeypatch):
     """A long text takes a while to be read: while others wait, it waits like them."""
-    monkeypatch.setattr("tfm_ui.server.pool.Asked", lambda query: pytest.fail("it is not its turn"))
+    monkeypatch.setattr("tfm_ui.server.pool.read", lambda *_: pytest.fail("it is not its turn"))
     gone = threading.Event()
 
     async def leave():
@@ -208,6 +210,13 @@ def test_a_link_is_read_in_its_turn(full, monkeypatch):
         return await waiting
 
     assert run(leave()) is None
+
+
+def test_a_link_is_read_once_for_all_its_pictures_and_words(monkeypatch):
+    read = []
+    monkeypatch.setattr(registry, "_parameters", lambda query: read.append(query) or parse_qs(query))
+    assert client.post("/pictures/heads+head+heads.words", content="seed=3").status_code == 200
+    assert read == ["seed=3"]
 
 
 def test_whoever_finds_the_queue_full_is_told_when_to_ask_again(full, monkeypatch):

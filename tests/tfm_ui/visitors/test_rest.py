@@ -1,25 +1,23 @@
-"""When a page is run: once its visitor rests, and at once when controls may come or go."""
+"""When a page is run: at once, but for a row of presses at a box of numbers, which is one run at its end."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tfm_ui.visitors.rest import ROW, SOON, PageRuns
+from tfm_ui.visitors.rest import ROW, PageRuns
 
 REST = 2.5
 
 
-def rerun(
-    fragment: str = "", page: str = "heads", *, query: str = "", auto: bool = False, back: bool = False, **values
-) -> BackMsg:
+def rerun(fragment: str = "", page: str = "heads", *, auto: bool = False, back: bool = False, **values) -> BackMsg:
     """A browser's request: widget -> its value; numbers and strings stand for themselves, None for a pressed button."""
     message = BackMsg()
     asked = message.rerun_script
-    asked.fragment_id, asked.page_script_hash, asked.query_string = fragment, page, query
+    asked.fragment_id, asked.page_script_hash = fragment, page
     asked.is_auto_rerun, asked.is_history_navigation = auto, back
     for name, value in values.items():
-        widget = asked.widget_states.widgets.add(id=name if name.startswith("$$") else f"$$ID-0-{name}")
+        widget = asked.widget_states.widgets.add(id=f"$$ID-0-{name}")
         match value:
             case None:
                 widget.trigger_value = True
@@ -29,12 +27,16 @@ def rerun(
                 widget.json_trigger_value = what
             case str():
                 widget.string_value = value
+            case [str(chosen)]:
+                widget.string_array_value.data.append(chosen)
     return message
 
 
 def opened(rest: float = REST, **values) -> PageRuns:
+    """A page on which the first press of a row has just been handed on."""
     runs = PageRuns(rest)
-    assert runs.put(rerun(**values), 0, may_wait=True) == [rerun(**values)]  # the first request opens the page
+    for message in (rerun(**values | {"seed": 100}), rerun(**values)):
+        assert runs.put(message, 10, may_wait=True) == [message]
     return runs
 
 
@@ -42,80 +44,44 @@ def seed_of(messages: list[BackMsg]) -> list[int]:
     return [message.rerun_script.widget_states.widgets[0].int_value for message in messages]
 
 
-def test_a_moved_number_waits_a_moment_and_a_row_of_them_until_the_visitor_rests():
+def test_a_press_alone_runs_the_page_at_once_and_those_that_follow_are_one_run_at_their_end():
     runs = opened(seed=1)
-    assert runs.put(rerun(seed=2), 10, may_wait=True) == []
-    assert runs.due == 10 + SOON
-    assert seed_of(runs.take()) == [2]
     for step in range(5):
-        assert runs.put(rerun(seed=3 + step), 11 + step, may_wait=True) == []
+        assert runs.put(rerun(seed=2 + step), 11 + step, may_wait=True) == []
         assert runs.due == 11 + step + REST
-    assert seed_of(runs.take()) == [7]
+    assert seed_of(runs.take()) == [6]
     assert runs.take() == []
     assert runs.due == float("inf")
-    assert runs.put(rerun(seed=8), 15 + ROW, may_wait=True) == []
-    assert runs.due == 15 + ROW + SOON
-
-
-def test_the_first_act_begins_a_row():
-    runs = PageRuns(REST)
-    runs.put(rerun(), 0, may_wait=True)
-    assert seed_of(runs.put(rerun(seed=2), 10, may_wait=True)) == [2]  # what it was before is not known
-    assert runs.put(rerun(seed=3), 11, may_wait=True) == []
-    assert runs.due == 11 + REST
-
-
-@pytest.mark.parametrize(
-    ("opened_with", "then", "waits"),
-    [
-        ("", "seed=2", True),
-        ("seed=1", "", True),
-        ("seed=1&text=a", "seed=2&text=a", True),
-        ("text=a", "text=a&tokenizer=byte", False),
-        ("", "seed=2&tokenizer=byte", False),
-        ("seed=2", "seed=2", False),
-        ("", "other=2", False),
-    ],
-)
-def test_the_address_tells_what_the_first_act_has_moved(opened_with, then, waits):
-    runs = PageRuns(REST)
-    first = rerun(query=opened_with)
-    assert runs.put(first, 0, may_wait=True) == [first]
-    act = rerun(query=then, **{"$$ID-0f-seed": 2, "$$ID-1e-tokenizer": "byte"})
-    assert runs.put(act, 10, may_wait=True) == ([] if waits else [act])
-    assert runs.take() == ([act] if waits else [])
+    assert seed_of(runs.put(rerun(seed=8), 15 + ROW, may_wait=True)) == [8]
 
 
 @pytest.mark.parametrize(
     "message",
     [
         rerun(seed=1, tokenizer="byte"),
+        rerun(seed=1, tokenizer="word", kind=["values"]),
         rerun(seed=1, tokenizer="word", button=None),
+        rerun(seed=1, tokenizer="word", picture={"picked": "a cell"}),
         rerun(seed=1, tokenizer="word", auto=True),
         rerun(seed=2, tokenizer="word", back=True),
         rerun(seed=1, tokenizer="word"),
         BackMsg(stop_script=True),
     ],
-    ids=["a choice", "a button", "a part that renews itself", "back", "nothing moved", "another message"],
+    ids=[
+        "a choice",
+        "one of a few",
+        "a button",
+        "a picture or slider",
+        "a part that renews itself",
+        "back",
+        "nothing",
+        "another message",
+    ],
 )
-def test_everything_else_is_handed_on_at_once(message):
-    assert opened(seed=1, tokenizer="word").put(message, 10, may_wait=True) == [message]
-
-
-def test_a_picture_waits_a_moment_even_in_a_row():
-    runs = opened(seed=1)
-    for now in (10, 11):
-        assert runs.put(rerun(seed=1, picture={"picked": str(now)}), now, may_wait=True) == []
-        assert runs.due == now + SOON
-    assert runs.take() == [rerun(seed=1, picture={"picked": "11"})]
-
-
-def test_what_was_triggered_is_not_lost_to_a_later_request():
-    runs = opened(seed=1)
-    first = rerun(seed=1, picture={"picked": "a"})
-    assert runs.put(first, 10, may_wait=True) == []
-    assert runs.put(rerun(seed=2), 10.1, may_wait=True) == [first]
-    assert seed_of(runs.take()) == [2]
+def test_everything_else_is_handed_on_at_once_also_in_a_row(message):
+    runs = opened(seed=1, tokenizer="word", kind=["weights"])
+    assert runs.put(message, 10.1, may_wait=True) == [message]
+    assert runs.put(message, 10.2, may_wait=True) == [message]
 
 
 def test_another_page_is_another_run():
