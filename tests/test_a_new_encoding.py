@@ -165,7 +165,7 @@ def test_what_it_costs_is_what_is_measured(name, kind, monkeypatch):
 @pytest.mark.parametrize(("name", "like"), [("ramp", "sinusoidal"), ("slowed", "rope"), ("logarithm", "alibi")])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_it_is_foretold_what_another_scheme_of_its_place_is(name, like, kind):
-    """To the byte, where a measurement leaves room for what is small."""
+    """What is foretold is right to the byte: a measurement leaves room for what is small."""
     setup = Setup()
     for target in ("with weights", "without weights", "fused", "fused math", "window"):
         ours, theirs = (Row(target, Size(**{**SIZES, **kind, "positional": scheme})) for scheme in (name, like))
