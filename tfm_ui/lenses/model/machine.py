@@ -1,5 +1,6 @@
 """The sidebar's model with the attention that this lens gives it, what a pass of it records, and panels on it."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -104,7 +105,7 @@ def modules_of(model: Transformer) -> nn.Module:
 
 
 class LayerPanel(ModelPanel):
-    """A panel on the chosen layer, or on one of its sub-layers, and on the tokens that its stack reads."""
+    """A panel on the chosen layer, and on the tokens that its stack reads."""
 
     @property
     def config(self) -> TransformerConfig:
@@ -130,16 +131,6 @@ class LayerPanel(ModelPanel):
     def where(self) -> str:
         """The layer in words."""
         return f"layer {self.layer}" + (f" of the {self.stack}" if self.model.is_encoder_decoder else "")
-
-    @property
-    def sub_layer(self) -> str:
-        """The sub-layer that is looked at, such as "feed_forward", if it is one alone."""
-        raise NotImplementedError
-
-    @property
-    def site(self) -> str:
-        """How this sub-layer's sites begin in a recording, such as "layers.0.feed_forward"."""
-        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.sub_layer}"
 
     @property
     def tokens(self) -> Tokens:
@@ -198,3 +189,17 @@ class LayerPanel(ModelPanel):
             counted_from=1,
             **more,
         )
+
+
+class SubLayerPanel(LayerPanel):
+    """A panel on one sub-layer of the chosen layer."""
+
+    @property
+    @abstractmethod
+    def sub_layer(self) -> str:
+        """The sub-layer that is looked at, such as "feed_forward"."""
+
+    @property
+    def site(self) -> str:
+        """How this sub-layer's sites begin in a recording, such as "layers.0.feed_forward"."""
+        return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.sub_layer}"

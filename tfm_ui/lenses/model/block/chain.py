@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import FeedForward, MultiHeadAttention, Transformer, TransformerConfig, TransformerLayer, recording
-from tfm_ui.lenses.model.machine import LayerPanel, in_script, modules_of, read
+from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.tables import SIDE, Part
@@ -89,7 +89,7 @@ class Normed(NamedTuple):
     """(token, dimension), normalised * gain + shift."""
 
 
-class BlockPanel(LayerPanel):
+class BlockPanel(SubLayerPanel):
     """A panel on the chosen block: its numbers from a pass of the live model, float32 (token, dimension) with padding.
 
     Everything before the block is in evaluation mode.

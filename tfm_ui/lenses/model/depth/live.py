@@ -13,7 +13,7 @@ from torch import Tensor
 from tfm_core import Transformer, TransformerConfig, TransformerLayer, recording
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model import machine
-from tfm_ui.lenses.model.machine import LayerPanel, inputs_of, prefix
+from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, prefix
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import passes
@@ -224,7 +224,7 @@ class StreamLengths(LayerPanel):
         return self.script(residual_stream, sites=SITES, sub_layers=tuple(self.sub_layers), read=self.positions)
 
 
-class TrainingMode(LayerPanel):
+class TrainingMode(SubLayerPanel):
     """Dropout: a row of weights in training mode, draw by draw, beside the same row in evaluation mode."""
 
     sub_layer = "self_attention"

@@ -21,7 +21,7 @@ from tfm_core import (
     visible_pairs,
 )
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
-from tfm_ui.lenses.model.machine import LayerPanel, inputs_of, modules_of, read
+from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX, possible
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
@@ -150,7 +150,7 @@ def logits_off(model: ModelState, config: TransformerConfig, names: tuple[str, .
     return {name: float((logits - full).abs().max()) for name, logits in zip(names, others, strict=True)}
 
 
-class Efficient(LayerPanel):
+class Efficient(SubLayerPanel):
     """The attentions side by side, in the chosen layer, stack and head."""
 
     sub_layer = "self_attention"

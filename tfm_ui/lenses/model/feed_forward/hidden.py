@@ -11,7 +11,7 @@ from streamlit.column_config import NumberColumn
 from torch import Tensor
 
 from tfm_core import ACTIVATIONS, FeedForward, Transformer, TransformerConfig, recording
-from tfm_ui.lenses.model.machine import LayerPanel, in_script, inputs_of_first, modules_of
+from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, inputs_of_first, modules_of
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
@@ -90,7 +90,7 @@ def single_unit(
     return fires, writes, towards
 
 
-class FeedForwardPanel(LayerPanel):
+class FeedForwardPanel(SubLayerPanel):
     """A panel on the feed-forward network of the chosen stack and layer, at the first tokens."""
 
     sub_layer = "feed_forward"
