@@ -15,9 +15,8 @@ from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, asks_for_a_run, begins_a_run, end_of_a_run
 from run import BROWSERS
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +71,7 @@ def running_server(
 def is_healthy(port: int) -> bool:
     """Whether a server answers at this port, with any status."""
     try:
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
+        urllib.request.urlopen(f"http://127.0.0.1:{port}{HEALTH}").close()
         return True
     except HTTPError:  # it answers below another path
         return True
@@ -162,18 +161,16 @@ class Window:
 
     def _sent(self, message: str | bytes) -> None:
         self.messages_sent += 1
-        if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":
+        if asks_for_a_run(message):
             self.unanswered, self._begun = True, False
 
     def _received(self, message: str | bytes) -> None:
-        if not self.unanswered or not isinstance(message, bytes):
+        if not self.unanswered:
             return
-        forward = ForwardMsg.FromString(message)
-        if forward.WhichOneof("type") == "new_session":
+        if begins_a_run(message):
             self._begun = True
-        elif forward.WhichOneof("type") == "script_finished":
-            stopped = forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
-            self.unanswered = stopped or not self._begun
+        elif (how := end_of_a_run(message)) is not None:
+            self.unanswered = how == STOPPED or not self._begun
 
     def wait(self) -> None:
         """Wait until the app has answered what it was asked, and the page with all its pictures stands still."""

@@ -11,7 +11,8 @@ from contextlib import suppress
 from urllib.parse import urlencode
 
 import aiohttp
-from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.streamlit_private.protocol import STREAM, UPLOADS, asking
 
 PATIENCE = 90.0  # seconds that an attacker waits for an answer
 FROM = {"X-Forwarded-For": "203.0.113.9"}  # of documentation (RFC 5737): nobody's
@@ -69,7 +70,7 @@ class Stranger:
         """Open a websocket, send a first message, and stay so long, unless the server closes it."""
         headers = FROM | {"Cookie": f"_streamlit_xsrf=2|00|{secrets.token_hex(8)}|1"}
         with suppress(aiohttp.ClientError, TimeoutError, ConnectionError):
-            async with http.ws_connect(f"{self.address}/_stcore/stream", headers=headers, max_msg_size=0) as tab:
+            async with http.ws_connect(f"{self.address}{STREAM}", headers=headers, max_msg_size=0) as tab:
                 if isinstance(first, str):
                     await tab.send_str(first)
                 elif first:
@@ -77,15 +78,6 @@ class Stranger:
                 async with asyncio.timeout(seconds):
                     async for _ in tab:
                         pass
-
-
-def _first(text: str = "", page: str = "heads") -> bytes:
-    message = BackMsg()
-    message.rerun_script.page_name = page
-    if text:
-        value = message.rerun_script.widget_states.widgets.add()
-        value.id, value.string_value = f"$$ID-{secrets.token_hex(8)}-text", text
-    return message.SerializeToString()
 
 
 async def huge_heads(stranger: Stranger) -> None:
@@ -108,13 +100,14 @@ async def large_messages(stranger: Stranger) -> None:
     """Messages that are larger than any browser's, and values of widgets that do not exist."""
     async with stranger.session() as http:
         sizes = [900_000] * 8 + [5_000_000] * 4
-        await asyncio.gather(*(stranger.tab(http, _first("x" * size), 15) for size in sizes))
+        texts = [{f"$$ID-{secrets.token_hex(8)}-text": "x" * size} for size in sizes]
+        await asyncio.gather(*(stranger.tab(http, asking("heads", texts=each), 15) for each in texts))
 
 
 async def nonsense(stranger: Stranger) -> None:
     """Messages that are none, text, and questions that cannot be."""
     async with stranger.session() as http:
-        tabs = (stranger.tab(http, first, 5) for first in (b"\xff" * 1000, "hello", b"", _first(page="../etc")))
+        tabs = (stranger.tab(http, first, 5) for first in (b"\xff" * 1000, "hello", b"", asking("../etc")))
         paths = ("/pictures/nonsense", "/pictures/head+head", "/pictures/%2e%2e", "/pictures/heads")
         links: list[Mapping[str, object]] = [{"text": "\x00" * 9}, {f"p{n}": 1 for n in range(900)}, {"seed": "\udc80"}]
         asked = (
@@ -157,7 +150,7 @@ async def uploads(stranger: Stranger) -> None:
     async with stranger.session() as http:
         for _ in range(5):
             with suppress(aiohttp.ClientError, TimeoutError):
-                address = f"{stranger.address}/_stcore/upload_file/{secrets.token_hex(8)}/{secrets.token_hex(8)}"
+                address = f"{stranger.address}{UPLOADS}/{secrets.token_hex(8)}/{secrets.token_hex(8)}"
                 async with http.put(address, data=b"x" * 5_000_000, headers=FROM) as answer:
                     stranger.statuses[answer.status] += 1
 

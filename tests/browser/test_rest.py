@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.serve import running_app
+from benchmarks.streamlit_private.protocol import begins_a_run
 from tests.browser.conftest import Visitor
 
 REST = 3  # seconds: longer than a press and its words take on a busy machine
@@ -43,16 +43,12 @@ def runs(visitor: Visitor) -> list[int]:
     begun: list[int] = []
 
     def watch(socket) -> None:
-        socket.on("framereceived", lambda data: begun.append(1) if begins(data) else None)
+        socket.on("framereceived", lambda data: begun.append(1) if begins_a_run(data) else None)
 
     visitor.page.on("websocket", watch)
     visitor.page.reload()
     visitor.wait()
     return begun
-
-
-def begins(data: str | bytes) -> bool:
-    return isinstance(data, bytes) and ForwardMsg.FromString(data).WhichOneof("type") == "new_session"
 
 
 def said(visitor: Visitor) -> str:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("app.py", "pages", "tfm_core", "tfm_ui", "assets", "tests", ".streamlit")
 VISIT = """
 import sys
-from tests.opening import go_to, pages_without_preparation
+from benchmarks.streamlit_private.app_test import go_to, pages_without_preparation
 from tests.pages.test_source import visited
 with pages_without_preparation():
     app = visited()

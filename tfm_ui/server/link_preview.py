@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tfm_ui.server.same_origin import is_own_host
+from tfm_ui.streamlit_private.options import is_own_host
 
 HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 TITLE = b"<title>Streamlit</title>"

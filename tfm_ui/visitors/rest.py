@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from urllib.parse import parse_qsl
 
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
+from tfm_ui.streamlit_private.protocol import BackMsg, ClientState
 
 SOON = 0.4  # seconds: longer than key presses of a row lie apart, and soon enough for what stands alone
 ROW = 5.0  # seconds within which acts belong to one row

@@ -6,7 +6,6 @@ from functools import partial
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
@@ -18,6 +17,7 @@ from tfm_ui.lenses.profiling.state import PREFIX
 from tfm_ui.page import controls, job_bar, notices
 from tfm_ui.store import shared
 from tfm_ui.store.store import StoreAway
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.visitor import network_here
 
