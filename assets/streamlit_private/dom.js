@@ -11,6 +11,9 @@ export const watchRuns = then => {
   if (globalThis.MutationObserver) new MutationObserver(then).observe(document.documentElement, { subtree: true, attributeFilter: [STATE] })
 }
 
+/** What lies over the page: an open list is outside of what has opened it. */
+export const OVERLAYS = "[role=listbox], [data-st-overlay-root]"
+
 /** What scrolls when the page does. */
 export const scroller = () => document.querySelector(".stMain")
 

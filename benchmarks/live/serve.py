@@ -16,6 +16,7 @@ from urllib.error import HTTPError, URLError
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
+from benchmarks.streamlit_private.dom import APP, COMPONENT, SKELETON, STATE
 from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, asks_for_a_run, begins_a_run, end_of_a_run
 from run import BROWSERS
 
@@ -94,18 +95,18 @@ def chromium(*options: str) -> Iterator[Browser]:
 
 # Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words
 # are ahead of the page.
-RUNNING = """() => {
-  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState
-  return state === "notRunning" ? [] : [`the app is ${state}`]
-}"""
+RUNNING = f"""() => {{
+  const state = document.querySelector("{APP}")?.getAttribute("{STATE}")
+  return state === "notRunning" ? [] : [`the app is ${{state}}`]
+}}"""
 UNREST = f"""() => {{
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
   const restless = pictures(document).filter(picture => !("settled" in picture.dataset))
   return [
     ...({RUNNING})(),
-    ...window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]") ? [] : ["a component"],
-    ...document.querySelector("[data-testid=stSkeleton]") ? ["a skeleton"] : [],
+    ...window.attentionLabHistory || !document.querySelector("{COMPONENT}") ? [] : ["a component"],
+    ...document.querySelector("{SKELETON}") ? ["a skeleton"] : [],
     ...restless.map(({{ attributes }}) => `a picture with ${{[...attributes].map(({{ name }}) => name)}}`),
     ...document.documentElement.hasAttribute("data-behind") ? ["words"] : [],
   ]

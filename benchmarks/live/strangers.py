@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from benchmarks.streamlit_private.protocol import STREAM, UPLOADS, asking
+from tfm_ui.visitors.visitor import COOKIE
 
 PATIENCE = 90.0  # seconds that an attacker waits for an answer
 FROM = {"X-Forwarded-For": "203.0.113.9"}  # of documentation (RFC 5737): nobody's
@@ -39,7 +40,7 @@ class Stranger:
 
     async def ask(self, http: aiohttp.ClientSession, path: str, link: Mapping[str, object], **more: str) -> None:
         """Ask for pictures as a visitor who is new each time."""
-        cookie = {"Cookie": f"_streamlit_xsrf=2|00|{secrets.token_hex(8)}|1"}
+        cookie = {"Cookie": f"{COOKIE}=2|00|{secrets.token_hex(8)}|1"}
         with suppress(aiohttp.ClientError, TimeoutError):
             question = http.post(f"{self.address}{path}", data=urlencode(link), headers=FROM | cookie | more)
             async with question as answer:
@@ -68,7 +69,7 @@ class Stranger:
 
     async def tab(self, http: aiohttp.ClientSession, first: bytes | str | None, seconds: float) -> None:
         """Open a websocket, send a first message, and stay so long, unless the server closes it."""
-        headers = FROM | {"Cookie": f"_streamlit_xsrf=2|00|{secrets.token_hex(8)}|1"}
+        headers = FROM | {"Cookie": f"{COOKIE}=2|00|{secrets.token_hex(8)}|1"}
         with suppress(aiohttp.ClientError, TimeoutError, ConnectionError):
             async with http.ws_connect(f"{self.address}{STREAM}", headers=headers, max_msg_size=0) as tab:
                 if isinstance(first, str):
@@ -150,7 +151,7 @@ async def uploads(stranger: Stranger) -> None:
     async with stranger.session() as http:
         for _ in range(5):
             with suppress(aiohttp.ClientError, TimeoutError):
-                address = f"{stranger.address}{UPLOADS}/{secrets.token_hex(8)}/{secrets.token_hex(8)}"
+                address = f"{stranger.address}{UPLOADS}{secrets.token_hex(8)}/{secrets.token_hex(8)}"
                 async with http.put(address, data=b"x" * 5_000_000, headers=FROM) as answer:
                     stranger.statuses[answer.status] += 1
 

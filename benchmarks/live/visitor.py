@@ -13,8 +13,8 @@ from benchmarks.live.visitor_answers import problem_of, split
 from benchmarks.live.visitor_kept import Kept, Move
 from benchmarks.live.visitor_page import WHOLE, Page, Shown, with_values
 from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, STREAM, BackMsg, ForwardMsg, end_of_a_run
+from tfm_ui.visitors.visitor import COOKIE
 
-COOKIE = "_streamlit_xsrf"
 CONNECTIONS = 6  # that a browser opens to one server
 PATIENCE = 120  # seconds that anything may take
 

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from streamlit.proto.Element_pb2 import Element as Element
 from streamlit.proto.WidgetStates_pb2 import WidgetState as WidgetState
 
+from tfm_ui.streamlit_private.addresses import HEALTH as HEALTH
+from tfm_ui.streamlit_private.addresses import STREAM as STREAM
+from tfm_ui.streamlit_private.addresses import UPLOADS as UPLOADS
 from tfm_ui.streamlit_private.protocol import BackMsg as BackMsg
 from tfm_ui.streamlit_private.protocol import ClientState as ClientState
 from tfm_ui.streamlit_private.protocol import ForwardMsg as ForwardMsg
 
-STREAM, HEALTH, UPLOADS = "/_stcore/stream", "/_stcore/health", "/_stcore/upload_file"  # below the app's address
 SUCCEEDED, PART_SUCCEEDED = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 STOPPED = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # a later request has taken its place
 

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.io
 from playwright.sync_api import Browser, expect
 
+from benchmarks.streamlit_private.dom import FIRST_CELL, MENU, TABLE
 from tests.tfm_ui.pictures.figure_checks import array
 from tfm_ui.text import colours
 
@@ -50,7 +51,7 @@ def close(visitor) -> None:
     """The menu, before which the run that a download asks for has ended: one that ends later closes the next menu."""
     visitor.wait()
     visitor.page.keyboard.press("Escape")
-    visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
+    visitor.page.locator(MENU).wait_for(state="hidden")
 
 
 def needs_nothing_else(browser: Browser, html: Path, panel: str) -> None:
@@ -86,7 +87,7 @@ def the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, scheme: s
     assert figure.layout.template.layout.paper_bgcolor == colours.PAPER[scheme]
     assert figure.layout.title.text == visitor.heading().split("\n")[0].removesuffix(" query × key = 10 × 10")
     assert "heads_head=2" in figure.layout.meta["link"]
-    first, last = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text().splitlines()
+    first, last = visitor.page.locator(f"{MENU} code").inner_text().splitlines()
     copyfile(file, tmp_path / "attention-lab-head.json")
     script = f"{first}\nprint(type({last}).__name__)"  # a notebook shows what its last line is
     ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -95,8 +96,8 @@ def the_figure_opens_in_a_notebook_with_the_lines_of_the_menu(visitor, scheme: s
 
 
 def the_summary_can_be_sorted(visitor) -> None:
-    table = visitor.page.locator(".st-key-panel_heads_numbers [data-testid=stDataFrame]")
-    first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
+    table = visitor.page.locator(f".st-key-panel_heads_numbers {TABLE}")
+    first = table.locator(FIRST_CELL)  # column 0 marks the locked head
     first.wait_for(state="attached")
     assert first.text_content() == "L1 h1"
     table.scroll_into_view_if_needed()

@@ -167,7 +167,7 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
         return
     numbers = table()
     most = max(1, MOST_CELLS // max(1, numbers.shape[1]))
-    menu.dataframe(numbers[:most], key=f"rows_{key}")
+    menu.container(key=f"rows_{key}").dataframe(numbers[:most])
     if len(numbers) > most:
         rows = f"The first {formats.count(most)} of {formats.count(len(numbers))} rows"
         menu.caption(f"{rows}: more are too much for a browser. The CSV file under “Download” has all of them.")

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.addresses import UPLOADS
 from tfm_ui.streamlit_private.running import uploaded_bytes
 from tfm_ui.text import formats
 from tfm_ui.visitors import metrics
@@ -138,7 +139,7 @@ class UploadLimit:
         self._owners: dict[str, str] = {}  # session -> whose uploads it has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check requests to `PUT .../_stcore/upload_file/<session>/<file>`."""
+        """Check uploads, which are requests to `PUT` a file."""
         session = _uploading(scope)
         if session is None:
             return await self.app(scope, receive, send)
@@ -171,5 +172,5 @@ def _uploading(scope: Scope) -> str | None:
     """The session that an upload is for; None if the request is no upload."""
     if scope["type"] != "http" or scope["method"] not in ("PUT", "POST"):
         return None
-    _, uploads, behind = scope["path"].partition("/_stcore/upload_file/")
+    _, uploads, behind = scope["path"].partition(UPLOADS)
     return behind.partition("/")[0] if uploads else None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tfm_ui.streamlit_private.addresses import INSIDE
 from tfm_ui.streamlit_private.options import is_own_host
 
 HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
@@ -82,7 +83,7 @@ def _is_document(scope: Scope) -> bool:
     """Whether a document may be asked for; for an address that no page has, Streamlit sends the same one."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
-    return "_stcore" not in scope["path"] and "." not in scope["path"].rpartition("/")[2]  # no file
+    return INSIDE not in scope["path"] and "." not in scope["path"].rpartition("/")[2]  # no file
 
 
 def _is_html(start: Message) -> bool:

@@ -1,5 +1,6 @@
 """assets/pictures/follow.js: what is drawn while a picture is worked with, and when the page has been run."""
 
+from benchmarks.streamlit_private.dom import STATE
 from tests.browser.follow.following import SECOND, both_show, shows
 
 
@@ -58,16 +59,14 @@ def test_a_retraction_goes_back_to_what_the_page_was_told_last(page):
 
 
 def test_while_the_page_is_being_run_time_does_not_bring_back_what_it_said_before(page):
-    page.evaluate("""() => {
-      const real = setTimeout
-      window.setTimeout = (act, ms) => real(act, Math.min(ms, 20))
-      document.body.dataset.testScriptState = "running" // as Streamlit marks it
-      acts.commit({ weight: 0.4 })
-    }""")
+    mark = "([name, state]) => document.body.setAttribute(name, state)"
+    page.evaluate("() => { const real = setTimeout; window.setTimeout = (act, ms) => real(act, Math.min(ms, 20)) }")
+    page.evaluate(mark, [STATE, "running"])
+    page.evaluate("acts.commit({ weight: 0.4 })")
     shows(page, "weight=0.4")
     page.wait_for_timeout(300)
     assert page.evaluate("drawn") == ["", "weight=0.4"]
-    page.evaluate("() => { document.body.dataset.testScriptState = 'notRunning' }")
+    page.evaluate(mark, [STATE, "notRunning"])
     shows(page, "")
 
 

@@ -11,6 +11,7 @@ from tfm_ui.jobs.job import Refused, Request
 from tfm_ui.jobs.queue import GRACE
 from tfm_ui.streamlit_private import running, script_run
 from tfm_ui.visitors import metrics
+from tfm_ui.visitors.visitor import COOKIE
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def script(monkeypatch):
 
         @property
         def cookies(self):
-            return {"_streamlit_xsrf": masked(context.browser)} if context.browser else {}
+            return {COOKIE: masked(context.browser)} if context.browser else {}
 
     monkeypatch.setattr("streamlit.context", Context())
     return context
