@@ -17,6 +17,7 @@ from tfm_ui.server.link_preview import LinkPreview
 from tfm_ui.server.part import part
 from tfm_ui.server.same_origin import allow_local_names
 from tfm_ui.store import shared
+from tfm_ui.streamlit_private.loggers import NO_SCRIPT_RUNS
 from tfm_ui.visitors import metrics
 
 
@@ -56,7 +57,7 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     logs.set_up()
     # `route` tells Streamlit the pages before the first request; otherwise a link to /heads as the very first request
     # would be answered with "Page not found". Streamlit's warning that no script is running is expected here.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
+    logging.getLogger(NO_SCRIPT_RUNS).setLevel(logging.ERROR)
     route()
     start.preload()
     middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=NAMES, tags=tags)]

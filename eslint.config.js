@@ -45,7 +45,8 @@ export default [
       "id-denylist": ["error", "found", "own", "seen", "one"],
     },
   },
-  closed("page", "^\\.\\./", "The scripts around the lenses import from their own folder alone."),
-  closed("pictures", "^\\.\\./", "What lenses share knows no lens and no page."),
+  closed("page", "^\\.\\./(?!streamlit_private/)", "The scripts around the lenses import from their own folder and streamlit_private/ alone."),
+  closed("pictures", "^\\.\\./(?!streamlit_private/)", "What lenses share knows no lens and no page."),
+  closed("streamlit_private", "^\\.", "What is private to Streamlit knows nothing of the app."),
   closed("lenses", "^\\.\\./(?!\\.\\./pictures/)", "A lens imports from its own folder and from pictures/ alone."),
 ]

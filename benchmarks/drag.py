@@ -21,6 +21,7 @@ from benchmarks.live.press import link, parameters
 from benchmarks.live.serve import Window, chromium, running_app
 from benchmarks.live.ticks import opened
 from benchmarks.measure import Figure, Figures, ratio, show, verdict
+from benchmarks.streamlit_private.protocol import HEALTH
 from tfm_ui.lenses import lenses
 
 TOKENS, SECONDS = 64, 3.0
@@ -125,7 +126,7 @@ class Visitor:
 
     def __init__(self, address: str) -> None:
         self.connection = HTTPConnection(urlsplit(address).netloc, timeout=60)
-        self.connection.request("GET", "/_stcore/health")
+        self.connection.request("GET", HEALTH)
         answer = self.connection.getresponse()
         answer.read()
         self.cookie = {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks.live.press import Clocked, Tick, link
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, ratio, show, verdict
+from benchmarks.streamlit_private.dom import PROGRESS
 
 BAR = 3.0  # times the latency while nobody measures
 TOKENS = 64
@@ -33,9 +34,9 @@ def main(turns: int = 6, ticks: int = 5) -> Figures:
         for _ in range(turns):
             idle.append(_ticks(lens, seeds, ticks))
             other.locator(MEASURE).click()
-            other.locator(".stProgress", has_text="Measuring").wait_for(timeout=PATIENCE)
+            other.locator(PROGRESS, has_text="Measuring").wait_for(timeout=PATIENCE)
             busy.append(_ticks(lens, seeds, ticks))
-            assert other.locator(".stProgress", has_text="Measuring").count(), "it has ended meanwhile"
+            assert other.locator(PROGRESS, has_text="Measuring").count(), "it has ended meanwhile"
             other.get_by_role("button", name="Stop").click()
             other.locator(MEASURE).wait_for(timeout=PATIENCE)
     rows = []

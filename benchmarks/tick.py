@@ -14,18 +14,14 @@ from unittest.mock import patch
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import torch
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from benchmarks.live.parts import Parts
 from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import ROOT, running_server
 from benchmarks.live.views import links
 from benchmarks.measure import Figure, Figures, show
+from benchmarks.streamlit_private import app_test
 from tfm_core import Transformer
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses import lens
@@ -52,8 +48,8 @@ PLACES: dict[str, list[tuple[Any, str]]] = {
 }
 PAGE_PLACES: dict[str, list[tuple[Any, str]]] = {
     MODELS: PLACES[BUILD] + PLACES[PASS],
-    SCRIPT: [(ScriptRunner, "_run_script")],
-    DELTAS: [(DeltaGenerator, "_enqueue")],
+    SCRIPT: [app_test.SCRIPT],
+    DELTAS: [app_test.ELEMENTS],
 }
 BAR = 20.0  # milliseconds of pictures and words
 
@@ -179,8 +175,7 @@ def _page_runs(every: Sequence[Asks], seeds: "count[int]", rounds: int) -> dict[
     """Part -> the milliseconds of a run of the page after a tick of the seed, mean over all views."""
     spent: list[dict[str, float]] = []
     for asks in every:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        app._page_hash = calc_hash(asks.lens)  # all lenses but Home share one file
+        app = app_test.go_to(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60), asks.lens)
         for name, value in parse_qsl(urlsplit(asks.link).query):
             app.query_params[name] = value
         app.run()
@@ -191,14 +186,8 @@ def _page_runs(every: Sequence[Asks], seeds: "count[int]", rounds: int) -> dict[
 def _page_run(app: AppTest, seed: int) -> dict[str, float]:
     if drawn := [box for box in app.number_input if box.key == "seed"]:
         drawn[0].set_value(seed)
-    parts, messages = Parts(), list[ForwardMsg]()
-
-    def enqueue(queue: ForwardMsgQueue, message: ForwardMsg, *more: Any) -> None:
-        messages.append(message)
-        enqueued(queue, message, *more)
-
-    enqueued = ForwardMsgQueue.enqueue
-    with patch.object(ForwardMsgQueue, "enqueue", enqueue), parts.watching(PAGE_PLACES):
+    parts = Parts()
+    with app_test.messages_kept() as messages, parts.watching(PAGE_PLACES):
         app.run()
     with parts.charged(SERIALISE):
         for message in messages:

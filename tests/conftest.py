@@ -9,15 +9,14 @@ import gc
 import logging
 import os
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 import torch
 from hypothesis import settings
-from streamlit.components.v2 import manifest_scanner
 
+from benchmarks.streamlit_private.app_test import packages_searched_once
 from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_core.training.store import STORE
@@ -68,7 +67,5 @@ def no_loop_of_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def packages_are_searched_once() -> Iterator[None]:
-    """AppTest searches all installed packages for Streamlit's components, once a page: most of a page's time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+    with packages_searched_once():
         yield

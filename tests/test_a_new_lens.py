@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.opening import ROOT, go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import ROOT, new_app
 from tests.pages.test_app import picture, text_on, widget
 from tests.test_documents import FENCED
 from tests.tfm_ui.pictures.charts import names

@@ -18,7 +18,19 @@ ROOMS |= {
     for room in ("generation", "language", "masks", "model", "positional", "profiling", "study", "training")
 }
 ROOMS |= {
-    f"tfm_ui/{room}" for room in ("jobs", "live", "page", "pictures", "server", "state", "store", "text", "visitors")
+    f"tfm_ui/{room}"
+    for room in (
+        "jobs",
+        "live",
+        "page",
+        "pictures",
+        "server",
+        "state",
+        "store",
+        "streamlit_private",
+        "text",
+        "visitors",
+    )
 }
 ROOMS |= {f"tfm_ui/lenses/{name}" for name in NAMES}
 ALL = faults()

@@ -2,7 +2,9 @@
    (tfm_ui/page/controls_line.py). Whatever else Escape ends comes first: a list or a menu that is open, a reading in a picture.
    Who opens it or leaves it by keys keeps the focus: it goes to that button, and back to what was opened. */
 
-const BUTTON = ".st-key-_back button", OVERLAYS = "[role=listbox], [data-testid=stPopoverBody], [role=dialog][aria-modal=true]"
+import { OVERLAYS } from "../streamlit_private/dom.js"
+
+const BUTTON = ".st-key-_back button"
 const EACH = 100, TRIES = 50 // ms between two looks for what shall have the focus, and how many
 
 const way = () => /** @type {HTMLButtonElement | null} */ (document.querySelector(BUTTON))
@@ -20,7 +22,7 @@ function focus(find, tries = TRIES) {
 /** Let the keys act: once for the window. */
 export function listen() {
   let isCovered = false // before Escape has closed what covers the page
-  document.addEventListener("keydown", () => { isCovered = Boolean(document.querySelector(OVERLAYS)) }, true)
+  document.addEventListener("keydown", () => { isCovered = Boolean(document.querySelector(`${OVERLAYS}, [role=dialog][aria-modal=true]`)) }, true)
   // At the body, so before the keys of presenting, for which Escape is the end.
   document.body.addEventListener("keydown", event => {
     const button = way()

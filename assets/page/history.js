@@ -13,6 +13,8 @@
 
    Without this script, or with a Streamlit that works otherwise, the app runs on with Streamlit's own entries. */
 
+import { isRunning } from "../streamlit_private/dom.js"
+
 /** @param {number} limit
  * @param {string[]} quiet */
 function mend(limit, quiet) {
@@ -40,8 +42,7 @@ function mend(limit, quiet) {
   /** @param {number} rested */
   function settle(rested) {
     clearTimeout(memory.timer)
-    const rests = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
-    if (rested < 2) memory.timer = setTimeout(() => settle(rests() ? rested + 1 : 0), 150)
+    if (rested < 2) memory.timer = setTimeout(() => settle(isRunning() ? 0 : rested + 1), 150)
     else [memory.pushed, memory.before] = [false, null]
   }
 

@@ -1,7 +1,9 @@
 /* What has no room in a row of controls stands behind a button, and is on the page all the time: only so do its controls hear
    of every value that they get (tfm_ui/page/controls_line.py). */
 
-const BUTTON = "button.more", OVERLAYS = "[role=listbox], [data-st-overlay-root]" // an open list lies outside of what opened it
+import { OVERLAYS } from "../streamlit_private/dom.js"
+
+const BUTTON = "button.more"
 const EDGE = 8 // px between what is opened and the edges of the window
 
 /** @param {Element | null} button */

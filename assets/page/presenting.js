@@ -6,6 +6,8 @@
    last step that the page has heard of. Letters do nothing while something is typed. The arrows belong to a picture or control
    that has the focus. */
 
+import { isRunning, scroller } from "../streamlit_private/dom.js"
+
 const TYPES = "input:not([type=range], [type=checkbox], [type=radio], [type=number]), textarea, [contenteditable], [role=combobox]"
 const HAS_ARROWS = "input, textarea, select, summary, [contenteditable], "
   + "[role=slider], [role=combobox], [role=listbox], [role=menu], [role=radiogroup], [role=dialog]"
@@ -63,7 +65,7 @@ function ask(wanted, tries = 0) {
  * @param {number} tries @param {number} rested */
 function look(tries, rested) {
   if (!target || !isPresenting() || isShown(target)) return
-  const rests = document.querySelector("[data-test-script-state]")?.dataset.testScriptState !== "running"
+  const rests = !isRunning()
   if (rests && rested + 1 === LOOKS) return ask(target, tries + 1)
   waiting = setTimeout(() => { look(tries, rests ? rested + 1 : 0) }, LOOK)
 }
@@ -115,11 +117,11 @@ function act(event) {
   if (isLetter && at.closest(TYPES)) return
   const inPicture = inside !== event.target
   if (key.startsWith("Arrow") && (inPicture || at.closest(HAS_ARROWS))) return
-  if (key === "Escape" && (inPicture || at.closest("[role=dialog], [data-testid=stPopoverBody], input, textarea"))) return
+  if (key === "Escape" && (inPicture || at.closest("[role=dialog], input, textarea"))) return
   if (steps[key]) walk(...steps[key])
   else if (scrolls[key]) {
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches
-    document.querySelector(".stMain")?.scrollBy({ top: scrolls[key] * SCREEN * innerHeight, behavior: isStill ? "instant" : "smooth" })
+    scroller()?.scrollBy({ top: scrolls[key] * SCREEN * innerHeight, behavior: isStill ? "instant" : "smooth" })
   } else if (key === text) edit()
   else if (!(buttons[key] && press(buttons[key]))) return
   event.preventDefault()

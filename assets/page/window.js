@@ -3,6 +3,7 @@
 
 import { listen as listenForBack } from "./back.js"
 import { listen } from "./more.js"
+import { foldOfSidebar } from "../streamlit_private/dom.js"
 
 const NEEDS = 1100 // px that sidebar and picture need side by side; Streamlit itself folds the sidebar of phones
 const KEYBOARD = 120 // px that a keyboard is high, at least
@@ -16,8 +17,7 @@ export default function () {
   addEventListener("resize", showActive)
   globalThis.navigation?.addEventListener("currententrychange", showActive)
   if (innerWidth < NEEDS) {
-    const fold = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stSidebarCollapseButton] button[aria-expanded=true]"))
-    fold?.click()
+    foldOfSidebar()?.click()
   }
   const screen = visualViewport
   let high = screen?.height ?? 0

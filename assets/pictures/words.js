@@ -9,7 +9,7 @@
    that this page never has. So once all pictures rest, words that are still ahead are replaced by the page's own. */
 
 import { wordsAlone } from "./ask.js"
-import { isRunning } from "./page.js"
+import { isRunning } from "../streamlit_private/dom.js"
 
 const PANEL = '[class*="st-key-panel_"]'
 /** @type {Record<string, string | undefined>} */

@@ -40,7 +40,7 @@
     drawn.clear()
     const map = [...document.querySelectorAll(".js-plotly-plot .heatmaplayer image")].map(image => image.href.baseVal)
     if (map.length) shown.plotly = map.join()
-    const text = document.querySelector("[data-testid=stText]")
+    const text = document.querySelector(partOfStreamlit.text)
     if (text) shown.text = text.textContent
     return shown
   }
@@ -51,7 +51,7 @@
   const frame = () => { if (state.watching) { channel.port2.postMessage(0); requestAnimationFrame(frame) } }
   channel.port1.onmessage = () => {
     const now = performance.now()
-    if (document.querySelector("h1, [data-testid=stText]")?.textContent) first.text ??= now
+    if (document.querySelector(`h1, ${partOfStreamlit.text}`)?.textContent) first.text ??= now
     const shown = look()
     for (const name in shown) if (shown[name] !== state.shown[name]) {
       state.shown[name] = shown[name]
@@ -73,7 +73,7 @@
       const until = performance.now() + limit
       for (;;) {
         await new Promise(done => setTimeout(done, 50))
-        const running = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState !== "notRunning"
+        const running = document.querySelector(`[${partOfStreamlit.state}=notRunning]`) === null
         const now = performance.now()
         if (state.latest && !running && now - state.latest > quiet) return state.marks
         if (now > until) throw new Error("no picture has changed")

@@ -3,7 +3,7 @@
    A page is known by what is in it: our arcs, BertViz's head_view or its model_view. `hover(i)` moves onto the query i
    and returns whether the page now shows that token's lines and no others. */
 
-const hosts = () => document.querySelectorAll(".st-key-panel_arcs .stBidiComponent, .st-key-panel_arcs .stBidiComponent *")
+const hosts = () => document.querySelectorAll(".st-key-picture_arcs *")
 const mouse = { bubbles: true, view: window }
 
 function ours(i) {

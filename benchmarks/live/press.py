@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, WebSocket
 
+from benchmarks.streamlit_private.dom import PLAIN_TEXT, STATE
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import as_text
 from tfm_ui.state.model_state import ModelState
@@ -60,7 +61,9 @@ class Clocked:
 
     def __init__(self, browser: Browser, url: str, on_websocket: Callable[[WebSocket], None] | None = None) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
-        self.context.add_init_script(path=CLOCK)
+        self.context.add_init_script(
+            f'window.partOfStreamlit = {{ state: "{STATE}", text: "{PLAIN_TEXT}" }}\n{CLOCK.read_text()}'
+        )
         self.page = self.context.new_page()
         if on_websocket:
             self.page.on("websocket", on_websocket)

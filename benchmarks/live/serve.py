@@ -15,9 +15,9 @@ from urllib.error import HTTPError, URLError
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, WebSocket, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.streamlit_private.dom import APP, COMPONENT, SKELETON, STATE
+from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, asks_for_a_run, begins_a_run, end_of_a_run
 from run import BROWSERS
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ def running_server(
 def is_healthy(port: int) -> bool:
     """Whether a server answers at this port, with any status."""
     try:
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
+        urllib.request.urlopen(f"http://127.0.0.1:{port}{HEALTH}").close()
         return True
     except HTTPError:  # it answers below another path
         return True
@@ -95,18 +95,18 @@ def chromium(*options: str) -> Iterator[Browser]:
 
 # Why the page does not stand still: the app is running, its components have not come, a picture does not rest, or words
 # are ahead of the page.
-RUNNING = """() => {
-  const state = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState
-  return state === "notRunning" ? [] : [`the app is ${state}`]
-}"""
+RUNNING = f"""() => {{
+  const state = document.querySelector("{APP}")?.getAttribute("{STATE}")
+  return state === "notRunning" ? [] : [`the app is ${{state}}`]
+}}"""
 UNREST = f"""() => {{
   const pictures = node => [...node.querySelectorAll("*")].flatMap(element => [
     ...element.matches("[data-picture]") ? [element] : [], ...element.shadowRoot ? pictures(element.shadowRoot) : []])
   const restless = pictures(document).filter(picture => !("settled" in picture.dataset))
   return [
     ...({RUNNING})(),
-    ...window.attentionLabHistory || !document.querySelector("[data-testid^=stBidiComponent]") ? [] : ["a component"],
-    ...document.querySelector("[data-testid=stSkeleton]") ? ["a skeleton"] : [],
+    ...window.attentionLabHistory || !document.querySelector("{COMPONENT}") ? [] : ["a component"],
+    ...document.querySelector("{SKELETON}") ? ["a skeleton"] : [],
     ...restless.map(({{ attributes }}) => `a picture with ${{[...attributes].map(({{ name }}) => name)}}`),
     ...document.documentElement.hasAttribute("data-behind") ? ["words"] : [],
   ]
@@ -163,17 +163,14 @@ class Window:
 
     def _sent(self, message: str | bytes) -> None:
         self.messages_sent += 1
-        if isinstance(message, bytes) and BackMsg.FromString(message).WhichOneof("type") == "rerun_script":
+        if asks_for_a_run(message):
             self.unanswered, self._begun = True, False
 
     def _received(self, message: str | bytes) -> None:
-        if not isinstance(message, bytes):
-            return
-        forward = ForwardMsg.FromString(message)
-        if forward.WhichOneof("type") == "new_session":
+        if begins_a_run(message):
             self._begun = True
-        elif forward.WhichOneof("type") == "script_finished":
-            stopped = forward.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif (how := end_of_a_run(message)) is not None:
+            stopped = how == STOPPED
             self.runs += not stopped
             self.unanswered = self.unanswered and (stopped or not self._begun)
 

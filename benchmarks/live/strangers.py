@@ -11,7 +11,9 @@ from contextlib import suppress
 from urllib.parse import urlencode
 
 import aiohttp
-from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.streamlit_private.protocol import STREAM, UPLOADS, asking
+from tfm_ui.visitors.visitor import COOKIE
 
 PATIENCE = 90.0  # seconds that an attacker waits for an answer
 FROM = {"X-Forwarded-For": "203.0.113.9"}  # of documentation (RFC 5737): nobody's
@@ -38,7 +40,7 @@ class Stranger:
 
     async def ask(self, http: aiohttp.ClientSession, path: str, link: Mapping[str, object], **more: str) -> None:
         """Ask for pictures as a visitor who is new each time."""
-        cookie = {"Cookie": f"_streamlit_xsrf=2|00|{secrets.token_hex(8)}|1"}
+        cookie = {"Cookie": f"{COOKIE}=2|00|{secrets.token_hex(8)}|1"}
         with suppress(aiohttp.ClientError, TimeoutError):
             question = http.post(f"{self.address}{path}", data=urlencode(link), headers=FROM | cookie | more)
             async with question as answer:
@@ -67,9 +69,9 @@ class Stranger:
 
     async def tab(self, http: aiohttp.ClientSession, first: bytes | str | None, seconds: float) -> None:
         """Open a websocket, send a first message, and stay so long, unless the server closes it."""
-        headers = FROM | {"Cookie": f"_streamlit_xsrf=2|00|{secrets.token_hex(8)}|1"}
+        headers = FROM | {"Cookie": f"{COOKIE}=2|00|{secrets.token_hex(8)}|1"}
         with suppress(aiohttp.ClientError, TimeoutError, ConnectionError):
-            async with http.ws_connect(f"{self.address}/_stcore/stream", headers=headers, max_msg_size=0) as tab:
+            async with http.ws_connect(f"{self.address}{STREAM}", headers=headers, max_msg_size=0) as tab:
                 if isinstance(first, str):
                     await tab.send_str(first)
                 elif first:
@@ -77,15 +79,6 @@ class Stranger:
                 async with asyncio.timeout(seconds):
                     async for _ in tab:
                         pass
-
-
-def _first(text: str = "", page: str = "heads") -> bytes:
-    message = BackMsg()
-    message.rerun_script.page_name = page
-    if text:
-        value = message.rerun_script.widget_states.widgets.add()
-        value.id, value.string_value = f"$$ID-{secrets.token_hex(8)}-text", text
-    return message.SerializeToString()
 
 
 async def huge_heads(stranger: Stranger) -> None:
@@ -108,13 +101,14 @@ async def large_messages(stranger: Stranger) -> None:
     """Messages that are larger than any browser's, and values of widgets that do not exist."""
     async with stranger.session() as http:
         sizes = [900_000] * 8 + [5_000_000] * 4
-        await asyncio.gather(*(stranger.tab(http, _first("x" * size), 15) for size in sizes))
+        texts = [{f"$$ID-{secrets.token_hex(8)}-text": "x" * size} for size in sizes]
+        await asyncio.gather(*(stranger.tab(http, asking("heads", texts=each), 15) for each in texts))
 
 
 async def nonsense(stranger: Stranger) -> None:
     """Messages that are none, text, and questions that cannot be."""
     async with stranger.session() as http:
-        tabs = (stranger.tab(http, first, 5) for first in (b"\xff" * 1000, "hello", b"", _first(page="../etc")))
+        tabs = (stranger.tab(http, first, 5) for first in (b"\xff" * 1000, "hello", b"", asking("../etc")))
         paths = ("/pictures/nonsense", "/pictures/head+head", "/pictures/%2e%2e", "/pictures/heads")
         links: list[Mapping[str, object]] = [{"text": "\x00" * 9}, {f"p{n}": 1 for n in range(900)}, {"seed": "\udc80"}]
         asked = (
@@ -157,7 +151,7 @@ async def uploads(stranger: Stranger) -> None:
     async with stranger.session() as http:
         for _ in range(5):
             with suppress(aiohttp.ClientError, TimeoutError):
-                address = f"{stranger.address}/_stcore/upload_file/{secrets.token_hex(8)}/{secrets.token_hex(8)}"
+                address = f"{stranger.address}{UPLOADS}{secrets.token_hex(8)}/{secrets.token_hex(8)}"
                 async with http.put(address, data=b"x" * 5_000_000, headers=FROM) as answer:
                     stranger.statuses[answer.status] += 1
 

@@ -8,14 +8,13 @@ from types import TracebackType
 from typing import Self
 
 import aiohttp
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.live.visitor_answers import problem_of, split
 from benchmarks.live.visitor_kept import Kept, Move
 from benchmarks.live.visitor_page import WHOLE, Page, Shown, with_values
+from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, STREAM, BackMsg, ForwardMsg, end_of_a_run
+from tfm_ui.visitors.visitor import COOKIE
 
-COOKIE = "_streamlit_xsrf"
 CONNECTIONS = 6  # that a browser opens to one server
 PATIENCE = 120  # seconds that anything may take
 
@@ -51,11 +50,11 @@ class Visitor:
             headers={"Origin": self._address, "Accept-Encoding": "gzip"},
         )
         self._began = time.perf_counter()
-        async with self._http.get(f"{self._address}/_stcore/health") as answer:
+        async with self._http.get(f"{self._address}{HEALTH}") as answer:
             token = answer.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
         self._cookie = {"Cookie": f"{COOKIE}={token}"}
         self._socket = await self._http.ws_connect(
-            f"{self._address.replace('http', 'ws', 1)}/_stcore/stream",
+            f"{self._address.replace('http', 'ws', 1)}{STREAM}",
             protocols=("streamlit", token),
             headers=self._cookie,
             max_msg_size=0,
@@ -160,10 +159,9 @@ class Visitor:
     async def _read(self) -> None:
         """Read what the server sends until the tab is closed."""
         async for message in self._socket:
-            forward = ForwardMsg.FromString(message.data)
-            self.page.read(forward)
-            if forward.WhichOneof("type") == "script_finished":
-                self._run_has_ended(forward.script_finished)
+            self.page.read(ForwardMsg.FromString(message.data))
+            if (how := end_of_a_run(message.data)) is not None:
+                self._run_has_ended(how)
         self.kept.errors.append(f"the server has closed the websocket, with code {self._socket.close_code}")
 
     def _run_has_ended(self, how: int) -> None:
@@ -175,7 +173,7 @@ class Visitor:
             self._note_answered()
             self._ask_for_the_rest()
             self._ended.set()
-        elif how != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+        elif how != STOPPED:
             self.kept.errors.append(f"a run of the page has ended with status {how}")
 
     def _note_answered(self) -> None:

@@ -5,13 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode
 
-from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
 from benchmarks.live.visitor_widgets import Control, control_of
+from benchmarks.streamlit_private.protocol import PART_SUCCEEDED, SUCCEEDED, ClientState, Element, ForwardMsg
 
-WHOLE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+WHOLE = SUCCEEDED, PART_SUCCEEDED
 AGE = 2  # runs for which a browser keeps a message that it may be told of by its hash alone
 
 
@@ -80,7 +77,7 @@ class Page:
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._place(tuple(message.metadata.delta_path), message)
         elif kind == "script_finished" and message.script_finished in WHOLE:
-            self._tidy(message.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+            self._tidy(message.script_finished == PART_SUCCEEDED)
 
     def _place(self, path: tuple[int, ...], message: ForwardMsg) -> None:
         element = message.delta.new_element

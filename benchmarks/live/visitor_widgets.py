@@ -2,11 +2,7 @@
 
 from dataclasses import dataclass
 
-from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.NumberInput_pb2 import NumberInput
-from streamlit.proto.Selectbox_pb2 import Selectbox
-from streamlit.proto.Slider_pb2 import Slider
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+from benchmarks.streamlit_private.protocol import Element, WidgetState
 
 # The only kinds of widgets with a state that the app has; buttons, menus and pictures send something at a click alone.
 KINDS = ("checkbox", "number_input", "selectbox", "slider", "text_area", "text_input")
@@ -72,18 +68,19 @@ def control_of(element: Element) -> Control | None:
     if kind == "checkbox":
         state.bool_value = widget.value if widget.set_value else widget.default
     elif kind == "selectbox":
-        options = _choose(state, widget)
+        options = _choose(state, element)
     elif kind == "number_input":
-        values = _type_number(state, widget)
+        values = _type_number(state, element)
     elif kind == "slider":
-        values, options = _slide(state, widget)
+        values, options = _slide(state, element)
     else:
         state.string_value = widget.value if widget.set_value else widget.default
     choices: range | tuple[str, ...] = () if widget.disabled else options or values
     return Control(widget.query_param_key, state, choices, bool(widget.set_value))
 
 
-def _choose(state: WidgetState, widget: Selectbox) -> tuple[str, ...]:
+def _choose(state: WidgetState, element: Element) -> tuple[str, ...]:
+    widget = element.selectbox
     chosen = widget.raw_value if widget.set_value else ""
     if not chosen and widget.HasField("default"):
         chosen = widget.options[widget.default]
@@ -91,9 +88,10 @@ def _choose(state: WidgetState, widget: Selectbox) -> tuple[str, ...]:
     return ()  # what it offers is written in other words than in a link
 
 
-def _type_number(state: WidgetState, widget: NumberInput) -> range:
+def _type_number(state: WidgetState, element: Element) -> range:
+    widget = element.number_input
     value = widget.value if widget.set_value else widget.default
-    if widget.data_type != NumberInput.DataType.INT:
+    if widget.data_type != widget.DataType.INT:
         state.double_value = value
         return range(0)
     state.int_value = int(value)
@@ -101,14 +99,15 @@ def _type_number(state: WidgetState, widget: NumberInput) -> range:
     return range(int(widget.min), int(widget.max) + 1, int(widget.step) or 1) if has_both else range(0)
 
 
-def _slide(state: WidgetState, widget: Slider) -> tuple[range, tuple[str, ...]]:
+def _slide(state: WidgetState, element: Element) -> tuple[range, tuple[str, ...]]:
+    widget = element.slider
     places = list(widget.value if widget.set_value else widget.default)
-    if widget.type == Slider.Type.SELECT_SLIDER:
+    if widget.type == widget.Type.SELECT_SLIDER:
         options = tuple(widget.options)
         chosen = list(widget.raw_value) if widget.set_value and widget.raw_value else [options[int(p)] for p in places]
         state.string_array_value.data.extend(chosen)
         return range(0), options if len(places) == 1 else ()
     state.double_array_value.data.extend(places)
-    if widget.data_type != Slider.DataType.INT or len(places) > 1:
+    if widget.data_type != widget.DataType.INT or len(places) > 1:
         return range(0), ()
     return range(int(widget.min), int(widget.max) + 1, int(widget.step) or 1), ()

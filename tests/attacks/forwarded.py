@@ -4,6 +4,7 @@ import http.client
 
 from websockets.sync.client import connect
 
+from benchmarks.streamlit_private.protocol import STREAM
 from tests.tfm_ui.cookies import cookie
 
 PROXY, STRANGER = "127.0.0.1", "127.0.0.2"  # both are this machine
@@ -14,7 +15,7 @@ FIRST, SECOND = "198.51.100.1", "198.51.100.2"  # two visitors, as both say
 def second_visit(place: str, source: str) -> tuple[int, str]:
     """The answer to a second visitor by way of this address while a first one has a tab: its status and its text."""
     first = {"X-Forwarded-For": FIRST, "Cookie": cookie("a")}
-    with connect(f"ws://{place}/_stcore/stream", additional_headers=first, source_address=(source, 0)):
+    with connect(f"ws://{place}{STREAM}", additional_headers=first, source_address=(source, 0)):
         connection = http.client.HTTPConnection(place, timeout=60, source_address=(source, 0))
         second = {"X-Forwarded-For": SECOND, "Cookie": cookie("b"), "Sec-Fetch-Dest": "document"}
         connection.request("GET", "/heads", headers=second)

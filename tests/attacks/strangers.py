@@ -13,11 +13,10 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import psutil
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.live.process_tree import ProcessTree
+from benchmarks.streamlit_private.protocol import STREAM, SUCCEEDED, asking, end_of_a_run
 from tests.tfm_ui.cookies import cookie
 
 T = TypeVar("T")
@@ -123,12 +122,9 @@ class Tabs:
         return list(await asyncio.gather(*(self._tab(m, f"visitor-{i % visitors}") for i, m in enumerate(models))))
 
     async def _tab(self, model: dict[str, object], visitor: str) -> ClientConnection:
-        url = f"ws://127.0.0.1:{self._server.port}/_stcore/stream"
+        url = f"ws://127.0.0.1:{self._server.port}{STREAM}"
         tab = await connect(url, additional_headers={"Cookie": cookie(visitor)}, max_size=None)
-        message = BackMsg()
-        message.rerun_script.query_string = urlencode(model)
-        message.rerun_script.page_name = self._page
-        await tab.send(message.SerializeToString())
+        await tab.send(asking(self._page, urlencode(model)))
         return tab
 
     def wait(self) -> int:
@@ -142,9 +138,8 @@ class Tabs:
     async def _run(tab: ClientConnection) -> bool:
         async with asyncio.timeout(90):
             while True:
-                message = ForwardMsg.FromString(await tab.recv())
-                if message.WhichOneof("type") == "script_finished":
-                    return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+                if (how := end_of_a_run(await tab.recv())) is not None:
+                    return how == SUCCEEDED
 
     def close(self) -> None:
         """Close all tabs."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.live.serve import running_server
+from benchmarks.streamlit_private.protocol import STREAM, asking
 from tests.attacks.strangers import Server
 from tests.tfm_ui.cookies import cookie
 
@@ -28,19 +28,7 @@ def grown(server: Server, by: Callable[[], None]) -> int:
 
 
 def opened(server: Server, *, visitor: str = "") -> ClientConnection:
-    return connect(
-        f"ws://127.0.0.1:{server.port}/_stcore/stream", additional_headers={"Cookie": cookie(visitor or "v")}
-    )
-
-
-def asks_for_a_page(widget: str, text: str = "") -> bytes:
-    """A browser's message, with a value for one widget."""
-    message = BackMsg()
-    message.rerun_script.page_name = "heads"
-    if text:
-        value = message.rerun_script.widget_states.widgets.add()
-        value.id, value.string_value = widget, text
-    return message.SerializeToString()
+    return connect(f"ws://127.0.0.1:{server.port}{STREAM}", additional_headers={"Cookie": cookie(visitor or "v")})
 
 
 def huge_heads_are_not_kept(server: Server) -> None:
@@ -69,7 +57,7 @@ def unknown_widgets_are_not_kept(server: Server) -> None:
     def send() -> None:
         for number in range(8):
             with opened(server, visitor=f"v{number}") as tab, suppress(ConnectionClosed):
-                tab.send(asks_for_a_page("nobody", "x" * 20 * MEGABYTE))
+                tab.send(asking("heads", texts={"nobody": "x" * 20 * MEGABYTE}))
                 tab.recv()
 
     assert grown(server, send) < 60 * MEGABYTE
@@ -89,7 +77,7 @@ def who_opens_tabs_and_asks_for_no_page_keeps_nobody_out(server: Server) -> None
         give_up = time.monotonic() + 60
         while True:
             with suppress(ConnectionClosed, InvalidStatus), opened(server) as tab:
-                tab.send(asks_for_a_page(""))
+                tab.send(asking("heads"))
                 if tab.recv(timeout=60):
                     break
             assert time.monotonic() < give_up

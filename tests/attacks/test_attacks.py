@@ -12,6 +12,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from benchmarks.streamlit_private.protocol import STREAM
 from tests.attacks.strangers import LARGE, LARGEST, Server
 
 GIGABYTE = 10**9
@@ -108,4 +109,4 @@ def test_who_writes_slowly_keeps_nobody_out(server):
 def test_a_foreign_page_gets_nothing(server: Server):
     assert server.ask("head", {}, Origin="http://evil.test")[0] == 403
     with pytest.raises(InvalidStatus, match="403"):
-        connect(f"ws://127.0.0.1:{server.port}/_stcore/stream", origin="http://evil.test")
+        connect(f"ws://127.0.0.1:{server.port}{STREAM}", origin="http://evil.test")

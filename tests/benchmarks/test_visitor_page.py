@@ -2,15 +2,12 @@
 
 import json
 
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.NumberInput_pb2 import NumberInput
-
 from benchmarks.live.visitor_page import Page, Shown, with_values
+from benchmarks.streamlit_private.protocol import PART_SUCCEEDED, STOPPED, SUCCEEDED, Element, ForwardMsg
 
-WHOLE, PART = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 SEED = {
     "number_input": {"id": "$$ID-1-seed", "query_param_key": "seed", "default": 7, "has_min": True, "has_max": True}
-    | {"max": 99, "step": 1, "data_type": NumberInput.DataType.INT}
+    | {"max": 99, "step": 1, "data_type": Element().number_input.DataType.INT}
 }
 
 
@@ -24,7 +21,7 @@ def element(content, *path, fragment="", **more):
     return ForwardMsg(delta=delta, metadata={"delta_path": path}, **more)
 
 
-def run(page, *messages, how=WHOLE):
+def run(page, *messages, how=SUCCEEDED):
     page.read(ForwardMsg(new_session={"page_script_hash": "router"}))
     for message in messages:
         page.read(message)
@@ -55,7 +52,7 @@ def test_what_a_run_does_not_draw_again_is_gone_but_a_run_of_a_part_leaves_the_r
         element(picture("b", ""), 0, 1, fragment="f"),
     )
     page = run(Page(""), *drawn)
-    run(page, element(picture("a", ""), 0, 0, fragment="f"), how=PART)
+    run(page, element(picture("a", ""), 0, 0, fragment="f"), how=PART_SUCCEEDED)
     assert [shown.name for shown in page.pictures] == ["a"]
     assert list(page.controls) == ["seed"]
     run(page, element(picture("a", ""), 0, 0))
@@ -64,7 +61,7 @@ def test_what_a_run_does_not_draw_again_is_gone_but_a_run_of_a_part_leaves_the_r
 
 def test_a_run_that_was_stopped_removes_nothing():
     page = run(Page(""), element(picture("a", ""), 0, 0))
-    run(page, how=ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+    run(page, how=STOPPED)
     assert [shown.name for shown in page.pictures] == ["a"]
 
 

@@ -1,22 +1,22 @@
 """The states of widgets are those that a browser has sent for the same page."""
 
 import pytest
-from streamlit.proto.Element_pb2 import Element
-from streamlit.proto.NumberInput_pb2 import NumberInput
-from streamlit.proto.Slider_pb2 import Slider
 
 from benchmarks.live.visitor_widgets import control_of
+from benchmarks.streamlit_private.protocol import Element
+
+NUMBER, SLIDER = Element().number_input, Element().slider  # for their kinds
 
 
 def number_input(**more):
-    given = {"id": "$$ID-5-seed", "query_param_key": "seed", "data_type": NumberInput.DataType.INT, "default": 7}
+    given = {"id": "$$ID-5-seed", "query_param_key": "seed", "data_type": NUMBER.DataType.INT, "default": 7}
     limits = {"has_min": True, "has_max": True, "min": 0, "max": 9, "step": 1}
     return control_of(Element(number_input=given | limits | more))
 
 
 def select_slider(**more):
     given = {"id": "$$ID-1-num_heads", "query_param_key": "num_heads", "options": ["1", "2", "4"], "default": [1]}
-    return control_of(Element(slider=given | {"type": Slider.Type.SELECT_SLIDER} | more))
+    return control_of(Element(slider=given | {"type": SLIDER.Type.SELECT_SLIDER} | more))
 
 
 def test_a_box_of_whole_numbers_sends_a_whole_number():
@@ -29,8 +29,8 @@ def test_a_box_of_whole_numbers_sends_a_whole_number():
 def test_a_slider_of_names_sends_a_name_and_one_of_numbers_a_number():
     assert list(select_slider().state.string_array_value.data) == ["2"]
     assert list(select_slider().at("4").string_array_value.data) == ["4"]
-    given = {"id": "$$ID-2-num_layers", "default": [2], "min": 1, "max": 8, "step": 1, "type": Slider.Type.SLIDER}
-    control = control_of(Element(slider=given | {"data_type": Slider.DataType.INT}))
+    given = {"id": "$$ID-2-num_layers", "default": [2], "min": 1, "max": 8, "step": 1, "type": SLIDER.Type.SLIDER}
+    control = control_of(Element(slider=given | {"data_type": SLIDER.DataType.INT}))
     assert list(control.state.double_array_value.data) == [2.0]
     assert (control.value, list(control.values)) == ("2", [*range(1, 9)])
 

@@ -17,7 +17,6 @@ ALL_BUT_CONTRAST: Rules = {"rules": {"color-contrast": {"enabled": False}}}
 
 
 EVERYWHERE = ""
-MAIN = ".stMain"  # all that another view of a lens changes; around it are the bar at the top and the sidebar
 RUN = """async ([within, options]) => (await axe.run(within || document, options)).violations
   .flatMap(({ id, impact, nodes }) => nodes.map(({ html }) => [impact, `${id}: ${html.slice(0, 200)}`]))"""
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from benchmarks.live.serve import Window
+from benchmarks.streamlit_private.dom import HEADER
 
 PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
 expect.set_options(timeout=PATIENCE)
@@ -118,7 +119,7 @@ class Visitor(Window):
 
     def go(self, name: str) -> None:
         """Go to another page by the bar at the top."""
-        self.page.locator("[data-testid=stTopNavLinkContainer]").get_by_role("link", name=name, exact=True).click()
+        self.page.locator(HEADER).get_by_role("link", name=name, exact=True).click()
 
     def head(self, layer: int, head: int) -> Locator:
         """A head's button in the grid."""

@@ -3,6 +3,7 @@
 import time
 from typing import NamedTuple
 
+from benchmarks.streamlit_private.dom import MAIN, TABLE
 from tests.browser.conftest import Visitor
 from tfm_ui.lenses import lens
 from tfm_ui.page.lens import Lens
@@ -15,10 +16,10 @@ BOXES = """() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
     ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
   const stage = document.querySelector(".st-key-stage"), pictures = within(stage, "[data-picture]")
-  const main = pictures.length ? pictures : within(stage, "table:not([role]), [data-testid=stDataFrame]")
+  const main = pictures.length ? pictures : within(stage, "table:not([role]), TABLE")
   return main.map(e => e.getBoundingClientRect()).filter(box => box.width && box.height)
     .map(({ left, top, width, height }) => [left, top, width, height])
-}"""
+}""".replace("TABLE", TABLE)
 
 
 class Box(NamedTuple):
@@ -62,7 +63,7 @@ def whole_picture(visitor: Visitor, height: float) -> Box:
 def top(visitor: Visitor) -> float:
     """Where the stage begins: whatever stands above the picture would move it."""
     element = visitor.page.locator(".st-key-stage")
-    return element.evaluate("e => e.getBoundingClientRect().top + document.querySelector('.stMain').scrollTop")
+    return element.evaluate(f"e => e.getBoundingClientRect().top + document.querySelector('{MAIN}').scrollTop")
 
 
 def path(name: str) -> str:

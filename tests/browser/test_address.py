@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import ELEMENT
 from tests.browser.conftest import Visitor
 from tests.browser.stage import path_of, presented
 from tfm_ui.lenses import lenses
@@ -26,11 +27,11 @@ WORDS = """() => Object.fromEntries([...document.querySelectorAll("[data-words]"
 CONTROLS = """() => {
   const value = control => control.ariaValueText
     ?? (["checkbox", "radio"].includes(control.type) ? control.checked : control.value)
-  const all = [...document.querySelectorAll(".stElementContainer[class*=st-key-]")].map(element => [
+  const all = [...document.querySelectorAll("ELEMENT[class*=st-key-]")].map(element => [
     [...element.classList].find(name => name.startsWith("st-key-")).replace(/^st-key-_(.+)_\\d+$/, "$1"),
     [...element.querySelectorAll("input, textarea, [role=slider]")].map(value).join("|")])
   return Object.fromEntries(all.filter(([key, shown]) => shown && !key.includes("prediction")))
-}"""
+}""".replace("ELEMENT", ELEMENT)
 ASKED = "() => document.querySelector('.ask')?.innerText + document.querySelector('.st-key-_set_up')?.innerText"
 COMPARED = {"controls": CONTROLS, "words": WORDS, "question": ASKED}
 KEYS = ("n", "b", "PageDown", "ArrowLeft", "l", "k", "s", "a")

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import MAIN
 from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
@@ -132,7 +133,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrollin
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     point = page.get_by_role("button", name="key B at")
     point.scroll_into_view_if_needed()
-    before, box = page.evaluate("document.querySelector('.stMain').scrollTop"), point.bounding_box()
+    before, box = page.locator(MAIN).evaluate("e => e.scrollTop"), point.bounding_box()
     fingers = page.context.new_cdp_session(page)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     for kind, step in (("touchStart", 0), ("touchMove", 20), ("touchMove", 40), ("touchEnd", None)):
@@ -142,5 +143,5 @@ def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrollin
     moved = vectors(state(visitor).entries)[1]
     assert moved[0] < 0
     assert moved[1] < 1
-    assert page.evaluate("document.querySelector('.stMain').scrollTop") == before
+    assert page.locator(MAIN).evaluate("e => e.scrollTop") == before
     answered(visitor, state(visitor))

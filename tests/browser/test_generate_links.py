@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import ERROR
 from tests.browser.generate import MODEL, SHORT, picture, shown, texts
 from tfm_ui.lenses.generate.panel import LAB, PROMPT
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
@@ -42,7 +43,7 @@ def nonsense_is_corrected_and_said(visitor, parameters: dict[str, str]) -> None:
     visitor.open(f"/generate?{urlencode(LAB | parameters)}")
     assert texts(visitor)[0].startswith(PROMPT)
     expect(visitor.page.locator(".st-key-notices")).to_contain_text("The link asked for")
-    assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert visitor.page.locator(ERROR).count() == 0
 
 
 def any_text_is_continued_and_stands_as_it_is(visitor, query: str) -> None:
@@ -52,7 +53,7 @@ def any_text_is_continued_and_stands_as_it_is(visitor, query: str) -> None:
     assert picture(visitor).locator("img, script, .text b").count() == 0
     if "img" in query:
         assert text.startswith("<img src=x onerror=alert(1)><script>alert(2)</script><b>")
-    assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert visitor.page.locator(ERROR).count() == 0
 
 
 def without_a_text_lab_gpt_begins_at_the_start_token(visitor) -> None:
@@ -66,7 +67,7 @@ def without_a_text_lab_gpt_begins_at_the_start_token(visitor) -> None:
 def a_model_that_cannot_write_says_so(visitor, query: str, view: str) -> None:
     visitor.back_to(f"/generate?{query}&generate_view={view}&text=the+sea")
     expect(visitor.page.get_by_text(CANNOT[query]).first).to_be_visible()
-    assert visitor.page.locator("[data-testid=stException]").count() == 0
+    assert visitor.page.locator(ERROR).count() == 0
 
 
 def test_whatever_a_link_asks_for_is_continued_or_corrected_or_refused_in_words(visit, request):

@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import ERROR, MENU, TABLE
 from tests.browser.conftest import FRAMES, NO_MOTION
 from tests.browser.links import same
 from tfm_ui.lenses.heads.panels import Heads
@@ -126,9 +127,9 @@ def the_numbers_and_the_source_open(visitor) -> None:
     visitor.page.get_by_text("def attention_weights").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.press("Numbers", "head")
-    visitor.page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
+    visitor.page.locator(f"{MENU} {TABLE}").wait_for()
     visitor.page.keyboard.press("Escape")
-    visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
+    visitor.page.locator(MENU).wait_for(state="hidden")
 
 
 def table_row(visitor, row: int, x: int = 150) -> None:
@@ -166,7 +167,7 @@ def a_row_of_the_table_locks_its_head_sorted_or_not_and_the_locked_head_is_its_s
     lowest = int(entropy.argmin())
     table_row(visitor, 0)
     expect(heading).to_contain_text(f"Layer {lowest // 4 + 1}, head {lowest % 4 + 1}")
-    assert visitor.page.locator(".stException").count() == 0
+    assert visitor.page.locator(ERROR).count() == 0
 
 
 def test_a_head_of_the_grid_is_previewed_locked_isolated_and_its_numbers_open(visit):

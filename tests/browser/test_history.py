@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import ERROR, MARKDOWN, SIDEBAR
 from tests.opening import BAD_QUERIES
 from tfm_ui.state.links import LINK_CHARS
 
@@ -142,7 +143,7 @@ def back_to_another_page_takes_nothing_along(walk: Trail) -> None:
 
 def a_head_click_runs_the_lens_alone(walk: Trail) -> None:
     walk.visitor.back_to("/heads")
-    title = walk.page.locator(".stSidebar [data-testid=stMarkdown]").first
+    title = walk.page.locator(f"{SIDEBAR} {MARKDOWN}").first
     title.evaluate("e => e.dataset.mine = 1")
     walk.lock(2, 2)
     walk.at("/heads", heads_layer="2", heads_head="2")
@@ -259,9 +260,9 @@ def test_whatever_a_link_says_there_is_a_working_page(visit, path, queries, requ
         if number:
             visitor.open(path + query)  # each is a first visit: a new session of the server
         visitor.page.locator(".ask").wait_for()
-        assert visitor.page.locator("[data-testid=stException]").count() == 0, query
+        assert visitor.page.locator(ERROR).count() == 0, query
         visitor.page.wait_for_function(f"location.href.length <= {LINK_CHARS}")
         visitor.page.get_by_role("slider", name="Heads").press("ArrowRight")
         visitor.page.wait_for_function("location.search.includes('num_heads=')")
         visitor.wait()
-        assert visitor.page.locator("[data-testid=stException]").count() == 0, query
+        assert visitor.page.locator(ERROR).count() == 0, query

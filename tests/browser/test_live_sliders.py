@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import FOLD, UNFOLD
 from tests.browser.conftest import NO_MOTION, Visitor
 
 TOKENS, LAYERS, HEADS, WIDTH = "seq_len", "num_layers", "num_heads", "d_model"
@@ -76,9 +77,9 @@ def a_slider_of_steps_and_what_it_is_dragged_back_from(visitor) -> None:
 
 def test_by_touch_and_by_key(visit):
     visitor = visit("/?weights=random", width=390, has_touch=True)
-    visitor.page.get_by_test_id("stExpandSidebarButton").click()
+    visitor.page.locator(UNFOLD).click()
     visitor.page.locator(f".st-key-{LAYERS} input[type=range]").scroll_into_view_if_needed()
-    expect(visitor.page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+    expect(visitor.page.locator(FOLD)).to_be_attached()
     visitor.page.wait_for_function(NO_MOTION)
     touch, sent = visitor.page.context.new_cdp_session(visitor.page), visitor.messages_sent
 

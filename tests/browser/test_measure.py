@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 
+from benchmarks.streamlit_private.dom import PROGRESS
 from tests.browser.charts import faults, lines
 from tests.browser.conftest import Visitor
 
@@ -25,17 +26,17 @@ def several_stop_it_each_once_though_one_has_reloaded(first: Visitor, other: Vis
     """Both are at the same link. Nothing is mounted anew but by the reload."""
     lines = [visitor.page.locator(".st-key-line_measure").element_handle() for visitor in (first, other)]
     measure(first).click()
-    expect(first.page.locator(".stProgress")).to_contain_text(re.compile(r"Measuring: \d+%"))
+    expect(first.page.locator(PROGRESS)).to_contain_text(re.compile(r"Measuring: \d+%"))
     assert lines[0].evaluate("e => e.isConnected")
     first.page.reload()
-    expect(first.page.locator(".stProgress")).to_contain_text("Measuring:")
+    expect(first.page.locator(PROGRESS)).to_contain_text("Measuring:")
     lines[0] = first.page.locator(".st-key-line_measure").element_handle()
     other.back_to(LONG)
-    expect(other.page.locator(".stProgress")).to_contain_text(re.compile(r"Someone is measuring this now: \d+%"))
+    expect(other.page.locator(PROGRESS)).to_contain_text(re.compile(r"Someone is measuring this now: \d+%"))
     other.press("Join")
-    expect(other.page.locator(".stProgress")).to_contain_text("Measuring:")
+    expect(other.page.locator(PROGRESS)).to_contain_text("Measuring:")
     first.page.get_by_role("button", name="Stop").click()
-    expect(first.page.locator(".stProgress")).to_contain_text("Someone is measuring this now")
+    expect(first.page.locator(PROGRESS)).to_contain_text("Someone is measuring this now")
     other.page.get_by_role("button", name="Stop").click()
     for visitor in (first, other):
         expect(measure(visitor)).to_be_visible()

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.io
 from playwright.sync_api import Browser, expect
 
+from benchmarks.streamlit_private.dom import FIRST_CELL, MENU, TABLE
 from tests.tfm_ui.pictures.figure_checks import array
 from tfm_ui.page.panels import NOTEBOOK
 from tfm_ui.text import colours
@@ -48,7 +49,7 @@ def close(visitor) -> None:
     """The menu, before which the run that a download asks for has ended: one that ends later closes the next menu."""
     visitor.wait()
     visitor.page.keyboard.press("Escape")
-    visitor.page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
+    visitor.page.locator(MENU).wait_for(state="hidden")
 
 
 def needs_nothing_else(browser: Browser, html: Path, panel: str) -> None:
@@ -84,14 +85,14 @@ def the_figure_is_that_of_the_picture_and_the_menu_has_the_lines_for_a_notebook(
     assert figure.layout.template.layout.paper_bgcolor == colours.PAPER[scheme]
     assert figure.layout.title.text == visitor.heading().split("\n")[0].removesuffix(" query × key = 10 × 10")
     assert "heads_head=2" in figure.layout.meta["link"]
-    lines = visitor.page.locator("[data-testid=stPopoverBody] code").inner_text()
+    lines = visitor.page.locator(f"{MENU} code").inner_text()
     assert lines == NOTEBOOK.format("attention-lab-head.json")  # tests/laws/test_picture_figures.py runs them
     close(visitor)
 
 
 def the_summary_can_be_sorted(visitor) -> None:
-    table = visitor.page.locator(".st-key-panel_heads_numbers [data-testid=stDataFrame]")
-    first = table.locator("[data-testid=glide-cell-1-0]")  # column 0 marks the locked head
+    table = visitor.page.locator(f".st-key-panel_heads_numbers {TABLE}")
+    first = table.locator(FIRST_CELL)  # column 0 marks the locked head
     first.wait_for(state="attached")
     assert first.text_content() == "L1 h1"
     table.scroll_into_view_if_needed()

@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import MARKDOWN
 from tests.browser.plain_text import ADDRESSES, made_of_it
 from tfm_ui.text.markdown import JOINER
 
@@ -37,7 +38,7 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign_and_no_page_makes
     said = notices.inner_text().replace(JOINER, "")
     for name, value in HOSTILE.items():
         assert f"{name} = {value if len(value) <= 40 else value[:39] + '…'}" in said
-    styled = "a, img, strong, em, .katex, [data-testid=stMarkdownContainer] [role=img]"
+    styled = f"a, img, strong, em, .katex, {MARKDOWN} [role=img]"
     assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
     for path, fields in PAGES.items():
         visitor.open(f"{path}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")

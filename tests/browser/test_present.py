@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import HEADER, MAIN, SIDEBAR, UNFOLD
 from tests.browser.conftest import FRAMES
 from tests.browser.stage import picture
 from tfm_ui.lenses import lens, lenses
@@ -41,7 +42,7 @@ def a_presenter_needs_the_keys_alone(visitor) -> None:
     visitor.press("Present")
     visitor.page.locator(".where").wait_for()
     assert where(visitor) == place("Home")
-    for chrome in (".stSidebar", "[data-testid=stHeader]", "[class*=st-key-actions_]", ".st-key-_present"):
+    for chrome in (SIDEBAR, HEADER, "[class*=st-key-actions_]", ".st-key-_present"):
         expect(visitor.page.locator(chrome).first).to_be_hidden()
     for key, expected in (
         ("l", place("Heads")), ("l", place("Attention")), ("k", place("Heads")), ("L", place("Attention")),
@@ -57,7 +58,7 @@ def a_presenter_needs_the_keys_alone(visitor) -> None:
     visitor.page.keyboard.press("k")
     visitor.page.get_by_text(place("Training")).wait_for()
     visitor.page.keyboard.press("x")
-    visitor.page.locator(".stSidebar").wait_for()
+    visitor.page.locator(SIDEBAR).wait_for()
     visitor.wait()
     assert "present" not in visitor.page.url
 
@@ -128,9 +129,9 @@ def every_key_works_wherever_the_focus_is(visitor) -> None:
         page.keyboard.press("n")
         expect(page.locator(".st-key-_questions")).not_to_contain_text(before)
         page.keyboard.press("d")
-        page.wait_for_function("document.querySelector('.stMain').scrollTop > 0")
+        page.wait_for_function(f"document.querySelector('{MAIN}').scrollTop > 0")
         page.keyboard.press("u")
-        page.wait_for_function("document.querySelector('.stMain').scrollTop === 0")
+        page.wait_for_function(f"document.querySelector('{MAIN}').scrollTop === 0")
         visitor.wait()
     page.emulate_media(reduced_motion="reduce")
     visitor.head(1, 1).focus()
@@ -149,12 +150,12 @@ def what_is_typed_while_presenting_is_text(visitor) -> None:
     page.wait_for_function("location.search.includes('text=')")
     visitor.wait()
     expect(page).to_have_url(re.compile(r"text=not\+a\+lens\+but\+text"))
-    expect(page.locator(".stSidebar")).to_be_hidden()
+    expect(page.locator(SIDEBAR)).to_be_hidden()
     assert where(visitor) == place("Heads")
     visitor.page.get_by_title("Edit the text").click()
     expect(box).to_be_focused()
     visitor.page.get_by_title("Edit the text").click()
-    expect(page.locator(".stSidebar")).to_be_hidden()
+    expect(page.locator(SIDEBAR)).to_be_hidden()
 
 
 def one_press_copies_the_link_and_says_so(visitor) -> None:
@@ -186,7 +187,7 @@ def the_qr_code_is_as_large_as_the_window(visitor) -> None:
 
 def a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, path: str) -> None:
     visitor.back_to(path)
-    assert visitor.page.locator(".stMain").evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert visitor.page.locator(MAIN).evaluate("e => e.scrollWidth <= e.clientWidth")
     expect(visitor.page.locator(".st-key-text textarea")).to_have_count(1)
     expect(visitor.page.locator(".st-key-_next_lens")).to_be_hidden()
     visitor.press("Exit")
@@ -199,7 +200,7 @@ def the_sidebar_needs_no_scrolling_at_900(visitor) -> None:
 
 
 def in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor) -> None:
-    expect(visitor.page.locator("[data-testid=stExpandSidebarButton]")).to_be_visible()
+    expect(visitor.page.locator(UNFOLD)).to_be_visible()
     assert picture(visitor).width > 0.8 * 1024
 
 
@@ -213,12 +214,12 @@ def a_lens_is_one_tap_away(visitor) -> None:
         visitor.wait()
         expect(visitor.page).to_have_url(re.compile("seed=5"))
         assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(visitor.page.locator(".stSidebar")).not_to_be_in_viewport()
+    expect(visitor.page.locator(SIDEBAR)).not_to_be_in_viewport()
 
 
 def a_text_applies_when_the_keyboard_closes(visitor) -> None:
     visitor.back_to("/heads")
-    visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
+    visitor.page.locator(UNFOLD).click()
     box = visitor.page.get_by_label("Text", exact=True)
     visitor.page.set_viewport_size({"width": 390, "height": 500})  # as with a keyboard
     visitor.page.evaluate(FRAMES)  # until the page has heard of it
@@ -229,7 +230,7 @@ def a_text_applies_when_the_keyboard_closes(visitor) -> None:
 
 
 def a_word_of_the_glossary_is_explained_by_touch(visitor) -> None:
-    word = visitor.page.locator(".stMain .word:visible").first
+    word = visitor.page.locator(f"{MAIN} .word:visible").first
     about = word.locator(".about")
     expect(about).to_be_hidden()
     word.scroll_into_view_if_needed()

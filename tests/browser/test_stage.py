@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, MAIN, barriers
+from benchmarks.streamlit_private.dom import ELEMENT, MAIN, SIDEBAR, SPINNER, UNFOLD
+from tests.browser.accessible import ALL, ALL_BUT_CONTRAST, EVERYWHERE, barriers
 from tests.browser.conftest import Visitor
 from tests.browser.stage import path_of, picture, top, whole_picture
 from tfm_ui.lenses import lens, lenses
@@ -23,7 +24,7 @@ SECOND_ROW = 40  # px, how much lower where sliders or masks have a row of their
 def overflow(visitor: Visitor) -> float:
     """The number of pixels by which the page is wider than the window."""
     inside = "e => Math.max(e.scrollWidth - e.clientWidth, document.documentElement.scrollWidth - innerWidth)"
-    return visitor.page.locator(".stMain").evaluate(inside)
+    return visitor.page.locator(MAIN).evaluate(inside)
 
 
 def scrolled(visitor: Visitor) -> list[str]:
@@ -37,8 +38,8 @@ def clipped(visitor: Visitor) -> list[str]:
     """What stands in the rows around the picture and is higher than its row, or lies below the window's end."""
     return visitor.page.locator(":is(.st-key-header, .st-key-question, .st-key-knobs)").evaluate_all(
         """rows => rows.flatMap(row => [...row.querySelectorAll(
-            "h1, p, button, input, [data-testid=stNumberInputContainer], .react-aria-ComboBox")].filter(e => {
-            const foot = e.closest("[data-testid=stLayoutWrapper]:has(> .st-key-facts)") // while presenting
+            "h1, p, button, input, :has(> [type=number]), :has(> * > [role=combobox])")].filter(e => {
+            const foot = e.closest(":has(> .st-key-facts)") // while presenting
             const own = foot && getComputedStyle(foot).position === "fixed" ? foot : row
             const { top, bottom } = own.getBoundingClientRect(), box = e.getBoundingClientRect()
             return box.height > 1 && (box.top < top - 1 || box.bottom > Math.min(bottom, innerHeight) + 1)
@@ -105,7 +106,7 @@ def act(visitor: Visitor, control: Locator) -> None:
 
 # Not the choice between views under one tab, which opens another picture, as a tab does.
 BUTTONS = "button[kind=tertiary]:not(.st-key-choice button)"
-CONTROLS = f":is(input, textarea, [data-testid^=stBaseButton-segmented], {BUTTONS}):visible"
+CONTROLS = f":is(input, textarea, [role=radio], {BUTTONS}):visible"
 NAME = "e => `${e.type || e.getAttribute('role') || e.tagName} ${e.getAttribute('aria-label') || e.innerText}`"
 
 
@@ -234,7 +235,7 @@ def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_ou
 def test_no_control_of_a_row_is_out_of_sight_beside_the_sidebar_or_in_an_enlarged_window(visit, path, width, height):
     visitor = visit(path, width=width, height=height)
     if width > 1000:
-        visitor.page.locator("[data-testid=stExpandSidebarButton]").click()
+        visitor.page.locator(UNFOLD).click()
         visitor.page.get_by_text("More of the model").wait_for()
         visitor.wait()
     knobs = visitor.page.locator(".st-key-knobs").locator("button, input, select")
@@ -253,10 +254,10 @@ def test_no_control_of_the_model_moves_a_picture(visit):
     visitor = visit("/masks?masks_view=padding")  # whose sentences and notes depend on most of them
     visitor.page.get_by_text("More of the model").click()
     known = {"text Weights"}  # the last one: trained weights lock others
-    acts_move_nothing(visitor, ".stSidebar", known)
+    acts_move_nothing(visitor, SIDEBAR, known)
     assert len(known) > 12
     known.remove("text Weights")
-    acts_move_nothing(visitor, ".stSidebar", known)
+    acts_move_nothing(visitor, SIDEBAR, known)
     assert "text Weights" in known
 
 
@@ -321,7 +322,7 @@ def test_what_is_computed_leaves_the_old_picture_and_its_titles_in_sight(visit):
     visitor.choose_seed(8)
     visitor.page.wait_for_timeout(1500)
     visible = "e => getComputedStyle(e).opacity === '1' && e.getBoundingClientRect().height > 0"
-    for element in visitor.page.locator(".st-key-stage :is(.phead, .stElementContainer)").all():
+    for element in visitor.page.locator(f".st-key-stage :is(.phead, {ELEMENT})").all():
         assert element.evaluate(visible)
     release(5)
     visitor.wait()
@@ -353,7 +354,7 @@ def test_what_is_being_computed_is_said_in_the_window_and_over_no_control(visit,
     """It is said while a page is run: here one that sends a text through 48 layers."""
     visitor = visit("/profiling", width=width)
     visitor.page.goto(f"{visitor.address}/model?model_view=depth&model_depth=48&d_model=256&d_ff=1024&seed={width}")
-    said = visitor.page.locator(".st-key-running [data-testid=stSpinner]")
+    said = visitor.page.locator(f".st-key-running {SPINNER}")
     said.wait_for()
     covered = said.evaluate(
         """said => {

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import CDPSession, expect
 
+from benchmarks.streamlit_private.dom import MAIN
 from tests.browser.conftest import FRAMES, Visitor
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -48,7 +49,7 @@ def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> N
         assert before, path
         canvas = visitor.page.locator(".st-key-stage [data-picture]:has(.read) canvas").first
         canvas.scroll_into_view_if_needed()
-        visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, 80)")
+        visitor.page.locator(MAIN).evaluate("e => e.scrollBy(0, 80)")
         box, finger = canvas.bounding_box(), Finger(visitor)
         places = [(x, y) for x in (0.5, 0.35, 0.7) for y in (0.5, 0.4, 0.6)]
         for x, y in places:  # until one has hit a cell
@@ -63,7 +64,7 @@ def what_was_tapped_stays_in_a_line_of_one_place(visitor, views: list[str]) -> N
         assert [tall for tall, _ in after] == [tall for tall, _ in before], path
         assert said, path
         assert any(sign.isdigit() for sign in said[0]), said
-        visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, -40)")
+        visitor.page.locator(MAIN).evaluate("e => e.scrollBy(0, -40)")
         assert read(visitor) == after, path
 
 
@@ -72,7 +73,7 @@ def scrolling_takes_a_tip_away(visitor) -> None:
     place, finger = visitor.cell(6, 3), Finger(visitor)
     finger.touch("touchStart", (place["x"], place["y"]))
     expect(visitor.page.locator(".map .tip")).to_be_visible()
-    visitor.page.locator(".stMain").evaluate("e => e.scrollBy(0, -40)")
+    visitor.page.locator(MAIN).evaluate("e => e.scrollBy(0, -40)")
     expect(visitor.page.locator(".map .tip")).to_be_hidden()
     finger.touch("touchEnd")
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
+from benchmarks.streamlit_private.dom import APP
 from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 
 LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
@@ -25,7 +26,7 @@ def test_links_are_mended_in_the_address_bar_copied_and_bring_back_the_picture(v
 
 def paper_is_that_of_the_system(visitor) -> None:
     """tests/browser/test_stage.py has the widths of windows, on each lens."""
-    app = visitor.page.locator("[data-testid=stApp]")
+    app = visitor.page.locator(APP)
     for scheme, paper in {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}.items():
         visitor.resize(1440, scheme)
         expect(app).to_have_css("background-color", paper)

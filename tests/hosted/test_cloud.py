@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.live.serve import running_app
+from benchmarks.streamlit_private.dom import LENSES
 from tests.browser.links import same
 from tests.browser.test_visits import LINK
 from tests.hosted.replicas import answer
@@ -27,7 +28,7 @@ def test_a_link_is_answered_at_first_is_the_same_elsewhere_and_leads_to_other_le
     shown = first.weights()
     same(shown, first.page.url)
     assert visit(LINK).weights() == shown
-    links = first.page.locator("[data-testid=stTopNavLinkContainer] a")
+    links = first.page.locator(LENSES)
     expect(links).to_have_count(len(NAMES))
     for name in (links.last.inner_text(), "Heads"):
         first.go(name)

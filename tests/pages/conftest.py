@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.opening import pages_without_preparation
+from benchmarks.streamlit_private.app_test import pages_without_preparation
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.jobs import sessions

@@ -4,7 +4,8 @@ from html import escape
 
 import pytest
 
-from tests.opening import PAGES, go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import PAGES, new_app
 from tests.pages.asking import pick
 from tests.pages.test_app import HEADS, shown, start, text_on, widget
 from tfm_ui.lenses import lens as lens_of

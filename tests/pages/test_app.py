@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlencode
 import numpy as np
 import pytest
 import torch
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.streamlit_private.app_test import go_to, run_with_event
 from tests.explanations import without_explanations
-from tests.opening import BAD_QUERIES, PAGES, go_to, new_app
+from tests.opening import BAD_QUERIES, PAGES, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses import lens
@@ -96,11 +96,8 @@ class ModelSlider:
 
     def run(self) -> AppTest:
         """Tell the page what the browser tells it when the slider is let go."""
-        states = self._app._tree.get_widget_states()
         changes, number = {self._knob["parameter"]: self._moved}, self._data["heard"] + 1
-        told = [{"event": "changed", "value": {"changes": changes, "number": number}}]
-        states.widgets.add(id=_make_trigger_id(self._id, "events"), json_trigger_value=json.dumps(told))
-        return self._app._run(states)
+        return run_with_event(self._app, self._id, "changed", {"changes": changes, "number": number})
 
 
 def model_sliders(app: AppTest) -> list[ModelSlider]:

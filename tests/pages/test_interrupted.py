@@ -1,41 +1,25 @@
 """A visitor who goes back fast: a run of a page ends where it happens to be, and the next one has another address."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-from streamlit.runtime.scriptrunner_utils.exceptions import RerunException
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
-from streamlit.util import calc_hash
+import streamlit as st
 
-from tests.opening import go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to, interrupted
+from tests.opening import new_app
 from tests.pages.test_app import start, text_on, widget
+from tfm_ui.page.frame import page_of
 
 
-@contextmanager
-def interrupted(at: int, page: str, query: str = "") -> Iterator[None]:
-    """The next run of a page ends the `at`-th time that it could, as another page was asked for meanwhile."""
-    usual, left = ScriptRunner._maybe_handle_execution_control_request, at
-
-    def halt(self: ScriptRunner) -> None:
-        nonlocal left
-        if self._execing and self._is_in_script_thread():
-            left -= 1
-            if not left:
-                raise RerunException(RerunData(query_string=query, page_script_hash=calc_hash(page)))
-        usual(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScriptRunner, "_maybe_handle_execution_control_request", halt)
-        yield
-    assert left <= 0
+def another_page(lens: str, **query: str) -> Callable[[], None]:
+    """What asks for another page meanwhile."""
+    return lambda: st.switch_page(page_of(lens), query_params=query)
 
 
 def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
     for at in range(2, 80, 13):  # of about 750 times
         app = go_to(new_app(), "positions")
-        with interrupted(at, "heads"):
+        with interrupted(at, by=another_page("heads")):
             app.run()
         assert not app.exception, at
         assert not go_to(app, "heads").run().exception
@@ -43,10 +27,10 @@ def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
 
 
 def test_a_bad_question_is_corrected_although_the_run_that_found_it_was_interrupted():
-    bad = "attention_question=abc&num_heads=7"
+    bad = {"attention_question": "abc", "num_heads": "7"}
     for at in range(330, 360, 6):  # between the note that the lens is known and the correction
-        app = go_to(new_app(attention_question="abc", num_heads="7"), "attention")
-        with interrupted(at, "attention", bad):
+        app = go_to(new_app(**bad), "attention")
+        with interrupted(at, by=another_page("attention", **bad)):
             app.run()
         assert not app.exception, at
 

@@ -6,15 +6,15 @@ What the browser makes of escaped Markdown: tests/browser/test_plain_text.py.
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.streamlit_private.app_test import go_to, messages
 from tests.browser.plain_text import ADDRESSES, HURTS
-from tests.opening import go_to, new_app
+from tests.opening import new_app
 from tfm_ui.lenses import lenses
 
 # Texts: what would be elements and links, if tokens came together; and tokens that are signs of HTML and of Markdown.
@@ -37,14 +37,6 @@ class Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.begun.append((tag, attrs))
-
-
-def messages(node: Any) -> Iterator[Message]:
-    """What a page and all that stands in it send to the browser."""
-    if isinstance(message := getattr(node, "proto", None), Message):
-        yield message
-    for child in getattr(node, "children", {}).values():
-        yield from messages(child)
 
 
 def written(message: Message) -> Iterator[tuple[str, str]]:
@@ -91,7 +83,7 @@ def drawn(element: str, text: str) -> None:
     ],
 )
 def test_what_a_text_has_become_is_noticed(element, text, is_fault):
-    sent = list(messages(AppTest.from_function(drawn, args=(element, text)).run()._tree))
+    sent = list(messages(AppTest.from_function(drawn, args=(element, text)).run()))
     assert any(text == each for message in sent for _, each in written(message))
     assert any(faults(message) for message in sent) == is_fault
 
@@ -102,6 +94,6 @@ def test_a_text_becomes_no_element_and_is_in_no_markdown_as_it_is(lens, view, te
     shown = {lens.prefix + "view": view} if len(lens.views) > 1 else {}
     app = go_to(new_app(text=text, **shown, **TRAINED.get(lens.name, {})), lens.name).run()
     assert not app.exception
-    sent = list(messages(app._tree))
+    sent = list(messages(app))
     assert any(text == each for message in sent for _, each in written(message))  # in the box where it is typed
     assert [fault for message in sent for fault in faults(message)] == []

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.opening import go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import new_app
 from tests.record.addresses import HOME, Link
 from tests.record.content import content_of, read
 from tests.record.page import drawn

@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.pages.test_app import HEADS, shown, with_menus
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("app.py", "pages", "tfm_core", "tfm_ui", "assets", "tests", ".streamlit")
+COPIED = ("app.py", "benchmarks", "pages", "tfm_core", "tfm_ui", "assets", "tests", ".streamlit")
 VISIT = """
 import sys
-from tests.opening import go_to, pages_without_preparation
+from benchmarks.streamlit_private.app_test import go_to, pages_without_preparation
 from tests.pages.test_source import visited
 with pages_without_preparation():
     app = visited()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.opening import PAGES, go_to
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import PAGES
 from tests.pages.asking import pick
 from tests.pages.test_app import component_data, start, text_on, widget
 from tfm_ui.state.model_state import ModelState

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.opening import go_to
+from benchmarks.streamlit_private.app_test import go_to
 from tests.pages.test_app import start, widget
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.page import present_bar

@@ -4,7 +4,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.opening import PAGES, go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import PAGES, new_app
 from tests.pages.test_app import HEADS, picture, plain, shown, start, text_on, widget
 from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tfm_core.model.trained import trained_weights

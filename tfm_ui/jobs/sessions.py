@@ -4,14 +4,13 @@ import atexit
 import threading
 from collections.abc import Hashable
 
-from streamlit.runtime import Runtime
-
 from tfm_ui.jobs.job import JobStatus, Load, Refused, Request, Tab
 from tfm_ui.jobs.messages import Step
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.running import is_open
+from tfm_ui.streamlit_private.script_run import session_here
 from tfm_ui.visitors import metrics
-from tfm_ui.visitors.script_run import session_here
 from tfm_ui.visitors.visitor import visitor_here
 
 _lock = threading.Lock()
@@ -79,4 +78,4 @@ def any_under_way() -> bool:
 
 def _tab() -> Tab:
     name = session_here()
-    return Tab(name, lambda: Runtime.exists() and Runtime.instance().is_active_session(name))
+    return Tab(name, lambda: is_open(name))

@@ -10,13 +10,13 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
 from tfm_ui.page import undo
 from tfm_ui.page.notices import dismiss, notify
 from tfm_ui.state.fields import Choice, Field, Flag, Limits, Number, State, Text, Whole, controls_of, held_by
 from tfm_ui.state.links import as_text, read_link
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 S = TypeVar("S", bound=State)
 
@@ -95,7 +95,8 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
             if field.widget == "slider":
                 return where.select_slider(field.label, field.options, default, **common)
             if field.widget == "buttons":
-                return where.segmented_control(field.label, field.options, default=default, required=True, **common)
+                common |= {"required": True, "label_visibility": "collapsed"}  # in a row of controls
+                return where.segmented_control(field.label, field.options, default=default, **common)
             return where.selectbox(field.label, field.options, field.options.index(default), **common)
         case Number():
             return where.number_input(field.label, field.low, field.high, default, **common)

@@ -5,11 +5,11 @@ from html import escape
 from typing import TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.page import controls
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 S = TypeVar("S", bound=LensState)
 

@@ -1,10 +1,9 @@
 """The box of d_ff: it shows the real number, which is 4 d_model unless another one is chosen."""
 
-from streamlit.delta_generator import DeltaGenerator
-
 from tfm_ui.page import controls, unbound
 from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 KEY = "d_ff"
 

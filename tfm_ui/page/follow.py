@@ -8,8 +8,8 @@ from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.pictures.registry import States
+from tfm_ui.streamlit_private.script_run import session_here
 from tfm_ui.visitors.rest import PICTURES_FOLLOW
-from tfm_ui.visitors.script_run import session_here
 
 _words = st.components.v2.component(
     "words",

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import ParamSpec
 
 import streamlit as st
-from streamlit.navigation.page import Page
 
 from tfm_ui.live import passes
 from tfm_ui.page import controls, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.script_run import by_history
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.compute_limiter import Busy
-from tfm_ui.visitors.script_run import by_history
 from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
@@ -23,7 +22,7 @@ ASSETS = Path(__file__).parents[2] / "assets"
 ASKED = "_lens"  # key of the session state: the name of the lens whose page is open
 
 
-def set_up(page: Page) -> None:
+def set_up(page: st.Page) -> None:
     """Set the window's title, the icon, the logo and the style. Every page calls it first."""
     if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
@@ -31,11 +30,15 @@ def set_up(page: Page) -> None:
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    style = (ASSETS / "page/page.css").read_text(encoding="utf-8")
+    style = _read("streamlit_private/page.css") + _read("page/page.css")
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
-        hall = (ASSETS / "page/present.css").read_text(encoding="utf-8")
+        hall = _read("streamlit_private/present.css") + _read("page/present.css")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
     st.html(f"<style>{style}</style>")
+
+
+def _read(style: str) -> str:
+    return (ASSETS / style).read_text(encoding="utf-8")
 
 
 def asked_lens() -> str:
@@ -44,7 +47,7 @@ def asked_lens() -> str:
     return name
 
 
-def page_of(lens: str) -> Page:
+def page_of(lens: str) -> st.Page:
     """The page of the lens with this name, for links to it."""
     return st.Page(LENS_SCRIPT, url_path=lens)
 
@@ -101,14 +104,14 @@ def notice_box() -> None:
             st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
 
 
-def lens_links(pages: Sequence[Page]) -> None:
+def lens_links(pages: Sequence[st.Page]) -> None:
     """Draw a link to each lens, for phones: there Streamlit's own links are behind a button without a name."""
     with st.container(horizontal=True, wrap=False, gap="small", key="lens_links"):
         for page in pages:
             st.page_link(page, label=page.title)
 
 
-def foot(pages: Sequence[Page], page: Page) -> None:
+def foot(pages: Sequence[st.Page], page: st.Page) -> None:
     """Draw links to the previous and the next lens, and the sidebar's tools. Called last, when all states are known."""
     if not presenting():
         at = [other.url_path for other in pages].index(page.url_path)

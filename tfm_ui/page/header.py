@@ -6,13 +6,13 @@ from html import escape
 from typing import Literal
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats
 
 NO_MODEL = "No model: these numbers are yours"

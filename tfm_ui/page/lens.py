@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit.navigation.page import Page
 
 from tfm_ui.live import passes
 from tfm_ui.live.memory import LITTLE, why_too_large
@@ -257,7 +256,7 @@ class Lens:
         """Whether any view shows something of the sidebar's model."""
         return any(view.uses_model for view in self.views.values())
 
-    def page(self, *, default: bool = False) -> Page:
+    def page(self, *, default: bool = False) -> st.Page:
         """The lens's page, for the router."""
         return st.Page(self.script, title=self.title, url_path=self.name, default=default)
 

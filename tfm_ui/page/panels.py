@@ -46,8 +46,9 @@ def draw_blocks(blocks: Sequence[Block | None], states: States, *, first: int = 
         within: the beginning of the names of places in a column, see tfm_ui/page/words.py.
     """
     for number, block in enumerate(blocks, first):
-        with st.container():
-            _draw_block(block, states, f"{within}{number}")
+        place = f"{within}{number}"
+        with st.container(key=f"columns_{place}" if isinstance(block, Columns) else None):
+            _draw_block(block, states, place)
 
 
 def _draw_block(block: Block | None, states: States, place: str) -> None:
@@ -166,7 +167,7 @@ def _numbers(key: str, table: Callable[[], pd.DataFrame]) -> None:
         return
     numbers = table()
     most = max(1, MOST_CELLS // max(1, numbers.shape[1]))
-    menu.dataframe(numbers[:most])
+    menu.container(key=f"rows_{key}").dataframe(numbers[:most])
     if len(numbers) > most:
         rows = f"The first {formats.count(most)} of {formats.count(len(numbers))} rows"
         menu.caption(f"{rows}: more are too much for a browser. The CSV file under “Download” has all of them.")

@@ -5,7 +5,6 @@ from html import escape
 from typing import Any
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from tfm_ui.page import controls, present, question_row
 from tfm_ui.page.browser import presenting_keys
@@ -64,7 +63,7 @@ def _walk(lenses: Sequence[Lens], lens: Lens, target: Mapping[str, Any]) -> None
     st.switch_page(page, query_params=parameters)
 
 
-def _way_to(lenses: Sequence[Lens], lens: Lens, number: int = 1) -> tuple[StreamlitPage, dict[str, str]]:
+def _way_to(lenses: Sequence[Lens], lens: Lens, number: int = 1) -> tuple[st.Page, dict[str, str]]:
     """The way to a lens, which then asks this question. The model stays: it may hold the audience's own text."""
     set_up = question_row.set_up_of(lens, lens.questions[number - 1])
     return lens.page(default=lens is lenses[0]), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.page import controls, d_ff_control, opening, present, share, sliders, undo, weights_control
 from tfm_ui.page.browser import mind_the_window, tidy_history
@@ -14,6 +13,7 @@ from tfm_ui.state.links import LINK_CHARS, Cut, cuts, share_link
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES
 from tfm_ui.state.trained import examples_of
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import encode
 from tfm_ui.page import controls
@@ -18,6 +17,7 @@ from tfm_ui.pictures.knobs import Knob, as_data
 from tfm_ui.state.fields import Choice, Length, Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import EXACT_UP_TO
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 KEY, FOLLOW = "seq_len", "_follow_text"
 

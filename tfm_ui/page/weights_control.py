@@ -6,7 +6,6 @@ What the reader had chosen for the random model is kept meanwhile, and stands th
 from collections.abc import Collection
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core.model.trained import RANDOM
 from tfm_ui.page import controls, unbound
@@ -14,6 +13,7 @@ from tfm_ui.state import lab_gpt
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import offered
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 KEY = "weights"
 FIXED = "These weights were trained with this."

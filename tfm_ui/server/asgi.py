@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from starlette.routing import BaseRoute, Route
-from streamlit import config
 
 from tfm_ui.server import assets, logs
 from tfm_ui.server.connections import BodyTimeout, TabLimit, UploadLimit
@@ -28,6 +27,7 @@ from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import leave, quick_shutdown
 from tfm_ui.server.status import status
 from tfm_ui.store import shared
+from tfm_ui.streamlit_private.options import config
 from tfm_ui.visitors.workers import WORKERS
 
 FILES = Path("/dev/fd")  # the open files of this process, on systems that list them

@@ -8,25 +8,16 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.runtime import Runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.addresses import UPLOADS
+from tfm_ui.streamlit_private.running import uploaded_bytes
 from tfm_ui.text import formats
 from tfm_ui.visitors import metrics
 from tfm_ui.visitors.visitor import address_of, visitor_of
 
 BODY = 60.0  # seconds for a whole body: enough for an upload of 9 MB over a slow network
 TRY_AGAIN_LATER = 1013  # a websocket's closing code
-
-
-def uploaded_bytes() -> Mapping[str, int]:
-    """Session -> the size of the uploaded files that Streamlit keeps for it, in bytes."""
-    if not Runtime.exists():
-        return {}
-    store = Runtime.instance().uploaded_file_mgr
-    assert isinstance(store, MemoryUploadedFileManager)
-    return {session: sum(len(file.data) for file in files.values()) for session, files in store.file_storage.items()}
 
 
 # Each limit, by field of the settings: whose tabs they are, and what helps.
@@ -146,7 +137,7 @@ class UploadLimit:
         self._owners: dict[str, str] = {}  # session -> whose uploads it has
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check requests to `PUT .../_stcore/upload_file/<session>/<file>`."""
+        """Check uploads, which are requests to `PUT` a file."""
         session = _uploading(scope)
         if session is None:
             return await self.app(scope, receive, send)
@@ -179,5 +170,5 @@ def _uploading(scope: Scope) -> str | None:
     """The session that an upload is for; None if the request is no upload."""
     if scope["method"] not in ("PUT", "POST"):
         return None
-    _, uploads, behind = scope["path"].partition("/_stcore/upload_file/")
+    _, uploads, behind = scope["path"].partition(UPLOADS)
     return behind.partition("/")[0] if uploads else None

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tfm_ui.server.same_origin import is_own_host
+from tfm_ui.streamlit_private.addresses import INSIDE
+from tfm_ui.streamlit_private.options import is_own_host
 
 HOST = re.compile(r"[A-Za-z0-9.:\[\]-]+")
 TITLE = b"<title>Streamlit</title>"
@@ -81,7 +82,7 @@ def _address(scope: Scope) -> str:
 def _is_document(scope: Scope) -> bool:
     """Whether a document may be asked for; for an address that no page has, Streamlit sends the same one."""
     is_file = "." in scope["path"].rpartition("/")[2]
-    return scope["method"] == "GET" and "_stcore" not in scope["path"] and not is_file
+    return scope["method"] == "GET" and INSIDE not in scope["path"] and not is_file
 
 
 def _is_html(start: Message) -> bool:

@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TextIO
 
-import streamlit.logger
-
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private import loggers
 
 WITH_QUERIES = "uvicorn.access"  # logs whole addresses, and so what a visitor has typed: it stays silent
 OURS = "tfm_ui"  # the logger above all loggers of the app
@@ -73,7 +72,7 @@ def set_up(stream: TextIO | None = None) -> None:
     handler.setFormatter(JsonLines())
     logging.root.handlers[:] = [handler]
     logging.getLogger(OURS).setLevel(logging.INFO)
-    vars(streamlit.logger)["setup_formatter"] = _to_root  # for the loggers that Streamlit makes later
+    loggers.set_up_later_ones(by=_to_root)
     for logger in list(logging.root.manager.loggerDict.values()):
         if isinstance(logger, logging.Logger) and _writes_itself(logger):
             _to_root(logger)

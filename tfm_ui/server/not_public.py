@@ -5,7 +5,9 @@ import re
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-HIDDEN = "/_stcore/metrics"  # below any server.baseUrlPath; our own figures: tfm_ui/server/figures.py
+from tfm_ui.streamlit_private.addresses import METRICS
+
+HIDDEN = METRICS  # below any server.baseUrlPath; our own figures: tfm_ui/server/figures.py
 # A route's pattern ends with "$", which also matches before a line break at the end of a path.
 IS_HIDDEN = re.compile(rf"{HIDDEN}[/\s]*\Z")
 

@@ -13,12 +13,14 @@ from collections import deque
 
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
-from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.protocol import (
+    GENERATED_ELEMENT_ID_PREFIX,
+    STREAMLIT_INTERNAL_KEY_PREFIX,
+    BackMsg,
+    ForwardMsg,
+)
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
 
 FIRST = 20.0  # seconds in which a tab must have asked for its page, which a browser does at once

@@ -4,15 +4,14 @@ import logging
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+import streamlit as st
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import config
-from streamlit.web.server.server_util import allow_all_cross_origin_requests, is_allowed_origin
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.options import is_own_host, is_set, set_option
 
-ALLOWED = "server.allowedHosts"
+ALLOWED, ADDRESS = "server.allowedHosts", "browser.serverAddress"
 LOCAL = ["localhost", "*.localhost", "127.0.0.1", "::1"]
 
 _log = logging.getLogger(__name__)
@@ -24,8 +23,8 @@ def allow_local_names(preset: str = SETTINGS.preset) -> None:
     A page of another site could give its own name this machine's address later (DNS rebinding), and would then count
     as a page of this server. A hosted server at a local address has a proxy before it, which hands on other names.
     """
-    if preset == "local" and _is_loopback(config.get_option("server.address")) and not config.is_manually_set(ALLOWED):
-        config.set_option(ALLOWED, LOCAL)
+    if preset == "local" and _is_loopback(st.get_option("server.address")) and not is_set(ALLOWED):
+        set_option(ALLOWED, LOCAL)
 
 
 def _is_loopback(address: str | None) -> bool:
@@ -33,11 +32,6 @@ def _is_loopback(address: str | None) -> bool:
         return address == "localhost" or ip_address(address or "").is_loopback
     except ValueError:
         return False
-
-
-def is_own_host(host: str | None) -> bool:
-    """Whether this is a name of this server, by Streamlit's setting server.allowedHosts."""
-    return bool(is_host_allowed(host))
 
 
 def is_same_origin(connection: HTTPConnection) -> bool:
@@ -49,7 +43,7 @@ def is_same_origin(connection: HTTPConnection) -> bool:
     host, origin = connection.headers.get("host"), connection.headers.get("origin")
     if not is_own_host(host):
         return False
-    if origin is None or allow_all_cross_origin_requests() or is_allowed_origin(origin):
+    if origin is None or not st.get_option("server.enableCORS") or origin in _allowed_origins():
         return True
     try:
         page = urlsplit(origin)
@@ -58,7 +52,11 @@ def is_same_origin(connection: HTTPConnection) -> bool:
         return False
     if page.netloc == host:
         return True
-    return config.is_manually_set("browser.serverAddress") and name == config.get_option("browser.serverAddress")
+    return is_set(ADDRESS) and name == st.get_option(ADDRESS)
+
+
+def _allowed_origins() -> set[str]:
+    return {origin.strip() for origin in st.get_option("server.corsAllowedOrigins")}
 
 
 class SameOriginOnly:

@@ -13,8 +13,7 @@ press ran the page: pages are run by one process, which had no time left.
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
+from tfm_ui.streamlit_private.protocol import BackMsg, ClientState
 
 ROW = 5.0  # seconds within which presses belong to one row
 

@@ -10,9 +10,9 @@ import streamlit as st
 
 from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
+from tfm_ui.streamlit_private.script_run import runs_a_script
 from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
-from tfm_ui.visitors.script_run import runs_a_script
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
 

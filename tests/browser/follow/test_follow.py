@@ -3,20 +3,19 @@
 What is decided when: tests/scripts/follow_states.test.js and its neighbours, without a browser.
 """
 
+from benchmarks.streamlit_private.dom import STATE
 from tests.browser.follow.following import SECOND, both_show, shows
 
 
 def test_while_the_page_is_being_run_time_does_not_bring_back_what_it_said_before(page):
-    page.evaluate("""() => {
-      const real = setTimeout
-      window.setTimeout = (act, ms) => real(act, Math.min(ms, 20))
-      document.body.dataset.testScriptState = "running" // as Streamlit marks it
-      acts.commit({ weight: 0.4 })
-    }""")
+    mark = "([name, state]) => document.body.setAttribute(name, state)"
+    page.evaluate("() => { const real = setTimeout; window.setTimeout = (act, ms) => real(act, Math.min(ms, 20)) }")
+    page.evaluate(mark, [STATE, "running"])
+    page.evaluate("acts.commit({ weight: 0.4 })")
     shows(page, "weight=0.4")
     page.wait_for_timeout(300)
     assert page.evaluate("drawn") == ["", "weight=0.4"]
-    page.evaluate("() => { document.body.dataset.testScriptState = 'notRunning' }")
+    page.evaluate(mark, [STATE, "notRunning"])
     shows(page, "")
 
 

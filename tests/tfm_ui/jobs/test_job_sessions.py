@@ -4,13 +4,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
+from tests.tfm_ui.cookies import masked
 from tests.tfm_ui.jobs.fake_worker import FakeQueue
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Refused, Request
 from tfm_ui.jobs.queue import GRACE
-from tfm_ui.visitors import metrics, script_run
+from tfm_ui.streamlit_private import running, script_run
+from tfm_ui.visitors import metrics
+from tfm_ui.visitors.visitor import COOKIE
 
 
 @pytest.fixture
@@ -22,14 +24,14 @@ def script(monkeypatch):
     monkeypatch.setattr(sessions.atexit, "register", lambda _: None)
     monkeypatch.setattr(script_run, "get_script_run_ctx", lambda **_: context)
     runtime = SimpleNamespace(is_active_session=lambda name: name in context.open)
-    monkeypatch.setattr(sessions, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
+    monkeypatch.setattr(running, "Runtime", SimpleNamespace(exists=lambda: True, instance=lambda: runtime))
 
     class Context:
         ip_address = "203.0.113.7"
 
         @property
         def cookies(self):
-            return {"_streamlit_xsrf": generate_xsrf_token_string(context.browser)} if context.browser else {}
+            return {COOKIE: masked(context.browser)} if context.browser else {}
 
     monkeypatch.setattr("streamlit.context", Context())
     return context

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from io import StringIO
 
 import pytest
-import streamlit.logger
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -18,6 +17,7 @@ from tfm_ui.server.logs import exception_in_words, of_visitor, set_up
 from tfm_ui.server.part import part
 from tfm_ui.server.requests_log import RequestsLog
 from tfm_ui.settings import Settings
+from tfm_ui.streamlit_private import loggers
 from tfm_ui.visitors import metrics
 from tfm_ui.visitors.metrics import told_of
 
@@ -27,15 +27,15 @@ SECRET = "what the visitor has typed"
 @pytest.fixture
 def lines(monkeypatch) -> Iterator[StringIO]:
     """The stream to which the log is written as JSON; afterwards all loggers are as before."""
-    loggers = [logging.root, *(logging.getLogger(name) for name in (logs.OURS, *streamlit.logger._loggers))]
-    before = [(logger, logger.handlers[:], logger.propagate, logger.level) for logger in loggers]
-    usual = streamlit.logger.setup_formatter
+    known = [logging.getLogger(name) for name in (None, logs.OURS, *logging.root.manager.loggerDict)]
+    before = [(logger, logger.handlers[:], logger.propagate, logger.level) for logger in known]
+    usual = loggers.streamlits.setup_formatter
+    monkeypatch.setattr(loggers.streamlits, "setup_formatter", usual)  # at the end, too
     monkeypatch.setattr(logs, "SETTINGS", Settings(logs="json"))
     stream = StringIO()
     set_up(stream)
     yield stream
     logging.captureWarnings(False)
-    monkeypatch.setattr(streamlit.logger, "setup_formatter", usual)
     for logger, handlers, propagate, level in before:
         logger.handlers[:], logger.propagate = handlers, propagate
         logger.setLevel(level)
@@ -92,9 +92,9 @@ def test_in_text_requests_are_not_logged(client, caplog):
 
 def test_what_streamlit_and_uvicorn_log_is_json_too_but_no_addresses(lines):
     for name in ("uvicorn.error", "uvicorn.access", "streamlit.made_before"):
-        streamlit.logger.get_logger(name)
+        loggers.streamlits.get_logger(name)
     set_up(lines)  # as at the start of the server
-    streamlit.logger.get_logger("streamlit.made_after")
+    loggers.streamlits.get_logger("streamlit.made_after")
     names = ["uvicorn.error", "streamlit.made_before", "streamlit.made_after", "somebody.else"]
     for name in names:
         logging.getLogger(name).warning("from %s,\nin two lines", name)

@@ -1,14 +1,15 @@
 """Pages of this server get pictures and websockets; pages of other sites get neither."""
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.routing import WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
-from streamlit import config
 
 from tfm_ui.server import asgi, same_origin
+from tfm_ui.streamlit_private import options
 
 
 async def echo(websocket):
@@ -54,9 +55,10 @@ def connection(host: str, origin: str) -> HTTPConnection:
 def option(monkeypatch):
     """Set Streamlit's options for one test."""
     given = {}
-    real = config.get_option
-    monkeypatch.setattr(config, "get_option", lambda name: given.get(name, real(name)))
-    monkeypatch.setattr(config, "is_manually_set", lambda name: name in given)
+    real = st.get_option
+    for place in (st, options.config):
+        monkeypatch.setattr(place, "get_option", lambda name: given.get(name, real(name)))
+    monkeypatch.setattr(options.config, "is_manually_set", lambda name: name in given)
     return given
 
 
@@ -90,7 +92,7 @@ def test_a_server_that_only_this_machine_reaches_has_local_names_alone(
     option["server.address"] = address
     if manually:
         option[same_origin.ALLOWED] = ["lab.test"]
-    monkeypatch.setattr(config, "set_option", option.__setitem__)
+    monkeypatch.setattr(options.config, "set_option", option.__setitem__)
     same_origin.allow_local_names(preset)
     local = ("localhost:8501", "127.0.0.1:8501", "[::1]:8501", "lab.localhost")
     assert all(map(same_origin.is_own_host, local)) is not manually

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from tfm_ui.streamlit_private.protocol import BackMsg
 from tfm_ui.visitors.rest import ROW, PageRuns
 
 REST = 2.5

@@ -1,22 +1,20 @@
 """Who a visitor is: the tabs of a browser are one visitor, browsers behind one address are several."""
 
 import pytest
-from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
+from tests.tfm_ui.cookies import masked
 from tfm_ui.visitors.visitor import COOKIE, address_of, visitor
 
 ADDRESS = "203.0.113.7"
 
 
-def cookies(token: int) -> dict[str, str]:
+def cookies(token: int, mask: bytes = b"abcd") -> dict[str, str]:
     """Cookies as Streamlit sets them: the same token is masked differently each time."""
-    return {"other": "x", XSRF_COOKIE_NAME: generate_xsrf_token_string(token.to_bytes(16, "big"))}
+    return {"other": "x", COOKIE: masked(token.to_bytes(16, "big"), mask)}
 
 
 def test_all_tabs_of_a_browser_are_one_visitor_though_streamlit_masks_its_cookie_anew():
-    assert XSRF_COOKIE_NAME == COOKIE
-    first, second = cookies(1), cookies(1)
+    first, second = cookies(1), cookies(1, mask=b"wxyz")
     assert first != second
     assert visitor(first, ADDRESS) == visitor(second, ADDRESS)
     quoted = {COOKIE: f'"{first[COOKIE]}"'}
@@ -38,7 +36,7 @@ def test_without_a_cookie_that_streamlit_has_set_the_address_counts(value):
 
 def test_the_token_itself_is_not_in_the_name():
     secret = bytes(range(16))
-    named = visitor({COOKIE: generate_xsrf_token_string(secret)}, ADDRESS)
+    named = visitor({COOKIE: masked(secret)}, ADDRESS)
     assert secret.hex() not in named
 
 

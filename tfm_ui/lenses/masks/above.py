@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import MASKS
 from tfm_ui.lenses.masks.composition import MOST_TERMS
@@ -19,6 +18,7 @@ from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.panel import Note
 from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import WEIGHTS, ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats, token_labels
 
 COMPOSER = Canvas(

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from streamlit.delta_generator import DeltaGenerator
-
 from tfm_core.profiling import TARGETS, Plan
 from tfm_ui.lenses.profiling import measure_bar
 from tfm_ui.lenses.profiling.plan import kind_of, line_of, plan_of, rows_of, setup_of, size_of_sidebar, sizes_of
@@ -11,6 +9,7 @@ from tfm_ui.lenses.profiling.state import DEVICES, PREFIX, SIZES, ProfilingState
 from tfm_ui.page import controls, controls_line
 from tfm_ui.state.lists import names
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-from streamlit.delta_generator import DeltaGenerator
-
 from tfm_ui.lenses.training import compare_bar, train_bar
 from tfm_ui.lenses.training.outcomes import comparison_of
 from tfm_ui.lenses.training.panels import RunPanel
@@ -12,6 +10,7 @@ from tfm_ui.lenses.training.state import HOW, NETWORK, PREFIX, TrainingState
 from tfm_ui.page import controls_line
 from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 NOT_YET = "Nothing of this is computed yet. Compare trains every network with three seeds."
 

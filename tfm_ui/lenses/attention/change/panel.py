@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_core import encode
 from tfm_ui.lenses.attention.change.compared import Effect, by_token, effect_of, in_either
@@ -38,6 +37,7 @@ from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.places import texts_of
 from tfm_ui.page import controls
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.text.token_labels import Names

@@ -3,7 +3,6 @@
 from html import escape
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from tfm_ui.lenses.masks.above import PICTURES, batch_and_mask, draw, reads_instead
 from tfm_ui.lenses.masks.conventions import uploads
@@ -16,6 +15,7 @@ from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 
 def _running(model: ModelState, state: MasksState) -> str:

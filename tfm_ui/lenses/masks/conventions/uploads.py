@@ -22,7 +22,7 @@ from tfm_ui.page import controls, upload
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 from tfm_ui.store.store import StoreAway
-from tfm_ui.visitors.script_run import runs_a_script
+from tfm_ui.streamlit_private.script_run import runs_a_script
 from tfm_ui.visitors.visitor import visitor_here
 
 SECRET = secrets.token_bytes(32)

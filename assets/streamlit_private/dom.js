@@ -1,0 +1,22 @@
+/* What scripts look for on the page by names of Streamlit's own, which a new version may change: no other script has any.
+   docs/streamlit.md lists the names; tests/browser/test_streamlit_dom.py says which are gone. */
+
+const STATE = "data-test-script-state" // "running", or something else
+
+/** Whether the page is being run. */
+export const isRunning = () => document.querySelector(`[${STATE}]`)?.getAttribute(STATE) === "running"
+
+/** Call this when the page begins or ends to be run. @param {() => void} then */
+export const watchRuns = then => {
+  if (globalThis.MutationObserver) new MutationObserver(then).observe(document.documentElement, { subtree: true, attributeFilter: [STATE] })
+}
+
+/** What lies over the page: an open list is outside of what has opened it. */
+export const OVERLAYS = "[role=listbox], [data-st-overlay-root]"
+
+/** What scrolls when the page does. */
+export const scroller = () => document.querySelector(".stMain")
+
+/** The button that folds the sidebar, while that is open. */
+export const foldOfSidebar = () =>
+  /** @type {HTMLElement | null} */ (document.querySelector(".stSidebar [aria-controls=stSidebar][aria-expanded=true]"))
