@@ -2,18 +2,29 @@
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import pandas as pd
 
 from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Measured, Plan, Row, Setup, Size, costs, profile
-from tfm_ui.lenses.profiling.rows import ORDER, SEPARATE_PASSES, UNMEASURED, ProfilingPanel, in_order, measure
+from tfm_ui.lenses.profiling.row_controls import of_rows, random_numbers
+from tfm_ui.lenses.profiling.rows import (
+    NOTES,
+    ORDER,
+    SEPARATE_PASSES,
+    UNMEASURED,
+    ProfilingPanel,
+    in_order,
+    measure,
+    no_rows,
+)
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.lens import View
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.panel import Note
+from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
@@ -311,3 +322,13 @@ def formula_laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> d
             symbols, put_in = formula.format_map({name: name for name in numbers}), formula.format_map(numbers)
             hold[f"{part}: {symbols} = {put_in} = {formats.count(value)}"] = True
     return hold
+
+
+VIEW = View(
+    title="By part",
+    tab="compare",
+    shows=[Columns([[PartsParameters], [PartsFlops], [PartsTime]]), which_row, *NOTES],
+    instead=no_rows,
+    reads_instead=random_numbers,
+    controls=partial(of_rows, first=("row",)),
+)

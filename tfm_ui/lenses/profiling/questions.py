@@ -11,9 +11,9 @@ from itertools import product
 from typing import TypeVar
 
 from tfm_core.profiling import Row, costs
-from tfm_ui.lenses.profiling.compare_costs import Parameters, many
+from tfm_ui.lenses.profiling.compare import Parameters, many
+from tfm_ui.lenses.profiling.length import LengthTime
 from tfm_ui.lenses.profiling.length_costs import ALLOCATED, PRODUCTS, SOFTMAX, LengthMemory, LengthParts
-from tfm_ui.lenses.profiling.length_times import LengthTime
 from tfm_ui.lenses.profiling.parts import PartsTime, largest, largest_share
 from tfm_ui.lenses.profiling.roofline import Roofline, operations_per_byte
 from tfm_ui.lenses.profiling.rows import FORWARD, ProfilingPanel, listed_rows

@@ -10,15 +10,19 @@ import streamlit as st
 
 from tfm_core.profiling import Machine, Plan, Row, Setup, costs, files, profile
 from tfm_ui.lenses.profiling.pace import Pace, not_told_apart
+from tfm_ui.lenses.profiling.row_controls import of_rows, random_numbers
 from tfm_ui.lenses.profiling.rows import (
     FORWARD,
+    NOTES,
     UNMEASURED,
     ProfilingPanel,
     grouped,
     listed_rows,
     measure,
+    no_rows,
     total_flops,
 )
+from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
@@ -293,3 +297,13 @@ def above_the_product(rows: Sequence[Row], setup: Setup) -> str:
     if any(row.target.startswith("fused") and row.size.looks_back_only for row in rows):
         why += " A fused kernel also passes over scores that the causal mask hides; they are counted all the same."
     return why
+
+
+VIEW = View(
+    title="Roofline",
+    tab="compare",
+    shows=[Roofline, *NOTES],
+    instead=no_rows,
+    reads_instead=random_numbers,
+    controls=of_rows,
+)

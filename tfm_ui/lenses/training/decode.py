@@ -328,23 +328,6 @@ def _reads_instead(model: ModelState, state: TrainingState) -> str:
     return "Your own source or an example of the task is read here, and not the text in the sidebar."
 
 
-VIEW = View(
-    title="Decode",
-    shows=[
-        Columns([[Decode], [DecodeNext]], widths=(7, 3)),
-        Decode.refusal,
-        _other_length,
-        _untrained,
-        Decode.patterns,
-    ],
-    beside={"training_decode_knobs": Picture(KNOBS, knob, uses_model=False, here=True, needs=held_out_needs)},
-    reads_instead=_reads_instead,
-    controls=_controls,
-    uses_model=False,
-    badge=Decode.badge,
-)
-
-
 def _score(written: Decode) -> str:
     head, hits = written.best
     count = len(written.source)
@@ -415,4 +398,21 @@ QUESTIONS = (
         page={"view": "decode", "pair": "sort-decoder", "source": "7 3 7 31 0 7 12 5 28 19", "written": 4},
         moves=("written",),
     ),
+)
+
+VIEW = View(
+    title="Decode",
+    shows=[
+        Columns([[Decode], [DecodeNext]], widths=(7, 3)),
+        Decode.refusal,
+        _other_length,
+        _untrained,
+        Decode.patterns,
+    ],
+    beside={"training_decode_knobs": Picture(KNOBS, knob, uses_model=False, here=True, needs=held_out_needs)},
+    reads_instead=_reads_instead,
+    controls=_controls,
+    uses_model=False,
+    badge=Decode.badge,
+    questions=QUESTIONS,
 )

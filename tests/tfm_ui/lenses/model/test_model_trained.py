@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tfm_core import Transformer
-from tfm_ui.lenses.model import LENS, QUESTIONS
+from tfm_ui.lenses.model import LENS
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live.never_trained import never_trained
@@ -15,7 +15,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 REVERSE = ModelState(weights="reverse")
-KNOWS = next(question for question in QUESTIONS if question.name == "A model that knows")
+KNOWS = next(question for question in LENS.questions if question.name == "A model that knows")
 
 
 def test_a_model_that_knows_says_the_right_digit_and_with_which_probability():

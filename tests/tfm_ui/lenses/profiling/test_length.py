@@ -9,8 +9,8 @@ import pytest
 from tests.tfm_ui.lenses.profiling.reports import PEAK, leaves, measured, plausible
 from tfm_core.profiling import PartTime, costs
 from tfm_core.profiling.statistics import ratio
+from tfm_ui.lenses.profiling.length import LengthTime
 from tfm_ui.lenses.profiling.length_costs import ALLOCATED, SYSTEM, LengthMemory, LengthParts
-from tfm_ui.lenses.profiling.length_times import LengthTime
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import beyond_budget, lengths_of, plan_of
 from tfm_ui.lenses.profiling.rows import FORWARD, TRAINING

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.tfm_core.profiling.small import OPEN
 from tests.tfm_ui.lenses.profiling.reports import MACHINE, NOISE, blocks, busy, plan, report, timed
 from tfm_core.profiling import Blocks, Measured, clock, contention, costs, files, machine, parts, statistics
-from tfm_ui.lenses.profiling.compare_costs import Parameters, Table
+from tfm_ui.lenses.profiling.compare import Parameters, Table
 from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times, median_or_why
 from tfm_ui.lenses.profiling.pace import Pace
 from tfm_ui.lenses.profiling.roofline import Roofline

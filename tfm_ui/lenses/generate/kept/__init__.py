@@ -2,6 +2,7 @@
 
 from tfm_ui.lenses.generate.courses import why_not_write
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
+from tfm_ui.lenses.generate.kept.questions import QUESTIONS
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.panel import draw_knobs, greedy_note, unable
@@ -45,4 +46,5 @@ VIEW = View(
     beside={"generate_kept_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
     running=_running,
+    questions=QUESTIONS,
 )

@@ -3,6 +3,7 @@
 from tfm_ui.lenses.generate.courses import why_not_score
 from tfm_ui.lenses.generate.panel import draw_knobs, unable
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.surprise.questions import QUESTIONS
 from tfm_ui.lenses.generate.surprise.sides import OTHER_TEXT, SHORT_MEMORY
 from tfm_ui.lenses.generate.surprise.tokens import Surprise, SurprisePlaces
 from tfm_ui.live import passes
@@ -44,4 +45,5 @@ VIEW = View(
     instead=unable(why_not_score),
     beside={"generate_surprise_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
+    questions=QUESTIONS,
 )

@@ -5,6 +5,7 @@ from tfm_ui.lenses.generate.panel import draw_knobs, unable
 from tfm_ui.lenses.generate.state import ATTENTION, PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.look import Look
+from tfm_ui.lenses.generate.write.questions import QUESTIONS
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import passes
 from tfm_ui.page import controls_line
@@ -68,4 +69,5 @@ VIEW = View(
     instead=unable(why_not_write),
     beside={"generate_knobs": Picture(KNOBS, sliders, needs=passes.needs)},
     controls=_controls,
+    questions=QUESTIONS,
 )

@@ -2,6 +2,7 @@
 
 from tfm_core import NORMS
 from tfm_ui.lenses.model.block.cell import BlockCell
+from tfm_ui.lenses.model.block.questions import QUESTIONS
 from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
 from tfm_ui.lenses.model.diagram.block import Flow
 from tfm_ui.lenses.model.other_attention import never_trained_with, other_attention, while_heavy
@@ -61,4 +62,5 @@ VIEW = View(
     controls=_controls,
     running=while_heavy("Running the model under both norms"),
     never_trained=_never_trained,
+    questions=QUESTIONS,
 )

@@ -1,6 +1,7 @@
 """The view "depth": signals and gradients through many layers, the residual stream, and dropout."""
 
 from tfm_ui.lenses.model.depth.live import StreamLengths, TrainingMode
+from tfm_ui.lenses.model.depth.questions import QUESTIONS
 from tfm_ui.lenses.model.depth.wirings import Alike, Wirings
 from tfm_ui.lenses.model.other_attention import other_attention
 from tfm_ui.lenses.model.state import ModelLensState
@@ -41,4 +42,5 @@ VIEW = View(
     line="line_model_depth",
     running=_running,
     never_trained=other_attention,
+    questions=QUESTIONS,
 )

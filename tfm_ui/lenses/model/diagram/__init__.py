@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tfm_ui.lenses.model.diagram.block import CountedBlock, Flow
 from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.diagram.path import Path
+from tfm_ui.lenses.model.diagram.questions import QUESTIONS
 from tfm_ui.lenses.model.other_attention import other_attention, while_heavy
 from tfm_ui.lenses.model.shapes import OWN, THIS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
@@ -42,4 +43,5 @@ VIEW = View(
     controls=_controls,
     running=while_heavy("Running the model"),
     never_trained=other_attention,
+    questions=QUESTIONS,
 )

@@ -1,6 +1,7 @@
 """The view "distance": gradients by distance in five networks of as many parameters, and their paths."""
 
 from tfm_ui.lenses.model.distance.paths import DistancePaths
+from tfm_ui.lenses.model.distance.questions import QUESTIONS
 from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import View
@@ -28,4 +29,5 @@ VIEW = View(
     more=("reach_seeds", "attention"),
     line="line_model_distance",
     running=_running,
+    questions=QUESTIONS,
 )

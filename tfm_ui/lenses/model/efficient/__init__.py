@@ -2,6 +2,7 @@
 
 from tfm_core import ATTENTION
 from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
+from tfm_ui.lenses.model.efficient.questions import QUESTIONS
 from tfm_ui.lenses.model.efficient.tiling import KNOB, EfficientRunning, EfficientTiles
 from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import ModelLensState, possible, why_not_all
@@ -24,4 +25,5 @@ VIEW = View(
     line="line_model_efficient",
     running=while_heavy("Running the model with each attention"),
     never_trained=never_trained_with("attention", possible),
+    questions=QUESTIONS,
 )

@@ -3,6 +3,7 @@
 from tfm_core import ACTIVATIONS
 from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes
 from tfm_ui.lenses.model.feed_forward.hidden import Hidden, OneUnit
+from tfm_ui.lenses.model.feed_forward.questions import QUESTIONS
 from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.page import controls_line
@@ -23,4 +24,5 @@ VIEW = View(
     controls=_controls,
     running=while_heavy("Running the model with each activation"),
     never_trained=never_trained_with("activation", tuple(ACTIVATIONS)),
+    questions=QUESTIONS,
 )

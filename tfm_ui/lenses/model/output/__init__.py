@@ -6,6 +6,7 @@ from tfm_ui.lenses.model.other_attention import never_trained_with, while_heavy
 from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
+from tfm_ui.lenses.model.output.questions import QUESTIONS
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live import passes
 from tfm_ui.page import controls_line
@@ -58,4 +59,5 @@ VIEW = View(
     controls=_controls,
     running=while_heavy("Running the model, tied and untied, with a read-out after each layer"),
     never_trained=never_trained_with("tie_embeddings", (True, False)),
+    questions=QUESTIONS,
 )

@@ -55,18 +55,6 @@ def _origins(curves: Classify) -> list[str]:
     ]
 
 
-VIEW = View(
-    title="Classify",
-    shows=[Classify, _below],
-    also=[Confusion, Sentences],
-    instead=_instead,
-    reads_instead=task_alone,
-    controls=row_controls.of_run(Classify, "line_training_classify", "labelled", "seed"),
-    uses_model=False,
-    badge=Classify.badge,
-)
-
-
 def _ahead(curves: Classify) -> str:
     """The network or a bag of words, and what a bag of words can know."""
     best, least, run = curves.best, curves.baselines[0], curves.run
@@ -173,4 +161,16 @@ QUESTIONS = (
         who_is_ahead,
         page={"view": "classify", "labelled": "brackets"},
     ),
+)
+
+VIEW = View(
+    title="Classify",
+    shows=[Classify, _below],
+    also=[Confusion, Sentences],
+    instead=_instead,
+    reads_instead=task_alone,
+    controls=row_controls.of_run(Classify, "line_training_classify", "labelled", "seed"),
+    uses_model=False,
+    badge=Classify.badge,
+    questions=QUESTIONS,
 )

@@ -4,7 +4,7 @@ from tfm_core import TASKS
 from tfm_ui.lenses.training import compare_bar, row_controls
 from tfm_ui.lenses.training.compare.layers import Layers
 from tfm_ui.lenses.training.compare.lengths import Lengths
-from tfm_ui.lenses.training.compare.questions import QUESTIONS as QUESTIONS
+from tfm_ui.lenses.training.compare.questions import QUESTIONS
 from tfm_ui.lenses.training.compare.ranked import Compare
 from tfm_ui.lenses.training.outcomes import badge
 from tfm_ui.lenses.training.panels import task_alone
@@ -53,4 +53,5 @@ VIEW = View(
     controls=_controls,
     uses_model=False,
     badge=badge,
+    questions=QUESTIONS,
 )

@@ -11,16 +11,6 @@ from tfm_ui.text import formats
 RIGHT = 0.99  # the share of right answers at which a task counts as learned
 
 
-VIEW = View(
-    title="Learn",
-    shows=[Learn, Learn.refusal, Learn.facts, Learn.patterns],
-    reads_instead=task_alone,
-    controls=row_controls.of_run(Learn, "line_training", "task", "seed", "probe"),
-    uses_model=False,
-    badge=Learn.badge,
-)
-
-
 def _rise(head: Formed) -> str:
     return (
         f"Head {head.head} of layer {head.layer} rises most between steps {head.before} and {head.after}: its weight "
@@ -151,4 +141,14 @@ QUESTIONS = (
         did_it_diverge,
         page={"rate": 10},
     ),
+)
+
+VIEW = View(
+    title="Learn",
+    shows=[Learn, Learn.refusal, Learn.facts, Learn.patterns],
+    reads_instead=task_alone,
+    controls=row_controls.of_run(Learn, "line_training", "task", "seed", "probe"),
+    uses_model=False,
+    badge=Learn.badge,
+    questions=QUESTIONS,
 )

@@ -10,8 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from tfm_core.profiling import Machine, Plan, Report, Row, Setup, costs, files, profile
+from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times
 from tfm_ui.lenses.profiling.roofline import Rates
-from tfm_ui.lenses.profiling.rows import FORWARD, ProfilingPanel, listed_rows, measure
+from tfm_ui.lenses.profiling.row_controls import of_rows, random_numbers
+from tfm_ui.lenses.profiling.rows import FORWARD, NOTES, ProfilingPanel, listed_rows, measure, no_rows
+from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
@@ -243,3 +246,13 @@ def _column(name: str, values: pd.Series) -> Any:
         digits = "%.4g" if values.dtype.kind == "f" else "localized"
         return st.column_config.NumberColumn(NAMES.get(name, name), format=digits, help=HELP.get(name))
     return name
+
+
+VIEW = View(
+    title="Configurations",
+    choice="Costs",
+    shows=[Parameters, *NOTES, Table, Times, Ratios],
+    instead=partial(no_rows, icon=":material/edit:"),
+    reads_instead=random_numbers,
+    controls=partial(of_rows, more=("baseline",)),
+)

@@ -8,9 +8,20 @@ import pandas as pd
 
 from tfm_core.profiling import Blocks, Plan, Row, Setup, costs, profile, scaling
 from tfm_core.profiling.scaling import Fit
-from tfm_ui.lenses.profiling.length_costs import COLOUR, LENGTH, LengthPanel, LengthParts, in_tokens
+from tfm_ui.lenses.profiling.length_costs import (
+    COLOUR,
+    LENGTH,
+    LengthMemory,
+    LengthPanel,
+    LengthParts,
+    in_tokens,
+    lengths_left_out,
+    no_lengths,
+)
 from tfm_ui.lenses.profiling.pace import Ratio
-from tfm_ui.lenses.profiling.rows import FORWARD, UNMEASURED, grouped, measure, total_flops
+from tfm_ui.lenses.profiling.row_controls import of_lengths, random_numbers
+from tfm_ui.lenses.profiling.rows import FORWARD, UNMEASURED, grouped, how_measured, in_common, measure, total_flops
+from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
@@ -250,3 +261,12 @@ def _interval(fit: Fit) -> str:
     if math.isnan(low) or math.isnan(high):
         return "too few rounds for an interval"
     return f"95% interval {low:.2f} to {high:.2f}"
+
+
+VIEW = View(
+    title="By length",
+    shows=[LengthTime, lengths_left_out, in_common, how_measured, LengthMemory, LengthParts],
+    instead=no_lengths,
+    reads_instead=random_numbers,
+    controls=of_lengths,
+)
