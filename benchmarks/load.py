@@ -25,7 +25,7 @@ from benchmarks.live.load_rows import (
     MEMORY_ROWS,
     NEW_50,
     OVER_ALONE,
-    Row,
+    TableRow,
     bars_of,
     lines,
     percentile,
@@ -115,14 +115,16 @@ def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observe
         return asyncio.run(together(address, process, views, visitors, spread=spread, seconds=seconds))
 
 
-def _print(title: str, values: dict[Row, float], bars: Mapping[Row, float], observed: Observed) -> None:
+def _print(title: str, values: dict[TableRow, float], bars: Mapping[TableRow, float], observed: Observed) -> None:
     """Print a table, and what makes its numbers doubtful."""
     print_rows(title, values, bars, observed.errors)
     if 100 * observed.driver > MUCH * observed.wall:
         print(f"  These visitors took more than {MUCH} % of a core: on two cores the server had less than it could.")
 
 
-def print_rows(title: str, values: Mapping[Row, float], bars: Mapping[Row, float], errors: Iterable[str]) -> None:
+def print_rows(
+    title: str, values: Mapping[TableRow, float], bars: Mapping[TableRow, float], errors: Iterable[str]
+) -> None:
     """Print a table, and what went wrong."""
     show(title, ["", "", "unit", "bar"], lines(values, bars))
     for error, times in Counter(errors).most_common(TOLD):

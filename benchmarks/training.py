@@ -27,7 +27,7 @@ from tfm_core.training.schedule import rate
 from tfm_core.training.tasks.task import IGNORED
 from tfm_core.training.train import BETA1, train
 from tfm_ui.jobs.job import Request, Tab
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.jobs.queue import Queue
 
 SEEDS = (0, 1, 2)
@@ -106,7 +106,7 @@ class Learned:
     def __init__(self, config: TrainingConfig, queue: Queue) -> None:
         done, last = threading.Event(), list[Run]()
 
-        def then(step: Step) -> None:
+        def then(step: JobStep) -> None:
             assert isinstance(step, Progress)
             last.append(step.run)
             done.set()

@@ -21,7 +21,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 from benchmarks.live.crowd import REST, Measured, Observed, move
-from benchmarks.live.load_rows import DRIVER, ERRORS, MOVES, OTHERS, REFUSED, Row, percentile
+from benchmarks.live.load_rows import DRIVER, ERRORS, MOVES, OTHERS, REFUSED, TableRow, percentile
 from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
 from benchmarks.live.visitor import Visitor
@@ -35,13 +35,19 @@ ROUSED = 2.0  # seconds after which all of them write
 BAR = 3.0  # times a tick alone
 SEEDS = range(1, 10_000)
 
-ALONE_50, ALONE_95 = Row("a tick of /heads while nobody writes, p50"), Row("a tick of /heads while nobody writes, p95")
-BESIDE_50, BESIDE_95 = Row("a tick of /heads while all write, p50"), Row("a tick of /heads while all write, p95")
-TIMES_50 = Row("a tick of /heads while all write over one while nobody does, p50", "times", "{:.2f}")
-TIMES_95 = Row("a tick of /heads while all write over one while nobody does, p95", "times", "{:.2f}")
-TEXT_50, TEXT_95 = Row("from a new seed to the new text and its words, p50"), Row("the same, p95")
-TEXTS = Row("texts written each second", "", "{:.1f}")
-A_TEXT = Row("processor time of a text, with the runs of its page")
+ALONE_50, ALONE_95 = (
+    TableRow("a tick of /heads while nobody writes, p50"),
+    TableRow("a tick of /heads while nobody writes, p95"),
+)
+BESIDE_50, BESIDE_95 = (
+    TableRow("a tick of /heads while all write, p50"),
+    TableRow("a tick of /heads while all write, p95"),
+)
+TIMES_50 = TableRow("a tick of /heads while all write over one while nobody does, p50", "times", "{:.2f}")
+TIMES_95 = TableRow("a tick of /heads while all write over one while nobody does, p95", "times", "{:.2f}")
+TEXT_50, TEXT_95 = TableRow("from a new seed to the new text and its words, p50"), TableRow("the same, p95")
+TEXTS = TableRow("texts written each second", "", "{:.1f}")
+A_TEXT = TableRow("processor time of a text, with the runs of its page")
 ROWS = (
     ALONE_50, ALONE_95, BESIDE_50, BESIDE_95, TIMES_50, TIMES_95, TEXT_50, TEXT_95, TEXTS, A_TEXT, MOVES, REFUSED,
     ERRORS, DRIVER, OTHERS,
@@ -136,14 +142,14 @@ def _errors(rounds: Sequence[Round], opening: Kept) -> list[str]:
     return [error for each in kept for error in each.errors]
 
 
-def values_of(rounds: Sequence[Round], opening: Kept) -> dict[Row, float]:
+def values_of(rounds: Sequence[Round], opening: Kept) -> dict[TableRow, float]:
     """The numbers of all rounds; ratios are taken within each, and their median counts."""
     alone, beside, written = Observed(), Observed(), []
     for each in rounds:
         alone.add(each.alone)
         beside.add(each.beside)
         written += each.writers.pictures
-    values: dict[Row, float] = {}
+    values: dict[TableRow, float] = {}
     for percent, row_alone, row_beside, row_times in (
         (50, ALONE_50, BESIDE_50, TIMES_50),
         (95, ALONE_95, BESIDE_95, TIMES_95),

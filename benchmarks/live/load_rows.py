@@ -9,7 +9,7 @@ from benchmarks.measure import verdict
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A number of a table.
 
     Attributes:
@@ -24,21 +24,24 @@ class Row:
 
 
 TIMES = "pictures and words, p95 over the median of a single visitor"
-NEW_50, NEW_95 = Row("pictures and words, p50"), Row("pictures and words, p95")
-OVER_ALONE = Row(TIMES, "times", "{:.1f}")
-KNOWN_50, KNOWN_95 = Row("pictures that others had before, p50"), Row("pictures that others had before, p95")
-OPENING_50 = Row("opening a link until all is there, p50", "s", "{:.2f}")
-SLOWEST_OPENING = Row("opening a link until all is there, the slowest", "s", "{:.2f}")
-ARRIVING_95 = Row("pictures and words while others open their links, p95")
-PAGE_50 = Row("from a move until its page has been run, where it was, p50", "s", "{:.2f}")
-PAGES = Row("runs of the page for 100 moves", "")
-TICK = Row("processor time of a move")
-MOVES = Row("moves", "")
-OVERTAKEN = Row("moves that were followed by the next before pictures were asked for", "")
-REFUSED = Row("answers of 503", "")
-ERRORS = Row("errors", "")
-LARGEST = Row("largest memory", "MB")
-DRIVER, OTHERS = Row("used by these visitors themselves", "% of a core"), Row("used by others here", "% of a core")
+NEW_50, NEW_95 = TableRow("pictures and words, p50"), TableRow("pictures and words, p95")
+OVER_ALONE = TableRow(TIMES, "times", "{:.1f}")
+KNOWN_50, KNOWN_95 = TableRow("pictures that others had before, p50"), TableRow("pictures that others had before, p95")
+OPENING_50 = TableRow("opening a link until all is there, p50", "s", "{:.2f}")
+SLOWEST_OPENING = TableRow("opening a link until all is there, the slowest", "s", "{:.2f}")
+ARRIVING_95 = TableRow("pictures and words while others open their links, p95")
+PAGE_50 = TableRow("from a move until its page has been run, where it was, p50", "s", "{:.2f}")
+PAGES = TableRow("runs of the page for 100 moves", "")
+TICK = TableRow("processor time of a move")
+MOVES = TableRow("moves", "")
+OVERTAKEN = TableRow("moves that were followed by the next before pictures were asked for", "")
+REFUSED = TableRow("answers of 503", "")
+ERRORS = TableRow("errors", "")
+LARGEST = TableRow("largest memory", "MB")
+DRIVER, OTHERS = (
+    TableRow("used by these visitors themselves", "% of a core"),
+    TableRow("used by others here", "% of a core"),
+)
 ROWS = (
     NEW_50, NEW_95, OVER_ALONE, KNOWN_50, KNOWN_95, OPENING_50, SLOWEST_OPENING, ARRIVING_95, PAGE_50, PAGES, TICK,
     MOVES, OVERTAKEN, REFUSED, ERRORS, LARGEST, DRIVER, OTHERS,
@@ -47,14 +50,14 @@ ROWS = (
 # The rows that are kept of several runs; the others tell how far the numbers of a run can be trusted.
 KEPT_ROWS = NEW_50, NEW_95, OVER_ALONE, KNOWN_50, SLOWEST_OPENING, TICK, REFUSED, ERRORS, LARGEST
 
-START, GROWTH = Row("memory before the first visitor", "MB"), Row("growth over the last half", "MB", "{:.1f}")
+START, GROWTH = TableRow("memory before the first visitor", "MB"), TableRow("growth over the last half", "MB", "{:.1f}")
 MEMORY_ROWS = (START, LARGEST, GROWTH, MOVES, ERRORS)
 
 CLASS, FULL = 30, 100  # the numbers of visitors that the bars are about
 FLAT = 20.0  # MB that memory may grow in the last half of ten minutes: 2 % of what it may be at most
 
 
-def values_of(observed: Observed, alone: float | None = None) -> dict[Row, float]:
+def values_of(observed: Observed, alone: float | None = None) -> dict[TableRow, float]:
     """The numbers of one server; those that were not measured are left out.
 
     Args:
@@ -91,7 +94,7 @@ def values_of(observed: Observed, alone: float | None = None) -> dict[Row, float
     return {row: values[row] for row in ROWS if row in values}
 
 
-def memory_values_of(observed: Observed) -> dict[Row, float]:
+def memory_values_of(observed: Observed) -> dict[TableRow, float]:
     """The numbers of a long time."""
     (_, start), *_ = observed.memory
     largest = max(mb for _, mb in observed.memory)
@@ -101,7 +104,7 @@ def memory_values_of(observed: Observed) -> dict[Row, float]:
     )
 
 
-def bars_of(visitors: int) -> Mapping[Row, float]:
+def bars_of(visitors: int) -> Mapping[TableRow, float]:
     """The most that may be measured with this many visitors."""
     bars = {TICK: 30.0, ERRORS: 0.0}
     if visitors == CLASS:
@@ -114,7 +117,7 @@ def bars_of(visitors: int) -> Mapping[Row, float]:
 MEMORY_BARS = {LARGEST: 1000.0, GROWTH: FLAT, ERRORS: 0.0}
 
 
-def lines(values: Mapping[Row, float], bars: Mapping[Row, float]) -> list[Sequence[str]]:
+def lines(values: Mapping[TableRow, float], bars: Mapping[TableRow, float]) -> list[Sequence[str]]:
     """The lines of a table, with the bars beside the numbers."""
     return [
         [row.what, row.form.format(value), row.unit, verdict(value, bars[row]) if row in bars else ""]

@@ -5,7 +5,7 @@ import pytest
 from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import plain, start, widget
 from tests.tfm_core.training.comparisons import comparison
-from tfm_core.training.compare import Compared
+from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_core.training.shelf import Shelf
@@ -32,7 +32,7 @@ def lens(view="compare"):
 
 
 def comes(queue, share, made):
-    queue.step(share, step=Compared(share, 8.0, "run 2 of 57, step 100 of 400", made))
+    queue.step(share, step=ComparisonStep(share, 8.0, "run 2 of 57, step 100 of 400", made))
 
 
 PART = comparison({"learned": [0.9], "lstm": [0.2]})

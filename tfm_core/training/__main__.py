@@ -23,7 +23,7 @@ from tfm_core.training.outcomes import Outcomes
 from tfm_core.training.prose.make import make
 from tfm_core.training.prose.recipe import Recipe
 from tfm_core.training.run import Run
-from tfm_core.training.store import Store
+from tfm_core.training.store import RunStore
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as problem:
         parser.error(str(problem))
     torch.set_num_threads(given.threads)
-    store = Store(_place(given))
+    store = RunStore(_place(given))
     for config in configs:
         try:
             run = _train(config, None if given.again or given.ship else store, given.device)
@@ -147,7 +147,7 @@ def _ranking(comparison: Comparison) -> str:
     return f"{comparison.task}, {comparison.seconds:.0f} s\n{''.join(lines)}"
 
 
-def _train(config: TrainingConfig, store: Store | None, device: str) -> Run:
+def _train(config: TrainingConfig, store: RunStore | None, device: str) -> Run:
     """The run, from the store as far as it is there; what is done when somebody interrupts it goes into the store."""
     run = store.find(config) if store else None
     if run and (run.is_complete or run.problem):

@@ -15,7 +15,7 @@ from tfm_core.training.train import train
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonStep:
     """A step of the job: how far it is, and what there is by now.
 
     Attributes:
@@ -31,7 +31,7 @@ class Compared:
     comparison: Comparison
 
 
-def compare(task: str) -> Iterator[Compared]:
+def compare(task: str) -> Iterator[ComparisonStep]:
     """Train all contestants of a task with all seeds. Closing the generator stops it.
 
     Args:
@@ -43,7 +43,7 @@ def compare(task: str) -> Iterator[Compared]:
     yield from compare_all(contestants(task), SEEDS)
 
 
-def compare_all(configs: tuple[TrainingConfig, ...], seeds: tuple[int, ...]) -> Iterator[Compared]:
+def compare_all(configs: tuple[TrainingConfig, ...], seeds: tuple[int, ...]) -> Iterator[ComparisonStep]:
     """Train these with each seed; all with the first seed first.
 
     Args:
@@ -59,10 +59,12 @@ def compare_all(configs: tuple[TrainingConfig, ...], seeds: tuple[int, ...]) -> 
                 run, share = progress.run, (done + progress.share) / count
                 if progress.share < 1:
                     seconds_left = (time.perf_counter() - began) * (1 / share - 1)
-                    yield Compared(share, seconds_left, f"run {done + 1} of {count}, {progress.doing}", comparison)
+                    yield ComparisonStep(
+                        share, seconds_left, f"run {done + 1} of {count}, {progress.doing}", comparison
+                    )
             assert run
             done, comparison = done + 1, _with(comparison, place, run)
-    yield Compared(1.0, 0.0, "done", comparison)
+    yield ComparisonStep(1.0, 0.0, "done", comparison)
 
 
 def _nothing(configs: tuple[TrainingConfig, ...], seeds: tuple[int, ...]) -> Comparison:

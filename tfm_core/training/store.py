@@ -26,7 +26,7 @@ IN_MEMORY = 32  # runs that are kept in memory as well
 BYTES_IN_MEMORY = 32_000_000  # of all of them, but for the newest: a run of the largest network has 24 MB
 
 
-class Store:
+class RunStore:
     """All methods may be called by any thread; none waits while another reads or writes, which may take seconds.
 
     Attributes:
@@ -137,5 +137,5 @@ def _stem(config: TrainingConfig) -> str:
     return f"{_family(config)}-{config.steps}"
 
 
-STORE = Store()
+STORE = RunStore()
 trained.add_source(STORE.weights)

@@ -11,7 +11,7 @@ from torch import Tensor
 from tfm_core import TransformerConfig
 from tfm_core.study.leak_test import LeakTest
 from tfm_ui.jobs import networks
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.store import exact
 from tfm_ui.store.runs import connect
 
@@ -94,7 +94,7 @@ def _so_far(noun: str, done: int, count: int, began: float) -> ExactStep:
     return ExactStep(done / count, left, f"{noun} {done:,} of {count:,} is done")
 
 
-def keep(key: str, owner: str, step: Step) -> None:
+def keep(key: str, owner: str, step: JobStep) -> None:
     """Keep the result of a job that has come to its end.
 
     Args:

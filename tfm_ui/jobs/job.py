@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
@@ -30,7 +30,7 @@ class Request:
     argument: Hashable
     seconds: float
     limit: float
-    then: Callable[[Step], None] = field(default=lambda step: None, compare=False)
+    then: Callable[[JobStep], None] = field(default=lambda step: None, compare=False)
 
     def same(self, name: str, argument: Hashable) -> bool:
         """Whether this is a request for that job."""
@@ -71,7 +71,7 @@ class Job:
     visitors: set[str] = field(default_factory=set)
     requesters: set[str] = field(default_factory=set)
     state: State = "waiting"
-    step: Step | None = None
+    step: JobStep | None = None
     problem: str = ""
     began: float = 0.0
     told_to_stop: float | None = None
@@ -124,7 +124,7 @@ class JobStatus:
     before: int
     wait: float
     seconds_left: float
-    step: Step | None
+    step: JobStep | None
     problem: str
     stopping: bool
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Step(Protocol):
+class JobStep(Protocol):
     """What a job yields: how far it is. A step may also hold the results so far.
 
     Where they may be large, it has a method `without_results`, which makes the step that is remembered in its place
@@ -54,7 +54,7 @@ class Stepped:
     """The worker's message with the latest step of a job."""
 
     number: int
-    step: Step
+    step: JobStep
 
 
 @dataclass(frozen=True)

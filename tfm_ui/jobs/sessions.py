@@ -5,7 +5,7 @@ import threading
 from collections.abc import Hashable
 
 from tfm_ui.jobs.job import JobStatus, Load, Refused, Request, Tab
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.jobs.queue import Queue
 from tfm_ui.settings import SETTINGS
 from tfm_ui.streamlit_private.running import is_open
@@ -48,7 +48,7 @@ def find(name: str, argument: Hashable) -> JobStatus | None:
     return queue().find(visitor_here(), name, argument, _tab())
 
 
-def latest(name: str, argument: Hashable) -> Step | None:
+def latest(name: str, argument: Hashable) -> JobStep | None:
     """The latest step of a job that is under way, whoever asked for it; None if there is none. Starts no worker."""
     job = _queues[0].find("", name, argument) if _queues else None
     return job.step if job and job.under_way else None

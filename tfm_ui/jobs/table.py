@@ -1,4 +1,4 @@
-"""The jobs that the worker can run: generator functions of one plain argument that yield `messages.Step`s.
+"""The jobs that the worker can run: generator functions of one plain argument that yield `messages.JobStep`s.
 
 The table holds their names only, so that the server does not import what only the worker runs.
 """

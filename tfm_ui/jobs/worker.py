@@ -19,13 +19,13 @@ from pkgutil import resolve_name
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from tfm_ui.jobs.messages import Ended, FromWorker, Ready, Start, Step, Stepped, Stop
+from tfm_ui.jobs.messages import Ended, FromWorker, JobStep, Ready, Start, Stepped, Stop
 from tfm_ui.settings import SETTINGS
 
 PAUSE = 0.2  # seconds between two steps that are sent; the last step is always sent
 NO_MEMORY = "allocate memory", "out of memory"  # in messages of torch, which does not raise MemoryError
 
-JobFunction = Callable[[Hashable], Iterator[Step]]
+JobFunction = Callable[[Hashable], Iterator[JobStep]]
 
 
 def main(table: str, memory: int) -> None:
@@ -87,7 +87,7 @@ def _listen(inbox: BinaryIO, wanted: SimpleQueue[Start], stops: set[int]) -> Non
 
 def _run(job: JobFunction, start: Start, stops: set[int], say: Callable[[FromWorker], None], memory: int) -> Ended:
     """Run the job and send its steps; return how it ended."""
-    unsent: Step | None = None
+    unsent: JobStep | None = None
     sent_at, stopped, problem = -PAUSE, False, ""
     try:
         steps = job(start.argument)

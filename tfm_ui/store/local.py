@@ -24,7 +24,7 @@ USED = f"MAX({NOW}, 1 + IFNULL((SELECT MAX(used) FROM kept WHERE kind = :kind), 
 
 
 class LocalStore:
-    """A `Store` in a folder, whose file only this user can read.
+    """A `KeyValueStore` in a folder, whose file only this user can read.
 
     Args:
         folder: where the file is; it must exist.

@@ -76,7 +76,7 @@ class _BoundedSecureConnection(_BoundedConnection, SSLConnection):
 
 
 class RedisStore:
-    """A `Store` in a Redis server.
+    """A `KeyValueStore` in a Redis server.
 
     Args:
         address: such as redis://127.0.0.1:6379.

@@ -25,7 +25,7 @@ from tfm_ui.settings import SETTINGS
 from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.local import LocalStore
 from tfm_ui.store.spare import WithSpare
-from tfm_ui.store.store import Store, StoreAway
+from tfm_ui.store.store import KeyValueStore, StoreAway
 
 if TYPE_CHECKING:
     from tfm_ui.store.redis_store import RedisStore
@@ -53,7 +53,7 @@ def end() -> None:
             os.close(lock)
 
 
-def store() -> Store:
+def store() -> KeyValueStore:
     """The store of this server.
 
     Raises:

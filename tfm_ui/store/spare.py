@@ -2,18 +2,18 @@
 
 from contextlib import suppress
 
-from tfm_ui.store.store import Entry, Kind, Store, StoreAway
+from tfm_ui.store.store import Entry, KeyValueStore, Kind, StoreAway
 
 
 class WithSpare:
-    """A `Store`. What is in the spare one stays there, and is found as long as the spare one lives.
+    """A `KeyValueStore`. What is in the spare one stays there, and is found as long as the spare one lives.
 
     Args:
         main: where values belong.
         spare: where values are kept that come while `main` is away.
     """
 
-    def __init__(self, main: Store, spare: Store) -> None:
+    def __init__(self, main: KeyValueStore, spare: KeyValueStore) -> None:
         self.main, self.spare = main, spare
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:

@@ -82,7 +82,7 @@ def digest_of(value: bytes) -> str:
     return blake2b(value, digest_size=16).hexdigest()
 
 
-class Store(Protocol):
+class KeyValueStore(Protocol):
     """Any thread of any process may call the methods. Each raises StoreAway if the store does not answer."""
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:

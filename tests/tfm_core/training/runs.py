@@ -9,7 +9,7 @@ import torch
 from tfm_core.training.config import TrainingConfig, of_task
 from tfm_core.training.folder import LIMIT, Folder
 from tfm_core.training.run import Run
-from tfm_core.training.store import Store
+from tfm_core.training.store import RunStore
 from tfm_core.training.train import train
 
 WORDS = 5  # that a sentence about a problem has at least
@@ -47,8 +47,8 @@ def same_numbers(run: Run, other: Run) -> None:
         assert all(torch.equal(left[name], right[name]) for name in left), group
 
 
-def opened(folder, limit=LIMIT) -> Store:
-    return Store(Folder(folder, limit), shipped=Path("/no/such/folder"))
+def opened(folder, limit=LIMIT) -> RunStore:
+    return RunStore(Folder(folder, limit), shipped=Path("/no/such/folder"))
 
 
 def names_in(folder) -> set[str]:

@@ -11,7 +11,7 @@ from tfm_core.positional.schemes import POSITIONAL
 from tfm_core.training import files
 from tfm_core.training.config import of_task
 from tfm_core.training.folder import Folder
-from tfm_core.training.store import Store
+from tfm_core.training.store import RunStore
 from tfm_core.training.train import train, untrained
 from tfm_core.training.weights_file import as_file, from_file
 
@@ -76,8 +76,8 @@ def test_step_by_step_through_a_store(tmp_path):
     config = small(dropout=0.2, steps=STEPS)
     for steps in (3, 5, 10, STEPS):
         longer = replace(config, steps=steps)
-        Store(Folder(tmp_path)).keep(to_the_end(longer, Store(Folder(tmp_path)).beginning(longer)))
-    same_numbers(Store(Folder(tmp_path)).find(config), trained(dropout=0.2, steps=STEPS))
+        RunStore(Folder(tmp_path)).keep(to_the_end(longer, RunStore(Folder(tmp_path)).beginning(longer)))
+    same_numbers(RunStore(Folder(tmp_path)).find(config), trained(dropout=0.2, steps=STEPS))
 
 
 def test_across_an_epoch_of_a_fixed_set():

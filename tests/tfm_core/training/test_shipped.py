@@ -14,7 +14,7 @@ from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.run import Run
 from tfm_core.training.scores import look
-from tfm_core.training.store import STORE, Store
+from tfm_core.training.store import STORE, RunStore
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # bytes of a file
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory) -> dict[str, Run]:
-    store = Store(Folder(tmp_path_factory.mktemp("none")))
+    store = RunStore(Folder(tmp_path_factory.mktemp("none")))
     return {name: store.find(read_name(name)) for name in SHIPPED_RUNS}
 
 
@@ -113,7 +113,7 @@ def test_weights_of_a_file_are_weights_like_others(tmp_path, monkeypatch):
 
 
 def test_a_store_never_removes_what_is_shipped(tmp_path):
-    store = Store(Folder(tmp_path, limit=1))
+    store = RunStore(Folder(tmp_path, limit=1))
     before = sorted(path.name for path in SHIPPED.iterdir())
     for seed in range(2):
         store.keep(trained(seed=seed))

@@ -15,7 +15,7 @@ from tests.tfm_core.training.runs import names_in, of_seed, opened, same_numbers
 from tfm_core.training import store as store_module
 from tfm_core.training.folder import ABANDONED, FOLDER, LOADED, PART, Folder, default_folder
 from tfm_core.training.outcomes import Outcomes
-from tfm_core.training.store import Store
+from tfm_core.training.store import RunStore
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
@@ -210,7 +210,7 @@ def test_weights_are_those_of_complete_runs(folder):
 
 def test_the_folder_is_a_setting(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDER, str(tmp_path / "set"))
-    assert default_folder() == Path(Store().shelf.place.where) == tmp_path / "set"
+    assert default_folder() == Path(RunStore().shelf.place.where) == tmp_path / "set"
     monkeypatch.setenv(FOLDER, "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "attention-lab" / "runs"
@@ -238,7 +238,7 @@ def test_nobody_can_push_out_what_others_have(folder):
     opened(folder).keep(of_seed(1), owner="Ada")
     size = sum(path.stat().st_size for path in folder.iterdir())
     place = Folder(folder, limit=7 * size + size // 2, each=3 * size + size // 2)
-    mine = Store(place, shipped=Path("/no/such/folder"))
+    mine = RunStore(place, shipped=Path("/no/such/folder"))
     for seed in range(2, 9):
         mine.keep(of_seed(seed), owner="Bob")
     assert kept_of(folder, range(1, 9)) == [1, 6, 7, 8]  # the owner's oldest went first
@@ -276,7 +276,7 @@ class Slow(Folder):
         return super().stamp(name)
 
 
-@pytest.mark.parametrize(("kept", "wanted"), [(Store, RUN.config), (Outcomes, next(iter(TASKS)))])
+@pytest.mark.parametrize(("kept", "wanted"), [(RunStore, RUN.config), (Outcomes, next(iter(TASKS)))])
 def test_nobody_waits_while_another_looks_into_a_place(folder, kept, wanted):
     """A place may be a Redis server that is slow; pages ask for the weights of runs."""
     place = kept(Slow(folder))
@@ -304,7 +304,7 @@ def test_nobody_waits_for_another_whose_place_does_not_answer(folder):
     other = of_seed(1)
     opened(folder).keep(RUN)
     place = SlowForOne(folder, store_module._stem(RUN.config))
-    store = Store(place, shipped=Path("/no/such/folder"))
+    store = RunStore(place, shipped=Path("/no/such/folder"))
     waiting = threading.Thread(target=store.find, args=(RUN.config,), daemon=True)
     waiting.start()
     assert place.asked.wait(PATIENCE)

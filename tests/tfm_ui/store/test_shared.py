@@ -19,7 +19,7 @@ from tests.tfm_core.training.runs import of_seed, same_numbers, trained
 from tests.tfm_ui.store.redis_server import free_port, redis_server
 from tfm_core.training.folder import JSON, TENSORS, Folder
 from tfm_core.training.shelf import Shelf
-from tfm_core.training.store import Store
+from tfm_core.training.store import RunStore
 from tfm_ui.store import runs, shared
 from tfm_ui.store.kinds import COMPARISONS, LOADED, RUNS
 from tfm_ui.store.local import LocalStore
@@ -225,7 +225,7 @@ def test_parts_come_back():
 def replicas(store, monkeypatch):
     """Two servers that share a store, as each sees its runs."""
     monkeypatch.setattr(runs, "store", lambda: store)
-    return [Store(StorePlace(), shipped=Path("/no/such/folder")) for _ in range(2)]
+    return [RunStore(StorePlace(), shipped=Path("/no/such/folder")) for _ in range(2)]
 
 
 def test_a_run_of_a_server_is_found_by_another_to_the_last_digit(replicas, store):
@@ -256,7 +256,7 @@ def test_what_is_no_run_counts_as_missing_and_is_removed(replicas, store):
 def test_where_no_folder_can_be_written_another_process_finds_the_run_in_the_store(store, tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "store", lambda: store)
     (tmp_path / "file").touch()
-    here, there = (Store(Folder(tmp_path / "file"), shipped=Path("/no/such/folder")) for _ in range(2))
+    here, there = (RunStore(Folder(tmp_path / "file"), shipped=Path("/no/such/folder")) for _ in range(2))
     here.shelf.spare = there.shelf.spare = StorePlace()
     here.keep(trained())
     assert here.problem.startswith("Trained runs are kept in memory until the server ends: ")

@@ -9,7 +9,7 @@ import streamlit as st
 from tfm_core.profiling import Plan, Progress, Report
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import JobStatus, Request
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.lenses.profiling import measure_words
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.plan import limit, needs, refused
@@ -92,7 +92,7 @@ def _request(plan: Plan) -> Request | None:
     return Request("profile", plan, seconds=needs(plan).seconds, limit=limit(plan), then=then)
 
 
-def _keep(owner: str, step: Step) -> None:
+def _keep(owner: str, step: JobStep) -> None:
     if isinstance(step, Progress) and measure_words.worth_keeping(step.report):
         with suppress(StoreAway):  # the page says so
             measurements.keep(step.report, owner)

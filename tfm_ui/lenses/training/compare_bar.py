@@ -3,12 +3,12 @@
 from functools import partial
 
 from tfm_core.profiling.units import in_seconds
-from tfm_core.training.compare import Compared
+from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.contestants import SEEDS, Unmatched, contestants
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.jobs.job import JobStatus, Request
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.lenses.training.outcomes import JOB
 from tfm_ui.lenses.training.runs import estimate
 from tfm_ui.page import job_bar
@@ -92,6 +92,6 @@ def _request(task: str) -> Request | None:
     return Request(JOB, task, seconds=seconds, limit=LIMIT * seconds, then=_keep)
 
 
-def _keep(step: Step) -> None:
-    if isinstance(step, Compared) and step.comparison.is_complete:
+def _keep(step: JobStep) -> None:
+    if isinstance(step, ComparisonStep) and step.comparison.is_complete:
         OUTCOMES.keep(step.comparison)

@@ -1,6 +1,6 @@
 """The comparison that a link is about: what is kept of it, or has come out so far."""
 
-from tfm_core.training.compare import Compared
+from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.outcomes import OUTCOMES
 from tfm_ui.jobs import sessions
@@ -17,7 +17,7 @@ def comparison_of(task: str) -> Comparison | None:
     if kept := OUTCOMES.find(task):
         return kept
     step = sessions.latest(JOB, task)
-    return step.comparison if isinstance(step, Compared) and step.comparison.contestants else None
+    return step.comparison if isinstance(step, ComparisonStep) and step.comparison.contestants else None
 
 
 def is_recurrent(entry: Entry) -> bool:

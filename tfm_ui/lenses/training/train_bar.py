@@ -5,7 +5,7 @@ from functools import partial
 from tfm_core import STORE, TrainingConfig
 from tfm_core.training.run import Progress
 from tfm_ui.jobs.job import JobStatus, Request
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.lenses.training import train_words
 from tfm_ui.lenses.training.runs import JOB, estimate
 from tfm_ui.page import job_bar
@@ -63,7 +63,7 @@ def _request(config: TrainingConfig | None) -> Request | None:
     return Request(JOB, config, seconds=seconds, limit=job_bar.limit_of(seconds), then=then)
 
 
-def _keep(owner: str, step: Step) -> None:
+def _keep(owner: str, step: JobStep) -> None:
     """Keep what was learned. It belongs to whoever asked first, however many wait for it."""
     if isinstance(step, Progress):
         STORE.keep(step.run, owner=owner)

@@ -9,7 +9,7 @@ from tfm_core.profiling.decoding import DecodingProgress, expected_seconds
 from tfm_core.profiling.decoding_report import Decoding, DecodingPlan
 from tfm_core.profiling.units import in_seconds
 from tfm_ui.jobs.job import JobStatus, Request
-from tfm_ui.jobs.messages import Step
+from tfm_ui.jobs.messages import JobStep
 from tfm_ui.lenses.generate.kept.measured import facts, measurements
 from tfm_ui.lenses.generate.state import PREFIX
 from tfm_ui.page import job_bar, measured_link
@@ -70,7 +70,7 @@ def _request(plan: DecodingPlan) -> Request | None:
     return Request("decoding", plan, seconds=seconds, limit=job_bar.limit_of(seconds), then=then)
 
 
-def _keep(owner: str, step: Step) -> None:
+def _keep(owner: str, step: JobStep) -> None:
     if isinstance(step, DecodingProgress) and step.report.complete:
         with suppress(StoreAway):  # the page says so
             measurements.keep(step.report, owner)

@@ -47,7 +47,7 @@ def last_sum(inner: Tensor, projection: nn.Module, token: int, dim: int) -> tupl
     return products, products.sum() + projection.bias[dim].item()
 
 
-class Step(NamedTuple):
+class CellStep(NamedTuple):
     """A step of one number: what it is called, how it is computed, and its value."""
 
     name: str
@@ -80,19 +80,19 @@ class BlockCell(BlockPanel):
         return self._last_sum[0]
 
     @cached_property
-    def lines(self) -> list[Step]:
+    def lines(self) -> list[CellStep]:
         """The steps in the order in which the block computes them."""
         x = self.x[self.token].double()
-        start = Step("x", "in the residual stream before this block", x[self.dim].item())
+        start = CellStep("x", "in the residual stream before this block", x[self.dim].item())
         written = self._written()
         dropped = self._dropped(written.value)
-        total = Step("sum", f"{_n(start.value)} + {_f(dropped.value)}", start.value + dropped.value)
+        total = CellStep("sum", f"{_n(start.value)} + {_f(dropped.value)}", start.value + dropped.value)
         if self.pre_norm:
             return [start, *self._norm(x, "x"), written, dropped, total]
         whole = x + self.dropped[self.token].double()
         return [start, written, dropped, total, *self._norm(whole, "sum")]
 
-    def _norm(self, vector: Tensor, name: str) -> list[Step]:
+    def _norm(self, vector: Tensor, name: str) -> list[CellStep]:
         """The norm of a token's vector, (dimension), and what it makes of this dimension."""
         dim, count, eps = self.dim, len(vector), self.norm_module.eps
         mean, variance = vector.mean().item(), vector.var(correction=0).item()
@@ -101,18 +101,18 @@ class BlockCell(BlockPanel):
         gain, shift = self.gain[dim].item(), self.shift[dim].item()
         squares = (vector - mean).square().sum().item()
         return [
-            Step("mean", f"Σ {name} / {count} = {_n(vector.sum().item())} / {count}", mean),
-            Step("variance", f"Σ ({name} − mean)² / {count} = {_n(squares)} / {count}", variance),
-            Step(
+            CellStep("mean", f"Σ {name} / {count} = {_n(vector.sum().item())} / {count}", mean),
+            CellStep("variance", f"Σ ({name} − mean)² / {count} = {_n(squares)} / {count}", variance),
+            CellStep(
                 "norm",
                 f"({name} − mean) / √(variance + ε) = ({_n(at)} − {_f(mean)}) / √({_n(variance)} + "
                 f"{formats.tiny(eps)}) = {_n(at - mean)} / {_n(root)}",
                 normalised,
             ),
-            Step("gain, shift", f"{_n(gain)} × {_f(normalised)} + {_f(shift)}", gain * normalised + shift),
+            CellStep("gain, shift", f"{_n(gain)} × {_f(normalised)} + {_f(shift)}", gain * normalised + shift),
         ]
 
-    def _written(self) -> Step:
+    def _written(self) -> CellStep:
         """The sub-layer's number: a sum over its heads' dimensions or its hidden units, of which the largest count."""
         products, written = self._last_sum
         kept = sorted(products.abs().topk(min(TERMS, len(products))).indices.tolist())
@@ -123,20 +123,20 @@ class BlockCell(BlockPanel):
             terms += f" + {len(products) - len(kept)} smaller products, together {_n(rest)}"
         bias = self.projection.bias[self.dim].item()
         what = "hidden units" if self.is_network else "dimensions of all heads"
-        return Step(
+        return CellStep(
             "sub-layer",
             f"Σ weight × input over {len(products)} {what}, + bias = {terms} + bias {_n(bias)}",
             written.item(),
         )
 
-    def _dropped(self, written: float) -> Step:
+    def _dropped(self, written: float) -> CellStep:
         """What dropout makes of the sub-layer's number."""
         share = self.state.dropout
         if not share:
-            return Step("dropout", f"evaluation mode, nothing is dropped: {_n(written)} × 1", written)
+            return CellStep("dropout", f"evaluation mode, nothing is dropped: {_n(written)} × 1", written)
         if not self.factors[self.token, self.dim].item():
-            return Step("dropout", f"this number is dropped: {_n(written)} × 0", 0.0)
-        return Step("dropout", f"kept: {_n(written)} / (1 − {share:g})", written / (1 - share))
+            return CellStep("dropout", f"this number is dropped: {_n(written)} × 0", 0.0)
+        return CellStep("dropout", f"kept: {_n(written)} / (1 − {share:g})", written / (1 - share))
 
     def value_of(self, name: str) -> float:
         """The value of the step of this name."""

@@ -85,7 +85,7 @@ def opens(block: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Row:
+class DiagramRow:
     """One row of the drawing, as diagram.js reads it."""
 
     kind: str
@@ -194,10 +194,12 @@ class Diagram(DiagramPanel):
                 row["cells"] += [("", "")] * (len(COLUMNS) - len(row["cells"])) + [cells.get(row["name"], ("", ""))]
         return {"stacks": stacks, "columns": columns}, np.zeros(0, np.float32)
 
-    def rows_of(self, stack: str) -> list[Row]:
+    def rows_of(self, stack: str) -> list[DiagramRow]:
         """The rows of one stack. One layer is drawn in full; the others are folded, or a line each."""
         n = self.chosen.lengths[stack]
-        rows = [Row("tokens", formats.plural(n, "token"), cells=[(f"(n) = ({formats.count(n)})", formats.count(n))])]
+        rows = [
+            DiagramRow("tokens", formats.plural(n, "token"), cells=[(f"(n) = ({formats.count(n)})", formats.count(n))])
+        ]
         for layer, items in groupby(self.counts[stack], key=lambda item: item.block.layer):
             inside = list(items)
             if layer in (None, self.layer - 1):
@@ -209,7 +211,7 @@ class Diagram(DiagramPanel):
                 rows.append(self._whole_layer(inside, stack, layer + 1))
         return rows
 
-    def _whole_layer(self, inside: list[Counted], stack: str, layer: int) -> Row:
+    def _whole_layer(self, inside: list[Counted], stack: str, layer: int) -> DiagramRow:
         """A layer in a line: what flows out, and its sums. Its name is that of the block that writes the stream."""
         last = inside[-1].block
         sums = (
@@ -219,20 +221,20 @@ class Diagram(DiagramPanel):
         )
         cells = [self.shape_out(last, stack), *((text, text) for text in map(formats.count, sums))]
         sets = {f"{PREFIX}layer": layer, f"{PREFIX}stack": stack}
-        return Row("layer", f"Layer {layer}", cells=cells, sets=sets, inside=True, name=last.name)
+        return DiagramRow("layer", f"Layer {layer}", cells=cells, sets=sets, inside=True, name=last.name)
 
-    def _fold(self, stack: str) -> Row:
+    def _fold(self, stack: str) -> DiagramRow:
         """The line that opens or folds the other layers. Those of a shape that is only counted are alike."""
         layers = self.config.num_layers
         if not self.chosen.live:
             in_layers = [[item for item in self.counts[stack] if item.block.layer == at] for at in range(layers)]
             alike = len({sum(item.block.parameters for item in inside) for inside in in_layers}) == 1
-            return Row("fold", f"× {layers} layers, {'all alike' if alike else 'one table shared'}", inside=True)
+            return DiagramRow("fold", f"× {layers} layers, {'all alike' if alike else 'one table shared'}", inside=True)
         acts = "fold the others" if self.state.all_layers else "show all"
         sets = {f"{PREFIX}all_layers": not self.state.all_layers}
-        return Row("fold", f"Layer {self.layer} of {layers}: {acts}", sets=sets, inside=True)
+        return DiagramRow("fold", f"Layer {self.layer} of {layers}: {acts}", sets=sets, inside=True)
 
-    def _row(self, item: Counted, stack: str, at: int) -> Row:
+    def _row(self, item: Counted, stack: str, at: int) -> DiagramRow:
         block = item.block
         text, mark = self.name_of(block, stack)
         sets: dict[str, Any] = {f"{PREFIX}block": item.name_in_link, f"{PREFIX}stack": stack}
@@ -244,7 +246,7 @@ class Diagram(DiagramPanel):
         if not block.parameters and block.kind in ("embedding", "logits"):
             parameters = "shared"
         shape, time, space = self.shape_out(block, stack), written(item.cost.time), written(item.cost.space)
-        return Row(
+        return DiagramRow(
             block.kind,
             text,
             mark,

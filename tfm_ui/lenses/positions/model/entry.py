@@ -32,7 +32,7 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Step:
+class EntryBox:
     """One box of the drawing, with this text in it."""
 
     text: str
@@ -131,7 +131,7 @@ class Entry(PositionsPanel):
     canvas = ENTRY
 
     @cached_property
-    def rows(self) -> Mapping[str, list[Step]]:
+    def rows(self) -> Mapping[str, list[EntryBox]]:
         """Title -> its boxes, in the order in which a token meets them."""
         model = self.model
         title = "Encoder" if model.is_encoder_decoder else model.architecture_name.capitalize()
@@ -141,36 +141,36 @@ class Entry(PositionsPanel):
             rows[f"Decoder, {model.norm}-norm"] = self._stack(cross=True, last=True)
             looks_back = "causal in the decoder"
         rows["Inside each self-attention"] = [
-            Step("Q, K, V", f"{formats.plural(model.num_heads, 'head')}"),
+            EntryBox("Q, K, V", f"{formats.plural(model.num_heads, 'head')}"),
             self._place("rotate"),
-            Step("q·k / √dₖ", f"dₖ = {model.config.head_dim}"),
+            EntryBox("q·k / √dₖ", f"dₖ = {model.config.head_dim}"),
             self._place("bias_at"),
-            Step("mask", looks_back or "padding alone"),
-            Step("softmax", "weights"),
-            Step("× V"),
-            Step("Wᴼ"),
+            EntryBox("mask", looks_back or "padding alone"),
+            EntryBox("softmax", "weights"),
+            EntryBox("× V"),
+            EntryBox("Wᴼ"),
         ]
         return rows
 
-    def _stack(self, *, cross: bool, last: bool) -> list[Step]:
+    def _stack(self, *, cross: bool, last: bool) -> list[EntryBox]:
         """The boxes of one stack, from tokens to its end."""
         tokens = self.model.target_tokens if cross else self.model.source_tokens
         steps = [
-            Step("tokens", str(len(tokens.ids))),
-            Step("embedding", f"d_model {self.model.d_model}"),
+            EntryBox("tokens", str(len(tokens.ids))),
+            EntryBox("embedding", f"d_model {self.model.d_model}"),
             self._place("encode"),
         ]
         pre = self.model.norm == "pre"
         for name in ("self-attention", *["cross-attention"] * cross, "feed-forward"):
-            norm, rest = Step("norm", layer=True), [Step(name, layer=True), Step("+ residual", layer=True)]
+            norm, rest = EntryBox("norm", layer=True), [EntryBox(name, layer=True), EntryBox("+ residual", layer=True)]
             steps += [norm, *rest] if pre else [*rest, norm]
-        steps += [Step("norm")] if pre else []
-        return [*steps, Step("logits") if last else Step("to the decoder")]
+        steps += [EntryBox("norm")] if pre else []
+        return [*steps, EntryBox("logits") if last else EntryBox("to the decoder")]
 
-    def _place(self, place: str) -> Step:
+    def _place(self, place: str) -> EntryBox:
         text, read = STEPS[place]
         marks = {side: name for name, side in self.state.sides.items() if place in POSITIONAL[name].enters()}
-        return Step(text, ", ".join(read), marks, place=True)
+        return EntryBox(text, ", ".join(read), marks, place=True)
 
     def picture(self) -> Content:
         """What entry.js draws."""

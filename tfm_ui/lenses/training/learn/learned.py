@@ -18,7 +18,7 @@ from tfm_core.training.scores import chance, pattern_score
 from tfm_core.training.tasks.task import Pattern
 from tfm_core.training.train import train
 from tfm_ui.lenses.training.learn import weights
-from tfm_ui.lenses.training.learn.maps import LEARN, Row, rows_of
+from tfm_ui.lenses.training.learn.maps import LEARN, AttentionRow, rows_of
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
 from tfm_ui.lenses.training.runs import dated, is_under_way, measured_on, tokens_of
 from tfm_ui.pictures import chart, lines
@@ -261,7 +261,7 @@ class Learn(RunPanel):
         examples = formats.count(measured_on(self.run, point))
         return f"{formats.percent(point.accuracy)} right · {loss} · on {examples} examples"
 
-    def _scores(self, point: Point, row: Row) -> list[dict[str, Any]]:
+    def _scores(self, point: Point, row: AttentionRow) -> list[dict[str, Any]]:
         """The score of each head for each pattern that is about this row's attention."""
         return [
             {"pattern": number, "heads": list(point.scores[number][row.layer])}
@@ -274,7 +274,7 @@ class Learn(RunPanel):
             return [self.config.about.labels[number] for number in ids]
         return tokens_of(self.config, ids)
 
-    def _numbers(self, rows: Sequence[Row], probe: int) -> NDArray[np.float32]:
+    def _numbers(self, rows: Sequence[AttentionRow], probe: int) -> NDArray[np.float32]:
         """Snapshot by snapshot, row by row: (head, query, key)."""
         if not rows:
             return np.zeros(0, np.float32)

@@ -18,7 +18,7 @@ from tfm_ui.pictures.map_scale import from_zero
 
 
 @dataclass(frozen=True)
-class Row:
+class AttentionRow:
     """The heads of one attention of one layer."""
 
     name: str
@@ -37,18 +37,22 @@ class Row:
     keys: list[str]
 
 
-def rows_of(config: TrainingConfig, probe: Examples) -> list[Row]:
+def rows_of(config: TrainingConfig, probe: Examples) -> list[AttentionRow]:
     """What is drawn of a transformer, from top to bottom: what the patterns are about comes first."""
     source = tokens_of(config, probe.source[0].tolist())
     layers = range(config.num_layers)
     if probe.target is None:
         name = config.about.architecture
-        return [Row(f"layer {i + 1}", site("self", i, name), "self", i, source, source) for i in layers]
+        return [AttentionRow(f"layer {i + 1}", site("self", i, name), "self", i, source, source) for i in layers]
     target = tokens_of(config, probe.target[0].tolist())
-    across = [Row(f"cross {i + 1}", site("cross", i, "encoder-decoder"), "cross", i, target, source) for i in layers]
-    decoder = [Row(f"decoder {i + 1}", site("self", i, "encoder-decoder"), "self", i, target, target) for i in layers]
+    across = [
+        AttentionRow(f"cross {i + 1}", site("cross", i, "encoder-decoder"), "cross", i, target, source) for i in layers
+    ]
+    decoder = [
+        AttentionRow(f"decoder {i + 1}", site("self", i, "encoder-decoder"), "self", i, target, target) for i in layers
+    ]
     encoder = [
-        Row(f"encoder {i + 1}", f"encoder.layers.{i}.{KINDS['self']}.weights", "encoder", i, source, source)
+        AttentionRow(f"encoder {i + 1}", f"encoder.layers.{i}.{KINDS['self']}.weights", "encoder", i, source, source)
         for i in layers
     ]
     return [*across, *decoder, *encoder]
