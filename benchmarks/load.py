@@ -37,7 +37,7 @@ from benchmarks.measure import Figure, Figures, show
 LEVELS = (1, 8, 30, 100)  # visitors
 SECONDS = 60.0  # that are measured of several visitors
 EACH_VIEW = 12.0  # seconds that a single visitor spends on each view: long enough for a row of moves
-MINUTE, FEW, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
+MINUTE, FEW_VISITORS, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
 LONG = 600.0  # seconds over which memory is watched
 PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"
 # What a hosted server sets, as in Dockerfile and hosting/; a test compares them.
@@ -111,7 +111,7 @@ def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observe
     with running_server() as (address, process):
         if visitors == 1:
             return asyncio.run(one_after_the_other(address, process, views, seconds))
-        spread = SOON if visitors <= FEW else MINUTE
+        spread = SOON if visitors <= FEW_VISITORS else MINUTE
         return asyncio.run(together(address, process, views, visitors, spread=spread, seconds=seconds))
 
 

@@ -75,7 +75,7 @@ def test_it_stands_in_the_bar_behind_the_others(with_the_lens):
             {"views": {"letters": View(shows=[], controls=["mots"])}},
             r"expected fields of LettersState: \['question', 'most'\]",
         ),
-        ({"questions": [Question("Two", "Which?", lambda *_: "Two.", page={"mots": 2})]}, r"got \['mots'\]"),
+        ({"questions": [Question("Two", "Which?", lambda *_: "Two.", controls={"mots": 2})]}, r"got \['mots'\]"),
     ],
 )
 def test_a_mistake_in_a_lens_is_said_when_it_is_loaded(with_the_lens, change, message):

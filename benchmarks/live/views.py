@@ -50,7 +50,7 @@ def links() -> list[str]:
     for lens in lenses():
         for view in lens.views:
             first = next(q for q in lens.questions if len(lens.views) == 1 or q.view(lens.state) == view)
-            states = (ModelState(**first.model), ""), (lens.state(**first.page), lens.prefix)
+            states = (ModelState(**first.model), ""), (lens.state(**first.controls), lens.prefix)
             all_of_them.append(share_link(f"/{lens.name}", *states))
     return all_of_them
 

@@ -80,7 +80,7 @@ def path_of(name: str, view: str = "") -> str:
     """The path to a view, by default the first one, of the lens with this name, in the set-up of its first question."""
     each = lens(name)
     question = question_of(each, view or next(iter(each.views)))
-    page = each.state(**question.page, question=each.questions.index(question) + 1)
+    page = each.state(**question.controls, question=each.questions.index(question) + 1)
     return share_link(path(name), (ModelState(**question.model), ""), (page, each.prefix))
 
 

@@ -108,7 +108,7 @@ def what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visitor) -> 
     box.blur()
     visitor.ask("Longer keys win")
     question = next(question for question in QUESTIONS if question.name == "Longer keys win")
-    answered(visitor, AttentionState(**question.page))
+    answered(visitor, AttentionState(**question.controls))
     visitor.page.get_by_role("button", name="key B at 1.8, 0.1").wait_for()
     expect(box).to_have_value("10")
 

@@ -17,7 +17,7 @@ PAGE, LEAST, HALLS = (1440, 900), (1024, 768), ((1440, 900), (1920, 1080))
 SHARE = 0.6  # of the window that the main picture has at least
 LINES = 45  # of the smallest label, in the height of a window
 NUMBER = re.compile(r"[+−]?\d*\.\d+|[+−]?\d+|−∞")
-OFTEN = 20  # times that a text stands on a canvas which is no number of an axis but of cells
+MORE_THAN_LABELS = 20  # times that a text stands on a canvas which is no number of an axis but of cells
 THUMBNAILS, MANY = 6, 24  # more canvases, or names, than that: of them every second or third is named on the page, too
 # Pictures that have more to show than their lens's first question sets up, and rows with more controls: four sliders
 # beside boxes, a button for each change, masks beside boxes.
@@ -47,7 +47,9 @@ def names(texts: list[str]) -> set[str]:
 def numbers(texts: list[str]) -> int:
     """How many numbers stand in cells: numbers of axes are whole, and none stands there so often."""
     counted = Counter(texts)
-    return sum(count for text, count in counted.items() if NUMBER.fullmatch(text) and ("." in text or count > OFTEN))
+    return sum(
+        count for text, count in counted.items() if NUMBER.fullmatch(text) and ("." in text or count > MORE_THAN_LABELS)
+    )
 
 
 def is_said(name: str, texts: set[str]) -> bool:

@@ -92,7 +92,7 @@ VIEW: View[AttentionState] = View(
     controls=("kind", "layer", "head"),
     reads_pass=True,
     questions=(
-        Question("Far", "Which token looks furthest?", furthest, page={"view": "reach"}),
-        Question("Another head", "Does the second head look as far?", furthest, page={"view": "reach", "head": 2}),
+        Question("Far", "Which token looks furthest?", furthest, controls={"view": "reach"}),
+        Question("Another head", "Does the second head look as far?", furthest, controls={"view": "reach", "head": 2}),
     ),
 )

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tfm_ui.server.pool_member import FEW
+from tfm_ui.server.pool_member import FEW_THREADS
 from tfm_ui.visitors.workers import EACH_CACHE
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ print(json.dumps(rows))
 
 
 def test_the_cache_holds_what_it_says_and_no_more_than_its_budget():
-    as_a_worker = os.environ | FEW
+    as_a_worker = os.environ | FEW_THREADS
     answer = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=as_a_worker, capture_output=True, text=True, check=True
     )

@@ -18,7 +18,7 @@ import pytest
 from tests.hosted.peaks import Peak
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.page.preview import DRAWING
-from tfm_ui.server.pool_member import FEW
+from tfm_ui.server.pool_member import FEW_THREADS
 from tfm_ui.settings import ENTRIES
 from tfm_ui.visitors.workers import processors
 
@@ -76,7 +76,7 @@ def measure() -> Iterator[Measure]:
                 program = subprocess.Popen(
                     [sys.executable, "-m", "tests.hosted.peaks"],
                     cwd=ROOT,
-                    env=plain | FEW | {"ATTENTION_LAB_PRESET": preset},
+                    env=plain | FEW_THREADS | {"ATTENTION_LAB_PRESET": preset},
                     text=True,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ import pytest
 from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Load
-from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, is_here, read
+from tfm_ui.pictures.registry import PICTURES, WORDS, Asked, read, shows_jobs
 from tfm_ui.server import pool as pool_module
 from tfm_ui.server import pool_member
 from tfm_ui.server.packed import AllFailed, packed
@@ -106,7 +106,7 @@ def busy(pool: Pool) -> Sequence[int]:
 def test_every_picture_is_the_same_bytes_as_here(pool):
     for name in PICTURES:
         assert answer(pool, name, "seed=3") == here(name, "seed=3"), name
-    there = [name for name in PICTURES if not is_here(name)]
+    there = [name for name in PICTURES if not shows_jobs(name)]
     assert sum(worker.answered for worker in pool.status()) >= len(there) > len(PICTURES) / 2
 
 
@@ -277,9 +277,9 @@ def test_while_jobs_are_under_way_their_pictures_are_computed_in_the_process_tha
 ):
     monkeypatch.setattr(sessions, "load", lambda: jobs)
     before = sum(worker.answered for worker in pool.status())
-    assert is_here("training_learn")
-    assert is_here("training.words")
-    assert not is_here("heads")
+    assert shows_jobs("training_learn")
+    assert shows_jobs("training.words")
+    assert not shows_jobs("heads")
     assert answer(pool, "training_learn", "") == here("training_learn", "")
     assert sum(worker.answered for worker in pool.status()) == before + (jobs == Load())
 

@@ -40,7 +40,7 @@ def states_of(picture):
     """States of its lens: of each question, and of each field that is moved."""
     start = STARTS.get(picture.state, picture.state())
     moved = {**LOOKS.get(picture.state, {}), **RUNS.get(picture.state, {})}
-    asked = [lens.state(**q.page) for lens in lenses() if lens.state is picture.state for q in lens.questions]
+    asked = [lens.state(**q.controls) for lens in lenses() if lens.state is picture.state for q in lens.questions]
     return [start, *asked, *(replace(start, **{name: value}) for name, value in moved.items())]
 
 

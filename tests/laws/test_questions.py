@@ -35,7 +35,7 @@ def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
     model = ModelState(**question.model)
     for state, prefix, limits in (
         (model, "", None),
-        (lens.state(**question.page), lens.prefix, lens.state.limits(model)),
+        (lens.state(**question.controls), lens.prefix, lens.state.limits(model)),
     ):
         query = {name: [value] for name, value in link_parameters(state, prefix).items()}
         assert read_link(type(state), prefix, query, limits) == []
@@ -57,7 +57,7 @@ def test_a_question_is_answered_by_what_is_on_screen(lens, question):
 def test_a_question_is_answered_of_another_model_too(lens, question):
     model, page = (
         ModelState(**{**question.model, **OTHER}),
-        {**question.page, **QUICK.get(question.page.get("view"), {})},
+        {**question.controls, **QUICK.get(question.controls.get("view"), {})},
     )
     state = lens.state(**page)
     measured = question.predict.measured(model, state) if question.predict else None
@@ -102,7 +102,7 @@ def test_each_view_has_two_questions_in_the_order_of_its_tabs(lens):
 @pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
 def test_no_two_questions_are_the_same(lens):
     for question in lens.questions:
-        model, state = ModelState(**question.model), lens.state(**question.page)
+        model, state = ModelState(**question.model), lens.state(**question.controls)
         assert [other.name for other in lens.questions if other.holds(model, state)] == [question.name]
     assert len({question.name for question in lens.questions}) == len(lens.questions)
 
@@ -117,9 +117,9 @@ def test_a_question_has_a_name_in_links_and_every_number_of_earlier_days_stands_
 
 @pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_text_is_true_of_its_set_up_and_not_where_something_differs_that_it_speaks_of(lens, question):
-    model, state = ModelState(**question.model), lens.state(**question.page)
+    model, state = ModelState(**question.model), lens.state(**question.controls)
     assert question.is_true(model, state)
-    assert set(question.moves) <= {*question.model, *question.page}
+    assert set(question.moves) <= {*question.model, *question.controls}
     fields, of_model = controls_of(lens.state), controls_of(ModelState)
     for name in question.speaks_of:
         at = state if name in fields else model

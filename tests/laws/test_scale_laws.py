@@ -120,9 +120,13 @@ LENSES: dict[Any, list[Values]] = {
 LENSES |= {picture.state: [{}] for picture in PICTURES.values() if picture.state not in LENSES}
 USE_MODELS = [page for page in LENSES if any(PICTURES[name].uses_model for name in pictures_of(page))]
 # Each further draw in the view of distances is another 5 networks: as few as can be chosen draw the same picture.
-FEW = {"distance": {"reach_seeds": 3}}
+FEW_SEEDS = {"distance": {"reach_seeds": 3}}
 LINKS = [
-    (lens.state, dict(question.model), {**FEW.get(view, {}), **question.page, **({"view": view} if view else {})})
+    (
+        lens.state,
+        dict(question.model),
+        {**FEW_SEEDS.get(view, {}), **question.controls, **({"view": view} if view else {})},
+    )
     for lens in lenses()
     for question in lens.questions
     for view in [question.view(lens.state)]

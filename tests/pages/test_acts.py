@@ -45,7 +45,7 @@ def test_every_question_can_be_asked_and_sets_the_page_up(page, these):
         if not widget(app, "_set_up").disabled:  # it was asked already, of another set-up; this brings its own
             widget(app, "_set_up").click().run()
         assert held(app)[0] == ModelState(**question.model)
-        assert held(app)[1] == HeadsState(**question.page, **({"question": question.link} if page == HEADS else {}))
+        assert held(app)[1] == HeadsState(**question.controls, **({"question": question.link} if page == HEADS else {}))
         assert escape(question.ask) in text_on(app)
 
 

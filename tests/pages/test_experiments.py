@@ -97,7 +97,7 @@ def test_their_questions_can_be_asked_from_any_view_and_taken_back(name, marked)
     (question,) = [question for question in QUESTIONS if question.name == name]
     pick(app, name)
     assert question.ask in text_on(app)
-    view = question.page["view"]
+    view = question.controls["view"]
     drawing = picture(app, view)[0]
     if view == "dictionary":
         assert drawing["asked"] == [0.8, 0.3]

@@ -38,7 +38,7 @@ def test_the_choice_leads_to_a_view_and_its_questions_and_the_tab_leads_back(len
     assert app.query_params[f"{lens}_view"] == view
     assert shown in text_on(app)
     these = lens_of(lens).questions
-    number = next(at for at, asked in enumerate(these, 1) if asked.page.get("view") == view)
+    number = next(at for at, asked in enumerate(these, 1) if asked.controls.get("view") == view)
     assert f'data-number="{number}"' in "".join(html.proto.body for html in app.get("html"))
     press(app, f"_view_{tab}")
     assert f"{lens}_view" not in app.query_params

@@ -40,7 +40,7 @@ def assert_at(app: AppTest, name: str, question: Question) -> None:
     each = lens(name)
     query = {key: [value] if isinstance(value, str) else value for key, value in app.query_params.items()}
     assert state_of(ModelState, "", query) == ModelState(**question.model), query
-    assert state_of(each.state, each.prefix, query) == each.state(**question.page, question=question.link), query
+    assert state_of(each.state, each.prefix, query) == each.state(**question.controls, question=question.link), query
 
 
 @pytest.mark.parametrize("name", [each.name for each in lenses()])

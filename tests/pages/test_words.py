@@ -59,7 +59,7 @@ def refused(app) -> list[str]:
 
 
 def opened(lens: str, question, **model):
-    page = {f"{lens}_{name}": str(value) for name, value in question.page.items()}
+    page = {f"{lens}_{name}": str(value) for name, value in question.controls.items()}
     return start(lens, **{name: str(value) for name, value in question.model.items()}, **page, **model)
 
 

@@ -83,7 +83,7 @@ def recorded_links() -> Sequence[Link]:
 
 def address_of(lens: Lens, question: Question) -> str:
     """The link that brings a question's settings, without the question's number."""
-    model, state = ModelState(**question.model), lens.state(**question.page)
+    model, state = ModelState(**question.model), lens.state(**question.controls)
     parameters = link_parameters(model, "") | link_parameters(state, lens.prefix)
     parameters = parameters or link_parameters(model, "", always=lens.opens_with)  # an empty link asks for nothing
     query = "&".join(f"{name}={quote(value, safe=' ,;>:/?!“”’')}" for name, value in parameters.items())

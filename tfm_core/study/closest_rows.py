@@ -10,7 +10,7 @@ from torch import Tensor
 from tfm_core.study.ties import EPSILON, ties
 
 CHUNK = 256  # rows that are compared at a time
-FEW = 64  # dimensions that are compared first: where they differ enough, the others need not be looked at
+FIRST_DIMENSIONS = 64  # dimensions that are compared first: where they differ enough, the others need not be looked at
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ def _nearer(rows: Tensor, bounds: Tensor) -> Iterator[tuple[Tensor, Tensor, Tens
     Most pairs of a wide table are settled by a few dimensions: they alone make them differ by more. The others are
     compared whole.
     """
-    squares, few = rows.square().sum(1), rows[:, :FEW].float()
+    squares, few = rows.square().sum(1), rows[:, :FIRST_DIMENSIONS].float()
     few_squares = few.square().sum(1)
     slack = 1e-5 * few_squares.max().item()  # float32 may be wrong by as much
     for top in range(0, len(rows), CHUNK):
         end = min(top + CHUNK, len(rows))
         bound = bounds[top].item() + slack
-        if rows.shape[1] > FEW:
+        if rows.shape[1] > FIRST_DIMENSIONS:
             i, j = (_before(few, few_squares, top, end) <= bound).nonzero(as_tuple=True)
             if len(i) < 0.02 * (end - top) * end:  # worth picking them out
                 yield top + i, j, (rows[top + i] - rows[j]).square().sum(1)

@@ -23,7 +23,7 @@ from tfm_core.training.scores import Looked, look, loss_of, pattern_score, site
 from tfm_core.training.tasks.task import Examples
 
 BETA1 = 0.9
-OFTEN = 0.2  # seconds between two reports
+REPORT_SECONDS = 0.2  # seconds between two reports
 
 
 def train(config: TrainingConfig, begin: Run | None = None, *, device: str = "cpu") -> Iterator[Progress]:
@@ -95,7 +95,7 @@ class _Training:
             if is_point(step):
                 self.look_at(step)
             self.seconds = before + clock() - began
-            if clock() - reported >= OFTEN and step < self.config.steps:
+            if clock() - reported >= REPORT_SECONDS and step < self.config.steps:
                 reported = clock()
                 yield self._progress((clock() - began) / (step - first))
         self.seconds = before + clock() - began

@@ -16,17 +16,17 @@ class Cap:
         jobs: the number of jobs.
         seconds: the estimated duration of all of them together. A single job may exceed it.
         whose: the jobs in words, with {} for "job" or "jobs": the beginning of a sentence.
-        helps: a sentence that says what the visitor can do when the cap is reached.
-        few_by: names the server's setting if it allows fewer jobs than usual; else "".
-        short_by: names the server's setting if it allows shorter jobs than usual; else "".
+        advice: a sentence that says what the visitor can do when the cap is reached.
+        jobs_lowered_by: names the server's setting if it allows fewer jobs than usual; else "".
+        time_lowered_by: names the server's setting if it allows shorter jobs than usual; else "".
     """
 
     jobs: int
     seconds: float
     whose: str
-    helps: str
-    few_by: str = ""
-    short_by: str = ""
+    advice: str
+    jobs_lowered_by: str = ""
+    time_lowered_by: str = ""
 
     def check(self, waiting: Sequence[Job], seconds: float) -> None:
         """Check that one more job, of this duration, may wait in addition to these.
@@ -36,11 +36,13 @@ class Cap:
         """
         count, taken = len(waiting), sum(job.request.seconds for job in waiting)
         if count >= self.jobs:
-            raise Refused(f"{self._many(count)} waiting already, the most that there may be{self.few_by}. {self.helps}")
+            most = f"the most that there may be{self.jobs_lowered_by}"
+            raise Refused(f"{self._many(count)} waiting already, {most}. {self.advice}")
         if waiting and taken + seconds > self.seconds:
+            most = f"{_minutes(self.seconds)} is the most{self.time_lowered_by}"
             raise Refused(
                 f"{self._many(count)} waiting already, {_minutes(taken)} of work; with this one it would be "
-                f"{_minutes(taken + seconds)}, and {_minutes(self.seconds)} is the most{self.short_by}. {self.helps}"
+                f"{_minutes(taken + seconds)}, and {most}. {self.advice}"
             )
 
     def _many(self, count: int) -> str:
@@ -51,10 +53,10 @@ def _minutes(seconds: float) -> str:
     return f"{ceil(seconds / 60)} min"
 
 
-def cap(jobs: str, seconds: str, whose: str, helps: str) -> Cap:
+def cap(jobs: str, seconds: str, whose: str, advice: str) -> Cap:
     """The cap with these two settings, by their fields."""
     by = map(SETTINGS.lowered_by, (jobs, seconds))
-    return Cap(getattr(SETTINGS, jobs), getattr(SETTINGS, seconds), whose, helps, *by)
+    return Cap(getattr(SETTINGS, jobs), getattr(SETTINGS, seconds), whose, advice, *by)
 
 
 def check_duration(request: Request) -> None:

@@ -18,7 +18,7 @@ GRACE = 10.0  # seconds for which a tab may be closed: a reconnect or a reload l
 STARTS = 60.0  # seconds in which a worker must be ready; then it is killed
 ATTEMPTS = 3  # workers that may end, one after the other, before they are ready
 OBEYS = 2.0  # seconds in which a stopped job must end; then its worker is killed
-OFTEN = 0.25  # seconds between two checks for closed tabs and jobs that take too long
+CHECK_SECONDS = 0.25  # seconds between two checks for closed tabs and jobs that take too long
 KEPT = 64  # ended jobs that are kept, so that visitors can see how they ended
 
 
@@ -162,7 +162,7 @@ class Queue:
     # called by the queue's threads
 
     def tick(self) -> None:
-        """Drop the jobs of visitors whose tabs are closed, and stop jobs that take too long. Called every OFTEN."""
+        """Drop the jobs of visitors whose tabs are closed, and stop jobs that take too long. Called again and again."""
         with self._lock:
             now = self._clock()
             for (visitor, tab), last in list(self._tabs.items()):
@@ -190,7 +190,7 @@ class Queue:
                 self._worker.kill()
 
     def _watch(self) -> None:
-        while not self._closed.wait(OFTEN):
+        while not self._closed.wait(CHECK_SECONDS):
             try:
                 self.tick()
             except Exception:  # whatever it is: without this thread no job would be stopped any more

@@ -39,7 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SHARED = type, ModuleType, BuiltinFunctionType  # belong to the program, not to a result
-OFTEN = 100  # freed memory is given back after this many quick results
+GIVE_BACK_EVERY = 100  # freed memory is given back after this many quick results
 ENTRY = 500  # bytes that an entry takes in addition to its result: its key and its place in the cache
 
 
@@ -127,14 +127,16 @@ def _takes_long(argument: Any) -> bool:
     return getattr(argument, "is_heavy", False)
 
 
-def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cached(
+    *, heavy: Callable[..., bool] = _is_heavy, always_kept: int = 0
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function whose results are kept in the cache.
 
     Args:
         heavy: a function of the same arguments that tells whether the computation takes long. By default an argument
             says it; where none can, it must be told (tests/laws/test_weighed.py).
-        apart: how many results are kept outside the cache as well, where results of other functions cannot push them
-            out: for small ones that take long and are asked for again and again. Their arguments can be hashed.
+        always_kept: how many results are kept outside the cache as well, where results of other functions cannot push
+            them out: for small ones that take long and are asked for again and again. Their arguments can be hashed.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -177,15 +179,15 @@ def cached(*, heavy: Callable[..., bool] = _is_heavy, apart: int = 0) -> Callabl
                 result = once(*args, **more)
             if long and (together := _together.get()):
                 together.long = True
-            if not long and next(_results) % OFTEN == 0:
+            if not long and next(_results) % GIVE_BACK_EVERY == 0:
                 give_back()  # otherwise glibc keeps up to twice the cache's limit; after long ones, their turn does it
             return result
 
         if heavy is _is_heavy:
             WEIGHED_BY_ARGUMENTS[name] = function
-        if not apart:
+        if not always_kept:
             return kept
-        remembered = lru_cache(apart)(kept)
+        remembered = lru_cache(always_kept)(kept)
         _forget.append(remembered.cache_clear)
         return cast("Callable[P, R]", remembered)
 

@@ -10,7 +10,7 @@ COPIES = 0.5  # a head copies if it has this share of the best one's score, or m
 MOST = 4  # heads that are silenced at once
 
 
-@cached(heavy=never, apart=1)
+@cached(heavy=never, always_kept=1)
 def scores() -> HeadScores:
     """The scores of all heads, on random tokens that come twice."""
     return head_scores(transformer(LAB_GPT), first_id=lab_gpt.FIRST_ID)

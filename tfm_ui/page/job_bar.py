@@ -14,7 +14,7 @@ from tfm_ui.page import notices
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 
-OFTEN = 0.5  # seconds between two looks at what is under way
+REFRESH_SECONDS = 0.5  # seconds between two looks at what is under way
 LIMIT = 6.0  # times its estimate, after which a job is stopped: a busy machine takes two or three times as long
 PATIENCE = 30.0  # seconds that the shortest job may take
 WATCHED = "_watched_jobs"  # in the session: the numbers of jobs that it has seen under way
@@ -110,7 +110,7 @@ def draw(work: Work, job: JobStatus | None, offer: Callable[[], Offer]) -> None:
         offer: makes what stands where the job is not under way.
     """
     if job and job.under_way:
-        st.fragment(_live, run_every=OFTEN)(work)
+        st.fragment(_live, run_every=REFRESH_SECONDS)(work)
     else:
         _idle(work, offer())
 

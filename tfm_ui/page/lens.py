@@ -214,7 +214,7 @@ class Lens:
             raise ValueError(f"{self.name}: expected views with tabs of their own, {list(self.tabs)}, got {missing}")
         rows = [view.controls for view in self.views.values() if not callable(view.controls)]
         named = [name for row in (*rows, *(view.more for view in self.views.values())) for name in row]
-        named += [name for question in self.questions for name in question.page]
+        named += [name for question in self.questions for name in question.controls]
         if unknown := sorted(set(named) - set(fields)):
             raise ValueError(f"{self.name}: expected fields of {self.state.__name__}: {list(fields)}; got {unknown}")
 

@@ -118,7 +118,7 @@ def follow_link(lens: Lens, model: ModelState) -> None:
     places = lens.state.PLACES[: 1 if lens.name in opened else None]
     opened.add(lens.name)
     at_first = controls.defaults(lens.state, lens.prefix)
-    pages = [question.page for question in lens.questions if name and question.link == name]
+    pages = [question.controls for question in lens.questions if name and question.link == name]
     asked_for = {lens.prefix + place: page[place] for page in pages for place in places if place in page}
     shown = {
         at: as_text(value) for at, value in asked_for.items() if at not in st.query_params and value != at_first.get(at)
@@ -137,7 +137,7 @@ def model_to_bring(question: Question) -> dict[str, object]:
 
 def set_up_of(lens: Lens, question: Question) -> dict[str, object]:
     """Parameter -> value, for all controls of the lens; the model's are not among them."""
-    page = {**question.page, "question": question.link}
+    page = {**question.controls, "question": question.link}
     return _defaults(lens.state, lens.prefix, page)
 
 

@@ -61,7 +61,7 @@ class Prediction:
     hides: Collection[str] = ()
 
 
-def _anyhow(model: ModelState, page: Any) -> bool:
+def _anyhow(model: ModelState, state: Any) -> bool:
     return True
 
 
@@ -82,7 +82,7 @@ class Question:
             any model, not only of the question's own settings.
         predict: what the reader can predict first.
         model: field -> value, of the model's state.
-        page: field -> value, of the lens's state.
+        controls: field -> value, of the lens's state.
         moves: names of fields that it sets and that its text leaves to the reader.
         given: names of fields that it leaves at their defaults and that its text speaks of. A name that the lens and
             the model have is the lens's.
@@ -95,7 +95,7 @@ class Question:
     answer: Callable[[ModelState, Any], str]
     predict: Prediction | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
-    page: Mapping[str, Any] = field(default_factory=dict)
+    controls: Mapping[str, Any] = field(default_factory=dict)
     moves: Collection[str] = ()
     given: Collection[str] = ()
     only: Callable[[ModelState, Any], bool] = _anyhow
@@ -108,48 +108,48 @@ class Question:
     @property
     def speaks_of(self) -> set[str]:
         """The names of the fields whose values its text takes for granted; the view is another matter."""
-        return {*self.model, *self.page, *self.given} - {*self.moves, "view"}
+        return {*self.model, *self.controls, *self.given} - {*self.moves, "view"}
 
-    def is_true(self, model: ModelState, page: LensState) -> bool:
+    def is_true(self, model: ModelState, state: LensState) -> bool:
         """Whether what its text says is true of this model and these controls."""
-        of_page, of_model = controls_of(type(page)), controls_of(ModelState)
+        of_lens, of_model = controls_of(type(state)), controls_of(ModelState)
         for name in self.speaks_of:
-            state, set_up, fields = (page, self.page, of_page) if name in of_page else (model, self.model, of_model)
-            if getattr(state, name) != (set_up[name] if name in set_up else fields[name][1]):
+            of, set_up, fields = (state, self.controls, of_lens) if name in of_lens else (model, self.model, of_model)
+            if getattr(of, name) != (set_up[name] if name in set_up else fields[name][1]):
                 return False
-        return self.only(model, page)
+        return self.only(model, state)
 
-    def holds(self, model: ModelState, page: LensState) -> bool:
+    def holds(self, model: ModelState, state: LensState) -> bool:
         """Whether the model's and the lens's state are those of this question."""
-        kept = {name: getattr(page, name) for name in page.NOT_SET_UP}
-        return model == ModelState(**self.model) and page == type(page)(**{**self.page, **kept})
+        kept = {name: getattr(state, name) for name in state.NOT_SET_UP}
+        return model == ModelState(**self.model) and state == type(state)(**{**self.controls, **kept})
 
-    def is_about(self, page: LensState) -> bool:
+    def is_about(self, state: LensState) -> bool:
         """Whether its set-up shows what is on screen: the same view, and in it the same picture."""
-        fields = controls_of(type(page))
-        places = [name for name in page.PLACES if name in fields]
-        return all(self.page.get(name, fields[name][1]) == getattr(page, name) for name in places)
+        fields = controls_of(type(state))
+        places = [name for name in state.PLACES if name in fields]
+        return all(self.controls.get(name, fields[name][1]) == getattr(state, name) for name in places)
 
     def view(self, state: type[LensState]) -> str:
         """The name of the view that the question is about; "" in a lens with a single view."""
-        return str(self.page.get("view", getattr(state, "view", "")))
+        return str(self.controls.get("view", getattr(state, "view", "")))
 
 
 MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px wide
 
 
-def asked(questions: Sequence[Question], page: LensState, model: ModelState | None = None) -> Question:
+def asked(questions: Sequence[Question], state: LensState, model: ModelState | None = None) -> Question:
     """The question that is on screen: the one that the link names, or else one about what is visible (`first_of`)."""
-    view = getattr(page, "view", "")
-    of_view = [question for question in questions if question.view(type(page)) == view]
-    named = next((question for question in questions if question.link == page.question), None)
+    view = getattr(state, "view", "")
+    of_view = [question for question in questions if question.view(type(state)) == view]
+    named = next((question for question in questions if question.link == state.question), None)
     if named and (named in of_view or not of_view):
         return named
-    about_this = [question for question in of_view if question.is_about(page)]
-    return first_of(about_this or of_view or questions, model, page)
+    about_this = [question for question in of_view if question.is_about(state)]
+    return first_of(about_this or of_view or questions, model, state)
 
 
-def first_of(questions: Sequence[Question], model: ModelState | None, page: LensState | None = None) -> Question:
+def first_of(questions: Sequence[Question], model: ModelState | None, state: LensState | None = None) -> Question:
     """The first question whose text is true of this model and this page, and that is asked of such weights.
 
     If there is none, it is the first that is asked of such weights; if that is missing too, the first of all. Weights
@@ -158,7 +158,7 @@ def first_of(questions: Sequence[Question], model: ModelState | None, page: Lens
     if not model:
         return questions[0]
     fitting = [question for question in questions if _kind(ModelState(**question.model)) == _kind(model)]
-    true = (question for question in fitting if page and question.is_true(model, page))
+    true = (question for question in fitting if state and question.is_true(model, state))
     return next(true, next(iter(fitting), questions[0]))
 
 

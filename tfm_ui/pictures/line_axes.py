@@ -12,7 +12,7 @@ Scale = Literal["linear", "log2", "log10"]
 LEAST = {"linear": 0.5, "log2": math.log10(2), "log10": 1.0}  # what is shown on both sides of a single value
 PLAIN = (-4, 9)  # powers of ten that are written as 0.001 or 1 000
 LARGE = 3  # from this power of ten on they are written as 10k or 2M
-FEW = 10  # up to this many whole numbers each have a tick
+MOST_TICKED = 10  # up to this many whole numbers each have a tick
 TICKS = 8  # at most, on a scale of powers of two
 
 
@@ -46,7 +46,7 @@ def _axis(values: Sequence[Iterable[float]], scale: Scale, low: float, high: flo
         axis["minorloglabels"] = "complete"
         if PLAIN[0] <= low and high <= PLAIN[1]:
             axis["tickformat"] = "~s" if low > LARGE else ",~r"
-    elif high - low <= FEW and all(float(value).is_integer() for some in values for value in some):
+    elif high - low <= MOST_TICKED and all(float(value).is_integer() for some in values for value in some):
         axis |= {"exponentformat": "none", "tick0": 0, "dtick": 1}  # counts: no tick stands between two of them
     return axis
 

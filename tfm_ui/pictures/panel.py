@@ -211,7 +211,7 @@ class Panel(ABC):
                 cls.canvas,
                 cls.content,
                 uses_model=cls.uses_model,
-                here=cls.shows_jobs,
+                shows_jobs=cls.shows_jobs,
                 needs=cls.needs,
                 ignores=cls.ignores,
             )

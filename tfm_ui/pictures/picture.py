@@ -18,8 +18,9 @@ class Picture:
         canvas: how it is drawn.
         content: computes what is drawn, from the model's state and the lens's state.
         uses_model: whether it needs the sidebar's model, and so a text.
-        here: whether it shows jobs that are under way, such as a training: while there are any, the server's process
-            computes it, which alone knows of them. Worker processes (tfm_ui/server/pool.py) compute everything else.
+        shows_jobs: whether it shows jobs that are under way, such as a training: while there are any, the server's
+            process computes it, which alone knows of them. Worker processes (tfm_ui/server/pool.py) compute all
+            else.
         needs: the bytes that computing it takes at most, in addition to what the process has: the model, its pass and
             all else, by closed form from the sizes in both states. Quick, and known before anything is computed. What
             needs more than the quick lane has room for waits for the slow one; what needs more than a picture may take
@@ -31,7 +32,7 @@ class Picture:
     canvas: Canvas
     content: Callable[[ModelState, Any], Content]
     uses_model: bool = field(default=True, kw_only=True)
-    here: bool = field(default=False, kw_only=True)
+    shows_jobs: bool = field(default=False, kw_only=True)
     needs: Needs = field(kw_only=True)
     ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
 

@@ -133,7 +133,7 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
             picture.canvas,
             picture.content,
             uses_model=picture.uses_model,
-            here=picture.here,
+            shows_jobs=picture.shows_jobs,
             needs=picture.needs,
             ignores=picture.ignores,
         )
@@ -163,12 +163,12 @@ def can_be_asked(name: str) -> bool:
     return name in PICTURES or name in WORDS or name in PREVIEWS
 
 
-def is_here(name: str) -> bool:
+def shows_jobs(name: str) -> bool:
     """Whether this picture shows jobs that are under way; words and previews, if a picture of the same lens does."""
     if name in PICTURES:
-        return PICTURES[name].here
+        return PICTURES[name].shows_jobs
     prefix = (WORDS.get(name) or PREVIEWS[name]).prefix
-    return any(picture.here and picture.prefix == prefix for picture in PICTURES.values())
+    return any(picture.shows_jobs and picture.prefix == prefix for picture in PICTURES.values())
 
 
 def registered(name: str) -> Registered:

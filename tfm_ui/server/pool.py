@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures.registry import Asked, is_here, read, takes_long
+from tfm_ui.pictures.registry import Asked, read, shows_jobs, takes_long
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, forker, prepare
@@ -118,7 +118,7 @@ class Pool:
         asked = read(names, query)
         if takes_long(names, asked):
             turn.enter_slow_lane()
-        if not self._members or (any(map(is_here, names)) and sessions.any_under_way()):
+        if not self._members or (any(map(shows_jobs, names)) and sessions.any_under_way()):
             return packed(turn, names, asked, question.request)
         try:
             return self._asked_again(question, asked)

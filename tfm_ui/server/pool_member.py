@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
 # There is a worker for each core, so each needs a single thread for a matrix of NumPy's, too; and few of glibc's
 # arenas, because each arena keeps freed memory of its threads, which the others cannot use.
-FEW = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 # Torch then asks NVIDIA's library, and not CUDA itself, whether there is a GPU: a process that is forked from one in
 # which CUDA has answered cannot use it, and the view that tells what a GPU takes would fail.
 UNASKED = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
@@ -54,7 +54,7 @@ def prepare() -> None:
         if _forks and _runs(_forks[-1]):
             return
         forkserver.set_forkserver_preload(PRELOADED)
-        with _environment(**FEW, **UNASKED, PYTHONPATH=_below_root()):
+        with _environment(**FEW_THREADS, **UNASKED, PYTHONPATH=_below_root()):
             forkserver.ensure_running()
         _forks[:] = [child for child in psutil.Process().children() if _runs(child) and _forks_workers(child)]
 

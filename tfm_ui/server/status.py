@@ -20,7 +20,7 @@ from tfm_ui.store import shared
 from tfm_ui.visitors import metrics
 
 FORWARDED = "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"
-NOT_FOR_YOU = "expected a program on the server's machine, or the setting ATTENTION_LAB_STATUS=everybody"
+NOT_PUBLIC = "expected a program on the server's machine, or the setting ATTENTION_LAB_STATUS=everybody"
 
 _begin = time.monotonic()
 
@@ -89,7 +89,7 @@ async def status(request: Request) -> Response:
     """The route `/status`: JSON, or for a browser a page."""
     headers = {"Cache-Control": "no-store"}
     if not may_read(request):
-        return PlainTextResponse(NOT_FOR_YOU, 403, headers)
+        return PlainTextResponse(NOT_PUBLIC, 403, headers)
     told = await run_in_threadpool(_sections)
     if "text/html" in request.headers.get("Accept", ""):
         return HTMLResponse(page(told), headers=headers)

@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
-OFTEN = 1.0  # seconds between two looks
+CHECK_SECONDS = 1.0  # seconds between two looks
 NOTICED = 10  # looks without a worker after which /live says so
 GIVES_UP = 60  # looks without a worker after which the server ends
 
@@ -53,7 +53,7 @@ class Watch:
         threading.Thread(target=self._go_on, name="watches the processes", daemon=True).start()
 
     def _go_on(self) -> None:
-        while not self._is_over.wait(OFTEN):
+        while not self._is_over.wait(CHECK_SECONDS):
             try:
                 self.look()
             except Exception:  # no memory for another process, for instance: the next look may have it

@@ -98,7 +98,7 @@ def firsts() -> dict[str, list[str]]:
     for each in lenses():
         for view, about in each.views.items():
             question = question_of(each, view)
-            main, *_ = about.shown(ModelState(**question.model), each.state(**question.page))
+            main, *_ = about.shown(ModelState(**question.model), each.state(**question.controls))
             kinds = {PICTURES[panel.picture_name].canvas.name for panel in panels_in([main]) if panel.picture_name}
             if view == next(iter(each.views)) or kinds - drawn:
                 chosen.setdefault(each.name, []).append(view)

@@ -88,6 +88,6 @@ LENS = Lens(
     views={"letters": View(shows=[Letters], controls=["most"])},
     questions=[
         Question("All tokens", "Which token has the most letters?", longest),
-        Question("Four tokens", "Which of these four is the longest?", longest, page={"most": 4}),
+        Question("Four tokens", "Which of these four is the longest?", longest, controls={"most": 4}),
     ],
 )

@@ -61,7 +61,7 @@ def test_from_a_shorter_run(stop, kind):
 
 @pytest.mark.parametrize(("task", "changes"), KINDS)
 def test_closed_at_any_report_and_through_files(task, changes, monkeypatch):
-    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    monkeypatch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
     config = small(task, steps=STEPS, **changes)
     run = None
     for stop in (3, 4, APART, 13):

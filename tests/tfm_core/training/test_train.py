@@ -142,7 +142,7 @@ def test_the_last_point_is_measured_over_many_examples():
 
 
 def test_reports_say_how_far_it_is(monkeypatch):
-    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    monkeypatch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
     reports = list(train(small(steps=6)))
     assert [report.share for report in reports] == pytest.approx([1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1])
     assert [report.doing for report in reports[:2]] == ["step 1 of 6", "step 2 of 6"]
@@ -159,7 +159,7 @@ def test_the_first_report_comes_at_once():
 
 
 def test_a_report_stays_as_it_is_while_training_goes_on(monkeypatch):
-    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    monkeypatch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
     reports = train(small(steps=6))
     first = next(reports)
     weights = {name: value.clone() for name, value in first.run.weights.items()}

@@ -56,7 +56,7 @@ def test_a_shorter_run_is_continued(tmp_path, begins):
 
 
 def test_interrupted_it_keeps_what_is_done_and_goes_on_the_next_time(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    monkeypatch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
 
     def interrupted(*arguments, **keywords):
         for progress in train(*arguments, **keywords):
@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, capsys):
 
 
 def test_on_a_terminal_a_bar_is_written_over_and_over(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("tfm_core.training.train.OFTEN", 0.0)
+    monkeypatch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert command.main([SMALL, "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().err

@@ -36,7 +36,7 @@ def question(of: str, name: str):
     """A question, the model and the lens's state that it sets up."""
     these = lens(of)
     (asked,) = [question for question in these.questions if question.name == name]
-    return asked, ModelState(**asked.model), these.state(**asked.page)
+    return asked, ModelState(**asked.model), these.state(**asked.controls)
 
 
 def logits_of(text: str, mask=None, edits=None) -> torch.Tensor:

@@ -93,7 +93,7 @@ def test_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room):
 def test_results_apart_are_not_pushed_out_by_others_and_go_when_the_cache_is_emptied(room):
     calls = []
 
-    @cached(apart=2)
+    @cached(always_kept=2)
     def little(number: int) -> int:
         calls.append(number)
         return -number

@@ -14,7 +14,7 @@ from tfm_ui.pictures.heatmaps import Heat, Side
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero
 
 RED, BLUE, GREEN = "#FF0000", "#0000FF", "#00FF00"
-FEW = settings(max_examples=max(2, settings().max_examples // 5))  # a picture takes a tenth of a second
+FEW_EXAMPLES = settings(max_examples=max(2, settings().max_examples // 5))  # a picture takes a tenth of a second
 HOSTILE = "$x_{$ \\frac <b>cat</b> 你好 😀 % & \x00"
 
 
@@ -40,7 +40,7 @@ def heatmap(cells: np.ndarray) -> go.Figure:
     )
 
 
-@FEW
+@FEW_EXAMPLES
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
 def test_a_cell_has_its_place_and_its_colour_and_an_empty_one_that_of_the_ground(height, width, data):
     row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
@@ -55,7 +55,7 @@ def test_a_cell_has_its_place_and_its_colour_and_an_empty_one_that_of_the_ground
         np.testing.assert_allclose(np.array(middle) / size, (row + 0.5, column + 0.5), atol=0.1)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=6), st.data())
 def test_a_bar_is_as_long_as_its_number(lengths, data):
     which = data.draw(st.integers(0, len(lengths) - 1))
@@ -79,7 +79,7 @@ def test_a_line_goes_through_its_points_on_a_logarithmic_axis():
     np.testing.assert_allclose(np.mean(inside(drawn, BLUE)[2:]), (left + right) / 2, atol=2)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(st.text(max_size=60))
 def test_any_text_is_only_text(text):
     for said in (text, HOSTILE):

@@ -71,7 +71,7 @@ def test_a_server_that_computes_by_itself_needs_no_workers():
 
 def test_what_goes_wrong_with_a_look_does_not_end_the_watch(monkeypatch, caplog):
     watched = Watched()
-    monkeypatch.setattr(watch, "OFTEN", 0.001)
+    monkeypatch.setattr(watch, "CHECK_SECONDS", 0.001)
 
     def fails() -> None:
         watched.forks += 1

@@ -330,7 +330,7 @@ QUESTIONS = (
         "token nearly all. And with √dₖ?",
         without_division,
         model={"d_model": 256, "num_heads": 1},
-        page={"scaled": False},
+        controls={"scaled": False},
         given=MODEL,
     ),
     Question(
@@ -339,7 +339,7 @@ QUESTIONS = (
         "take?",
         lines_of_a_share,
         Prediction(ask="Which share of all lines carries 90%, in percent?", measured=share_for_most, unit="%"),
-        page={"view": "arcs", "mass": 50},
+        controls={"view": "arcs", "mass": 50},
         moves=("mass",),
         given=MODEL | {"layer", "hide"},
     ),
@@ -348,7 +348,7 @@ QUESTIONS = (
         "Multiplied through both layers, every row’s strongest line still leads back to its own token. Which half of "
         "the formula makes it so?",
         rollout,
-        page={"view": "arcs", "lines": "rollout", "layer": 2},
+        controls={"view": "arcs", "lines": "rollout", "layer": 2},
         given=MODEL,
     ),
     Question(
@@ -363,7 +363,7 @@ QUESTIONS = (
             hides=("arcs",),
         ),
         model=lab_gpt.ON_PROSE,
-        page={"view": "arcs", "layer": 2, "mass": 50},
+        controls={"view": "arcs", "layer": 2, "mass": 50},
         moves=("text",),
     ),
     Question(
@@ -371,7 +371,7 @@ QUESTIONS = (
         "“was” looks most at “it”, and yet “was” itself contributes most. Which of the two maps says what this head "
         "does?",
         looks_and_takes,
-        page={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
+        controls={"view": "contribution", "layer": 2, "head": 1, "query": 9, "key": 8},
         moves=("query", "key"),
         given=MODEL,
         link="looks-here-takes-there",  # of its first title
@@ -382,7 +382,7 @@ QUESTIONS = (
         "What could a head need such a token for?",
         a_sink,
         model={"num_heads": 16, "seed": 2},
-        page={"view": "contribution", "layer": 2, "head": 5},
+        controls={"view": "contribution", "layer": 2, "head": 5},
         given=MODEL,
     ),
     Question(
@@ -391,7 +391,7 @@ QUESTIONS = (
         "contributes most?",
         looks_and_takes,
         model=lab_gpt.ON_PROSE,
-        page={"view": "contribution", "layer": 3, "query": 10, "key": 1},
+        controls={"view": "contribution", "layer": 3, "query": 10, "key": 1},
         moves=("text", "layer", "query", "key"),
         link="looks-and-takes-trained",  # of its first title
     ),
@@ -403,14 +403,14 @@ QUESTIONS = (
         Prediction(
             ask="How many of the tokens have moved at the end?", measured=tokens_moved, hides=("change_stream",)
         ),
-        page={"view": "change"},
+        controls={"view": "change"},
         given=MODEL | {"changes"},
     ),
     Question(
         "A leak",
         "“sat” was made to look at “it”, five tokens ahead. Drag the weight down to 0: when does the leak end?",
         a_leak,
-        page={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
+        controls={"view": "change", "changes": "weight 1.1 3>8 0.5", "query": 3, "key": 8},
         moves=("changes", "query", "key"),
         given=MODEL,
         only=lambda model, page: page.changes.startswith("weight 1.1 3>8"),
@@ -422,7 +422,7 @@ QUESTIONS = (
         answers_lost,
         Prediction(ask="How many are right in B?", measured=right_in_b, hides=("change_output",)),
         model={"weights": "induction"},
-        page={"view": "change", "layer": 2, "changes": "silence 2.1"},
+        controls={"view": "change", "layer": 2, "changes": "silence 2.1"},
         moves=("layer",),
     ),
     Question(
@@ -437,7 +437,7 @@ QUESTIONS = (
             hides=("change_output",),
         ),
         model=lab_gpt.ON_NAMES,
-        page=Computed(
+        controls=Computed(
             view="change",
             layer=lambda: lab_heads.copying_heads()[0][0],
             head=lambda: lab_heads.copying_heads()[0][1],
@@ -451,7 +451,7 @@ QUESTIONS = (
         "below 0.025, a tenth of 1/4?",
         vanishing_gradient,
         Prediction(ask="At which dₖ?", measured=first_width, hides=("scale",)),
-        page={"view": "scale"},
+        controls={"view": "scale"},
     ),
     Question(
         "Your own heads",
@@ -459,7 +459,7 @@ QUESTIONS = (
         "random vectors do?",
         own_scores,
         model={"d_model": 256, "num_heads": 1},
-        page={"view": "scale"},
+        controls={"view": "scale"},
         moves=("d_model",),
         given=("weights",),
     ),
@@ -467,7 +467,7 @@ QUESTIONS = (
         "A blend",
         "The query asks four keys at once. Which part of the answer comes from which of them? Drag the query and see.",
         blend,
-        page={"view": "dictionary"},
+        controls={"view": "dictionary"},
         only=lambda model, page: len(page.entries.split()) == 4,
     ),
     Question(
@@ -475,14 +475,14 @@ QUESTIONS = (
         "The query lies exactly on key A, and yet key B gets more of the weight. What does a dot product measure that "
         "a distance does not?",
         longer_keys,
-        page={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
+        controls={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
     ),
     Question(
         "Nearly a look-up",
         "At temperature 0.1 the best key gets nearly all. How far is the answer from that key’s own value, and what "
         "becomes of it at temperature 1?",
         near_a_look_up,
-        page={"view": "dictionary", "temperature": 0.1},
+        controls={"view": "dictionary", "temperature": 0.1},
         moves=("temperature",),
         given=("entries", "ask"),
     ),

@@ -39,7 +39,7 @@ def measure(*, widths: Sequence[int], draws: int, keys: int, seed: int) -> Scale
     return measured
 
 
-kept_measure = cached(heavy=never, apart=32)(measure)
+kept_measure = cached(heavy=never, always_kept=32)(measure)
 
 
 @cached()

@@ -376,7 +376,7 @@ QUESTIONS = (
         "Each German word looks at English ones, and no cell is masked. Why may it look ahead here?",
         two_texts,
         model={"architecture": "encoder-decoder"},
-        page={"kind": "cross"},
+        controls={"kind": "cross"},
         given=("text", "target"),
     ),
     Question(
@@ -386,7 +386,7 @@ QUESTIONS = (
         looks_where_it_should,
         Prediction(ask="In which layer is it?", measured=best_layer, options=("layer 1", "layer 2", "none")),
         model={"weights": "induction"},
-        page={"layer": 2},
+        controls={"layer": 2},
         moves=("layer",),
     ),
     Question(
@@ -396,7 +396,7 @@ QUESTIONS = (
         looks_at_previous,
         Prediction(ask="What percentage of its weight?", measured=percent_on_previous, unit="%"),
         model=lab_gpt.ON_PROSE,
-        page=Computed(
+        controls=Computed(
             layer=lambda: lab_heads.previous_token_head()[0], head=lambda: lab_heads.previous_token_head()[1]
         ),
         moves=("text",),
@@ -416,6 +416,6 @@ QUESTIONS = (
         "whoever copies must?",
         looks_behind,
         model=lab_gpt.ON_NAMES,
-        page=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
+        controls=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
     ),
 )

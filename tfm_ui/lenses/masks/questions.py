@@ -291,7 +291,7 @@ QUESTIONS = (
         "vector hold something after two layers?",
         heard_of,
         Prediction(ask="Of how many words?", measured=heard_of_after_all_layers),
-        page={"mask": "window 3", "item": 1},
+        controls={"mask": "window 3", "item": 1},
         given=("text", "seq_len", "num_layers", "causal", "tokenizer", "paint"),
     ),
     Question(
@@ -300,7 +300,7 @@ QUESTIONS = (
         "word has heard of every other?",
         layers_needed,
         model={"causal": False},
-        page={"mask": "window 3 or global 1", "item": 1},
+        controls={"mask": "window 3 or global 1", "item": 1},
         given=("text", "tokenizer", "paint"),
     ),
     Question(
@@ -308,7 +308,7 @@ QUESTIONS = (
         "Three documents share one row, and none sees another. Paint one cell that lets a document look into the one "
         "before it: which weights move?",
         one_cell,
-        page={"mask": "documents 4 3", "item": 1},
+        controls={"mask": "documents 4 3", "item": 1},
         given=("text", "seq_len", "tokenizer", "causal"),
     ),
     Question(
@@ -318,7 +318,7 @@ QUESTIONS = (
         answers_under_mask,
         Prediction(ask="How many of the ten are still right?", measured=right_under_mask),
         model={"weights": "reverse"},
-        page={"mask": "causal and padding", "item": 1},
+        controls={"mask": "causal and padding", "item": 1},
         given=("paint",),
     ),
     Question(
@@ -328,7 +328,7 @@ QUESTIONS = (
         said_under_mask,
         Prediction(ask="Is the likeliest token the same?", measured=says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_PROSE,
-        page={"mask": "window 2", "item": 1},
+        controls={"mask": "window 2", "item": 1},
         moves=("text",),
         given=("paint",),
     ),
@@ -339,7 +339,7 @@ QUESTIONS = (
         said_under_mask,
         Prediction(ask="Is the likeliest token the same?", measured=says_the_same, options=("yes", "no")),
         model=lab_gpt.ON_NAMES,
-        page={"mask": "window 4", "item": 1},
+        controls={"mask": "window 4", "item": 1},
         given=("paint",),
     ),
     Question(
@@ -352,7 +352,7 @@ QUESTIONS = (
             measured=count_of_leaks,
             hides=("masks_leaks", "masks_leaks_distance", "masks_leaks_layers"),
         ),
-        page={"view": "leaks", "item": 1},
+        controls={"view": "leaks", "item": 1},
         moves=("item",),
     ),
     Question(
@@ -361,7 +361,7 @@ QUESTIONS = (
         "see?",
         how_far_ahead,
         model={"causal": False},
-        page={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
+        controls={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
         given=("num_layers", "paint"),
     ),
     Question(
@@ -375,7 +375,7 @@ QUESTIONS = (
             hides=("masks_leaks_distance", "masks_leaks_layers"),
         ),
         model={"causal": False, "seq_len": 8, "num_layers": 8},
-        page={"view": "leaks", "mask": "window 2", "item": 1},
+        controls={"view": "leaks", "mask": "window 2", "item": 1},
         given=("paint",),
     ),
     Question(
@@ -388,7 +388,7 @@ QUESTIONS = (
             measured=count_of_leaks,
             hides=("masks_leaks", "masks_leaks_distance", "masks_leaks_layers"),
         ),
-        page={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
+        controls={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
         given=("causal", "num_layers"),
     ),
     Question(
@@ -396,7 +396,7 @@ QUESTIONS = (
         "The sentence runs alone, and in a batch beside five PADs, hidden and not hidden. Why do its outputs stay the "
         "same in all three runs?",
         pads_unhidden,
-        page={"view": "padding"},
+        controls={"view": "padding"},
         given=("text", "seq_len", "texts", "causal", "mask", "pad_side", "paint"),
     ),
     Question(
@@ -405,7 +405,7 @@ QUESTIONS = (
         "notice it if the loss still went down?",
         pads_unhidden,
         model={"causal": False},
-        page={"view": "padding"},
+        controls={"view": "padding"},
         given=MODEL | {"texts", "mask", "pad_side", "paint"},
     ),
     Question(
@@ -413,7 +413,7 @@ QUESTIONS = (
         "Five rows of padding have no key, and no token may look at them. A layer later every token is NaN. What is "
         "0 × NaN?",
         nan,
-        page={"view": "padding", "mask": "cross"},
+        controls={"view": "padding", "mask": "cross"},
         given=("text", "seq_len", "texts", "pad_side"),
     ),
     Question(
@@ -425,7 +425,7 @@ QUESTIONS = (
             measured=cells_lost,
             hides=("conventions", "masks_handed", "masks_code", "masks_ours.words", "masks_foreign.words"),
         ),
-        page={"view": "conventions"},
+        controls={"view": "conventions"},
         given=("convention",),
     ),
     Question(
@@ -433,6 +433,6 @@ QUESTIONS = (
         "The same booleans can mean the opposite elsewhere, and no call complains. Which calls give NaN, and for "
         "how many queries?",
         slip,
-        page={"view": "conventions", "convention": "MHA, attn_mask per head"},
+        controls={"view": "conventions", "convention": "MHA, attn_mask per head"},
     ),
 )

@@ -59,7 +59,7 @@ NOTHING = 1e-6  # weights that differ by less differ by rounding
 NAMED = 4  # tokens that a sentence names
 TABLED = 2**16  # pairs that stand in the table whether they may attend or not
 PAINT_WORDS = {SEE: "shown by paint", HIDE: "hidden by paint"}
-EXACT, FEW = 64, 8  # places that are always shown; PADs that are shown beside as many as there are tokens
+EXACT, FEW_PADS = 64, 8  # places that are always shown; PADs that are shown beside as many as there are tokens
 BLOCK = 128  # of FlexAttention, queries and keys, in torch 2.5 and later
 
 
@@ -318,7 +318,7 @@ class See(MasksPanel):
 def worth_showing(tokens: Tokens) -> int:
     """How many places of a text the maps show: all, but of long padding only the beginning, as all of it is alike."""
     places, read = len(tokens.ids), len(tokens.pieces)
-    return places if places <= EXACT or 3 * read >= places else min(places, 2 * read + FEW)
+    return places if places <= EXACT or 3 * read >= places else min(places, 2 * read + FEW_PADS)
 
 
 def reason(code: int, names: Sequence[str]) -> str:
@@ -341,7 +341,7 @@ def pairs_kept(*, of_tokens: Callable[[Tensor, Tensor, int, int], Tensor], lengt
     return kept
 
 
-@cached(heavy=never, apart=256)
+@cached(heavy=never, always_kept=256)
 def kept_by_length(composition: str, *, causal: bool) -> dict[int, int]:
     """How many pairs a composition keeps of texts of LENGTHS tokens without padding.
 

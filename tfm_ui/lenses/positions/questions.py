@@ -235,7 +235,7 @@ QUESTIONS = (
         "ALiBi’s slopes are fixed, T5’s numbers are noise until they are trained. From which distance on are all keys "
         "the same to T5, and to ALiBi?",
         far_away,
-        page={"a": "alibi", "b": "t5", "length": 160},
+        controls={"a": "alibi", "b": "t5", "length": 160},
         moves=("length",),
     ),
     Question(
@@ -243,7 +243,7 @@ QUESTIONS = (
         "4,096 positions of 512 dimensions, each cell the value furthest from 0 of its block. From which dimension on "
         "is a wave longer than the text?",
         longer_than_the_text,
-        page={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
+        controls={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
         moves=("dims",),
         given=("a",),
     ),
@@ -251,7 +251,7 @@ QUESTIONS = (
         "Which kind?",
         "Some schemes say where a token stands, others how far two tokens are apart. Which are which?",
         kinds,
-        page={"view": "table"},
+        controls={"view": "table"},
     ),
     Question(
         "A table or a formula",
@@ -263,14 +263,14 @@ QUESTIONS = (
             measured=learned_parameters,
             hides=("positions_table",),
         ),
-        page={"view": "table", "a": "learned", "b": "t5"},
+        controls={"view": "table", "a": "learned", "b": "t5"},
         moves=("a", "b"),
     ),
     Question(
         "Diagonals",
         "Each cell compares two positions. Where do you see equal colours along a diagonal, and what does that say?",
         alike,
-        page={"view": "why"},
+        controls={"view": "why"},
         given=("claim",),
     ),
     Question(
@@ -283,7 +283,7 @@ QUESTIONS = (
             measured=smallest_distance,
             hides=("positions_unique",),
         ),
-        page={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
+        controls={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
         moves=("width",),
         given=("a", "base", "length"),
     ),
@@ -292,7 +292,7 @@ QUESTIONS = (
         "Turned, a query and a key have one score per distance; with positions added, many. With which is “three "
         "words back” easier to learn?",
         one_score,
-        page={"view": "why", "claim": "turned scores"},
+        controls={"view": "why", "claim": "turned scores"},
         given=("a", "b"),
     ),
     Question(
@@ -300,7 +300,7 @@ QUESTIONS = (
         "One head of your model under A and under B, all other weights the same. Which tokens does it look at "
         "differently?",
         two_schemes,
-        page={"view": "model"},
+        controls={"view": "model"},
     ),
     Question(
         "Without an order",
@@ -308,7 +308,7 @@ QUESTIONS = (
         "What could it never tell apart?",
         order_matters,
         model={"positional": "none", "causal": False},
-        page={"view": "model", "a": "none", "b": "sinusoidal"},
+        controls={"view": "model", "a": "none", "b": "sinusoidal"},
         moves=("b",),
         given=("weights",),
     ),
@@ -319,14 +319,14 @@ QUESTIONS = (
         where_it_should,
         Prediction(ask="How many percent, without positions?", measured=on_the_right_place, unit="%"),
         model={"weights": "reverse"},
-        page={"view": "model", "a": "learned", "b": "none"},
+        controls={"view": "model", "a": "learned", "b": "none"},
     ),
     Question(
         "Unseen angles",
         "Trained on 48 positions and asked for 64. Which waves have not completed a turn by then, and what do they do "
         "past the end?",
         unseen,
-        page={"view": "beyond"},
+        controls={"view": "beyond"},
         given=("max_len", "length"),
     ),
     Question(
@@ -334,19 +334,19 @@ QUESTIONS = (
         "Made for 64 positions, asked for 128. One of the two has no 65th row. What has the other, and would a "
         "training on 64 have met it?",
         past_the_end,
-        page={"view": "beyond", "a": "learned", "b": "rope", "length": 128, "max_len": 64},
+        controls={"view": "beyond", "a": "learned", "b": "rope", "length": 128, "max_len": 64},
     ),
     Question(
         "The wrong axis",
         "No error, no warning, and all words of a sentence stand at the same place. Which test would have found it?",
         wrong_axis,
-        page={"view": "fault"},
+        controls={"view": "fault"},
     ),
     Question(
         "What becomes of it",
         "The model runs either way. In the first sentence of the batch every word gets position 0: where does the "
         "attention differ?",
         consequences,
-        page={"view": "fault", "item": 1},
+        controls={"view": "fault", "item": 1},
     ),
 )

@@ -48,7 +48,7 @@ def draw(plan: Plan | None, named: str, now: Callable[[], Plan | None]) -> None:
             report = measured_link.follow(measurements, plan, named, job, PREFIX)
             job_bar.draw(work, job, lambda: _offer(work, plan, report, job, now))
             if not (job and job.under_way) and sessions.mine():
-                st.fragment(_elsewhere, run_every=job_bar.OFTEN)(work)
+                st.fragment(_elsewhere, run_every=job_bar.REFRESH_SECONDS)(work)
 
 
 def _offer(

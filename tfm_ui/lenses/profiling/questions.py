@@ -363,14 +363,14 @@ QUESTIONS = (
         "One model three times: every weight kept, none kept, torch’s fused kernel. What do weights cost in memory, "
         "and can the times be told apart at all?",
         price_of_weights,
-        page={"sizes": "128, 8, 4, 200", "targets": "with weights,without weights,fused"},
+        controls={"sizes": "128, 8, 4, 200", "targets": "with weights,without weights,fused"},
     ),
     Question(
         "Not only transformers",
         "As many parameters each, at 50 tokens and at 200. Whose time grows 4 times with 4 times the tokens, and whose "
         "more?",
         growth_with_length,
-        page={"sizes": "128, 8, 4, 50\n128, 8, 4, 200", "targets": "with weights,LSTM,GRU,convolution"},
+        controls={"sizes": "128, 8, 4, 50\n128, 8, 4, 200", "targets": "with weights,LSTM,GRU,convolution"},
     ),
     Question(
         "A textbook’s sizes",
@@ -378,7 +378,7 @@ QUESTIONS = (
         "as much as they do?",
         parameters_and_time,
         model={"norm": "post", "activation": "relu", "causal": False},
-        page={
+        controls={
             "sizes": "64, 4, 2, 50\n128, 8, 4, 50\n256, 8, 6, 50",
             "count_embedding": True,
             "vocabulary": 1000,
@@ -390,7 +390,7 @@ QUESTIONS = (
         "One configuration as two rows. How far apart are their medians, and what does the interval of their ratio "
         "say?",
         the_same_twice,
-        page={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
+        controls={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
         given=("targets",),
     ),
     Question(
@@ -404,13 +404,13 @@ QUESTIONS = (
             options=NAMED_PARTS,
             hides=("profiling_parts_parameters",),
         ),
-        page={"view": "parts"},
+        controls={"view": "parts"},
     ),
     Question(
         "Free in FLOPs",
         "Softmax and norms count no FLOPs at all. Which share of the time do they take at 200 tokens?",
         free_in_flops,
-        page={"view": "parts", "row": 5},
+        controls={"view": "parts", "row": 5},
         given=("sizes", "targets"),
     ),
     Question(
@@ -423,7 +423,7 @@ QUESTIONS = (
             measured=fewest_per_byte,
             hides=("profiling_roofline",),
         ),
-        page={"view": "roofline"},
+        controls={"view": "roofline"},
         given=("sizes", "targets", "batch", "d_ff", "norm", "activation", "architecture"),
     ),
     Question(
@@ -431,7 +431,7 @@ QUESTIONS = (
         "With batch 1 each weight that is read serves one sequence, with batch 16 sixteen of them. Which row’s "
         "operations for each byte change most?",
         one_sequence,
-        page={"view": "roofline", "batch": 1},
+        controls={"view": "roofline", "batch": 1},
         given=("sizes",),
     ),
     Question(
@@ -444,14 +444,14 @@ QUESTIONS = (
             measured=growth_of_time,
             unit="×",
         ),
-        page={"view": "length"},
+        controls={"view": "length"},
     ),
     Question(
         "Never written down",
         "A fused kernel never holds all n² weights at once. By how much does its memory grow with twice the length, "
         "and by how much its time?",
         never_written_down,
-        page={"view": "length", "target": "fused"},
+        controls={"view": "length", "target": "fused"},
     ),
     Question(
         "Overtaken",
@@ -459,7 +459,7 @@ QUESTIONS = (
         "does the clock say so?",
         overtaken,
         model={"d_model": 64, "d_ff": 256},
-        page={"view": "length", "longest": 1024},
+        controls={"view": "length", "longest": 1024},
         moves=("longest",),
         given=("target",),
     ),

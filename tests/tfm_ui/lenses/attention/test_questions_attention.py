@@ -31,7 +31,7 @@ QUESTION = {question.name: question for question in QUESTIONS}
 
 def states(name: str, other: dict | None = None, **page) -> tuple[ModelState, AttentionState]:
     question = QUESTION[name]
-    return ModelState(**{**question.model, **(other or {})}), AttentionState(**{**question.page, **page})
+    return ModelState(**{**question.model, **(other or {})}), AttentionState(**{**question.controls, **page})
 
 
 def asked(name: str, other: dict, **page) -> tuple[ModelState, AttentionState, str]:

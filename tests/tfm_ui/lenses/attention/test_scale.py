@@ -16,7 +16,7 @@ from tfm_ui.live import passes, places
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-FEW = AttentionState(draws=30, draw_keys=4, draw_seed=5)
+FEW_DRAWS = AttentionState(draws=30, draw_keys=4, draw_seed=5)
 MODELS = [
     (ModelState(), "self"),
     (ModelState(positional="rope", causal=False, text="a b c", seq_len=6, num_layers=3), "self"),
@@ -45,20 +45,20 @@ def test_the_models_variances_are_those_of_what_was_recorded(model, kind):
 
 def test_a_single_pair_has_no_spread_and_that_is_said():
     model = ModelState(text="hi", seq_len=2)
-    effect = Scale(model, FEW)
+    effect = Scale(model, FEW_DRAWS)
     assert effect.variances == []
     assert "one score has no spread" in effect.sentence()
-    names = [name for _, name in by_heading(Scale.content(model, FEW)[0])]
+    names = [name for _, name in by_heading(Scale.content(model, FEW_DRAWS)[0])]
     assert "unscaled" in names
     assert "your heads" not in names
 
 
 def test_what_is_drawn_is_what_was_measured():
     model = ModelState(d_model=96)
-    effect = Scale(model, FEW)
+    effect = Scale(model, FEW_DRAWS)
     assert model.config.head_dim == 24
     assert 24 in effect.measured.widths
-    header, _ = Scale.content(model, FEW)
+    header, _ = Scale.content(model, FEW_DRAWS)
     drawn = {(heading.split()[0], name): points for (heading, name), points in by_heading(header).items()}
     assert len(drawn) == 5 + 3 + 3
     assert [marks(header, chart) for chart in (1, 2, 3)] == [{"your model: dₖ = 24": 24}] * 3
@@ -103,7 +103,7 @@ def test_the_sentence_holds_for_any_draws(seed):
 
 
 def test_the_laws_hold_and_would_be_seen_broken():
-    effect = Scale(ModelState(), FEW)
+    effect = Scale(ModelState(), FEW_DRAWS)
     assert all(effect.laws().values())
     loud = {name: values * 1.9 for name, values in effect.measured.gradient.items()}
     loud["scaled"][0] = 0
@@ -112,7 +112,7 @@ def test_the_laws_hold_and_would_be_seen_broken():
 
 
 def test_the_recipe_gives_the_numbers_of_the_table():
-    effect, scope = Scale(ModelState(), FEW), {}
+    effect, scope = Scale(ModelState(), FEW_DRAWS), {}
     exec(effect.recipe(), scope)
     assert torch.equal(scope["measured"].variance, effect.measured.variance)
     table = effect.table()

@@ -13,7 +13,7 @@ RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="to be or not
 
 def set_up(question):
     """The model and the controls of a question."""
-    return ModelState(**question.model), GenerateState(**question.page)
+    return ModelState(**question.model), GenerateState(**question.controls)
 
 
 def left_by(panel):

@@ -172,7 +172,7 @@ def test_a_model_that_cannot_write_says_why(model, reason, view):
 @pytest.mark.parametrize("model", [LAB, RANDOM, replace(LAB, text=""), *(model for model, _ in CANNOT)])
 def test_answers_hold_of_other_models(model):
     for question in LENS.questions:
-        state = GenerateState(**{**question.page, "steps": 12})
+        state = GenerateState(**{**question.controls, "steps": 12})
         assert question.answer(model, state)
         if predict := question.predict:
             measured = predict.measured(model, state)

@@ -16,7 +16,7 @@ OTHER = {"text": "to be or not to be", "num_heads": 2, "seed": 3}
 
 def heads_in(name: str, **other) -> Heads:
     """The heads that a question shows, of its own model or of another."""
-    return Heads(ModelState(**{**BY_NAME[name].model, **other}), HeadsState(**BY_NAME[name].page))
+    return Heads(ModelState(**{**BY_NAME[name].model, **other}), HeadsState(**BY_NAME[name].controls))
 
 
 def answered(name: str, **other) -> str:

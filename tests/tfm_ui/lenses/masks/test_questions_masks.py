@@ -20,7 +20,7 @@ from tfm_ui.text import formats
 
 def masks(name):
     question = next(question for question in questions.QUESTIONS if question.name == name)
-    return ModelState(**question.model), MasksState(**question.page)
+    return ModelState(**question.model), MasksState(**question.controls)
 
 
 @pytest.mark.parametrize(("layer", "paint"), [(1, "2x9.TAAAACQ"), (2, "2x9.TAAAACQ"), (1, "~s6.2"), (2, "~s6.2")])

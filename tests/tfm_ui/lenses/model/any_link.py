@@ -51,7 +51,7 @@ def panels_that_hold(model: ModelState, state: ModelLensState) -> list[Panel]:
     for picture in LENS.view_of(state).pictures.values():
         assert picture.content(model, state)
     for question in LENS.questions:
-        if question.page["view"] == state.view:
+        if question.controls["view"] == state.view:
             assert question.answer(model, state)
             assert "nan" not in question.answer(model, state).lower()
     return panels

@@ -294,7 +294,7 @@ def test_the_charts_show_the_tokens_of_the_text_alone():
 
 def asked(name: str) -> tuple[ModelState, ModelLensState]:
     question = next(question for question in answers.QUESTIONS if question.name == name)
-    return ModelState(**question.model), ModelLensState(**question.page)
+    return ModelState(**question.model), ModelLensState(**question.controls)
 
 
 def test_what_norms_take_all_vectors_are_as_long_as_the_root_of_d_model():

@@ -195,7 +195,7 @@ def test_the_scripts_leave_the_numbers_of_the_page() -> None:
 @pytest.mark.parametrize("question", QUESTIONS, ids=[question.name for question in QUESTIONS])
 def test_answers_are_true_of_two_models(question: object) -> None:
     """Each number in an answer is one of the table's or follows from it; here, that they differ with the model."""
-    state = ModelLensState(**question.page)
+    state = ModelLensState(**question.controls)
     answers = {question.answer(ModelState(**(dict(question.model) | more)), state) for more in ({}, {"d_model": 64})}
     assert all(answers)
     assert len(answers) == (2 if state.shape == "this model" else 1)
@@ -204,7 +204,7 @@ def test_answers_are_true_of_two_models(question: object) -> None:
 def test_the_share_of_attention_in_the_papers_model() -> None:
     """What the question takes for granted: 18 attentions of 4 d² + 4 d in 44,138,496."""
     [question] = [each for each in QUESTIONS if each.predict]
-    share = question.predict.measured(ModelState(), ModelLensState(**question.page))
+    share = question.predict.measured(ModelState(), ModelLensState(**question.controls))
     assert share == pytest.approx(100 * 18 * (4 * 512**2 + 4 * 512) / 44_138_496)
 
 

@@ -180,16 +180,16 @@ def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
 def test_answers_are_sentences_of_any_model(question, model, asked):
     """The settings are those that the question asks for, and others."""
     other = replace(SMALL, attention="window", reach_kernel=17)
-    its_own = ModelLensState(**{**question.page, "reach_seeds": 3})  # as few draws as can be chosen
+    its_own = ModelLensState(**{**question.controls, "reach_seeds": 3})  # as few draws as can be chosen
     assert question.answer(model, its_own if asked else other).endswith(".")
 
 
 def test_what_the_questions_take_for_granted():
     first, wide, start = QUESTIONS
     model = ModelState()
-    assert first.predict.measured(model, ModelLensState(**first.page)) == "transformer"
-    assert wide.predict.measured(model, ModelLensState(**wide.page)) == 16
-    assert start.predict.measured(model, ModelLensState(**start.page)) == "more"
+    assert first.predict.measured(model, ModelLensState(**first.controls)) == "transformer"
+    assert wide.predict.measured(model, ModelLensState(**wide.controls)) == 16
+    assert start.predict.measured(model, ModelLensState(**start.controls)) == "more"
 
 
 def test_large_models_get_fewer_draws():

@@ -47,7 +47,7 @@ STATES = [STATE, ModelLensState(view="output", token=9, temperature=0.1, tied=Fa
 every = pytest.mark.parametrize(("model", "state"), [(model, state) for model in MODELS for state in STATES])
 every_kind = pytest.mark.parametrize("model", [MODELS[0], *OTHERS])
 asked = {
-    question.name: (ModelState(**question.model), ModelLensState(**question.page)) for question in answers.QUESTIONS
+    question.name: (ModelState(**question.model), ModelLensState(**question.controls)) for question in answers.QUESTIONS
 }
 
 

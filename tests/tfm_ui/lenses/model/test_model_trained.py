@@ -19,7 +19,7 @@ KNOWS = next(question for question in LENS.questions if question.name == "A mode
 
 
 def test_a_model_that_knows_says_the_right_digit_and_with_which_probability():
-    state = ModelLensState(**KNOWS.page)
+    state = ModelLensState(**KNOWS.controls)
     with torch.no_grad():
         shares = Transformer(REVERSE.config).eval()(REVERSE.source_tokens.batch)[0, 0].double().softmax(-1)
     right = REVERSE.source_tokens.pieces[-1]

@@ -22,7 +22,7 @@ from tfm_ui.text import formats
 
 def positions(name):
     question = next(question for question in QUESTIONS if question.name == name)
-    return ModelState(**question.model), PositionsState(**question.page)
+    return ModelState(**question.model), PositionsState(**question.controls)
 
 
 def test_two_ways_both_schemes_are_made_of_the_same_wavelengths():

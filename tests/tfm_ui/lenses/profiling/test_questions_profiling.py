@@ -26,7 +26,7 @@ class Asked:
     def __init__(self, name: str, model: dict[str, Any] | None = None, **page: Any) -> None:
         self.question = BY_NAME[name]
         self.model = ModelState(**{**self.question.model, **(model or {})})
-        self.state = ProfilingState(**{**self.question.page, **page})
+        self.state = ProfilingState(**{**self.question.controls, **page})
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -71,7 +71,7 @@ def times(factor: float) -> str:
 def test_every_view_has_a_question_to_predict_and_is_opened_in_the_set_up_of_its_first(view):
     of_view = [question for question in QUESTIONS if question.view(ProfilingState) == view]
     assert any(question.predict for question in of_view)
-    assert set(of_view[0].page) <= {"view"}
+    assert set(of_view[0].controls) <= {"view"}
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -12,7 +12,7 @@ QUESTIONS = {question.name: question for question in LENS.questions}
 
 def state_of(name: str, **other: Any) -> TrainingState:
     """What a question sets, and other fields."""
-    return TrainingState(**{**QUESTIONS[name].page, **other})
+    return TrainingState(**{**QUESTIONS[name].controls, **other})
 
 
 def answer(name: str, model: ModelState = MODEL, **other: Any) -> str:

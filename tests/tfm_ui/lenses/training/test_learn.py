@@ -129,7 +129,7 @@ def test_estimates_grow_and_what_is_too_long_is_refused():
 def stopped(steps: int):
     """A run that was stopped at a step at which nothing was measured."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tfm_core.training.train.OFTEN", 0.0)
+        patch.setattr("tfm_core.training.train.REPORT_SECONDS", 0.0)
         reports = train(of_task("reverse", seed=UNTRAINED, steps=400))
         run = next(report.run for report in reports if report.run.done == steps)
         reports.close()

@@ -24,7 +24,7 @@ from tfm_ui.lenses.training.panels import NOTHING
 from tfm_ui.lenses.training.state import LONGER, MEASURES, TrainingState
 
 NAMES = [question.name for question in OF_VIEW]
-OF_LENGTHS = [question.name for question in OF_VIEW if question.page.get("tested") == LONGER]
+OF_LENGTHS = [question.name for question in OF_VIEW if question.controls.get("tested") == LONGER]
 LEARNED = (1.0, None, None, None, None)
 
 
@@ -296,7 +296,7 @@ def test_induction_takes_two_layers():
 @pytest.mark.parametrize("name", OF_LENGTHS)
 def test_lengths_are_those_of_the_question(name):
     question = QUESTIONS[name]
-    task = question.page["task"]
+    task = question.controls["task"]
     assert "not defined beyond" in answer(name)
     first, second, *_, last = lengths_of(comparison_of(task).base)
     numbers = {"induction": ("32", "128"), "majority": ("21", "87"), "reverse": ("Ten", "sixteen")}[task]

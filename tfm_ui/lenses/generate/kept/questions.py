@@ -76,7 +76,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("generate_kept", "generate_kept_costs"),
         ),
         model=LAB,
-        page={"view": "kept", "method": "greedy"},
+        controls={"view": "kept", "method": "greedy"},
         moves=("text", "weights", "method"),
     ),
     Question(
@@ -84,7 +84,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Once more without the cache: is the text the same, and how many tokens do all passes read together?",
         answer_from(KeptSame)(KeptSame.sentence),
         model=LAB,
-        page={"view": "kept", "steps": 100},
+        controls={"view": "kept", "steps": 100},
         moves=("text", "weights", "steps"),
     ),
     Question(
@@ -98,7 +98,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("generate_kept_costs", "generate_kept.words"),
         ),
         model=LAB,
-        page={"view": "kept", "layer": 4},
+        controls={"view": "kept", "layer": 4},
         moves=("text", "layer"),
     ),
     Question(
@@ -106,6 +106,6 @@ QUESTIONS: tuple[Question, ...] = (
         "The context holds 256 tokens. Write 180 after this prompt: at which step does the cache begin anew, and why?",
         what_when_full,
         model={**LAB, "text": LONG},
-        page={"view": "kept", "steps": 180},
+        controls={"view": "kept", "steps": 180},
     ),
 )

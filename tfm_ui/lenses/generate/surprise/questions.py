@@ -128,7 +128,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("generate_surprise", "generate_surprise_places"),
         ),
         model={**LAB, "text": TEXT},
-        page={"view": "surprise"},
+        controls={"view": "surprise"},
     ),
     Question(
         "Word order",
@@ -141,7 +141,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("generate_surprise", "generate_surprise_places"),
         ),
         model={**LAB, "text": PLAIN},
-        page={"view": "surprise", "other": SHUFFLED},
+        controls={"view": "surprise", "other": SHUFFLED},
         given=("against",),
     ),
     Question(
@@ -149,7 +149,7 @@ QUESTIONS: tuple[Question, ...] = (
         "B is the same network with random weights. Is its perplexity that of an even choice among all 2,048 tokens?",
         what_was_learned,
         model={**LAB, "text": TEXT},
-        page={"view": "surprise", "against": "random weights"},
+        controls={"view": "surprise", "against": "random weights"},
         moves=("text",),
     ),
     Question(
@@ -157,6 +157,6 @@ QUESTIONS: tuple[Question, ...] = (
         "The sentence comes three times. B sees the last 4 tokens alone: where does it lose most? Move the slider.",
         what_memory_does,
         model={**LAB, "text": TWICE},
-        page={"view": "surprise", "against": "short memory"},
+        controls={"view": "surprise", "against": "short memory"},
     ),
 )

@@ -130,32 +130,32 @@ QUESTIONS = [
     ),
     Question(
         "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
-        model=LAB, page={"method": "greedy", "steps": 120},
+        model=LAB, controls={"method": "greedy", "steps": 120},
         moves=("text", "weights", "steps"),
     ),
     Question(
         "Temperature", "Drag the temperature from 0.3 to 2. What becomes of the text, and of the bars?", hotter,
-        model=LAB, page={"temperature": 1.5, "top_k": 0},
+        model=LAB, controls={"temperature": 1.5, "top_k": 0},
         moves=("text", "weights", "temperature", "top_k"), given=("method", "shows"),
     ),
     Question(
         "top-p", "top-p leaves the likeliest tokens that have 90% together. How many are those?", cuts,
-        model=LAB, page={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
+        model=LAB, controls={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
         moves=("text", "weights", "temperature"), given=("method", "shows"),
     ),
     Question(
         "Another way", "At the third step “ whale” was put. How does the text go on, with it and without?", branch,
-        model=LAB, page={"forced": "3.929"},
+        model=LAB, controls={"forced": "3.929"},
         moves=("text",), given=("shows",),
     ),
     Question(
         "Jobs", "Play it. Which head looks at the token before the last, and which at the first token?", jobs,
-        model=LAB, page={"shows": ATTENTION},
+        model=LAB, controls={"shows": ATTENTION},
         moves=("text",),
     ),
     Question(
         "Looked up", "The names come a second time. Which head looks at what followed the last time?", first_time,
-        model=REPEATED, page={"shows": ATTENTION, "method": "greedy", "steps": 12},
+        model=REPEATED, controls={"shows": ATTENTION, "method": "greedy", "steps": 12},
         moves=("method", "steps"),
     ),
 ]  # fmt: skip

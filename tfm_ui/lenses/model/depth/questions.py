@@ -58,21 +58,21 @@ QUESTIONS: tuple[Question, ...] = (
             options=("pre-norm", "post-norm", "no residuals", "no norm"),
             hides=("model_wirings",),
         ),
-        page={"view": "depth"},
+        controls={"view": "depth"},
         given=("depth",),
     ),
     Question(
         "All the same",
         "The text goes through 48 layers. How alike are its tokens at the end, with and without residuals?",
         how_alike,
-        page={"view": "depth", "depth": 48},
+        controls={"view": "depth", "depth": 48},
     ),
     Question(
         "What is added",
         "8 layers: how much does each sub-layer add to the residual stream, beside what is already there?",
         what_is_added,
         model={"num_layers": 8},
-        page={"view": "depth", "depth": 8},
+        controls={"view": "depth", "depth": 8},
     ),
     Question(
         "Draws of dropout",
@@ -83,7 +83,7 @@ QUESTIONS: tuple[Question, ...] = (
             measured=lambda model, state: TrainingMode(model, state).changed,
             hides=("model_training_mode",),
         ),
-        page={"view": "depth", "layer": 2, "depth_dropout": 0.3},
+        controls={"view": "depth", "layer": 2, "depth_dropout": 0.3},
         moves=("layer",),
     ),
 )

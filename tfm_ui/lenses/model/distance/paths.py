@@ -143,7 +143,7 @@ def paths(
     return path, sight, calls, error
 
 
-measured = cached(apart=64)(paths)
+measured = cached(always_kept=64)(paths)
 
 
 class DistancePaths(FiveNetworks):

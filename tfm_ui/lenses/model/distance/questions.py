@@ -84,7 +84,7 @@ QUESTIONS: tuple[Question, ...] = (
             options=NAMES,
             hides=("model_distance", "model_distance_paths"),
         ),
-        page={"view": "distance"},
+        controls={"view": "distance"},
         given=("reach_length",),
     ),
     Question(
@@ -97,7 +97,7 @@ QUESTIONS: tuple[Question, ...] = (
             measured=lambda model, state: Distance(model, state).furthest("convolution"),
             hides=("model_distance", "model_distance_paths"),
         ),
-        page={"view": "distance", "reach_kernel": 17},
+        controls={"view": "distance", "reach_kernel": 17},
         given=("reach_length",),
     ),
     Question(
@@ -110,6 +110,6 @@ QUESTIONS: tuple[Question, ...] = (
             measured=does_torchs_start_forget_more,
             options=("more", "less", "as much"),
         ),
-        page={"view": "distance", "reach_start": "torch"},
+        controls={"view": "distance", "reach_start": "torch"},
     ),
 )

@@ -97,13 +97,13 @@ QUESTIONS: tuple[Question, ...] = (
             unit="%",
             hides=("model_efficient",),
         ),
-        page={"view": "efficient"},
+        controls={"view": "efficient"},
     ),
     Question(
         "Tile by tile",
         "Drag the step to its end. How can softmax be computed without ever having a whole row of scores?",
         what_the_kernel_holds,
-        page={"view": "efficient", "tile": 3, "tile_step": 6},
+        controls={"view": "efficient", "tile": 3, "tile_step": 6},
         moves=("tile", "tile_step"),
     ),
     Question(
@@ -111,7 +111,7 @@ QUESTIONS: tuple[Question, ...] = (
         "A text of 64 tokens, in heads of 8 dimensions: does linear attention need fewer multiply-adds here?",
         where_linear_pays,
         model={"text": "@alice", "seq_len": 64, "causal": True},
-        page={"view": "efficient"},
+        controls={"view": "efficient"},
         given=("d_model", "num_heads"),
     ),
     Question(
@@ -119,7 +119,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Linear attention never writes its weights. Here they are: are they as sharp as those of the softmax?",
         what_linear_attention_sees,
         model={"positional": "sinusoidal"},
-        page={"view": "efficient", "layer": 2, "head": 2},
+        controls={"view": "efficient", "layer": 2, "head": 2},
         moves=("layer", "head"),
     ),
 )

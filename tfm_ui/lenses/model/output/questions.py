@@ -117,7 +117,7 @@ QUESTIONS: tuple[Question, ...] = (
             unit="×",
             hides=("model_output",),
         ),
-        page={"view": "output"},
+        controls={"view": "output"},
         given=("weights",),
     ),
     Question(
@@ -127,7 +127,7 @@ QUESTIONS: tuple[Question, ...] = (
         Prediction(
             ask="Does the order change?", measured=order_changes, options=("yes", "no"), hides=("model_output.words",)
         ),
-        page={"view": "output", "temperature": 0.3},
+        controls={"view": "output", "temperature": 0.3},
     ),
     Question(
         "The same word again",
@@ -139,7 +139,7 @@ QUESTIONS: tuple[Question, ...] = (
             measured=lambda model, state: OutputTied(model, state).first,
         ),
         model={"d_model": 128},
-        page={"view": "output", "token": 4},
+        controls={"view": "output", "token": 4},
         moves=("token",),
         given=("weights", "tied"),
     ),
@@ -148,7 +148,7 @@ QUESTIONS: tuple[Question, ...] = (
         "The same read-out after each of 6 layers, untied. From which layer on is the final token the likeliest?",
         which_layer_decides,
         model={"num_layers": 6},
-        page={"view": "output", "tied": False},
+        controls={"view": "output", "tied": False},
         given=("weights",),
     ),
     Question(
@@ -163,7 +163,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_output", "model_output_at", "model_output_lens"),
         ),
         model={"weights": "reverse"},
-        page={"view": "output", "token": 1},
+        controls={"view": "output", "token": 1},
     ),
     Question(
         "Layer by layer on prose",
@@ -176,7 +176,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_output_at", "model_output_lens"),
         ),
         model=lab_gpt.ON_PROSE,
-        page=Computed(view="output", token=lambda: len(lab_prompt(lab_gpt.PROSE).pieces)),
+        controls=Computed(view="output", token=lambda: len(lab_prompt(lab_gpt.PROSE).pieces)),
     ),
     Question(
         "Surprised by prose",
@@ -184,7 +184,7 @@ QUESTIONS: tuple[Question, ...] = (
         "it say what really comes?",
         lambda model, state: OutputPositions(model, state).sentence(),
         model=lab_gpt.ON_ADDRESS,
-        page={"view": "output", "token": 1},
+        controls={"view": "output", "token": 1},
         moves=("text", "token"),
     ),
 )

@@ -127,21 +127,21 @@ QUESTIONS = (
         "Who wrote it?",
         "Three authors: is the transformer ahead of a bag of words, which knows no order?",
         who_is_ahead,
-        page={"view": "classify"},
+        controls={"view": "classify"},
         given=("labelled",),
     ),
     Question(
         "For longer",
         "Twice the steps: press Train. Does the held-out loss fall with the training loss?",
         does_it_overfit,
-        page={"view": "classify", "steps": 400},
+        controls={"view": "classify", "steps": 400},
         given=("labelled",),
     ),
     Question(
         "Textbook",
         "Which letter is the most frequent? Who is ahead of whom here, and why?",
         linear_rule,
-        page={"view": "classify", "labelled": "textbook"},
+        controls={"view": "classify", "labelled": "textbook"},
     ),
     Question(
         "Random labels",
@@ -153,13 +153,13 @@ QUESTIONS = (
             unit="%",
             hides=("training_classify_*", "notes"),
         ),
-        page={"view": "classify", "labelled": "textbook-random"},
+        controls={"view": "classify", "labelled": "textbook-random"},
     ),
     Question(
         "A bag of brackets",
         "All sequences have six of both brackets. What is left for a bag of words to know?",
         who_is_ahead,
-        page={"view": "classify", "labelled": "brackets"},
+        controls={"view": "classify", "labelled": "brackets"},
     ),
 )
 

@@ -64,7 +64,7 @@ def recent_loss(run: Run) -> float:
     return float(run.losses[-steps:].mean())
 
 
-@cached(heavy=never, apart=32)
+@cached(heavy=never, always_kept=32)
 def _baselines(config: TrainingConfig) -> list[Baseline]:
     return baselines(config)
 

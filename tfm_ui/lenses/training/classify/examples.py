@@ -63,7 +63,7 @@ class Answers:
         return self.chosen == self.labels
 
 
-@cached(heavy=never, apart=TASKS_AT_ONCE)
+@cached(heavy=never, always_kept=TASKS_AT_ONCE)
 def examples_of(task: str) -> Examples:
     """The held-out examples that everything here is measured on."""
     return held_out(of_task(task), FINAL)
@@ -74,7 +74,7 @@ def read_by_network(config: TrainingConfig, ids: Tensor) -> list[str]:
     return tokens_of(config, filter(None, ids.tolist()))
 
 
-@cached(heavy=never, apart=TASKS_AT_ONCE)
+@cached(heavy=never, always_kept=TASKS_AT_ONCE)
 def texts(task: str) -> Sequence[str]:
     """Each of them as a text, without the token at which the answer is said."""
     read = (read_by_network(of_task(task), ids) for ids in examples_of(task).source)

@@ -44,7 +44,7 @@ QUESTIONS = (
         "All networks have about as many parameters and see the same examples. Who learns to reverse, and which "
         "positions does it take?",
         which_positions,
-        page={"view": "compare"},
+        controls={"view": "compare"},
         given=("task", "tested"),
     ),
     Question(
@@ -52,7 +52,7 @@ QUESTIONS = (
         "Transformers are not better at everything. Are twelve brackets balanced: who learns it best?",
         who_is_ahead,
         Prediction(ask="Who is ahead?", measured=verdict, options=VERDICTS, hides=("training_compare",)),
-        page={"view": "compare", "task": "brackets"},
+        controls={"view": "compare", "task": "brackets"},
         given=("tested",),
     ),
     Question(
@@ -60,7 +60,7 @@ QUESTIONS = (
         "Induction, with one layer and with two of the same size together. Look at the second picture: what does one "
         "layer lack?",
         why_two_layers,
-        page={"view": "compare", "task": "induction"},
+        controls={"view": "compare", "task": "induction"},
         given=("tested",),
     ),
     Question(
@@ -68,19 +68,19 @@ QUESTIONS = (
         "Trained on strings of 32 letters. Which positional scheme still goes on with a string of 128, and which has "
         "no answer at all?",
         beyond,
-        page={"view": "compare", "tested": LONGER, "task": "induction"},
+        controls={"view": "compare", "tested": LONGER, "task": "induction"},
     ),
     Question(
         "Counting further",
         "A majority of 21 letters is an average over all. Does the same network find that of 87? With CLS, these are "
         "22 and 88 tokens.",
         beyond,
-        page={"view": "compare", "tested": LONGER, "task": "majority"},
+        controls={"view": "compare", "tested": LONGER, "task": "majority"},
     ),
     Question(
         "Reversing further",
         "Ten digits were reversed in training. Who can reverse sixteen, and why is that so hard?",
         beyond,
-        page={"view": "compare", "tested": LONGER, "task": "reverse"},
+        controls={"view": "compare", "tested": LONGER, "task": "reverse"},
     ),
 )

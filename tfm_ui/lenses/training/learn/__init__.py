@@ -120,26 +120,26 @@ QUESTIONS = (
         "Majority",
         "Which is more frequent, A or B? Where does CLS have to look to know it, and what does its row look like?",
         how_evenly,
-        page={"task": "majority"},
+        controls={"task": "majority"},
     ),
     Question(
         "Induction",
         "Two layers learn to go on with a string that repeats. Which head appears first, and why does it have to?",
         which_came_first,
-        page={"task": "induction"},
+        controls={"task": "induction"},
     ),
     Question(
         "Brackets",
         "Nearly all answers become right. Can you read in the maps how it is done?",
         is_it_readable,
-        page={"task": "brackets"},
+        controls={"task": "brackets"},
         given=(*NETWORK, *HOW, "seed"),
     ),
     Question(
         "Too fast",
         "A learning rate of 10: press Train and watch the loss. What went wrong, and what would help?",
         did_it_diverge,
-        page={"rate": 10},
+        controls={"rate": 10},
     ),
 )
 
