@@ -25,8 +25,8 @@ def test_an_old_python_can_read_it_and_is_told_in_one_sentence(version, monkeypa
     monkeypatch.setattr(sys, "version", ".".join(map(str, version)) + " (main)")
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(SCRIPT), run_name="__main__")
-    said = f"Attention Lab needs Python 3.11 or newer; this is {'.'.join(map(str, version))}."
-    assert ended.value.code == said  # of a sentence Python makes exit code 1
+    sentence = f"Attention Lab needs Python 3.11 or newer; this is {'.'.join(map(str, version))}."
+    assert ended.value.code == sentence  # of a sentence Python makes exit code 1
 
 
 def test_nothing_that_an_old_python_lacks_comes_before_the_check():
@@ -153,9 +153,9 @@ def test_checks_run_beside_the_tests_and_one_after_the_other(tools, capfd):
     assert log.index("first begins") < log.index("pytest ends")
     assert log.index("pytest begins") < log.index("second ends")
     assert log.index("first ends") < log.index("second begins")
-    said = capfd.readouterr().out
+    printed = capfd.readouterr().out
     for name in ("first", "second"):
-        assert f"$ {name}\nhalf of {name}\nall of {name}\n" in said
+        assert f"$ {name}\nhalf of {name}\nall of {name}\n" in printed
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,10 @@ def test_the_first_failure_gives_the_exit_code_after_all_has_run(tools, capfd, f
     code, log = tools(**failing)
     assert code == expected
     assert len(log) == 6
-    said = capfd.readouterr().out
+    printed = capfd.readouterr().out
     for name in failing.keys() - {"pytest"}:
-        assert f"all of {name}\nFAILED with exit code {failing[name]}." in said
-    assert said.endswith("".join(f"FAILED above: {name}\n" for name in sorted(failing.keys() - {"pytest"})))
+        assert f"all of {name}\nFAILED with exit code {failing[name]}." in printed
+    assert printed.endswith("".join(f"FAILED above: {name}\n" for name in sorted(failing.keys() - {"pytest"})))
 
 
 SERVER = """

@@ -30,18 +30,18 @@ def drawing(visitor: Visitor) -> Locator:
 
 def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
     model = ModelState(architecture=architecture, norm=norm, positional="rope")
-    shown = Diagram(model, ModelLensState())
+    panel = Diagram(model, ModelLensState())
     alone = ["Decoder-only"]  # an encoder too: it is causal
-    stacks = [stack.capitalize() for stack in shown.counts] if len(shown.counts) > 1 else alone
+    stacks = [stack.capitalize() for stack in panel.counts] if len(panel.counts) > 1 else alone
     visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")
     for width in (1440, 390):
         visitor.resize(width)
         picture = drawing(visitor)
         sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
         assert [side["title"] for side in sides] == [f"{stack}, {norm}-norm" for stack in stacks]
-        for side, stack in zip(sides, shown.counts, strict=True):
+        for side, stack in zip(sides, panel.counts, strict=True):
             boxes = side["boxes"]
-            assert [box["text"] for box in boxes] == [row.text for row in shown.rows_of(stack)]
+            assert [box["text"] for box in boxes] == [row.text for row in panel.rows_of(stack)]
             for box in boxes:
                 assert 0 <= box["x"] < box["x"] + box["w"] <= room[0]
                 assert 0 <= box["y"] < box["y"] + box["h"] <= room[1]
@@ -51,7 +51,7 @@ def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm
                 assert side["columns"][:3] == ["flows out", "parameters", "multiply-adds"]
         assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (architecture, norm)
     assert not visitor.problems
-    stated = visitor.page.get_by_text(f"{formats.count(shown.parameters)} parameters;")
+    stated = visitor.page.get_by_text(f"{formats.count(panel.parameters)} parameters;")
     expect(stated.first).to_be_visible()
 
 

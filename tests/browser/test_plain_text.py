@@ -35,9 +35,9 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign_and_no_page_makes
     page.get_by_text("and 3 more").click()
     notices = page.locator(".st-key-notices")
     expect(notices).to_contain_text("weights = ")
-    said = notices.inner_text().replace(JOINER, "")
+    text = notices.inner_text().replace(JOINER, "")
     for name, value in HOSTILE.items():
-        assert f"{name} = {value if len(value) <= 40 else value[:39] + '…'}" in said
+        assert f"{name} = {value if len(value) <= 40 else value[:39] + '…'}" in text
     styled = f"a, img, strong, em, .katex, {MARKDOWN} [role=img]"
     assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
     for path, fields in PAGES.items():

@@ -35,8 +35,8 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_output_write_surprise_and_home_give_the_next_token_one_probability(name, text):
     model = MODELS[name](text)
-    shown = Output(model, ModelLensState(view="output", token=1024))
-    every = shown.every(1.0)
+    panel = Output(model, ModelLensState(view="output", token=1024))
+    every = panel.every(1.0)
     token = int(every.argmax())
     if name == "Lab GPT":  # beside a pass of our own over the text's tokens and nothing else
         ids = list(map(lab_tokenizer().id_of, lab_tokenizer().split(text)))

@@ -44,9 +44,9 @@ def test_what_is_not_made_from_the_text_says_so_and_nothing_else_does(name, page
     shown = main_picture(of, model, state)
     if not shown:  # a note in place of the picture
         return
-    said = of.view_of(state).reads_instead(model, state)
-    assert said or main_picture(of, both_others, state) != shown
-    assert not said or main_picture(of, another_text, state) == shown
+    sentence = of.view_of(state).reads_instead(model, state)
+    assert sentence or main_picture(of, both_others, state) != shown
+    assert not sentence or main_picture(of, another_text, state) == shown
     place = words.of_page(of, model, state)["places"].get("read_instead")
-    assert bool(place and place["text"]) == bool(said)  # what the page draws above the picture
-    assert said == "" or (said.endswith(".") and len(said) <= 110)  # a line of a window 1024 px wide
+    assert bool(place and place["text"]) == bool(sentence)  # what the page draws above the picture
+    assert sentence == "" or (sentence.endswith(".") and len(sentence) <= 110)  # a line of a window 1024 px wide

@@ -75,9 +75,9 @@ def act(app: AppTest, draw: Random) -> str:
         return str(button.key)
     free = {key: widget for key, widget in controls(app).items() if key in PARAMETERS and not widget.disabled}
     key = draw.choice(sorted(free))
-    said = f"{key} = {set_at_random(free[key], draw)}"
+    sentence = f"{key} = {set_at_random(free[key], draw)}"
     app.run()
-    return said
+    return sentence
 
 
 def screen(app: AppTest) -> tuple[dict[str, Any], list[str], dict[str, str]]:

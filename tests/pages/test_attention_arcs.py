@@ -23,13 +23,13 @@ def picture(app) -> dict:
 @pytest.mark.parametrize(("architecture", "kind"), [("encoder", "encoder"), ("encoder-decoder", "cross")])
 def test_every_kind_of_lines_has_title_formula_sentence_and_laws(lines, architecture, kind):
     app = arcs(attention_lines=lines, architecture=architecture, attention_kind=kind, attention_layer="2")
-    said = text_on(app)
+    text = text_on(app)
     formulas = {"heads": "softmax(scores)", "mean": "(1/H) Σₕ wₕ", "max": "maxₕ wₕ", "rollout": "A = (W + I) / 2"}
     fallen_back = lines == "rollout" and kind == "cross"
-    assert formulas["mean" if fallen_back else lines] in said
-    assert ("has no rollout" in said) is fallen_back
-    assert ("✓ masked weights are exactly 0" in said) is (kind != "cross")
-    assert "✕" not in said
+    assert formulas["mean" if fallen_back else lines] in text
+    assert ("has no rollout" in text) is fallen_back
+    assert ("✓ masked weights are exactly 0" in text) is (kind != "cross")
+    assert "✕" not in text
 
 
 def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_other_bytes():
@@ -42,9 +42,9 @@ def test_what_the_browser_works_with_comes_back_from_the_link_and_asks_for_no_ot
 
 def test_heads_and_tokens_that_there_are_not_are_said():
     app = arcs(attention_heads="99 x", attention_tokens="q3 k11 q11")
-    said = text_on(app).replace("\\", "")  # the notice is Markdown
-    assert "attention_heads = 99 x: it can hold whole numbers from 1 to 4, separated by spaces" in said
-    assert "it is empty now" in said
+    text = text_on(app).replace("\\", "")  # the notice is Markdown
+    assert "attention_heads = 99 x: it can hold whole numbers from 1 to 4, separated by spaces" in text
+    assert "it is empty now" in text
     assert picture(app)["local"]["attention_tokens"] == "q3"
 
 

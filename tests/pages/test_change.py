@@ -39,13 +39,13 @@ def test_every_kind_of_attention_and_any_text(view, kind, text):
 
 def test_looking_beside_writing_and_the_caveat():
     app = lens("contribution", num_heads="16", attention_head="6", attention_query="2")
-    said = text_on(app)
-    assert "“cat” looks most at “the” (0.53), but “cat” contributes most" in said
+    text = text_on(app)
+    assert "“cat” looks most at “the” (0.53), but “cat” contributes most" in text
     assert all(
-        paper in said for paper in ("Jain and Wallace (2019", "Wiegreffe and Pinter (2019", "Kobayashi et al. 2020")
+        paper in text for paper in ("Jain and Wallace (2019", "Wiegreffe and Pinter (2019", "Kobayashi et al. 2020")
     )
-    assert "These weights are random" in said
-    assert "✕" not in said
+    assert "These weights are random" in text
+    assert "✕" not in text
     before = maps(app, "contribution")
     widget(app, "attention_head").set_value(7).run()
     assert not np.array_equal(maps(app, "contribution"), before, equal_nan=True)
@@ -118,10 +118,10 @@ def test_the_weight_that_is_dragged_joins_the_others_and_rescales_or_not():
 
 def test_a_leak_is_crossed_named_and_breaks_a_law():
     app = lens("change", attention_changes="weight 1.1 3>8 0.5")
-    said = text_on(app)
+    text = text_on(app)
     assert picture(app, "change_weights")[0]["crosses"] == [[1, 2, 7], [2, 2, 7]]
-    assert "✕ masked weights of layer 1, head 1 are exactly 0 in B (1 not)" in said
-    assert "“sat” sees “it”, which comes later" in said
+    assert "✕ masked weights of layer 1, head 1 are exactly 0 in B (1 not)" in text
+    assert "“sat” sees “it”, which comes later" in text
 
 
 FULL = "; ".join([f"silence 8.{head}" for head in range(1, 17)] + ["silence 7.1", "silence 7.2", "drop 7", "drop 8"])

@@ -24,11 +24,11 @@ FIXED = {"Layers": "4", "Heads": "5", "d_model": "160", "d_ff": "640", "Position
 @pytest.mark.parametrize(("page", "query"), VIEWS)
 def test_every_page_runs_and_says_that_it_is_lab_gpt(page, query):
     app = start(page, weights="lab-gpt", text="The ship, said “he”, was bound for 🦊", **query)
-    said = text_on(app)
-    assert "drawn from seed" not in said
+    text = text_on(app)
+    assert "drawn from seed" not in text
     if query.get("attention_view") != "dictionary":  # which needs no model
         assert badge(app) == BADGE
-        assert "Lab GPT: pretrained by a script of this project" in said
+        assert "Lab GPT: pretrained by a script of this project" in text
 
 
 @pytest.mark.parametrize("page", ["training", "profiling"])

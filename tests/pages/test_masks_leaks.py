@@ -44,10 +44,10 @@ def test_the_view_runs(query, monkeypatch):
     monkeypatch.setattr(leaks_plan, "SECONDS", 0.2)
     app = view(**query)
     all_pictures(app)
-    said = text_on(app)
-    assert "<b>a</b>" not in said
+    text = text_on(app)
+    assert "<b>a</b>" not in text
     all_see_all = query.get("masks_mask") == "" and query.get("causal") == "false"
-    assert ("✓ what the mask keeps apart moves by rounding alone, in every layer" in said) != all_see_all
+    assert ("✓ what the mask keeps apart moves by rounding alone, in every layer" in text) != all_see_all
     in_part = "are changed, spread over the text" in " ".join(info.value for info in app.info)
     assert in_part == (query.get("seq_len") == "1024")
 
@@ -68,10 +68,10 @@ def test_a_promise_and_the_replacements_are_controls():
 @pytest.mark.parametrize("paint", ["~s2.9", "2x9.TAAAACQ"])  # as it is drawn, and as a link holds it
 def test_a_painted_cell_plants_a_leak(paint):
     app = view(masks_item="1", masks_mask="causal", masks_paint=paint)
-    said = text_on(app)
-    assert "13 leaks in all, this is the largest." in said
-    assert "✕ every output that moved was allowed to (13 leaks)" in said
-    assert "What is allowed leaves out the step in layer 1." in said
+    text = text_on(app)
+    assert "13 leaks in all, this is the largest." in text
+    assert "✕ every output that moved was allowed to (13 leaks)" in text
+    assert "What is allowed leaves out the step in layer 1." in text
 
 
 def test_of_a_table_that_is_too_much_for_a_browser_the_first_rows_are_sent_and_that_is_said(monkeypatch):

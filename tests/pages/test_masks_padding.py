@@ -64,9 +64,9 @@ def test_on_the_left_padding_does_harm_even_then():
     app = lens()
     widget(app, "masks_pad_side").set_value("left").run()
     assert not app.exception
-    said = text_on(app)
-    assert "even hidden, they move outputs" in said
-    assert "The mask leaves 5 of 10 rows no key" in said
+    text = text_on(app)
+    assert "even hidden, they move outputs" in text
+    assert "The mask leaves 5 of 10 rows no key" in text
     assert not [button for button in app.button if button.key == "_masks_causal"]
 
 

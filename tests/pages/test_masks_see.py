@@ -89,13 +89,13 @@ def test_the_page_shows_every_mask(mask, where):
 def test_texts_and_batches_of_any_size(model):
     app = start(PAGE, **model)
     header = check(app, exact=model.get("seq_len") != "1024")
-    said = text_on(app)
-    assert "<b>a</b>" not in said
-    assert "<i>x</i>" not in said
+    text = text_on(app)
+    assert "<b>a</b>" not in text
+    assert "<i>x</i>" not in text
     large = int(model.get("seq_len", 10)) > 64
     assert (header["painting"] is None) == large
-    assert ("Cells can be painted up to 64 × 64" in said) == large
-    assert ("of the 9 lines the first 7 are taken" in said) == (model.get("masks_item") == "8")
+    assert ("Cells can be painted up to 64 × 64" in text) == large
+    assert ("of the 9 lines the first 7 are taken" in text) == (model.get("masks_item") == "8")
 
 
 def test_paint_lies_over_the_masks_and_is_cleared_as_one_act():

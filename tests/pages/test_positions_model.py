@@ -86,9 +86,9 @@ def test_the_causal_mask_is_switched_off_beside_the_shuffle():
     widget(app, "_positions_causal").click().run()
     assert not app.exception
     assert not widget(app, "causal").value
-    said = text_on(app)
-    assert "Without positions each of the 10 tokens kept its output" in said
-    assert "causal mask tells" not in said
+    text = text_on(app)
+    assert "Without positions each of the 10 tokens kept its output" in text
+    assert "causal mask tells" not in text
     assert not [button for button in app.button if button.key == "_positions_causal"]
 
 

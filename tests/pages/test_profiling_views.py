@@ -64,8 +64,8 @@ def test_every_view_runs_whatever_was_measured(measured, view):
                 assert name not in [data.get("name") for data in component_data(app)]
             else:
                 chart(app, name)
-        said = text_on(app)
-        assert "nan" not in said.lower(), run
+        text = text_on(app)
+        assert "nan" not in text.lower(), run
         if run == "measured":
             feet = [picture(app, name)[0]["foot"] for name in PICTURES[view]]
             assert all(
@@ -75,9 +75,9 @@ def test_every_view_runs_whatever_was_measured(measured, view):
                 "length": " as long as 512 tokens, as n^",
                 "parts": "under the profiler",
                 "roofline": "the roof turns at",
-            }[view] in said
+            }[view] in text
         if run == "unmeasured":
-            assert "press Measure" in said
+            assert "press Measure" in text
     measured({})
     for name, menu in product(PICTURES[view], ("numbers", "download", "source")):
         app.session_state[f"{menu}_{name}"] = True

@@ -39,12 +39,12 @@ def never_trained(model: ModelState, configs: Sequence[TransformerConfig]) -> st
         return ""
     with_these = formats.listed([_in_words(field, [_value(ours, field)]) for field in others])
     with_those = formats.listed([_in_words(field, list(values)) for field, values in others.items()])
-    said = f"These weights were trained with {with_these}; with {with_those} they have never been trained."
+    sentence = f"These weights were trained with {with_these}; with {with_those} they have never been trained."
     if not random:
-        return said
+        return sentence
     names = list(random)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{said} What they do not have is random there: {', '.join(names[:SHOWN])}{more}."
+    return f"{sentence} What they do not have is random there: {', '.join(names[:SHOWN])}{more}."
 
 
 def under_mask(model: ModelState, mask: Tensor, *, cross: bool = False) -> str:

@@ -125,8 +125,8 @@ def _idle(work: Work, offer: Offer) -> None:
         help=offer.help,
         key=offer.key,
     )
-    said = [*(f"⚠ {text}" for text in offer.warnings if text), offer.said]
-    spans = "".join(f"<span>{escape(text)}</span> " for text in said if text)
+    sentences = [*(f"⚠ {text}" for text in offer.warnings if text), offer.said]
+    spans = "".join(f"<span>{escape(text)}</span> " for text in sentences if text)
     st.html(f'<p class="facts">{spans}</p>')  # two lines at most, because a row above a picture has one height
 
 

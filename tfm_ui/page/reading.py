@@ -9,7 +9,7 @@ def how_it_is_read(model: ModelState, name: str) -> str:
     """The origin of a sample, and how the text of this field became tokens."""
     tokens = model.target_tokens if name == "target" else model.source_tokens
     if model.is_lab_gpt:  # what was not read comes first, as there is room for two lines
-        said = [*lab_gpt.about(tokens), *about_tokens(tokens, from_end=True), model.notes[name]]
+        sentences = [*lab_gpt.about(tokens), *about_tokens(tokens, from_end=True), model.notes[name]]
     else:
-        said = [model.notes[name], *about_tokens(tokens)]
-    return " ".join(filter(None, said))
+        sentences = [model.notes[name], *about_tokens(tokens)]
+    return " ".join(filter(None, sentences))

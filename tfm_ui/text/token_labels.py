@@ -70,22 +70,22 @@ def about_tokens(tokens: Tokens, *, from_end: bool = False) -> list[str]:
         tokens: what is read.
         from_end: whether of a longer text the last tokens are read, not the first.
     """
-    said = []
+    sentences = []
     if tokens.dropped:
         total, which = len(tokens.pieces) + tokens.dropped, "last" if from_end else "first"
-        said.append(f"The text has {total:,} tokens; the {which} {len(tokens.pieces):,} are read.")
+        sentences.append(f"The text has {total:,} tokens; the {which} {len(tokens.pieces):,} are read.")
     if tokens.pieces and tokens.padding:
         hold = "holds" if tokens.padding == 1 else "hold"
-        said.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")
+        sentences.append(f"{tokens.padding} of {len(tokens.ids)} places {hold} padding (PAD).")
     groups = collisions(tokens)
     few = len(groups) <= 3
     for group in groups if few else groups[:1]:
         names = " and ".join(f"“{named(piece)}”" for piece in group)
         more = "" if few else f"; so do {len(groups) - 1} more groups"
-        said.append(
+        sentences.append(
             f"{names} have one number in this small vocabulary, so the model takes them for the same token{more}."
         )
-    return said
+    return sentences
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,15 @@ def test_a_kind_is_asked_for_and_said(capsys):
     kind = ["--norm", "post", "--activation", "relu", "--positional", "alibi", "--causal", "--vocabulary", "1000"]
     targets = ["--targets", "with weights", "LSTM", "nn.TransformerEncoder"]
     assert command.main(["--rows", "64,4,2,4", "--batch", "1", "--rounds", "1", "--no-backward", *kind, *targets]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     counted = "Counted and measured: encoder, causal, post-norm, relu, alibi positions; with embedding and output, "
-    assert f"{counted}one matrix for 1,000 token ids." in said
-    assert "163,968" in said.splitlines()[2]
-    assert "LSTM is compared without norms, positions and heads; it reads one token after the other." in said
-    assert "Row 3, nn.TransformerEncoder: nn.TransformerEncoder has no place for alibi" in said
-    assert said.splitlines()[4].count("0") == said.splitlines()[4].count("0 of 0") * 2  # no figure of what cannot be
+    assert f"{counted}one matrix for 1,000 token ids." in printed
+    assert "163,968" in printed.splitlines()[2]
+    assert "LSTM is compared without norms, positions and heads; it reads one token after the other." in printed
+    assert "Row 3, nn.TransformerEncoder: nn.TransformerEncoder has no place for alibi" in printed
+    assert (
+        printed.splitlines()[4].count("0") == printed.splitlines()[4].count("0 of 0") * 2
+    )  # no figure of what cannot be
 
 
 @pytest.mark.usefixtures("undisturbed")
@@ -49,9 +51,9 @@ def test_embedding_and_output_are_asked_for_each_by_itself(capsys):
     mflop = []
     for ends in ("both", "embedding", "output"):
         assert command.main([*tiny, "--ends", ends]) == 0
-        said = capsys.readouterr().out
-        assert f"with {ENDS[ends]}" in said
-        mflop.append(next(word for word in said.splitlines()[2].split() if "." in word))
+        printed = capsys.readouterr().out
+        assert f"with {ENDS[ends]}" in printed
+        mflop.append(next(word for word in printed.splitlines()[2].split() if "." in word))
     assert mflop[0] == mflop[2] != mflop[1]
 
 

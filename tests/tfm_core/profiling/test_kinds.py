@@ -192,9 +192,9 @@ def test_operations_are_as_many_as_torch_counts(kind, target, way, monkeypatch):
 def test_what_is_compared_has_as_many_parameters_and_says_what_it_lacks(target, kind):
     size = sized(kind, **{**NUMBERS, "d_model": 64, "d_ff": 0})
     assert parameters(target, size) == pytest.approx(parameters("fused", size), rel=0.02)
-    said = TARGETS[target].differs(size)
-    assert said.startswith("is compared without norms, positions and heads")
-    assert ("while the transformer" in said) == (size.looks_back_only == (target == "convolution"))
+    sentence = TARGETS[target].differs(size)
+    assert sentence.startswith("is compared without norms, positions and heads")
+    assert ("while the transformer" in sentence) == (size.looks_back_only == (target == "convolution"))
 
 
 @pytest.mark.parametrize(

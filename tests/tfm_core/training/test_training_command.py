@@ -21,9 +21,9 @@ def kept(folder, name):
 def test_several_runs_in_the_order_in_which_they_are_named(tmp_path, capsys):
     names = [f"{SMALL},seed=1", SMALL, "copy,d_model=8,batch_size=4,steps=3"]
     assert command.main([*names, "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr()
-    assert [line.split(":")[0] for line in said.out.splitlines()[:3]] == names
-    assert said.err == ""  # no progress where nobody looks
+    printed = capsys.readouterr()
+    assert [line.split(":")[0] for line in printed.out.splitlines()[:3]] == names
+    assert printed.err == ""  # no progress where nobody looks
     assert all(kept(tmp_path, name).is_complete for name in names)
 
 
@@ -87,9 +87,9 @@ def test_a_run_that_diverges_says_why_and_is_not_trained_again(tmp_path, capsys)
     name = "reverse,d_model=8,learning_rate=10,warmup=0,weight_decay=10"
     for _ in range(2):
         assert command.main([name, "--out", str(tmp_path)]) == 0
-        said = capsys.readouterr().out
-        assert "It diverged: the loss of step" in said
-        assert "A lower learning rate or a longer warm-up usually helps" in said
+        printed = capsys.readouterr().out
+        assert "It diverged: the loss of step" in printed
+        assert "A lower learning rate or a longer warm-up usually helps" in printed
 
 
 def test_what_is_shipped_has_no_optimizer(tmp_path, monkeypatch, capsys):
@@ -106,9 +106,9 @@ def test_what_is_shipped_has_no_optimizer(tmp_path, monkeypatch, capsys):
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, capsys):
     (tmp_path / "file").touch()
     assert command.main([SMALL, "--out", str(tmp_path / "file")]) == 1
-    said = capsys.readouterr()
-    assert "9 steps in" in said.out
-    assert f"{tmp_path / 'file'} cannot be written (File exists)." in said.err
+    printed = capsys.readouterr()
+    assert "9 steps in" in printed.out
+    assert f"{tmp_path / 'file'} cannot be written (File exists)." in printed.err
 
 
 def test_on_a_terminal_a_bar_is_written_over_and_over(tmp_path, monkeypatch, capsys):
@@ -157,6 +157,6 @@ def test_help_names_all_tasks(capsys):
     with pytest.raises(SystemExit) as ended:
         command.main(["--help"])
     assert ended.value.code == 0
-    said = capsys.readouterr().out
-    assert "reverse,seed=3,learning_rate=0.02" in said
-    assert "Write the digits in reverse order." in " ".join(said.split())
+    printed = capsys.readouterr().out
+    assert "reverse,seed=3,learning_rate=0.02" in printed
+    assert "Write the digits in reverse order." in " ".join(printed.split())

@@ -85,12 +85,13 @@ def test_what_a_head_gives_to_the_token_before(model, layer, head):
     state = HeadsState(layer=layer, head=head)
     assert of_heads.percent_on_previous(model, state) == pytest.approx(100 * share[layer - 1, head - 1], abs=0.06)
     most = int((weights[layer - 1, head - 1, 1:].argmax(-1) == rows - 1).sum())
-    said = of_heads.looks_at_previous(model, state)
+    answer = of_heads.looks_at_previous(model, state)
     assert (
-        f"{formats.percent(float(share[layer - 1, head - 1]))} of its weight, and in {most} of {len(rows)} rows" in said
+        f"{formats.percent(float(share[layer - 1, head - 1]))} of its weight, and in {most} of {len(rows)} rows"
+        in answer
     )
     best = np.unravel_index(share.argmax(), share.shape)
-    assert f"layer {best[0] + 1}, head {best[1] + 1}" in said.lower()
+    assert f"layer {best[0] + 1}, head {best[1] + 1}" in answer.lower()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -108,9 +109,9 @@ def test_what_a_head_gives_to_what_came_last_time():
     assert cells == [[5, 2], [6, 3], [7, 2], [7, 6], [8, 1]]
     weights = weights_of(heads_of(model))[1, 2]
     rows = [weights[5, 2], weights[6, 3], weights[7, 2] + weights[7, 6], weights[8, 1]]
-    said = of_heads.looks_behind(model, state)
+    answer = of_heads.looks_behind(model, state)
     assert (
-        f"In 4 rows the token has stood before. Layer 2, head 3 gives {formats.percent(float(np.mean(rows)))}" in said
+        f"In 4 rows the token has stood before. Layer 2, head 3 gives {formats.percent(float(np.mean(rows)))}" in answer
     )
     assert "No token stands in this text twice" in of_heads.looks_behind(ModelState(text="a b c"), state)
     both = ModelState(architecture="encoder-decoder")
@@ -132,9 +133,9 @@ def test_the_copied_token_in_a_and_b_is_what_the_silenced_model_says():
     shown = ChangeOutput(model, state).effect.probabilities
     assert shown[:, follows].tolist() == pytest.approx((float(a[follows]), float(b[follows])), abs=1e-5)
     assert (shown.argmax(-1) == follows).tolist() == [int(a.argmax()) == follows, int(b.argmax()) == follows]
-    said = asked.answer(model, state)
-    assert f"stood before at place {at + 1}, and “{named(tokens.pieces[at + 1])}” came after it" in said
-    assert ("does not copy here" in said) is not (int(a.argmax()) == follows)
+    answer = asked.answer(model, state)
+    assert f"stood before at place {at + 1}, and “{named(tokens.pieces[at + 1])}” came after it" in answer
+    assert ("does not copy here" in answer) is not (int(a.argmax()) == follows)
     assert asked.predict.measured(model, state) == pytest.approx(100 * float(b[follows]), abs=0.06)
 
 
@@ -156,12 +157,12 @@ def test_a_window_leaves_what_the_model_says_under_that_mask(name):
     window = (places[:, None] - places).abs() < width
     free, under = (logits_of(model.text, mask)[-1].softmax(-1) for mask in (None, window))
     likeliest_token, now = int(free.argmax()), int(under.argmax())
-    said = asked.answer(model, state)
+    answer = asked.answer(model, state)
     name_of = lab_tokenizer().pieces
-    assert f"leaves “{named(name_of[likeliest_token])}” as the likeliest token" in said
-    assert ("it is still the likeliest" in said) is (likeliest_token == now)
+    assert f"leaves “{named(name_of[likeliest_token])}” as the likeliest token" in answer
+    assert ("it is still the likeliest" in answer) is (likeliest_token == now)
     assert asked.predict.measured(model, state) == ("yes" if likeliest_token == now else "no")
-    assert "with this mask they have never been trained" in said
+    assert "with this mask they have never been trained" in answer
     assert "random" in masks_questions.said_under_mask(ModelState(), MasksState(mask="window 3", item=1))
 
 
@@ -180,8 +181,8 @@ def test_at_how_many_positions_it_says_what_comes_next():
     assert model == ModelState(**ON_ADDRESS)
     ids = torch.tensor(lab_prompt(ADDRESS).ids)
     right = int((logits_of(ADDRESS)[:-1].argmax(-1) == ids[1:]).sum())
-    said = f"The next token of the text is the likeliest at {right} of the {len(ids) - 1} before the last."
-    assert said in asked.answer(model, state)
+    sentence = f"The next token of the text is the likeliest at {right} of the {len(ids) - 1} before the last."
+    assert sentence in asked.answer(model, state)
     share = float(logits_of(ADDRESS)[0].double().softmax(-1)[ids[1]])
     at_first = Output(model, ModelLensState(view="output", token=1)).sentence()
     assert f"comes next: at temperature 1 it has {formats.percent(share, 3)}." in at_first

@@ -103,8 +103,8 @@ def test_of_a_longer_text_the_end_is_read_and_that_is_said():
 def test_an_empty_text_is_read_as_the_start_token():
     empty = ModelState(weights=NAME, text="")
     assert (empty.source_tokens.pieces, empty.source_tokens.ids) == (("<|start|>",), (1, 0))
-    said = how_it_is_read(empty, "text")
-    assert "The text is empty, so <|start|> is read" in said
+    sentence = how_it_is_read(empty, "text")
+    assert "The text is empty, so <|start|> is read" in sentence
     assert run(empty).next_token.sum() == pytest.approx(1)
     typed = ModelState(weights=NAME, text="<|start|>")
     assert 1 not in typed.source_tokens.ids

@@ -97,11 +97,11 @@ def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
     weights = np.full((300, 300), 1 / 330, np.float32)
     weights[:, 7] = 0.0042
     keys = [f"k{i}" for i in range(300)]
-    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
-    assert said.startswith("Favours one token: “k7” gets the most weight in 300")
+    sentence = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert sentence.startswith("Favours one token: “k7” gets the most weight in 300")
     weights[5, 9] = 0.0058
-    said = about_head(weights, np.ones((300, 300), bool), keys, keys)
-    assert said.endswith("Strongest: k5 → k9, 0.0058.")
+    sentence = about_head(weights, np.ones((300, 300), bool), keys, keys)
+    assert sentence.endswith("Strongest: k5 → k9, 0.0058.")
 
 
 def test_heads_that_spread_evenly_have_no_sharpest():
@@ -109,8 +109,8 @@ def test_heads_that_spread_evenly_have_no_sharpest():
 
 
 def test_cross_attention_knows_no_previous_token():
-    said = about_head(rows(0, 0, 1, 2, 3, 4)[1:], ALL[1:], list("vwxyz"), LABELS, same_text=False)
-    assert "previous" not in said
+    sentence = about_head(rows(0, 0, 1, 2, 3, 4)[1:], ALL[1:], list("vwxyz"), LABELS, same_text=False)
+    assert "previous" not in sentence
 
 
 def test_a_single_token_has_no_choice():
@@ -130,8 +130,8 @@ def test_a_head_that_copies_looks_behind_the_earlier_place_of_each_token():
     weights = np.tri(6, dtype=np.float32) * 0.05
     for row, key in ((1, 0), (2, 0), (3, 2), (4, 1), (5, 3)):
         weights[row, key] = 0.9
-    said = "Where a token stood before, looks most at what came after it, in 3 of 3 such rows."
-    assert about_head(weights, CAUSAL, names, names, ids=ids).startswith(said)
+    sentence = "Where a token stood before, looks most at what came after it, in 3 of 3 such rows."
+    assert about_head(weights, CAUSAL, names, names, ids=ids).startswith(sentence)
     assert "stood before" not in about_head(weights, CAUSAL, names, names)
     assert "stood before" not in about_head(weights, CAUSAL, names, names, ids=range(6))
     assert "stood before" not in about_head(weights, CAUSAL, names, names, same_text=False, ids=ids)
@@ -162,10 +162,10 @@ def test_ties_are_counted_in_words(count, what, said):
 
 def test_a_row_of_two_keys_differs_by_as_much_at_both():
     model = ModelState(text="one two", seq_len=2)
-    shown = Maps(model, PositionsState(a="sinusoidal", b="learned"))
-    first, second = (shown.heads[name].weights[1] for name in ("sinusoidal", "learned"))
+    panel = Maps(model, PositionsState(a="sinusoidal", b="learned"))
+    first, second = (panel.heads[name].weights[1] for name in ("sinusoidal", "learned"))
     np.testing.assert_allclose(*(np.abs(first - second)), atol=1e-6)
-    assert "A and B differ most where “two” looks at “one” (one of 2 that tie): " in shown.sentence()
+    assert "A and B differ most where “two” looks at “one” (one of 2 that tie): " in panel.sentence()
     longer = Maps(MODEL, PositionsState(a="sinusoidal", b="learned"))
     assert "that tie" not in longer.sentence()
 

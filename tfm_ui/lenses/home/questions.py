@@ -58,15 +58,15 @@ def what_came_last_time(model: ModelState, state: LensState) -> str:
     likely = Next(model, state)
     names, pieces = labels(likely.text), likely.text.pieces
     earlier = [at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1]]
-    said = f"{likely.names[0]}, with {formats.percent(likely.shares[0], 3)}."
+    sentence = f"{likely.names[0]}, with {formats.percent(likely.shares[0], 3)}."
     if not earlier:
         first = f"“{names[len(pieces) - 1]}” stands here for the first time"
-        return f"{said} {first}, so no earlier place can tell what follows."
+        return f"{sentence} {first}, so no earlier place can tell what follows."
     at = earlier[-1]
     followed = pieces[at + 1]
     agrees = likely.names[0] == f"“{named(followed)}”"
     return (
-        f"{said} “{named(pieces[-1])}” stood before at place {at + 1}, and “{named(followed)}” came after it: "
+        f"{sentence} “{named(pieces[-1])}” stood before at place {at + 1}, and “{named(followed)}” came after it: "
         + ("the model says what came last time. " if agrees else "the model says something else. ")
         + model.if_random(
             "Its weights are random, so it has not learned to look there.",

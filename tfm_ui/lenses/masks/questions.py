@@ -36,14 +36,14 @@ BY_ROWS = (
 
 def hidden_columns(model: ModelState, state: MasksState) -> str:
     """Which columns are hidden from everybody, and where their weight goes."""
-    shown = See(model, state)
+    panel = See(model, state)
     count = columns_hidden(model, state)
     if not count:
         return (
             "No column is hidden from every row here. Where a column is, the softmax leaves it out: the other weights "
             "of each row grow until they sum to 1 again."
         )
-    names = dict.fromkeys(shown.names[1][at] for at in np.flatnonzero(~shown.obeyed.mask.any(0)))
+    names = dict.fromkeys(panel.names[1][at] for at in np.flatnonzero(~panel.obeyed.mask.any(0)))
     several = "columns are" if count > 1 else "column is"
     return (
         f"{count} {several} hidden from every row: {formats.listed([f'“{name}”' for name in names][:4])}. "
@@ -90,11 +90,11 @@ def columns_hidden(model: ModelState, state: MasksState) -> int:
 
 def heard_of(model: ModelState, state: MasksState) -> str:
     """How many tokens' vectors can have reached the last one after one layer and after all."""
-    shown = See(model, state)
-    mask, last = square(shown), len(shown.setting.queries.pieces) - 1
+    panel = See(model, state)
+    mask, last = square(panel), len(panel.setting.queries.pieces) - 1
     if mask is None:
         return "Queries and keys are two texts here: what a query hears of does not pass on to the keys."
-    name, layers = shown.names[0][last], model.num_layers
+    name, layers = panel.names[0][last], model.num_layers
     once, then = int(mask[last].sum()), int(reach(mask, layers)[last].sum())
     return (
         f"“{name}” sees {formats.plural(once, 'token')} in one layer, itself included. After "
@@ -105,18 +105,18 @@ def heard_of(model: ModelState, state: MasksState) -> str:
 
 def heard_of_after_all_layers(model: ModelState, state: MasksState) -> int:
     """The number of tokens of which the last token's vector can hold something after all layers."""
-    shown = See(model, state)
-    mask = square(shown)
-    return int(reach(mask, model.num_layers)[len(shown.setting.queries.pieces) - 1].sum()) if mask is not None else 0
+    panel = See(model, state)
+    mask = square(panel)
+    return int(reach(mask, model.num_layers)[len(panel.setting.queries.pieces) - 1].sum()) if mask is not None else 0
 
 
 def layers_needed(model: ModelState, state: MasksState) -> str:
     """How many layers it takes until every token has heard of every other."""
-    shown = See(model, state)
-    mask = square(shown)
+    panel = See(model, state)
+    mask = square(panel)
     if mask is None:
         return "Queries and keys are two texts here: one layer is all that there is."
-    read = len(shown.setting.queries.pieces)
+    read = len(panel.setting.queries.pieces)
     reached = next((n for n in range(1, read + 1) if reach(mask, n)[:read, :read].all()), 0)
     if reached:
         return f"{formats.plural(reached, 'layer')}: then each of the {read} tokens has heard of every other one."
@@ -147,16 +147,16 @@ def reach(mask: NDArray[np.bool_], layers: int) -> NDArray[np.bool_]:
 
 def one_cell(model: ModelState, state: MasksState) -> str:
     """What a painted cell changes in the weights."""
-    shown = See(model, state)
-    if not shown.setting.paint or not shown.setting.paintable:
+    panel = See(model, state)
+    if not panel.setting.paint or not panel.setting.paintable:
         return f"Nothing is painted yet. {BY_ROWS}"
-    painted = (shown.setting.composed.numpy() != shown.obeyed.mask).any(1)
+    painted = (panel.setting.composed.numpy() != panel.obeyed.mask).any(1)
     without = See(model, replace(state, paint="")).obeyed.weights
-    moved = (np.abs(shown.obeyed.weights - without) > NOTHING).any(1)
-    moved[len(shown.setting.queries.pieces) :] = False  # rows of padding are nobody's
+    moved = (np.abs(panel.obeyed.weights - without) > NOTHING).any(1)
+    moved[len(panel.setting.queries.pieces) :] = False  # rows of padding are nobody's
     return (
-        f"The paint changes the mask of {_rows(shown, painted)}. In {shown.where}, it moves the weights of "
-        f"{_rows(shown, moved)}. {BY_ROWS}"
+        f"The paint changes the mask of {_rows(panel, painted)}. In {panel.where}, it moves the weights of "
+        f"{_rows(panel, moved)}. {BY_ROWS}"
     )
 
 
@@ -239,7 +239,7 @@ def said_under_mask(model: ModelState, state: MasksState) -> str:
     free, masked = _next(model, state)
     text, likeliest, now = _text(shown.model), int(free.argmax()), int(masked.argmax())
     before, after = formats.percents(float(free[likeliest]), float(masked[likeliest]))
-    said = (
+    sentence = (
         f"After “{labels(text)[len(text.pieces) - 1]}” the model’s own mask leaves {_name(shown.model, likeliest)} as "
         f"the likeliest token, with {before}; under the mask on screen that token has {after}"
     )
@@ -251,7 +251,7 @@ def said_under_mask(model: ModelState, state: MasksState) -> str:
     why = shown.model.if_random(
         "The weights are random, so neither says anything about language.", other_mask(model, state)
     )
-    return f"{said}{change} {why}".strip()
+    return f"{sentence}{change} {why}".strip()
 
 
 def says_the_same(model: ModelState, state: MasksState) -> str:

@@ -87,17 +87,17 @@ class Terms:
         """What has no effect, in sentences; "" if all have one."""
         ahead = [f"“{self.terms[i]}”" for i in self.ahead]
         idle = [f"“{self.terms[i]}”" for i in self.idle if i not in self.ahead]
-        said = []
+        sentences = []
         if ahead:
-            said.append(
+            sentences.append(
                 f"{formats.listed(ahead)} only {'says' if len(ahead) == 1 else 'say'} who may look ahead, and nobody "
                 f"may: causality is {'on by ' if self.setting.model.masks_the_future else ''}{anyway(self.setting)}."
             )
         if len(idle) == 1:
-            said.append(f"{idle[0]} changes nothing for this sentence.")
+            sentences.append(f"{idle[0]} changes nothing for this sentence.")
         elif idle:
-            said.append(f"For this sentence, removing any one of {formats.listed(idle)} changes nothing.")
-        return " ".join(said)
+            sentences.append(f"For this sentence, removing any one of {formats.listed(idle)} changes nothing.")
+        return " ".join(sentences)
 
     @property
     def title(self) -> str:

@@ -51,9 +51,9 @@ def positions_alone(model: ModelState, state: PositionsState) -> str:
 
 def _changes_something(model: ModelState, state: PositionsState, name: str) -> bool:
     """Whether the pictures of the visible view depend on this field, with the schemes on screen."""
-    shown = schemes(model, state)
-    depends = {name for scheme in shown for name in scheme.module.about.depends_on}
-    places = {place for scheme in shown for place in scheme.module.enters()}
+    shown_schemes = schemes(model, state)
+    depends = {name for scheme in shown_schemes for name in scheme.module.about.depends_on}
+    places = {place for scheme in shown_schemes for place in scheme.module.enters()}
     compares_pairs = state.view != "why" or state.claim in PAIRS
     return {
         "width": "d_model" in depends,
@@ -67,13 +67,13 @@ def _changes_something(model: ModelState, state: PositionsState, name: str) -> b
 
 def sliders(model: ModelState, state: PositionsState) -> list[Knob]:
     """The sliders from left to right."""
-    shown = schemes(model, state)
-    depends = {name for scheme in shown for name in scheme.module.about.depends_on}
-    if state.claim in SHIFTS and any(scheme.has("encode") for scheme in shown):
+    shown_schemes = schemes(model, state)
+    depends = {name for scheme in shown_schemes for name in scheme.module.about.depends_on}
+    if state.claim in SHIFTS and any(scheme.has("encode") for scheme in shown_schemes):
         depends.add("shift")  # of vectors that are added
     if state.view == "beyond" and not model.is_random:
         depends.discard("max_len")  # it is what the weights were trained on
-    elif state.view == "beyond" and any(scheme.module.enters() for scheme in shown):
+    elif state.view == "beyond" and any(scheme.module.enters() for scheme in shown_schemes):
         depends.add("max_len")  # it stands for the length of a training, whatever the scheme
     names = [name for name in SLIDERS.get(state.view, ()) if name == "length" or name in depends]
     return [_slider(state, name) for name in names]

@@ -67,11 +67,11 @@ class Ratio:
     def in_words(self, this: str, other: str, takes: str = "takes") -> str:
         """All of it as the end of a sentence: row 5 takes 4.7× as long as row 2."""
         if self.differs:
-            said = f"{this} {takes} {self.factor} {other}"
+            sentence = f"{this} {takes} {self.factor} {other}"
             if math.isnan(self.of_medians) or abs(self.of_medians / self.interval.middle - 1) < CLOSE:
-                return said
+                return sentence
             medians = units.times(self.of_medians)
-            return f"{said} (the median of {len(self.pairs.rounds)} ratios; the ratio of the medians is {medians})"
+            return f"{sentence} (the median of {len(self.pairs.rounds)} ratios; the ratio of the medians is {medians})"
         if self.verdict == NO_DIFFERENCE:
             rounds = len(self.pairs.rounds)
             return f"{rounds} rounds show {NO_DIFFERENCE} in time between {other} and {this}"

@@ -66,22 +66,22 @@ def test_aggregates_are_of_the_recorded_weights(model, lines):
         "max": layers[1].numpy().max(0),
         "rollout": attention_rollout(layers[:2]).numpy(),
     }[lines]
-    shown = Arcs(model, state)
-    np.testing.assert_allclose(shown.table(), expected, atol=1e-6)
+    panel = Arcs(model, state)
+    np.testing.assert_allclose(panel.table(), expected, atol=1e-6)
     _, _, weights, keys = sent(model, state)
     for query, row in enumerate(expected):
         np.testing.assert_allclose(np.maximum(weights[0, query], 0), row[keys[0, query]], atol=1e-6)
-    assert all(shown.laws().values())
-    assert (len(shown.names), shown.title.startswith("Rollout")) == (1, lines == "rollout")
+    assert all(panel.laws().values())
+    assert (len(panel.names), panel.title.startswith("Rollout")) == (1, lines == "rollout")
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("encoder", (12, 12)), ("decoder", (4, 4)), ("cross", (4, 12))])
 def test_each_attention_of_an_encoder_decoder(kind, shape):
-    shown = Arcs(TWO, AttentionState(kind=kind, heads="2"))
-    np.testing.assert_array_equal(shown.table(), recorded(TWO, kind)[0][1])
-    assert shown.table().shape == shape
-    assert all(shown.laws().values())
-    assert tuple(sent(TWO, shown.state)[0]["read"]) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
+    panel = Arcs(TWO, AttentionState(kind=kind, heads="2"))
+    np.testing.assert_array_equal(panel.table(), recorded(TWO, kind)[0][1])
+    assert panel.table().shape == shape
+    assert all(panel.laws().values())
+    assert tuple(sent(TWO, panel.state)[0]["read"]) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
 
 
 def test_what_rollout_leaves_out_is_said():
@@ -115,23 +115,23 @@ CAUSAL = np.tril(np.ones((3, 3), bool)).tolist()
 
 
 def test_the_sentence_names_the_strongest_line_of_the_rows_that_have_a_choice():
-    shown = made_up([FIRST, OTHER], CAUSAL)
-    said = (
+    panel = made_up([FIRST, OTHER], CAUSAL)
+    sentence = (
         "Strongest of 2 heads where a row has a choice: head 2, c → c, 0.88. They favour the same key in 0 of 2 rows."
     )
-    assert shown.sentence() == said  # in the second row a tie: no favourite
+    assert panel.sentence() == sentence  # in the second row a tie: no favourite
     assert "b → a, 0.75" in made_up([FIRST, OTHER], CAUSAL, chosen="1").sentence()
-    assert made_up([FIRST, OTHER], CAUSAL, chosen="7 x 0").sentence() == said
+    assert made_up([FIRST, OTHER], CAUSAL, chosen="7 x 0").sentence() == sentence
 
 
 def test_a_row_that_may_see_nothing_is_no_broken_law():
     masked = [[True, False, False], [False] * 3, [True] * 3]
     weights = [[1, 0, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
     for how in ("heads", "mean", "max", "rollout"):
-        shown = made_up([weights, weights], masked, how)
-        assert all(shown.laws().values()), how
-        assert np.isfinite(shown.lines.weights).all()
-        assert shown.sentence()
+        panel = made_up([weights, weights], masked, how)
+        assert all(panel.laws().values()), how
+        assert np.isfinite(panel.lines.weights).all()
+        assert panel.sentence()
     assert (made_up([weights], masked).lines.weights[0, 1] == MASKED).all()
     assert (
         made_up([weights], [[True, False, False]] * 3).sentence()
@@ -140,10 +140,10 @@ def test_a_row_that_may_see_nothing_is_no_broken_law():
 
 
 def test_a_broken_law_is_seen():
-    shown = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(shown.laws().values()) == [False, True]
-    shown = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
-    assert list(shown.laws().values()) == [True, False]
+    panel = made_up([[[1, 0, 0], [0.5, 0.4, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(panel.laws().values()) == [False, True]
+    panel = made_up([[[0.5, 0.5, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]]], CAUSAL)
+    assert list(panel.laws().values()) == [True, False]
 
 
 def test_the_picture_opens_at_the_query_and_key_of_the_link():
@@ -153,8 +153,8 @@ def test_the_picture_opens_at_the_query_and_key_of_the_link():
 
 def test_heads_that_spread_evenly_favour_nobody():
     model = ModelState(text="a a a a", seq_len=4, positional="none")
-    shown = Arcs(model, AttentionState(lines="heads"))
-    assert shown.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
+    panel = Arcs(model, AttentionState(lines="heads"))
+    assert panel.sentence() == "No pattern: every row of all 4 heads spreads its weight evenly."
 
 
 def test_page_and_picture_share_the_lines():

@@ -122,9 +122,9 @@ def test_a_is_what_was_pinned():
 def test_what_cannot_be_is_passed_over():
     both = beside("silence 9.9; drop 40; weight cross 1.1 1>1 0.5")
     assert not both.difference.any()
-    shown = ChangeWeights(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
-    assert shown.same
-    assert shown.aside == (
+    panel = ChangeWeights(MODEL, AttentionState(changes="silence 9.9; weight cross 1.1 1>1 0.5"))
+    assert panel.same
+    assert panel.aside == (
         "Set aside: “silence 9.9”, as layers go from 1 to 2. "
         "Set aside: “weight cross 1.1 1>1 0.5”, as only an encoder-decoder has that."
     )
@@ -178,11 +178,11 @@ def test_where_no_token_moved_the_likeliest_are_shown_and_said_to_be():
 
 
 def test_a_difference_is_never_said_to_be_between_equal_numbers():
-    shown = ChangeWeights(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
-    a, b = shown.weights[:, 5, 1]
+    panel = ChangeWeights(MODEL, AttentionState(changes="weight 1.1 6>2 0.9; weight 1.1 5>2 0.2"))
+    a, b = panel.weights[:, 5, 1]
     for near in (0.9, round(float(a), 4) + 0.001):
-        said = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}")).sentence()
-        after, before = said.partition(" with ")[2].partition(". ")[0].split(" instead of ")
+        sentence = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.1 6>2 {near:.3f}")).sentence()
+        after, before = sentence.partition(" with ")[2].partition(". ")[0].split(" instead of ")
         assert after != before
     assert a != b
 
@@ -191,19 +191,19 @@ def test_a_difference_is_never_said_to_be_between_equal_numbers():
 
 
 def test_a_leak_elsewhere_is_named_by_its_head_and_others_are_counted():
-    shown = ChangeWeights(ModelState(), AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
+    panel = ChangeWeights(ModelState(), AttentionState(changes="weight 2.2 1>10 1; weight 1.3 3>8 0.8 raw"))
     assert "✕ A leak in B, layer 2, head 2: “the” sees “tired”, which comes later; 1 other weight of B leaks too." in (
-        shown.about_leak()
+        panel.about_leak()
     )
-    assert shown.laws()["masked weights of layer 1, head 1 are exactly 0 in B"]
+    assert panel.laws()["masked weights of layer 1, head 1 are exactly 0 in B"]
 
 
 def test_what_means_nothing_is_set_aside_with_its_reason():
-    shown = ChangeWeights(
+    panel = ChangeWeights(
         ModelState(), AttentionState(changes="swap 2 2; drop 0; silence 0.0; drop 90; drop 91; drop 92; drop 93")
     )
-    assert shown.same
-    said = shown.aside
+    assert panel.same
+    said = panel.aside
     assert "“swap 2 2”, as a token is swapped with another one." in said
     assert "“drop 0”, as tokens count from 1." in said
     assert "“silence 0.0”, as layers go from 1 to 2." in said
@@ -211,9 +211,9 @@ def test_what_means_nothing_is_set_aside_with_its_reason():
 
 
 def test_the_example_that_the_view_opens_with_is_silently_left_out_where_it_does_not_fit():
-    shown = ChangeWeights(ModelState(text="cat", seq_len=2), AttentionState())
-    assert shown.same
-    assert shown.aside == ""
+    panel = ChangeWeights(ModelState(text="cat", seq_len=2), AttentionState())
+    assert panel.same
+    assert panel.aside == ""
 
 
 @pytest.mark.parametrize(
@@ -237,10 +237,10 @@ def test_every_text_has_sentences_tables_and_laws(model, changes):
 
 
 def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
-    shown = ChangeWeights(ModelState(), AttentionState(changes="weight 1.1 1>1 0.3"))
+    panel = ChangeWeights(ModelState(), AttentionState(changes="weight 1.1 1>1 0.3"))
     assert (
         "every row of layer 1, head 1 sums to 1 in B (“the” sums to 0.30, with no other key to make up for it)"
-        in shown.laws()
+        in panel.laws()
     )
     assert (
         "every row of layer 1, head 1 sums to 1 in B"
@@ -253,22 +253,22 @@ def test_a_lone_weight_that_is_lowered_leaves_a_row_that_is_not_whole():
 
 @pytest.mark.parametrize("raw", ["", " raw"])
 def test_a_leak_is_measured_by_what_the_later_token_does_to_the_earlier(raw):
-    shown = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.2 3>8 0.5{raw}", head=2))
-    both = shown
+    panel = ChangeWeights(MODEL, AttentionState(changes=f"weight 1.2 3>8 0.5{raw}", head=2))
+    both = panel
     assert both.effect.leak is not None
     assert both.effect.leak.moved > 0.01
-    assert shown.crosses() == [(1, 2, 7), (2, 2, 7)]
-    sums, masked = shown.laws().items()
+    assert panel.crosses() == [(1, 2, 7), (2, 2, 7)]
+    sums, masked = panel.laws().items()
     assert sums[1] is not bool(raw)
     assert masked == ("masked weights of layer 1, head 2 are exactly 0 in B (1 not)", False)
-    assert "“sat” sees “it”, which comes later" in shown.sentence()
-    assert f"{formats.percent(both.effect.leak.moved)}" in shown.sentence()
+    assert "“sat” sees “it”, which comes later" in panel.sentence()
+    assert f"{formats.percent(both.effect.leak.moved)}" in panel.sentence()
 
 
 def test_a_leak_of_a_silent_head_carries_nothing():
-    shown = ChangeWeights(MODEL, AttentionState(changes="weight 1.2 3>8 0.5; silence 1.2", head=2))
-    assert shown.effect.leak.moved < 1e-6
-    assert "moves the output at “sat” by nothing" in shown.about_leak()
+    panel = ChangeWeights(MODEL, AttentionState(changes="weight 1.2 3>8 0.5; silence 1.2", head=2))
+    assert panel.effect.leak.moved < 1e-6
+    assert "moves the output at “sat” by nothing" in panel.about_leak()
 
 
 @pytest.mark.parametrize(
@@ -282,9 +282,9 @@ def test_a_leak_of_a_silent_head_carries_nothing():
 )
 def test_only_what_must_not_look_ahead_can_leak(kind, change, leaks):
     model = ModelState(architecture="encoder-decoder")
-    shown = ChangeWeights(model, AttentionState(kind=kind, changes=change))
-    assert bool(shown.effect.leak) is leaks
+    panel = ChangeWeights(model, AttentionState(kind=kind, changes=change))
+    assert bool(panel.effect.leak) is leaks
     if leaks and kind == "decoder":
-        assert shown.effect.leak.moved > 0
+        assert panel.effect.leak.moved > 0
     free = ChangeWeights(ModelState(causal=False), AttentionState(changes="weight 1.1 1>3 0.5"))
     assert not free.effect.leak

@@ -39,10 +39,10 @@ def made_up(weights, lengths, visible=None, of=Contribution) -> Any:
 def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind, norm):
     """Independent: leave a single value vector in a single head, and see what the attention puts out."""
     model = ModelState(architecture="encoder-decoder", norm=norm, text="one two three", seq_len=4, target="u v")
-    shown = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
+    panel = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
     place = places.place(model, kind).replace("{layer}", "1")
     outputs = []
-    for key in [None, *range(shown.weights.shape[1])]:
+    for key in [None, *range(panel.weights.shape[1])]:
 
         def alone(value, key=key):
             kept = torch.zeros_like(value)
@@ -54,19 +54,19 @@ def test_the_norms_are_those_of_the_models_own_output_with_one_value_alone(kind,
             passes.forward(model)
         outputs.append(trace[place.format(what="output")][0])
     expected = torch.stack([(output - outputs[0]).norm(dim=-1) for output in outputs[1:]], -1)
-    np.testing.assert_allclose(shown.norms, expected, atol=1e-5)
-    assert all(shown.laws().values())
+    np.testing.assert_allclose(panel.norms, expected, atol=1e-5)
+    assert all(panel.laws().values())
 
 
 def test_where_looking_and_writing_disagree_both_tokens_are_named():
-    shown = made_up([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [1, 4, 1])
-    assert shown.differing == {0: pytest.approx(12 / 19 - 6 / 19)}
-    assert shown.sentence() == (
+    panel = made_up([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [1, 4, 1])
+    assert panel.differing == {0: pytest.approx(12 / 19 - 6 / 19)}
+    assert panel.sentence() == (
         "In 1 of 2 rows with a favourite, the token with the largest weight is not the one that contributes most. "
         "The furthest apart: "
         "“a” looks most at “a” (0.60), but “b” contributes most (63% of the lengths; “a” 32%)."
     )
-    assert shown.sentence_of(1) == "“b” looks most at “b” (0.70), which also contributes most (90%)."
+    assert panel.sentence_of(1) == "“b” looks most at “b” (0.70), which also contributes most (90%)."
 
 
 def test_agreement_is_said():
@@ -79,9 +79,11 @@ def test_agreement_is_said():
 
 def test_a_sink_is_named_with_what_it_writes():
     sink = [[0.7, 0.1, 0.1, 0.1]] * 4
-    said = "“a” is an attention sink here: it gets 70% of the weight on average, where an even spread would give it 25%"
-    assert f"{said}, but writes little: 19% of the lengths." in made_up(sink, [0.1, 1, 1, 1]).sentence()
-    assert f"{said}, and writes as much: 70% of the lengths." in made_up(sink, [1, 1, 1, 1]).sentence()
+    sentence = (
+        "“a” is an attention sink here: it gets 70% of the weight on average, where an even spread would give it 25%"
+    )
+    assert f"{sentence}, but writes little: 19% of the lengths." in made_up(sink, [0.1, 1, 1, 1]).sentence()
+    assert f"{sentence}, and writes as much: 70% of the lengths." in made_up(sink, [1, 1, 1, 1]).sentence()
 
 
 def test_in_a_causal_row_the_first_token_is_no_sink_for_being_seen_by_all():
@@ -99,16 +101,16 @@ def test_one_token_has_no_choice():
 
 
 def test_equal_tokens_have_no_favourite():
-    shown = Contribution(ModelState(text="a a a a", seq_len=4, positional="none"), AttentionState(layer=1, head=1))
-    assert shown.sentence() == "No row has a favourite: each looks at two tokens or more alike."
-    assert "no favourite" in shown.sentence_of(3)
-    np.testing.assert_allclose(shown.shares[3], [0.25] * 4, atol=1e-6)
+    panel = Contribution(ModelState(text="a a a a", seq_len=4, positional="none"), AttentionState(layer=1, head=1))
+    assert panel.sentence() == "No row has a favourite: each looks at two tokens or more alike."
+    assert "no favourite" in panel.sentence_of(3)
+    np.testing.assert_allclose(panel.shares[3], [0.25] * 4, atol=1e-6)
 
 
 def test_a_row_that_may_see_nothing_is_said_to():
-    shown = made_up([[0, 0], [0.5, 0.5]], [1, 3], [[0, 0], [1, 1]])
-    assert "may see nothing" in shown.sentence_of(0)
-    assert not shown.shares[0].any()
+    panel = made_up([[0, 0], [0.5, 0.5]], [1, 3], [[0, 0], [1, 1]])
+    assert "may see nothing" in panel.sentence_of(0)
+    assert not panel.shares[0].any()
     assert made_up([[0, 0]], [1, 3], [[0, 0]]).sentence() == "No token has a choice: each may look at one at most."
     assert "writes nothing" in made_up([[0.7, 0.3]], [0, 0]).sentence()
     assert made_up([[0, 0]], [1, 3], [[0, 0]], of=ContributionRow).bars == []
@@ -128,20 +130,20 @@ def test_whatever_the_head_something_is_said_and_shares_add_up(seed, rows, keys)
     random = np.random.default_rng(seed)
     visible = random.random((rows, keys)) < 0.6
     weights = np.where(visible, random.random((rows, keys)), 0)
-    shown = made_up(weights / np.maximum(weights.sum(-1, keepdims=True), 1e-9), random.random(keys), visible)
-    assert shown.sentence()
+    panel = made_up(weights / np.maximum(weights.sum(-1, keepdims=True), 1e-9), random.random(keys), visible)
+    assert panel.sentence()
     for row in range(rows):
-        assert NAMES[row] in shown.sentence_of(row)
-        assert shown.shares[row].sum() == pytest.approx(float(visible[row].any()), abs=1e-5)
-    assert set(shown.differing) <= set(shown.clear)
+        assert NAMES[row] in panel.sentence_of(row)
+        assert panel.shares[row].sum() == pytest.approx(float(visible[row].any()), abs=1e-5)
+    assert set(panel.differing) <= set(panel.clear)
 
 
 @pytest.mark.parametrize("model", [MODEL, ModelState(architecture="encoder-decoder", target="u v w")])
 def test_the_pictures_bytes_are_the_weights_and_the_lengths(model):
     state = AttentionState(kind="cross", layer=2, head=3)
-    shown = Contribution(model, state)
+    panel = Contribution(model, state)
     _, numbers = decode(made("contribution", query_of(((model, ""), (state, "attention_")))))
-    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, *shown.weights.shape)
-    np.testing.assert_allclose(np.nan_to_num(weights), shown.weights, atol=1e-6)
-    np.testing.assert_allclose(np.nan_to_num(norms), shown.norms, atol=1e-6)
-    assert (np.isnan(weights) == ~shown.visible).all()
+    weights, norms = np.frombuffer(numbers, np.float32).reshape(2, *panel.weights.shape)
+    np.testing.assert_allclose(np.nan_to_num(weights), panel.weights, atol=1e-6)
+    np.testing.assert_allclose(np.nan_to_num(norms), panel.norms, atol=1e-6)
+    assert (np.isnan(weights) == ~panel.visible).all()

@@ -39,8 +39,8 @@ def run(script: str) -> dict:
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_a_head_gives_the_numbers_shown(model, kind):
-    shown = Steps(model, AttentionState(kind=kind, layer=2, head=3))
-    np.testing.assert_array_equal(run(shown.recipe())["weights"], shown.steps.weights)
+    panel = Steps(model, AttentionState(kind=kind, layer=2, head=3))
+    np.testing.assert_array_equal(run(panel.recipe())["weights"], panel.steps.weights)
 
 
 def test_there_is_no_script_of_weights_that_no_model_has():
@@ -55,16 +55,16 @@ def kind_at(model: ModelState, place: int) -> str:
 
 @pytest.mark.crossed(model=MODELS, place=PLACES, lines=["heads", "mean", "max", "rollout"])
 def test_the_script_of_the_arcs_gives_the_numbers_shown(model, place, lines):
-    shown = Arcs(model, AttentionState(kind=kind_at(model, place), layer=2, lines=lines, heads="3"))
-    np.testing.assert_allclose(run(shown.recipe())["weights"], shown.table(), rtol=1e-5, atol=1e-7)
+    panel = Arcs(model, AttentionState(kind=kind_at(model, place), layer=2, lines=lines, heads="3"))
+    np.testing.assert_allclose(run(panel.recipe())["weights"], panel.table(), rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
 def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
-    shown = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
-    left = run(shown.recipe())
-    np.testing.assert_allclose(left["weights"], shown.weights, atol=1e-6)
-    np.testing.assert_allclose(left["norms"], shown.norms, atol=1e-6)
+    panel = Contribution(model, AttentionState(kind=kind, layer=2, head=3))
+    left = run(panel.recipe())
+    np.testing.assert_allclose(left["weights"], panel.weights, atol=1e-6)
+    np.testing.assert_allclose(left["norms"], panel.norms, atol=1e-6)
 
 
 @pytest.mark.crossed(
@@ -84,8 +84,8 @@ def test_the_script_of_the_contributions_gives_the_numbers_shown(model, kind):
 )
 def test_the_script_of_the_changed_model_gives_the_numbers_shown(model, place, changes):
     state = AttentionState(kind=kind_at(model, place), layer=2, head=3, changes=changes)
-    shown = ChangeWeights(model, state)
-    weights = run(shown.recipe())["weights"]
-    rows, columns = (order(shown.changes[1], text, len(shown.names.tokens[text])) for text in shown.texts)
-    expected = shown.weights[1][np.ix_(rows, columns)]
+    panel = ChangeWeights(model, state)
+    weights = run(panel.recipe())["weights"]
+    rows, columns = (order(panel.changes[1], text, len(panel.names.tokens[text])) for text in panel.texts)
+    expected = panel.weights[1][np.ix_(rows, columns)]
     np.testing.assert_allclose(weights[: len(rows), : len(columns)], expected, atol=1e-6)

@@ -308,12 +308,12 @@ def test_the_formula_lights_what_the_step_computes():
 
 def test_the_table_holds_each_matrix_that_is_drawn():
     for whole in (True, False):
-        shown = Steps(ModelState(), AttentionState(whole=whole))
-        table = shown.table()
-        drawn = [name for name in shown.scene if name in MATRICES]
+        panel = Steps(ModelState(), AttentionState(whole=whole))
+        table = panel.table()
+        drawn = [name for name in panel.scene if name in MATRICES]
         assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
-        weights = table.xs("A, weights")["value"].to_numpy().reshape(shown.numbers("weights").shape)
-        np.testing.assert_array_equal(weights, shown.numbers("weights"))
+        weights = table.xs("A, weights")["value"].to_numpy().reshape(panel.numbers("weights").shape)
+        np.testing.assert_array_equal(weights, panel.numbers("weights"))
         assert ("query 6 mat", "key 2 cat") in list(table.xs("A, weights").index)
 
 

@@ -30,8 +30,8 @@ every = pytest.mark.parametrize("model", [LAB, RANDOM])
 
 @every
 def test_what_is_drawn_is_what_one_pass_of_the_layer_projects(model):
-    shown = Kept(model, SHORT)
-    header, numbers = shown.picture()
+    panel = Kept(model, SHORT)
+    header, numbers = panel.picture()
     rows, width = header["parts"][0]["rows"], model.config.d_model
     keys, values = numbers.reshape(2, rows, width)
     fresh = Transformer(model.config).eval()
@@ -40,7 +40,7 @@ def test_what_is_drawn_is_what_one_pass_of_the_layer_projects(model):
     attention.value_projection.register_forward_hook(lambda module, inputs, output: recorded.update(values=output))
     attention.key_projection.register_forward_hook(lambda module, inputs, output: recorded.update(keys=output))
     with torch.no_grad():
-        fresh(torch.tensor([shown.course.tokens[:rows]]))
+        fresh(torch.tensor([panel.course.tokens[:rows]]))
     assert_allclose(values, recorded["values"][0].detach(), atol=1e-4)
     if model.positional != "rope":  # which turns keys before they are stored
         assert_allclose(keys, recorded["keys"][0].detach(), atol=1e-4)
@@ -48,17 +48,17 @@ def test_what_is_drawn_is_what_one_pass_of_the_layer_projects(model):
 
 
 def test_rows_and_bytes_are_those_of_transformers_cache():
-    shown = Kept(LAB, SHORT)
+    panel = Kept(LAB, SHORT)
     gpt2, cache = to_gpt2(Transformer(LAB.config).eval()), None
-    tokens, prompt = shown.course.tokens, len(shown.course.prompt)
-    for number, (length, size) in enumerate(zip(shown.lengths, shown.measured, strict=True)):
+    tokens, prompt = panel.course.tokens, len(panel.course.prompt)
+    for number, (length, size) in enumerate(zip(panel.lengths, panel.measured, strict=True)):
         fresh = tokens[:prompt] if cache is None else tokens[prompt + number - 1 : prompt + number]
         with torch.no_grad():
             cache = gpt2(torch.tensor([fresh]), past_key_values=cache, use_cache=True).past_key_values
         assert cache.get_seq_length() == length
         assert sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers) == size
     theirs = cache.layers[1].keys[0].transpose(0, 1).flatten(1)
-    assert_allclose(shown.matrices(0)[0], theirs, atol=1e-4)
+    assert_allclose(panel.matrices(0)[0], theirs, atol=1e-4)
 
 
 @every
@@ -75,56 +75,56 @@ def test_each_step_adds_a_row_and_earlier_rows_stay(model):
 def test_whatever_was_written_before_all_that_is_drawn_is_stored(courses_before):
     for steps, seed, puts in courses_before:  # each goes on from the one before, as far as the texts agree
         state = GenerateState(view="kept", steps=steps, seed=seed, forced="60.9" if puts else "")
-        shown = Kept(LONG, state)
-        assert shown.measured == shown.by_formula
+        panel = Kept(LONG, state)
+        assert panel.measured == panel.by_formula
         assert all(
             len(keys) == len(values) == rows
-            for begin, rows in shown.parts.items()
-            for keys, values in [shown.matrices(begin)]
+            for begin, rows in panel.parts.items()
+            for keys, values in [panel.matrices(begin)]
         )
-        assert all(shown.laws().values())
+        assert all(panel.laws().values())
 
 
 @pytest.mark.parametrize("full", ["window", "stop"])
 def test_a_full_context_begins_anew_or_ends_and_it_is_said(full):
-    shown = Kept(LONG, GenerateState(view="kept", steps=90, full=full))
+    panel = Kept(LONG, GenerateState(view="kept", steps=90, full=full))
     context = LONG.most_tokens
     if full == "window":
-        first = next(step for step in shown.course.steps if step.begin)
-        assert len(shown.course.prompt) + first.number == context + 1
-        assert f"At step {first.number + 1} the context of 256 tokens was full" in shown.when_full()
-        assert len(shown.course.steps) == 90
-        assert list(shown.parts) == sorted({step.begin for step in shown.course.steps})
-        assert shown.lengths[first.number] == len(shown.course.prompt) + first.number - first.begin < context
+        first = next(step for step in panel.course.steps if step.begin)
+        assert len(panel.course.prompt) + first.number == context + 1
+        assert f"At step {first.number + 1} the context of 256 tokens was full" in panel.when_full()
+        assert len(panel.course.steps) == 90
+        assert list(panel.parts) == sorted({step.begin for step in panel.course.steps})
+        assert panel.lengths[first.number] == len(panel.course.prompt) + first.number - first.begin < context
     else:
-        assert len(shown.course.prompt) + len(shown.course.steps) == context + 1
-        assert f"After step {len(shown.course.steps)} the context of 256 tokens was full" in shown.when_full()
-        assert max(shown.lengths) == context
-    assert all(shown.laws().values())
+        assert len(panel.course.prompt) + len(panel.course.steps) == context + 1
+        assert f"After step {len(panel.course.steps)} the context of 256 tokens was full" in panel.when_full()
+        assert max(panel.lengths) == context
+    assert all(panel.laws().values())
     assert "not full" in Kept(LAB, SHORT).sentence()
 
 
 @every
 def test_without_the_cache_the_same_tokens_come_from_the_same_logits(model):
-    shown = KeptSame(model, SHORT)
+    panel = KeptSame(model, SHORT)
     machine, context = Transformer(model.config).eval(), model.most_tokens
     written = generate(machine, prompt_of(model), SHORT.sampling, steps=12, use_cache=False, context=context)
-    assert shown.tokens == [step.token for step in written]
-    assert list(shown.numbers) == list(range(12))
-    assert all(shown.laws().values())
-    assert shown.same == 12
-    assert 0 <= shown.largest < shown.bound
-    prompt = len(shown.course.prompt)
-    assert f"{sum(range(prompt, prompt + 12)):,}." in shown.sentence()
+    assert panel.tokens == [step.token for step in written]
+    assert list(panel.numbers) == list(range(12))
+    assert all(panel.laws().values())
+    assert panel.same == 12
+    assert 0 <= panel.largest < panel.bound
+    prompt = len(panel.course.prompt)
+    assert f"{sum(range(prompt, prompt + 12)):,}." in panel.sentence()
 
 
 def test_of_a_long_text_some_steps_are_compared_first_and_last_among_them(monkeypatch):
     monkeypatch.setattr(same, "BUDGET", 1e9)
-    shown = KeptSame(RANDOM, GenerateState(steps=200, seed=5))
-    numbers = shown.numbers
+    panel = KeptSame(RANDOM, GenerateState(steps=200, seed=5))
+    numbers = panel.numbers
     assert 2 <= len(numbers) < 200
     assert (numbers[0], numbers[-1]) == (0, 199)
-    assert f"{len(numbers)} of 200 steps" in shown.sentence()
+    assert f"{len(numbers)} of 200 steps" in panel.sentence()
 
 
 def test_what_was_measured_is_kept_found_by_its_name_and_told():
@@ -134,12 +134,12 @@ def test_what_was_measured_is_kept_found_by_its_name_and_told():
         measurements.keep(report)
         assert measurements.find(report.plan) == measurements.find(report.plan, "abc123") == report
         assert KeptCosts(RANDOM, SHORT).report is None  # the link names none
-        shown = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
-        assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in shown.sentence()
-        assert all(shown.laws().values())
-        assert "25 Nov 2026, 20:00 UTC" in measured.facts(shown.report)
-        assert shown.table()["tokens a second without"].dropna().unique() == [250]
-        assert shown.picture()[0]["foot"] == measured.facts(shown.report)
+        panel = KeptCosts(RANDOM, GenerateState(view="kept", run="abc123"))
+        assert "1,000 tokens a second with the cache and 250 without it, 4× as fast" in panel.sentence()
+        assert all(panel.laws().values())
+        assert "25 Nov 2026, 20:00 UTC" in measured.facts(panel.report)
+        assert panel.table()["tokens a second without"].dropna().unique() == [250]
+        assert panel.picture()[0]["foot"] == measured.facts(panel.report)
         other = ModelState(architecture="decoder", tokenizer="byte", num_layers=4)
         assert KeptCosts(other, GenerateState(view="kept", run="abc123")).report is None
 
@@ -171,13 +171,13 @@ def test_recipes_give_the_same_numbers(full):
 def test_what_is_saved_is_told_for_logits_everywhere_and_for_the_last_alone():
     """FlopCounterMode's count of a pass whose logits are computed at its last token alone."""
     model = ModelState(weights="lab-gpt", text="The sea")
-    shown = KeptCosts(model, GenerateState(view="kept"))
+    panel = KeptCosts(model, GenerateState(view="kept"))
     machine = Transformer(model.config).eval()
-    tokens = torch.zeros(1, shown.context, dtype=torch.long)
+    tokens = torch.zeros(1, panel.context, dtype=torch.long)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         machine.unembedding(machine.stack(tokens)[:, -1])
-    with_cache = shown.flops(shown.context, cached=True)
-    assert shown.times_of_last_logits == round(counter.get_total_flops() / with_cache, 1)
-    said = what_is_saved(model, GenerateState(view="kept"))
-    assert "where logits are computed at every token that is read" in said
-    assert "with the logits of the last token alone they are" in said
+    with_cache = panel.flops(panel.context, cached=True)
+    assert panel.times_of_last_logits == round(counter.get_total_flops() / with_cache, 1)
+    answer = what_is_saved(model, GenerateState(view="kept"))
+    assert "where logits are computed at every token that is read" in answer
+    assert "with the logits of the last token alone they are" in answer

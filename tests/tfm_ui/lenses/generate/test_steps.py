@@ -23,15 +23,15 @@ from tfm_ui.visitors.turn import SlowLaneNeeded, use_turn
     ],
 )
 def test_numbers_of_a_step_are_those_of_its_draw(model, state):
-    shown = Write(model, state)
-    for at, (step, draw) in enumerate(zip(shown.course.steps, shown.draws, strict=True)):
-        order, row = draw.order.tolist(), shown.steps.numbers[at]
+    panel = Write(model, state)
+    for at, (step, draw) in enumerate(zip(panel.course.steps, panel.draws, strict=True)):
+        order, row = draw.order.tolist(), panel.steps.numbers[at]
         rank = order.index(step.token)
-        assert (row[0], shown.steps.ranks[at]) == (draw.number, rank)
+        assert (row[0], panel.steps.ranks[at]) == (draw.number, rank)
         assert row[4:7].tolist() == [draw.left.top_k, draw.left.top_p, draw.left.min_p]
-        assert shown.steps.shares[at] == draw.probabilities[step.token]
-        assert shown.steps.finals[at] == draw.final[step.token]
-        assert shown.steps.totals[at] == pytest.approx(1, abs=1e-12)
+        assert panel.steps.shares[at] == draw.probabilities[step.token]
+        assert panel.steps.finals[at] == draw.final[step.token]
+        assert panel.steps.totals[at] == pytest.approx(1, abs=1e-12)
         if draw.final[step.token] > 0:
             assert row[2] - row[1] == pytest.approx(float(draw.final[step.token]), abs=1e-12)
         if not step.forced and state.method == "sample":
@@ -39,7 +39,7 @@ def test_numbers_of_a_step_are_those_of_its_draw(model, state):
         ids = order[:ROWS] if rank < ROWS else [*order[: ROWS - 1], step.token]
         cuts = {token: next((i for i, mask in enumerate(draw.cut.values(), 1) if mask[token]), 0) for token in ids}
         expected = [[t, draw.logits[t], draw.probabilities[t], draw.final[t], cuts[t]] for t in ids]
-        np.testing.assert_array_equal(shown.steps.candidates(at), np.array(expected, np.float64))
+        np.testing.assert_array_equal(panel.steps.candidates(at), np.array(expected, np.float64))
 
 
 def test_the_likeliest_tokens_beside_the_heads_are_the_first_of_the_order():
@@ -53,8 +53,8 @@ def test_the_likeliest_tokens_beside_the_heads_are_the_first_of_the_order():
 
 
 def test_what_is_kept_of_a_long_text_is_small():
-    shown = Write(LAB, GenerateState(steps=100))
-    assert cache.held_bytes(shown.steps) < 100_000
+    panel = Write(LAB, GenerateState(steps=100))
+    assert cache.held_bytes(panel.steps) < 100_000
 
 
 def test_a_long_text_asks_for_the_slow_lane_and_a_short_text_does_not():

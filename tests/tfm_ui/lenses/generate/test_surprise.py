@@ -79,10 +79,10 @@ def test_with_a_short_memory_each_token_is_predicted_from_the_last_alone(model, 
 
 
 def test_random_weights_are_those_that_training_began_with():
-    shown = Surprise(LAB, beside("random weights"))
-    assert shown.sides[1].config.weights == "random"
-    assert shown.sides[1].ids == shown.sides[0].ids
-    assert shown.sides[1].scored.perplexity > 1000 > shown.sides[0].scored.perplexity
+    panel = Surprise(LAB, beside("random weights"))
+    assert panel.sides[1].config.weights == "random"
+    assert panel.sides[1].ids == panel.sides[0].ids
+    assert panel.sides[1].scored.perplexity > 1000 > panel.sides[0].scored.perplexity
     seeds = [side.config.seed for side in Surprise(RANDOM, beside("random weights")).sides]
     assert seeds[0] != seeds[1]
 
@@ -93,19 +93,19 @@ def test_random_weights_are_those_that_training_began_with():
 def test_b_is_absent_until_there_is_another_text():
     assert len(Surprise(LAB, ALONE).sides) == 1
     assert "Text B" in Surprise(LAB, ALONE).hint
-    shown = Surprise(LAB, beside("other text", other="The whale"))
-    assert [len(side.pieces) for side in shown.sides][1] == len(lab_tokenizer().split("The whale"))
-    assert not shown.hint
+    panel = Surprise(LAB, beside("other text", other="The whale"))
+    assert [len(side.pieces) for side in panel.sides][1] == len(lab_tokenizer().split("The whale"))
+    assert not panel.hint
     trained = ModelState(weights="induction")
     assert "cannot be read" in Surprise(trained, beside("other text", other="@ a text")).hint
 
 
 def test_what_surprises_most_and_where_they_differ_most_is_named_with_its_ties():
-    shown = Surprise(LAB, beside("short memory", memory=2))
-    a, b = (side.bits for side in shown.sides)
+    panel = Surprise(LAB, beside("short memory", memory=2))
+    a, b = (side.bits for side in panel.sides)
     for what, bits in (("They differ most at ", np.abs(a - b)), (f"over {len(a) - 1} tokens. ", a)):
         at = int(np.nanargmax(bits))
-        assert f"{what}“{shown.sides[0].names[at]}”, token {at + 1}" in shown.sentence()
+        assert f"{what}“{panel.sides[0].names[at]}”, token {at + 1}" in panel.sentence()
     alike = ModelState(architecture="decoder", tokenizer="byte", text="aaaaaa", positional="none")
     assert "(one of 5 tokens that tie), surprises most" in Surprise(alike, ALONE).sentence()
 
@@ -121,12 +121,12 @@ def test_half_of_the_bits_fall_on_few_tokens():
 @pytest.mark.parametrize("text", ["", " "])
 def test_of_no_text_nothing_is_said_but_that(text):
     model = ModelState(weights="lab-gpt", text=text)
-    shown = Surprise(model, beside("random weights"))
+    panel = Surprise(model, beside("random weights"))
     if not text:
-        assert shown.sentence() == NOTHING
-        assert not shown.laws()
-        assert not shown.recipe()
-    header, numbers = shown.picture()
+        assert panel.sentence() == NOTHING
+        assert not panel.laws()
+        assert not panel.recipe()
+    header, numbers = panel.picture()
     assert numbers.size == WIDTH * sum(len(side["tokens"]) for side in header["sides"])
 
 
@@ -140,23 +140,23 @@ texts = st.text(max_size=40) | st.sampled_from(
 @given(texts, st.sampled_from(AGAINST), texts)
 def test_any_text_is_rated_to_the_last_byte(text, against, other):
     model = ModelState(weights="lab-gpt", text=text)
-    shown = Surprise(model, beside(against, other=other, memory=2))
-    for side in shown.sides:
+    panel = Surprise(model, beside(against, other=other, memory=2))
+    for side in panel.sides:
         assert len(side.bits) == len(side.pieces)
         assert bytes_of(model, side.pieces) == len(
             (other if side.label == "the other text" else model.read_text).encode("utf-8", "surrogatepass")
         )
-    assert all(shown.laws().values())
-    assert shown.sentence()
-    shown.picture()
+    assert all(panel.laws().values())
+    assert panel.sentence()
+    panel.picture()
 
 
 def test_ten_thousand_tokens_are_cut_and_it_is_said():
     model = ModelState(weights="lab-gpt", text="a b " * 5000)
-    shown = Surprise(model, beside("short memory", memory=64))
+    panel = Surprise(model, beside("short memory", memory=64))
     most = scored.most_scored(model.config, 256, 64)
-    assert {len(side.pieces) for side in shown.sides} == {most}
-    assert f"the first {most} are rated" in shown.sentence()
+    assert {len(side.pieces) for side in panel.sides} == {most}
+    assert f"the first {most} are rated" in panel.sentence()
     alone = Surprise(model, ALONE)
     assert len(alone.sides[0].pieces) == scored.MOST
     assert f"the first {scored.MOST:,} are rated" in alone.sentence()
@@ -179,9 +179,9 @@ def test_what_the_questions_take_for_granted():
 @pytest.mark.parametrize("against", AGAINST)
 @pytest.mark.parametrize("model", [LAB, RANDOM])
 def test_the_recipe_gives_the_same_numbers(model, against):
-    shown = Surprise(model, beside(against, other="the sea", memory=2))
-    scope = left_by(shown)
-    for side, bits, perplexity in zip(shown.sides, scope["bits"], scope["perplexities"], strict=True):
+    panel = Surprise(model, beside(against, other="the sea", memory=2))
+    scope = left_by(panel)
+    for side, bits, perplexity in zip(panel.sides, scope["bits"], scope["perplexities"], strict=True):
         assert_allclose(bits, side.scored.bits, atol=1e-4)
         assert perplexity == pytest.approx(side.scored.perplexity, rel=1e-4)
 

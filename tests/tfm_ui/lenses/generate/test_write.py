@@ -87,19 +87,19 @@ def test_other_settings_compute_only_what_comes_after_the_first_other_token(monk
 )
 def test_laws_hold_for_all_settings(temperature, top_k, top_p, min_p):
     state = replace(STATE, steps=5, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
-    shown = Write(RANDOM, state)
-    assert all(shown.laws().values())
-    assert len(shown.table()) == 5
+    panel = Write(RANDOM, state)
+    assert all(panel.laws().values())
+    assert len(panel.table()) == 5
 
 
 def test_greedy_is_the_loop_that_everybody_writes():
-    shown = Write(LAB, replace(STATE, method="greedy"))
-    ids = list(shown.course.prompt)
+    panel = Write(LAB, replace(STATE, method="greedy"))
+    ids = list(panel.course.prompt)
     with torch.no_grad():
         for _ in range(20):
             ids.append(int(transformer(LAB.config)(torch.tensor([ids]))[0, -1].argmax()))
-    assert list(shown.course.tokens) == ids
-    assert in_words(shown.settings.sampling) == "always the likeliest"
+    assert list(panel.course.tokens) == ids
+    assert in_words(panel.settings.sampling) == "always the likeliest"
 
 
 def test_scripts_give_the_same_texts_and_weights():
@@ -112,19 +112,19 @@ def test_scripts_give_the_same_texts_and_weights():
 
 
 def test_files_hold_all_distributions_and_what_brings_them_back():
-    shown = Write(LAB, STATE)
-    head, *rows = csv.reader(io.StringIO(shown.file_of("final")))
+    panel = Write(LAB, STATE)
+    head, *rows = csv.reader(io.StringIO(panel.file_of("final")))
     assert len(head) == 2 + 2048
     assert len(rows) == 20
-    for row, draw, step in zip(rows, shown.draws, shown.course.steps, strict=True):
+    for row, draw, step in zip(rows, panel.draws, panel.course.steps, strict=True):
         shares = np.array(row[2:], float)
         np.testing.assert_allclose(shares, draw.final.numpy(), rtol=1e-5)
         assert int(row[1]) == step.token
-    text, _, about = shown.text_file().partition("\n\n---\n")
-    assert text == LAB.text + shown.text
+    text, _, about = panel.text_file().partition("\n\n---\n")
+    assert text == LAB.text + panel.text
     known = json.loads(about)
-    assert Sampling(**known["sampling"]) == shown.settings.sampling
-    assert known["ids"] == [step.token for step in shown.course.steps]
+    assert Sampling(**known["sampling"]) == panel.settings.sampling
+    assert known["ids"] == [step.token for step in panel.course.steps]
 
 
 def test_an_empty_text_begins_with_the_start_token():
@@ -142,12 +142,12 @@ def test_a_long_prompt_keeps_its_end():
 
 @pytest.mark.parametrize("full", ["window", "stop"])
 def test_a_full_context_is_said(full):
-    shown = Write(replace(LAB, text="The whale. " * 83), replace(STATE, full=full))
-    length, steps = len(shown.course.prompt), len(shown.course.steps)
+    panel = Write(replace(LAB, text="The whale. " * 83), replace(STATE, full=full))
+    length, steps = len(panel.course.prompt), len(panel.course.steps)
     assert 240 < length <= 256
     assert steps == (20 if full == "window" else 256 - length + 1)
     window, stop = f"was full at step {256 - length + 2}", "It stopped where the context of 256 tokens was full."
-    assert (window if full == "window" else stop) in shown.sentence()
+    assert (window if full == "window" else stop) in panel.sentence()
 
 
 READS_ON = "This model is an encoder, whose tokens see those after them, too"
@@ -180,28 +180,28 @@ def test_answers_hold_of_other_models(model):
 
 
 def test_a_model_that_was_trained_on_a_task_writes_its_tokens():
-    shown = Write(ModelState(weights="induction", text="@1"), replace(STATE, steps=3))
-    assert len(shown.pieces) == 3
-    assert set(shown.pieces) <= {"PAD", *ModelState(weights="induction").trained.about.vocabulary}
+    panel = Write(ModelState(weights="induction", text="@1"), replace(STATE, steps=3))
+    assert len(panel.pieces) == 3
+    assert set(panel.pieces) <= {"PAD", *ModelState(weights="induction").trained.about.vocabulary}
 
 
 def test_attention_is_that_of_the_moment():
     """Each step's row is the last row of a pass over what was there then."""
-    shown = Look(LAB, replace(STATE, steps=4))
-    for length, row in zip(shown.lengths, shown.rows, strict=True):
+    panel = Look(LAB, replace(STATE, steps=4))
+    for length, row in zip(panel.lengths, panel.rows, strict=True):
         with torch.no_grad(), recording("*.weights") as trace:
-            transformer(LAB.config)(torch.tensor([shown.course.tokens[:length]]))
+            transformer(LAB.config)(torch.tensor([panel.course.tokens[:length]]))
         for layer in range(4):
             weights = trace[f"layers.{layer}.self_attention.weights"][0, :, -1]
             np.testing.assert_allclose(row[layer], weights.numpy(), atol=1e-5)
-    assert all(shown.laws().values())
+    assert all(panel.laws().values())
 
 
 def test_a_beam_is_at_least_as_likely_as_the_greedy_text_here():
-    shown = Beams(LAB, replace(STATE, method="beam", width=4))
-    assert all(shown.laws().values())
-    assert shown.search.texts[0].score >= shown.greedy_score - 1e-6
-    assert Beams(LAB, replace(STATE, method="beam", width=1)).search.texts[0].score == pytest.approx(shown.greedy_score)
+    panel = Beams(LAB, replace(STATE, method="beam", width=4))
+    assert all(panel.laws().values())
+    assert panel.search.texts[0].score >= panel.greedy_score - 1e-6
+    assert Beams(LAB, replace(STATE, method="beam", width=1)).search.texts[0].score == pytest.approx(panel.greedy_score)
 
 
 def test_bad_values_of_a_link_are_corrected():

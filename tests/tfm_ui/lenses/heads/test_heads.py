@@ -53,17 +53,17 @@ def test_the_laws_hold_and_would_be_seen_broken(model, kind):
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_grids_bytes_are_the_weights(scale):
-    shown = heads_of(ModelState(seq_len=12), scale=scale, layer=2, head=3)
-    header, cells = shown.picture()
+    panel = heads_of(ModelState(seq_len=12), scale=scale, layer=2, head=3)
+    header, cells = panel.picture()
     assert (cells.shape, cells.dtype) == ((2, 4, 12, 12), np.uint8)
     assert [header[name] for name in ("layers", "heads", "rows", "columns", "read", "block")] == [2, 4, 12, 12, 10, 1]
     assert header["picked"] == (1, 2)
     assert len(header["about"]) == 8
-    visible = shown.attention.visible
+    visible = panel.attention.visible
     assert (cells[..., ~visible] == MASKED).all()
-    for place, end in zip(shown.places, header["ends"], strict=True):
-        weights, on_the_scale = shown.attention.exact(*place)[visible], cells[place][visible] / (MASKED - 1) * end
-        assert np.abs(on_the_scale - weights / shown.top[place]).max() <= 0.5 / (MASKED - 1) * end + 1e-6
+    for place, end in zip(panel.places, header["ends"], strict=True):
+        weights, on_the_scale = panel.attention.exact(*place)[visible], cells[place][visible] / (MASKED - 1) * end
+        assert np.abs(on_the_scale - weights / panel.top[place]).max() <= 0.5 / (MASKED - 1) * end + 1e-6
 
 
 @pytest.mark.parametrize(("model", "kind"), KINDS)
@@ -92,11 +92,11 @@ def test_the_scale_of_choice_leaves_out_the_row_that_has_none():
 
 
 def test_padding_is_neither_looked_at_nor_counted():
-    shown = heads_of(ModelState(text="a b c", seq_len=5, causal=False))
-    assert shown.queries[3:] == ["PAD", "PAD"]
-    assert not weights_of(shown)[..., 3:].any()
+    panel = heads_of(ModelState(text="a b c", seq_len=5, causal=False))
+    assert panel.queries[3:] == ["PAD", "PAD"]
+    assert not weights_of(panel)[..., 3:].any()
     short = heads_of(ModelState(text="a b c", seq_len=3, causal=False))
-    np.testing.assert_allclose(shown.table(), short.table(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(panel.table(), short.table(), rtol=1e-4, atol=1e-4)
 
 
 def test_cross_attention_names_target_rows_and_source_columns():

@@ -53,9 +53,9 @@ def test_home_opens_on_lab_gpt_and_its_first_question_is_about_that():
     with torch.no_grad():
         shares = Transformer(LAB_GPT).eval()(lab_prompt(model.text).batch)[0, -1].softmax(-1)
     likeliest = lab_tokenizer().pieces[int(shares.argmax())]
-    said = first.answer(model, LensState())
-    assert said.startswith(f"“{named(likeliest)}”, with {formats.percent(float(shares.max()), 3)}")
-    assert "no proof of why" in said
+    answer = first.answer(model, LensState())
+    assert answer.startswith(f"“{named(likeliest)}”, with {formats.percent(float(shares.max()), 3)}")
+    assert "no proof of why" in answer
     assert first.predict.measured(model, LensState()) == pytest.approx(100 * float(shares.max()), abs=0.06)
     assert "random" in first.answer(ModelState(), LensState())
     task = first.answer(ModelState(weights="copy"), LensState())
@@ -69,17 +69,17 @@ def test_a_trained_model_says_what_came_last_time():
     before = max(at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1])
     assert Next(model, LensState()).names[0] == f"“{pieces[before + 1]}”"
     assert Next(model, LensState()).shares[0] > 0.99
-    said = trained.answer(model, LensState())
-    assert f"stood before at place {before + 1}" in said
-    assert "the model says what came last time" in said
+    answer = trained.answer(model, LensState())
+    assert f"stood before at place {before + 1}" in answer
+    assert "the model says what came last time" in answer
 
 
 def test_what_came_last_time_is_told_of_random_weights_and_of_texts_without_repetition():
     trained = question("A trained model")
     assert "stands here for the first time" in trained.answer(ModelState(), LensState())
-    said = trained.answer(ModelState(text="the cat and the dog and the"), LensState())
-    assert "“the” stood before at place 4, and “dog” came after it: the model says something else" in said
-    assert "random" in said
+    answer = trained.answer(ModelState(text="the cat and the dog and the"), LensState())
+    assert "“the” stood before at place 4, and “dog” came after it: the model says something else" in answer
+    assert "random" in answer
 
 
 def test_each_lens_has_a_card_with_a_picture():

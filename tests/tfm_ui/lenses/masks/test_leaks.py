@@ -83,10 +83,10 @@ def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
     measured = Leaks(FREE, LEAKY)
     row, column = measured.worst
     assert measured.moved[-1, row, column] == measured.moved[-1][measured.leaking].max()
-    said = measured.sentence()
-    assert said.startswith(f"Leak: output {column + 1} “{measured.columns[column]}” moves by up to ")
-    assert f"when token {row + 1} “{measured.rows[row]}” changes" in said
-    assert "17 leaks in all, this is the largest." in said
+    sentence = measured.sentence()
+    assert sentence.startswith(f"Leak: output {column + 1} “{measured.columns[column]}” moves by up to ")
+    assert f"when token {row + 1} “{measured.rows[row]}” changes" in sentence
+    assert "17 leaks in all, this is the largest." in sentence
     locked = Leaks(FREE, replace(LEAKY, changed=5, moved=3)).sentence()
     assert "Its path: token 5 “the₂” → output 4 “on” in layer 1 → output 3 “sat” in layer 2." in locked
     assert locked.endswith("What is allowed leaves out the steps in layer 1 and layer 2.")
@@ -94,10 +94,10 @@ def test_a_leak_is_named_with_its_tokens_its_size_and_its_way():
 
 def test_ways_through_an_encoder_and_cross_attention_are_named_too():
     measured = Leaks(*CASES["two, cross"])
-    said = measured.sentence()
-    assert "Locked: source token 2 “dog” moves output 4 “müde” by" in said
+    sentence = measured.sentence()
+    assert "Locked: source token 2 “dog” moves output 4 “müde” by" in sentence
     way = "source token 2 “dog” → encoder output 3 “barked” in encoder layer 1 → output 4 “müde” in layer 1"
-    assert f"{way} (cross-attention)." in said
+    assert f"{way} (cross-attention)." in sentence
 
 
 @pytest.mark.parametrize(

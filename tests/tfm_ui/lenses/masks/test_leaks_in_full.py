@@ -221,8 +221,8 @@ def test_texts_of_up_to_64_tokens_are_tested_whole_and_longer_ones_as_far_as_the
     assert 20 < len(long.places) < 100
     assert long.seconds <= SECONDS
     assert long.slow
-    said = f"Of 1,024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
-    assert long.aside.startswith(said)
+    sentence = f"Of 1,024 tokens {len(long.places)} are changed, spread over the text, each into 1 other instead of 4: "
+    assert long.aside.startswith(sentence)
     longest = plan(of_length(1024, num_layers=8, d_model=256, num_heads=8), 1, 1024)
     assert len(longest.places) == LEAST
     assert "minutes" in longest.aside

@@ -150,10 +150,10 @@ def test_what_moves(positional, causal, side):
     assert (beside.largest("without") < ROUNDING) == harmless
     assert beside.harmless == harmless
     assert beside.shifted == by_place
-    said = beside.sentence()
-    assert ("No token looks ahead" in said) == harmless
-    assert ("hidden, they change nothing but the last digits" in said) == (not by_place and not harmless)
-    assert (f"where the {positional} position vectors are different" in said) == by_place
+    sentence = beside.sentence()
+    assert ("No token looks ahead" in sentence) == harmless
+    assert ("hidden, they change nothing but the last digits" in sentence) == (not by_place and not harmless)
+    assert (f"where the {positional} position vectors are different" in sentence) == by_place
     assert list(beside.laws().values()) == [not by_place, harmless]
     assert beside.may_look == (not harmless)
     assert (weights_of(beside).onto > 0).all() == (not harmless)
@@ -369,13 +369,13 @@ def test_a_mask_that_hides_everything_leaves_no_other_row():
 
 
 def test_the_mechanism_is_told_with_its_numbers():
-    said = NanSpreads(ModelState(causal=False), MasksState(mask="")).sentence()
-    assert "its key and value are NaN for all who may look at it" in said
-    assert "others by up to" in said
-    said = NanSpreads(ModelState(num_layers=1), MasksState()).sentence()
-    assert "There is no second layer" in said
-    said = NanSpreads(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
-    assert "the decoder looks at its own text" in said
+    sentence = NanSpreads(ModelState(causal=False), MasksState(mask="")).sentence()
+    assert "its key and value are NaN for all who may look at it" in sentence
+    assert "others by up to" in sentence
+    sentence = NanSpreads(ModelState(num_layers=1), MasksState()).sentence()
+    assert "There is no second layer" in sentence
+    sentence = NanSpreads(ModelState(architecture="encoder-decoder"), MasksState(place="cross")).sentence()
+    assert "the decoder looks at its own text" in sentence
 
 
 def test_one_key_one_row_and_several_rows_are_told_as_such():
@@ -383,8 +383,10 @@ def test_one_key_one_row_and_several_rows_are_told_as_such():
     assert "a weight of 1 on the only key" in rows.sentence()
     assert "NaN in 1 of 1 row after layer 1" in spread.sentence()
     _, spread = panels(ModelState(causal=False), MasksState(mask="cross"))
-    said = "Hiding the rows from others does not help: in layer 2 (head 1) 5 rows that may not look there give them a"
-    assert said in spread.sentence()
+    sentence = (
+        "Hiding the rows from others does not help: in layer 2 (head 1) 5 rows that may not look there give them a"
+    )
+    assert sentence in spread.sentence()
 
 
 def test_long_texts_are_run_on_their_beginning():

@@ -101,9 +101,9 @@ def test_any_mask_comes_back_from_text_and_from_a_file(mask):
 
 
 def described(mask):
-    said = Facts(mask).sentence()
-    assert f"{mask.shape[0]} × {mask.shape[1]}" in said
-    assert ("without any key" in said or "hides everything" in said) == (not mask.any(1).all())
+    sentence = Facts(mask).sentence()
+    assert f"{mask.shape[0]} × {mask.shape[1]}" in sentence
+    assert ("without any key" in sentence or "hides everything" in sentence) == (not mask.any(1).all())
 
 
 def refusal(read, raw) -> str:

@@ -29,8 +29,8 @@ def test_all_rows_whose_weights_a_painted_cell_moves_are_named(layer, paint):
     model, state = states[0], replace(states[1], layer=layer, paint=paint)
     free, painted = (See(model, each) for each in (replace(state, paint=""), state))
     moved = np.flatnonzero(np.abs(painted.obeyed.weights - free.obeyed.weights).max(1) > 1e-6)
-    said = questions.one_cell(model, state)
-    told = said.split("it moves the weights of ")[1].split(". In layer 1")[0]
+    answer = questions.one_cell(model, state)
+    told = answer.split("it moves the weights of ")[1].split(". In layer 1")[0]
     assert told.startswith(formats.plural(len(moved), "row"))
     assert all(f"“{painted.names[0][row]}”" in told for row in moved[:4])
     changed = (painted.setting.composed.numpy() != painted.obeyed.mask).any(1).sum()
@@ -57,17 +57,17 @@ def test_a_window_reaches_one_window_further_in_each_layer(layers, width):
     model, state = masks("Sliding window")
     model, state = replace(model, num_layers=layers), replace(state, mask=f"window {width}")
     assert questions.heard_of_after_all_layers(model, state) == expected
-    said = answered("Sliding window", {"num_layers": layers}, mask=f"window {width}")
-    assert f"can hold something of {expected} tokens" in said
-    assert said.startswith(f"“tired” sees {width} tokens in one layer")
+    answer = answered("Sliding window", {"num_layers": layers}, mask=f"window {width}")
+    assert f"can hold something of {expected} tokens" in answer
+    assert answer.startswith(f"“tired” sees {width} tokens in one layer")
 
 
 @pytest.mark.parametrize(("mask", "after"), [("window 3", 4), ("window 1", 0)])
 def test_the_layer_after_which_the_first_word_arrives(mask, after):
     model, state = masks("Through the window")
     assert questions.layer_of_arrival(model, replace(state, mask=mask)) == after
-    said = answered("Through the window", mask=mask)
-    assert said.startswith(f"After layer {after}:" if after else "It does not arrive within 8 layers")
+    answer = answered("Through the window", mask=mask)
+    assert answer.startswith(f"After layer {after}:" if after else "It does not arrive within 8 layers")
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_trained_to_see_all_answers_that_lie_ahead_are_lost_under_the_causal_mas
         with torch.no_grad():
             logits = Transformer(model.config).eval()(batch, mask=mask)
         counts.append(int((logits.argmax(-1) == right).sum()))
-    said = questions.answers_under_mask(model, state)
-    assert said.startswith(f"Under this mask {counts[0]} of 10 answers are right; as the model was trained, 10 of 10")
+    answer = questions.answers_under_mask(model, state)
+    assert answer.startswith(f"Under this mask {counts[0]} of 10 answers are right; as the model was trained, 10 of 10")
     assert (questions.right_under_mask(model, state), counts[1]) == (counts[0], 10)
     assert counts[0] < 7
     assert "No answer needs what this mask hides" in questions.answers_under_mask(model, replace(state, mask=""))

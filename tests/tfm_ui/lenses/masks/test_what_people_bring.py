@@ -115,10 +115,10 @@ def shown(data: bytes, **state) -> Foreign:
 
 def test_floats_of_0_and_1_are_said_to_be_added_by_torch():
     data = npy(np.tril(np.ones((6, 6), np.float32)))
-    said = shown(data).sentence()
-    assert "torch adds a float mask" in said
-    assert "“.bool()” is missing" in said
-    assert "scaled_dot_product_attention" not in said  # which reads only booleans so
+    sentence = shown(data).sentence()
+    assert "torch adds a float mask" in sentence
+    assert "“.bool()” is missing" in sentence
+    assert "scaled_dot_product_attention" not in sentence  # which reads only booleans so
     query, key, value = torch.randn(3, 1, 6, 4)
     handed = torch.nn.functional.scaled_dot_product_attention(query, key, value, torch.tril(torch.ones(6, 6)))
     hidden = torch.nn.functional.scaled_dot_product_attention(query, key, value, torch.tril(torch.ones(6, 6)).bool())

@@ -205,29 +205,29 @@ def test_a_gain_and_a_shift_that_do_something_are_told(monkeypatch, norm):
 
 
 def test_the_norms_sentence_names_the_tokens_that_it_speaks_of():
-    shown = Block(ModelState(), ModelLensState(step="norm"))
-    variances = shown.x.numpy().var(-1)
-    low, high = shown.names[variances.argmin()], shown.names[variances.argmax()]
-    said = shown.sentence()
-    assert f"run from {variances.min():.3f} (“{low}”) to {variances.max():.3f} (“{high}”)" in said
-    assert "Gain is 1 and shift 0" in said
+    panel = Block(ModelState(), ModelLensState(step="norm"))
+    variances = panel.x.numpy().var(-1)
+    low, high = panel.names[variances.argmin()], panel.names[variances.argmax()]
+    sentence = panel.sentence()
+    assert f"run from {variances.min():.3f} (“{low}”) to {variances.max():.3f} (“{high}”)" in sentence
+    assert "Gain is 1 and shift 0" in sentence
 
 
 def test_equal_variances_are_told_as_ties():
-    shown = Block(ModelState(text="a a a", positional="none", causal=False), ModelLensState(step="norm"))
-    assert "(one of 3 that tie)" in shown.sentence()
+    panel = Block(ModelState(text="a a a", positional="none", causal=False), ModelLensState(step="norm"))
+    assert "(one of 3 that tie)" in panel.sentence()
 
 
 def test_dropout_is_counted_and_the_cells_that_it_empties_are_grey():
     model, state = ModelState(), ModelLensState(step="sub-layer", dropout=0.3)
-    shown = Block(model, state)
-    gone = int((shown.dropped == 0).sum())
-    assert f"makes {gone} of these 320 numbers 0" in shown.sentence()
+    panel = Block(model, state)
+    gone = int((panel.dropped == 0).sum())
+    assert f"makes {gone} of these 320 numbers 0" in panel.sentence()
     header, numbers = Block(model, state).picture()
     tables = numbers.reshape(3, 10, 32)
     assert [told["name"] for told in header["maps"]] == ["3. × gain + shift", "4. self-attention", "5. after dropout"]
     assert np.isnan(tables).sum((1, 2)).tolist() == [0, 0, gone]
-    assert np.array_equal(np.isnan(tables[2]), (shown.dropped == 0).numpy())
+    assert np.array_equal(np.isnan(tables[2]), (panel.dropped == 0).numpy())
     assert "evaluation mode dropout does nothing" in Block(model, ModelLensState(step="sub-layer")).sentence()
     assert not np.isnan(Block(model, ModelLensState()).picture()[1]).any()
 
@@ -272,9 +272,9 @@ def test_a_large_table_is_pooled_and_its_chosen_cell_is_ringed():
 
 
 def test_both_norms_begin_with_the_same_x_and_post_norm_ends_at_the_root_of_d_model():
-    shown = BlockBoth(ModelState(), ModelLensState())
-    assert "Both read the same x here" in shown.sentence()
-    np.testing.assert_allclose(shown.lengths["post"][1], 32**0.5, rtol=1e-4)
+    panel = BlockBoth(ModelState(), ModelLensState())
+    assert "Both read the same x here" in panel.sentence()
+    np.testing.assert_allclose(panel.lengths["post"][1], 32**0.5, rtol=1e-4)
     assert "They read different x here" in BlockBoth(ModelState(), ModelLensState(layer=2)).sentence()
     header, numbers = BlockBoth(ModelState(), ModelLensState()).picture()
     pre, post, normed = floats(numbers.tobytes()).reshape(3, 10, 32)
@@ -307,17 +307,17 @@ def test_what_norms_take_all_vectors_are_as_long_as_the_root_of_d_model():
 def test_old_and_new_what_is_added_is_shorter_or_longer_than_x():
     model, state = asked("Old and new")
     for other in (model, replace(model, norm="post", seed=3)):
-        shown = Block(other, state)
-        share = (shown.output.norm(dim=-1) / shown.x.norm(dim=-1)).mean()
-        said = answers.how_much_is_added(other, state)
-        assert ("shorter than x" if share < 1 else "longer than x") in said
+        panel = Block(other, state)
+        share = (panel.output.norm(dim=-1) / panel.x.norm(dim=-1)).mean()
+        answer = answers.how_much_is_added(other, state)
+        assert ("shorter than x" if share < 1 else "longer than x") in answer
 
 
 def test_training_mode_the_mean_of_many_draws_is_nearer_than_one():
     model, state = asked("Training mode")
     assert (Block(model, state).factors == 0).any()
-    said = answers.why_larger(model, state)
-    one_draw, mean = (float(part.rpartition(" ")[2]) for part in said.split("%")[:2])
+    answer = answers.why_larger(model, state)
+    one_draw, mean = (float(part.rpartition(" ")[2]) for part in answer.split("%")[:2])
     assert mean < one_draw / 5
     assert "every number stays" in answers.why_larger(model, replace(state, dropout=0.0))
 

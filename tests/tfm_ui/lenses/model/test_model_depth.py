@@ -30,27 +30,27 @@ def test_the_wiring_of_the_model_is_the_model(norm):
 def test_which_claim_is_about_which_gradient():
     """Pre-norm changes the gradient of vectors most, post-norm has the larger one of parameters: both are drawn."""
     model, state = ModelState(), ModelLensState()
-    shown = Wirings(model, state)
-    back = shown.factors("backward")
+    panel = Wirings(model, state)
+    back = panel.factors("backward")
     assert back["pre-norm"] > 1 > back["post-norm"]
-    pre, post = (formats.number(float(shown.of_parameters[norm][-1])) for norm in ("pre-norm", "post-norm"))
+    pre, post = (formats.number(float(panel.of_parameters[norm][-1])) for norm in ("pre-norm", "post-norm"))
     assert float(pre) < float(post)
-    assert f"it has a length of {pre} pre-norm and {post} post-norm" in shown.sentence()
+    assert f"it has a length of {pre} pre-norm and {post} post-norm" in panel.sentence()
     answer = questions.QUESTIONS[0].answer(model, state)
     assert "“The gradient of pre-norm is bounded” (Xiong et al. 2020) is about the parameters near the output" in answer
-    drawn = shown.picture()[0]["figure"]
+    drawn = panel.picture()[0]["figure"]
     headings = [axis["title"]["text"] for name, axis in drawn["layout"].items() if name.startswith("yaxis")]
     assert headings == ["length ‖x‖", "gradient of the vectors", "gradient of the parameters"]
 
 
 def test_no_gradient_is_lost_in_48_layers_without_a_norm():
     """Float32 would lose it: vectors grow by a factor of about 1e12."""
-    shown = Wirings(ModelState(), ModelLensState(depth=48))
+    panel = Wirings(ModelState(), ModelLensState(depth=48))
     assert all(
-        math.isfinite(factor) for measure in ("forward", "backward") for factor in shown.factors(measure).values()
+        math.isfinite(factor) for measure in ("forward", "backward") for factor in panel.factors(measure).values()
     )
-    assert shown.factors("forward")["no norm"] > 1e6
-    assert set(shown.by_wiring) == set(WIRINGS)
+    assert panel.factors("forward")["no norm"] > 1e6
+    assert set(panel.by_wiring) == set(WIRINGS)
 
 
 def test_a_long_text_is_cut_and_padding_is_not_read():
@@ -61,22 +61,22 @@ def test_a_long_text_is_cut_and_padding_is_not_read():
 def test_of_the_largest_stacks_fewer_tokens_are_read_and_the_page_says_how_many():
     model = ModelState(text="word " * 300, d_model=256, d_ff=1024, activation="swiglu")
     state = ModelLensState(view="depth", depth=48)
-    shown = Wirings(model, state)
-    assert len(shown.ids) == READ_OF_LARGE < READ
+    panel = Wirings(model, state)
+    assert len(panel.ids) == READ_OF_LARGE < READ
     (note,) = [block.text for block in VIEW.shown(model, state) if isinstance(block, Note)]
     assert note == f"Only the first {READ_OF_LARGE} tokens are read here, so that 48 layers stay quick."
 
 
 def test_draws_are_passes_of_the_real_model_in_training_mode():
     model, state = ModelState(causal=True), ModelLensState(layer=2, head=3, token=5, depth_dropout=0.3)
-    shown = TrainingMode(model, state)
-    again = Transformer(shown.config.__class__(**{**vars(shown.config), "dropout": 0.3})).train()
+    panel = TrainingMode(model, state)
+    again = Transformer(panel.config.__class__(**{**vars(panel.config), "dropout": 0.3})).train()
     with torch.random.fork_rng(devices=[]), torch.no_grad(), recording("layers.1.self_attention.weights") as trace:
         torch.manual_seed(4)
         again(model.source_tokens.batch, mask=causal_mask(10))
-    assert torch.allclose(shown.trained[4], trace["layers.1.self_attention.weights"][0, 2, 4], atol=1e-6)
-    assert len(shown.trained) == DRAWS
-    assert not torch.equal(shown.trained[0], shown.trained[1])
+    assert torch.allclose(panel.trained[4], trace["layers.1.self_attention.weights"][0, 2, 4], atol=1e-6)
+    assert len(panel.trained) == DRAWS
+    assert not torch.equal(panel.trained[0], panel.trained[1])
 
 
 def test_drawing_leaves_the_random_state_and_the_cached_model_alone():
@@ -113,9 +113,9 @@ def row_left_by(draws):
 
 def test_what_questions_take_for_granted():
     """Gradients explode without a norm, tokens become alike, and dropout moves the strongest key in some draws."""
-    shown = Wirings(ModelState(), ModelLensState())
-    assert shown.most_changed() == "no norm"
-    assert all(mean[-1] > mean[0] for mean in shown.means["similarity"].values())
+    panel = Wirings(ModelState(), ModelLensState())
+    assert panel.most_changed() == "no norm"
+    assert all(mean[-1] > mean[0] for mean in panel.means["similarity"].values())
     assert TrainingMode(ModelState(), ModelLensState(layer=2, depth_dropout=0.3)).changed > 0
 
 
@@ -134,9 +134,9 @@ def test_draws_of_dropout_are_the_same_while_others_compute_theirs():
 
 
 def test_a_query_that_sees_one_key_has_nothing_to_drop():
-    shown = TrainingMode(ModelState(causal=True), ModelLensState(token=1, depth_dropout=0.3))
-    assert shown.visible == [0]
-    assert "dropout changes nothing here" in shown.sentence()
+    panel = TrainingMode(ModelState(causal=True), ModelLensState(token=1, depth_dropout=0.3))
+    assert panel.visible == [0]
+    assert "dropout changes nothing here" in panel.sentence()
 
 
 def test_long_texts_are_read_as_far_as_is_said_and_whole_rows_are_compared():
@@ -150,12 +150,12 @@ def test_long_texts_are_read_as_far_as_is_said_and_whole_rows_are_compared():
 
 
 def test_vectors_of_zeros_have_no_angle():
-    shown = Alike(ModelState(activation="relu", d_ff=1), ModelLensState(depth=3))
-    assert "none (vectors of zeros) no residuals" in shown.sentence()
-    assert math.isnan(shown.means["similarity"]["no residuals"][-1])
+    panel = Alike(ModelState(activation="relu", d_ff=1), ModelLensState(depth=3))
+    assert "none (vectors of zeros) no residuals" in panel.sentence()
+    assert math.isnan(panel.means["similarity"]["no residuals"][-1])
 
 
 def test_a_matrix_that_reads_zeros_has_no_gradient_and_no_factor(monkeypatch):
     monkeypatch.setattr(Wirings, "of_parameters", {norm: torch.zeros(1) for norm in ("pre-norm", "post-norm")})
-    shown = Wirings(ModelState(activation="relu", d_ff=1, text="a"), ModelLensState(depth=1))
-    assert "a length of 0.000 pre-norm and 0.000 post-norm." in shown.sentence()
+    panel = Wirings(ModelState(activation="relu", d_ff=1, text="a"), ModelLensState(depth=1))
+    assert "a length of 0.000 pre-norm and 0.000 post-norm." in panel.sentence()

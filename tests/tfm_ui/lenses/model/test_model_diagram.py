@@ -77,10 +77,10 @@ def test_what_is_only_counted_is_drawn_as_the_sidebar_would_have_it() -> None:
 def test_a_folded_layer_is_told_by_its_sums() -> None:
     """What flows out, parameters, multiply-adds, numbers written; and the token's length after it."""
     model, state = ModelState(num_layers=3), ModelLensState(all_layers=True)
-    shown = Diagram(model, state)
-    [second, _] = [row for row in shown.rows_of("encoder") if row.kind == "layer"]
-    inside = [item for item in shown.items if item.block.layer == 1]
-    assert second.cells[0] == shown.shape_out(inside[-1].block, "encoder")
+    panel = Diagram(model, state)
+    [second, _] = [row for row in panel.rows_of("encoder") if row.kind == "layer"]
+    inside = [item for item in panel.items if item.block.layer == 1]
+    assert second.cells[0] == panel.shape_out(inside[-1].block, "encoder")
     assert second.cells[1][0] == formats.count(sum(item.block.parameters for item in inside))
     assert second.cells[2][0] == formats.count(sum(item.time for item in inside))
     assert second.name in Path(model, state).cells()
@@ -89,11 +89,11 @@ def test_a_folded_layer_is_told_by_its_sums() -> None:
 def test_a_layer_of_each_stack_is_told_by_its_own_number() -> None:
     """Not by the sum of both."""
     model = ModelState(architecture="encoder-decoder")
-    said = next(each for each in QUESTIONS if each.name == "Six layers").answer(model, ModelLensState())
+    answer = next(each for each in QUESTIONS if each.name == "Six layers").answer(model, ModelLensState())
     stacks = Transformer(model.config)
     for stack in ("encoder", "decoder"):
         count = sum(each.numel() for each in stacks.get_submodule(f"{stack}.layers.0").parameters())
-        assert f"Layer 1 of the {stack} has {formats.count(count)} parameters" in said
+        assert f"Layer 1 of the {stack} has {formats.count(count)} parameters" in answer
 
 
 def test_torchs_own_modules_have_these_counts() -> None:
@@ -117,11 +117,11 @@ def test_torchs_own_modules_have_these_counts() -> None:
 @given(any_model, any_state)
 def test_a_norm_is_in_its_branch_or_on_the_stream(model: ModelState, state: ModelLensState) -> None:
     """Pre-norm: norm, sub-layer, sum; post-norm: sub-layer, sum, norm. The residual begins below both."""
-    shown = Diagram(model, state)
-    for stack in shown.counts:
-        rows = shown.rows_of(stack)
+    panel = Diagram(model, state)
+    for stack in panel.counts:
+        rows = panel.rows_of(stack)
         kinds = [row.kind for row in rows]
-        assert sum(row.picked for row in rows) == (stack == shown.stack)
+        assert sum(row.picked for row in rows) == (stack == panel.stack)
         for at, row in enumerate(rows):
             if row.kind == "sum":
                 pre = model.norm == "pre"
@@ -161,20 +161,20 @@ def test_the_readers_numbers_say_where_they_stand_and_whose_they_are_at_first() 
 def test_one_tokens_way_is_that_of_the_module() -> None:
     """Length and angle from the vectors that the live model's own layers make."""
     model, state = ModelState(positional="none"), ModelLensState(token=3)
-    shown = Path(model, state)
+    panel = Path(model, state)
     transformer = Transformer(model.config).eval()
     tokens = model.source_tokens.batch
     with torch.no_grad():
         first = transformer.stack.embedding(tokens)[0, 2] * 32**0.5
         last = transformer.stack(tokens, torch.ones(10, 10).tril().bool())[0, 2]
-    assert shown.lengths[0] == pytest.approx(float(first.norm()), rel=1e-6)
-    assert shown.lengths[-1] == pytest.approx(float(last.norm()), rel=1e-5)
-    assert f"“{shown.names[2]}”" in shown.sentence()
+    assert panel.lengths[0] == pytest.approx(float(first.norm()), rel=1e-6)
+    assert panel.lengths[-1] == pytest.approx(float(last.norm()), rel=1e-5)
+    assert f"“{panel.names[2]}”" in panel.sentence()
     with torch.no_grad():
         logits = transformer(tokens, mask=torch.ones(10, 10).tril().bool())[0, 2]
-    assert shown.logits is not None
-    torch.testing.assert_close(shown.logits, logits)
-    assert shown.likeliest == name_of(model, int(logits.argmax()))
+    assert panel.logits is not None
+    torch.testing.assert_close(panel.logits, logits)
+    assert panel.likeliest == name_of(model, int(logits.argmax()))
     assert Path(ModelState(architecture="encoder-decoder"), state).logits is None  # of the encoder
 
 
@@ -213,10 +213,10 @@ def test_the_share_of_attention_in_the_papers_model() -> None:
 def test_a_model_has_one_name_on_the_page(architecture: str, causal: bool) -> None:
     """A model with a causal mask is decoder-only, whatever it was set up as."""
     model = ModelState(architecture=architecture, causal=causal)
-    shown = Diagram(model, ModelLensState())
-    titles = [stack["title"].partition(",")[0] for stack in shown.picture()[0]["stacks"]]
+    panel = Diagram(model, ModelLensState())
+    titles = [stack["title"].partition(",")[0] for stack in panel.picture()[0]["stacks"]]
     expected = {"encoder-decoder": ["Encoder", "Decoder"]}.get(architecture, [model.architecture_name.capitalize()])
     assert titles == expected
-    assert shown.shape.startswith(f"{model.architecture_name},")
-    masked = "Masked self-attention" in [row.text for stack in shown.counts for row in shown.rows_of(stack)]
+    assert panel.shape.startswith(f"{model.architecture_name},")
+    masked = "Masked self-attention" in [row.text for stack in panel.counts for row in panel.rows_of(stack)]
     assert masked == (model.architecture_name != "encoder")

@@ -147,8 +147,8 @@ def test_a_convolution_reaches_what_its_kernels_add_up_to(tokens, layers, kernel
 @pytest.mark.parametrize("tokens", [8, 48, 128])
 @pytest.mark.parametrize("kernel", [3, 17])
 def test_paths_are_those_of_table_1(tokens, kernel):
-    shown = DistancePaths(ModelState(), replace(SMALL, reach_length=tokens, reach_kernel=kernel))
-    path, _, calls, _ = shown.measured
+    panel = DistancePaths(ModelState(), replace(SMALL, reach_length=tokens, reach_kernel=kernel))
+    path, _, calls, _ = panel.measured
     assert path["transformer"] == 1
     assert path["convolution"] == math.ceil((tokens - 1) / (kernel // 2))
     assert path["dilated convolution"] == math.ceil(math.log(tokens, kernel) - 1e-9)
@@ -160,13 +160,13 @@ def test_paths_are_those_of_table_1(tokens, kernel):
 
 
 def test_the_sentence_has_the_factors_of_the_medians():
-    shown = Distance(ModelState(), ModelLensState(view="distance"))
-    medians = {name: np.median(values.numpy(), axis=0) for name, values in shown.lengths.items()}
-    assert shown.lengths["RNN"].shape == (10, 48)
-    assert shown.fall("LSTM") == pytest.approx(medians["LSTM"][1] / medians["LSTM"][47])
-    assert shown.flattest() == ["transformer"]
-    assert "nothing arrives from further than 2 tokens" in shown.sentence()
-    assert "No weight was trained" in shown.sentence()
+    panel = Distance(ModelState(), ModelLensState(view="distance"))
+    medians = {name: np.median(values.numpy(), axis=0) for name, values in panel.lengths.items()}
+    assert panel.lengths["RNN"].shape == (10, 48)
+    assert panel.fall("LSTM") == pytest.approx(medians["LSTM"][1] / medians["LSTM"][47])
+    assert panel.flattest() == ["transformer"]
+    assert "nothing arrives from further than 2 tokens" in panel.sentence()
+    assert "No weight was trained" in panel.sentence()
 
 
 def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
@@ -204,11 +204,11 @@ def test_large_models_get_fewer_draws():
 def test_the_largest_networks_are_drawn_as_often_as_there_is_time_for_and_that_is_said(tokens, made, monkeypatch):
     monkeypatch.setattr(reach, "drawn", lambda *_, **__: ({name: torch.ones(tokens) for name in NAMES}, {}))
     largest = ModelState(architecture="encoder-decoder", d_model=256, num_layers=8, d_ff=1024)
-    said = f"Of 3 draws {made} made, as networks of this size take seconds."
+    sentence = f"Of 3 draws {made} made, as networks of this size take seconds."
     state = ModelLensState(view="distance", reach_length=tokens, reach_seeds=3)
-    shown = Distance(largest, state)
-    assert said in shown.sentence()
-    assert shown.quick_draws == int(made[0])
+    panel = Distance(largest, state)
+    assert sentence in panel.sentence()
+    assert panel.quick_draws == int(made[0])
     assert "draws" not in Distance(ModelState(), state).sentence()
 
 

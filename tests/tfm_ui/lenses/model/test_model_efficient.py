@@ -29,11 +29,11 @@ def test_recipes_yield_what_is_on_screen(architecture, positional):
         off = float((left["outputs"][name] - left["outputs"]["full"]).abs().max())
         assert off == pytest.approx(variant.off, abs=1e-5)
     assert {name: costs[-1] for name, costs in left_by(cost)["costs"].items()} == cost.on_screen
-    shown = EfficientTiles(model, state)
-    left = left_by(shown)
-    assert torch.allclose(left["result"], shown.result, atol=1e-9)
-    assert torch.allclose(left["plain"], shown.plain, atol=1e-9)
-    assert len(left["steps"]) == len(shown.steps)
+    panel = EfficientTiles(model, state)
+    left = left_by(panel)
+    assert torch.allclose(left["result"], panel.result, atol=1e-9)
+    assert torch.allclose(left["plain"], panel.plain, atol=1e-9)
+    assert len(left["steps"]) == len(panel.steps)
 
 
 @pytest.mark.parametrize("attention", [name for name in ATTENTION if name != "linear"])
@@ -41,27 +41,27 @@ def test_recipes_yield_what_is_on_screen(architecture, positional):
 def test_the_comparison_is_what_a_model_with_that_attention_computes_in_its_first_layer(attention, norm):
     """The first layer's input is the same; so a model that is built with the attention must agree."""
     model = ModelState(text="a b c d e f g h i", norm=norm, causal=True)
-    shown = Efficient(model, ModelLensState(head=3))
+    panel = Efficient(model, ModelLensState(head=3))
     with torch.no_grad(), recording(["layers.0.self_attention.*"]) as trace:
         Transformer(replace(model.config, attention=attention)).eval()(model.source_tokens.batch, mask=causal_mask(9))
-    assert torch.allclose(shown.by_name[attention].weights, trace["layers.0.self_attention.weights"][0, 2], atol=1e-6)
+    assert torch.allclose(panel.by_name[attention].weights, trace["layers.0.self_attention.weights"][0, 2], atol=1e-6)
 
 
 def test_the_step_by_step_end_is_torchs_kernel_in_float64():
     model = ModelState(text="the cat sat on the mat and the dog sat too", positional="rope", causal=True)
     state = ModelLensState(tile=3, tile_step=5)
-    shown = EfficientTiles(model, state)
+    panel = EfficientTiles(model, state)
     with torch.no_grad(), recording(["layers.0.self_attention.*"]) as trace:
         Transformer(model.config).eval()(model.source_tokens.batch, mask=causal_mask(11))
     q, k, v = (
         trace[f"layers.0.self_attention.{site}"][0, 0].double() for site in ("rotated_query", "rotated_key", "value")
     )
     kernel = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
-    assert torch.allclose(shown.result, kernel, atol=1e-12)
-    end = shown.end
+    assert torch.allclose(panel.result, kernel, atol=1e-12)
+    end = panel.end
     weights = (q @ k.T / math.sqrt(q.shape[-1])).masked_fill(~causal_mask(11), -math.inf).softmax(-1)
     assert torch.allclose(end.shares.nan_to_num(0.0), weights, atol=1e-12)
-    assert torch.isinf(shown.shares).any()  # after step 5 of 16 there are tiles that have not been read
+    assert torch.isinf(panel.shares).any()  # after step 5 of 16 there are tiles that have not been read
     assert not torch.isinf(end.shares).any()
 
 

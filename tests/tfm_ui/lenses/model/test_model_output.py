@@ -70,49 +70,49 @@ def softmax(logits: np.ndarray, temperature: float) -> np.ndarray:
 
 @every
 def test_the_bars_are_the_softmax_of_logits_over_temperature_largest_first(model, state):
-    shown = Output(model, state)
-    logits = run(shown)[shown.token].double().numpy()
+    panel = Output(model, state)
+    logits = run(panel)[panel.token].double().numpy()
     order = np.argsort(-logits, kind="stable")[: state.top]
-    assert shown.listed == order.tolist()
-    assert_allclose(shown.scores, logits[order], rtol=1e-5, atol=1e-6)
-    assert_allclose(shown.shares, softmax(logits, state.temperature)[order], rtol=1e-4)
-    assert_allclose(shown.plain, softmax(logits, 1)[order], rtol=1e-4)
+    assert panel.listed == order.tolist()
+    assert_allclose(panel.scores, logits[order], rtol=1e-5, atol=1e-6)
+    assert_allclose(panel.shares, softmax(logits, state.temperature)[order], rtol=1e-4)
+    assert_allclose(panel.plain, softmax(logits, 1)[order], rtol=1e-4)
 
 
 @every
 def test_each_positions_row_is_the_argmax_and_the_entropy_of_torchs_own_distribution(model, state):
-    shown = OutputPositions(model, state)
-    theirs = torch.distributions.Categorical(logits=run(shown).double() / state.temperature)
-    assert torch.equal(shown.likeliest, theirs.probs.argmax(-1))
-    torch.testing.assert_close(shown.shares, theirs.probs.amax(-1), rtol=1e-5, atol=1e-8)
-    torch.testing.assert_close(shown.entropies, theirs.entropy(), rtol=1e-5, atol=1e-6)
+    panel = OutputPositions(model, state)
+    theirs = torch.distributions.Categorical(logits=run(panel).double() / state.temperature)
+    assert torch.equal(panel.likeliest, theirs.probs.argmax(-1))
+    torch.testing.assert_close(panel.shares, theirs.probs.amax(-1), rtol=1e-5, atol=1e-8)
+    torch.testing.assert_close(panel.entropies, theirs.entropy(), rtol=1e-5, atol=1e-6)
 
 
 @every
 def test_the_final_norm_takes_mean_and_variance_away_by_the_equation_of_ba_et_al(model, state):
-    shown = OutputNorm(model, state)
-    x, after = (vectors.double().numpy() for vectors in (shown.vectors[0], shown.vectors[-1]))
+    panel = OutputNorm(model, state)
+    x, after = (vectors.double().numpy() for vectors in (panel.vectors[0], panel.vectors[-1]))
     if model.norm == "post":
-        assert shown.norm is None
-        assert "no final norm" in shown.sentence()
+        assert panel.norm is None
+        assert "no final norm" in panel.sentence()
         assert_allclose(after, x, atol=0)
         return
     expected = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + nn.LayerNorm(1).eps)
     assert_allclose(after, expected, atol=1e-5)  # untrained: gain 1, shift 0
-    assert_allclose(shown.moments[2][0], np.linalg.norm(x, axis=-1))
-    matrix = shown.modules.unembedding.weight.detach().double().numpy()
-    assert shown.spread_without() == pytest.approx((matrix @ x[shown.token]).std(), rel=1e-4)
+    assert_allclose(panel.moments[2][0], np.linalg.norm(x, axis=-1))
+    matrix = panel.modules.unembedding.weight.detach().double().numpy()
+    assert panel.spread_without() == pytest.approx((matrix @ x[panel.token]).std(), rel=1e-4)
 
 
 @pytest.mark.parametrize("tied", [True, False])
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("architecture", ["encoder", "decoder"])
 def test_each_layer_reads_out_what_a_model_that_ends_there_says(architecture, norm, tied):
-    shown = OutputLens(ModelState(architecture=architecture, norm=norm, num_layers=3), replace(STATE, tied=tied))
-    read, final = shown.outs, run(shown).argmax(-1, keepdim=True)
+    panel = OutputLens(ModelState(architecture=architecture, norm=norm, num_layers=3), replace(STATE, tied=tied))
+    read, final = panel.outs, run(panel).argmax(-1, keepdim=True)
     assert read.places == ("embedding", "layer 1", "layer 2", "layer 3")
     for layers in (1, 2, 3):
-        shorter = run(shown, layers)  # weights are drawn by name: its layers are the first ones
+        shorter = run(panel, layers)  # weights are drawn by name: its layers are the first ones
         assert read.ids[layers].tolist() == shorter.argmax(-1).tolist()
         shares = nn.functional.softmax(shorter, dim=-1)
         assert_allclose(read.shares[layers], shares.amax(-1), rtol=1e-4)
@@ -124,19 +124,19 @@ def test_each_layer_reads_out_what_a_model_that_ends_there_says(architecture, no
 @pytest.mark.parametrize(("architecture", "matrices"), [("encoder", 1), ("decoder", 1), ("encoder-decoder", 2)])
 def test_untied_models_have_a_matrix_more_for_each_that_was_shared(architecture, matrices):
     model = ModelState(architecture=architecture, tokenizer="byte")
-    shown = OutputTied(model, STATE)
-    assert shown.saved == matrices * model.config.vocab_size * model.d_model
+    panel = OutputTied(model, STATE)
+    assert panel.saved == matrices * model.config.vocab_size * model.d_model
     bodies = sum(x.numel() for name, x in Transformer(model.config).named_parameters() if "embedding" not in name)
-    assert shown.parameters == bodies + model.config.vocab_size * model.d_model
-    assert all(shown.laws().values())
+    assert panel.parameters == bodies + model.config.vocab_size * model.d_model
+    assert all(panel.laws().values())
 
 
 def test_the_logit_of_the_token_itself_is_its_embeddings_dot_product_with_the_final_vector():
-    shown = OutputTied(ModelState(d_model=128), STATE)
-    (logits, _), final = shown.itself, shown.vectors[-1]
-    rows = shown.modules.stack.embedding.weight.detach()[shown.ids]
+    panel = OutputTied(ModelState(d_model=128), STATE)
+    (logits, _), final = panel.itself, panel.vectors[-1]
+    rows = panel.modules.stack.embedding.weight.detach()[panel.ids]
     torch.testing.assert_close((rows * final).sum(-1), logits, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(shown.cosines, logits / (rows.norm(dim=-1) * final.norm(dim=-1)), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(panel.cosines, logits / (rows.norm(dim=-1) * final.norm(dim=-1)), rtol=1e-5, atol=1e-5)
 
 
 # laws
@@ -216,9 +216,9 @@ def test_padding_is_not_read_out():
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_the_output_matrix_is_the_one_that_the_control_asks_for(tied):
-    shown = Output(ModelState(), replace(STATE, tied=tied))
-    assert shown.config.tie_embeddings is tied
-    assert (shown.modules.unembedding.weight is shown.modules.stack.embedding.weight) is tied
+    panel = Output(ModelState(), replace(STATE, tied=tied))
+    assert panel.config.tie_embeddings is tied
+    assert (panel.modules.unembedding.weight is panel.modules.stack.embedding.weight) is tied
 
 
 # pictures
@@ -227,11 +227,11 @@ def test_the_output_matrix_is_the_one_that_the_control_asks_for(tied):
 @every_kind
 @pytest.mark.parametrize("temperature", [0.1, 1.0, 5.0])
 def test_bars_are_the_probabilities_and_their_texts_the_way_to_them(model, temperature):
-    shown = Output(model, replace(STATE, temperature=temperature, top=5))
-    header, _ = shown.picture()
-    expected = [shown.shares] if temperature == 1 else [shown.shares, shown.plain]
+    panel = Output(model, replace(STATE, temperature=temperature, top=5))
+    header, _ = panel.picture()
+    expected = [panel.shares] if temperature == 1 else [panel.shares, panel.plain]
     assert_allclose(drawn(header), np.concatenate(expected))
-    assert names(header) == shown.called
+    assert names(header) == panel.called
     divided = "" if temperature == 1 else f" / {temperature:g}"
     assert all(f"{divided} → " in text for text in ends(header)[:: len(expected)])
 
@@ -269,17 +269,17 @@ def test_the_slider_holds_the_temperature():
 
 def test_random_weights_prefer_a_token_by_many_even_shares():
     model, state = asked["The likeliest token"]
-    shown = Output(model, state)
-    assert shown.vocab == 4096
-    assert shown.times_even > 5
-    assert f"{round(shown.times_even, 1):g}× an even share" in answers.how_sure(model, state)
+    panel = Output(model, state)
+    assert panel.vocab == 4096
+    assert panel.times_even > 5
+    assert f"{round(panel.times_even, 1):g}× an even share" in answers.how_sure(model, state)
 
 
 def test_a_low_temperature_keeps_the_order_and_lowers_the_entropy():
     model, state = asked["A low temperature"]
-    shown = Output(model, state)
+    panel = Output(model, state)
     assert answers.order_changes(model, state) == "no"
-    assert shown.shares[0] > 10 * shown.plain[0]
+    assert panel.shares[0] > 10 * panel.plain[0]
     assert "wider" in answers.what_temperature_does(model, state)
     assert "narrower" in answers.what_temperature_does(model, replace(state, temperature=2.0))
     assert "divided by 1" in answers.what_temperature_does(model, replace(state, temperature=1.0))
@@ -287,16 +287,16 @@ def test_a_low_temperature_keeps_the_order_and_lowers_the_entropy():
 
 def test_tied_random_models_repeat_the_word_and_untied_ones_do_not():
     model, state = asked["The same word again"]
-    shown = OutputTied(model, state)
-    assert model.length / 2 < shown.first
-    assert shown.sides["untied"].first < 2
-    assert float(shown.cosines.min()) > 0
+    panel = OutputTied(model, state)
+    assert model.length / 2 < panel.first
+    assert panel.sides["untied"].first < 2
+    assert float(panel.cosines.min()) > 0
     assert "at 0 untied" in answers.why_it_repeats(model, state)
 
 
 def test_the_layers_of_the_question_disagree_with_the_end():
     model, state = asked["After each layer"]
-    shown = OutputLens(model, state)
-    assert shown.agreeing[-1] == len(shown.names) > shown.agreeing[0]
-    assert len(shown.outs.places) == 7
+    panel = OutputLens(model, state)
+    assert panel.agreeing[-1] == len(panel.names) > panel.agreeing[0]
+    assert len(panel.outs.places) == 7
     assert "0 after" in answers.which_layer_decides(model, state)

@@ -24,9 +24,9 @@ def test_a_model_that_knows_says_the_right_digit_and_with_which_probability():
         shares = Transformer(REVERSE.config).eval()(REVERSE.source_tokens.batch)[0, 0].double().softmax(-1)
     right = REVERSE.source_tokens.pieces[-1]
     share = float(shares[REVERSE.tokens_by.id_of(right)])
-    said = KNOWS.answer(REVERSE, state)
-    assert f"The right answer is “{right}”: at temperature 1 it has {formats.percent(share, 3)}." in said
-    assert said.endswith("Right, where the task asks: 10 of 10 answers.")
+    answer = KNOWS.answer(REVERSE, state)
+    assert f"The right answer is “{right}”: at temperature 1 it has {formats.percent(share, 3)}." in answer
+    assert answer.endswith("Right, where the task asks: 10 of 10 answers.")
     assert 100 > KNOWS.predict.measured(REVERSE, state) == pytest.approx(100 * share, abs=0.06)
 
 

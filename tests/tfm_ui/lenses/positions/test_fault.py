@@ -83,9 +83,9 @@ def test_the_functions_on_screen_are_those_that_run(monkeypatch, way):
 
 
 def test_an_encoding_that_is_not_what_it_should_be_would_be_seen():
-    shown = FaultAdded(ModelState(), PositionsState())
-    shown.pe = shown.pe[::-1]
-    assert not any(shown.laws().values())
+    panel = FaultAdded(ModelState(), PositionsState())
+    panel.pe = panel.pe[::-1]
+    assert not any(panel.laws().values())
 
 
 def test_a_map_that_is_sent_whole_asks_the_server_for_no_part():
@@ -126,9 +126,9 @@ def test_a_long_text_is_cut_and_that_is_said():
 
 
 def test_a_single_token_is_said_to_have_no_choice():
-    shown = FaultMaps(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
-    assert "the two maps are the same" in shown.sentence()
-    assert not any("shuffled" in law for law in shown.laws())
+    panel = FaultMaps(ModelState(text="🦊", seq_len=2), PositionsState(item=1))
+    assert "the two maps are the same" in panel.sentence()
+    assert not any("shuffled" in law for law in panel.laws())
 
 
 @pytest.mark.parametrize("model", MODELS)

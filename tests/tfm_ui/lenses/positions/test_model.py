@@ -102,21 +102,21 @@ def test_weights_that_are_not_shared_would_be_seen(monkeypatch):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_sentences_are_computed(model):
     result = Maps(model, STATE)
-    said = result.sentence()
-    assert said.startswith("Positions in the sidebar’s model: sinusoidal.")
+    sentence = result.sentence()
+    assert sentence.startswith("Positions in the sidebar’s model: sinusoidal.")
     a, b = result.heads["alibi"].weights, result.heads["learned"].weights
     read = len(model.source_tokens.pieces)
     if read > 1:
         query, key = np.unravel_index(np.abs(a - b)[:read].argmax(), a.shape)
-        assert f"“{result.names[query]}” looks at “{result.names[key]}”: {a[query, key]:.4f} under alibi" in said
+        assert f"“{result.names[query]}” looks at “{result.names[key]}”: {a[query, key]:.4f} under alibi" in sentence
         rows = [q for q in range(read) if result.heads["none"].visible[q].sum() > 1]
         apart = [np.abs(a[q] - result.heads["none"].weights[q]).sum() / 2 for q in rows]
-        assert f"alibi moves {100 * np.mean(apart):.2g}%" in said
+        assert f"alibi moves {100 * np.mean(apart):.2g}%" in sentence
         every = len(rows) == read
         which = "mean of all rows" if every else f"mean of the {len(rows)} rows of {result.where} with a choice"
-        assert f"({which}" in said  # a first row that sees itself alone is left out
+        assert f"({which}" in sentence  # a first row that sees itself alone is left out
     else:
-        assert "No token has a choice" in said
+        assert "No token has a choice" in sentence
     assert "pair" in Distance(model, STATE).sentence()
 
 

@@ -96,9 +96,9 @@ def answered(name, model=None, **page):
 
 
 def test_what_they_do_is_told_of_each_scheme():
-    said = answered("Two ways")
-    assert "A: sinusoidal: a vector is added" in said
-    assert "B: rope: queries and keys are turned" in said
+    answer = answered("Two ways")
+    assert "A: sinusoidal: a vector is added" in answer
+    assert "B: rope: queries and keys are turned" in answer
     other = answered("Two ways", a="none", b="alibi")
     assert "A: none: nothing is added and nothing is turned." in other
     assert "B: alibi: a number for each distance is added" in other
@@ -109,10 +109,10 @@ def test_the_distance_from_which_all_keys_are_the_same_is_where_the_last_bucket_
     (t5,) = schemes(ModelState(), PositionsState(a="t5", b="nothing", length=length))
     buckets = t5.module.buckets(-torch.arange(1000)).tolist()  # far longer than what is on screen
     first = buckets.index(buckets[-1])
-    said = answered("Slopes and buckets", length=length)
-    assert f"B: t5: from a distance of {first} tokens on" in said
-    assert ("No distance on screen is as long" in said) == (first >= length)
-    assert f"A: alibi: every distance up to {length - 1} has a number of its own" in said
+    answer = answered("Slopes and buckets", length=length)
+    assert f"B: t5: from a distance of {first} tokens on" in answer
+    assert ("No distance on screen is as long" in answer) == (first >= length)
+    assert f"A: alibi: every distance up to {length - 1} has a number of its own" in answer
     assert answered("Slopes and buckets", a="rope", b="none").startswith("Neither A nor B adds a bias")
 
 
@@ -187,10 +187,10 @@ def test_the_parameters_of_the_learned_table_are_counted(d_model):
 def test_waves_longer_than_the_text_begin_where_the_formula_says(width, length):
     turns = (length - 1) * 10000 ** (-np.arange(0, width, 2) / width) / (2 * np.pi)
     first = int((turns < 1).argmax()) if (turns < 1).any() else None
-    said = answered("The largest", width=width, length=length, b="rope")
+    answer = answered("The largest", width=width, length=length, b="rope")
     place = "every wave completes" if first is None else f"from dimension {2 * first} on"
-    assert said.startswith(f"A: sinusoidal: {place}")
-    assert ("B: rope: every" if first is None else f"B: rope: from pair {first} on") in said
+    assert answer.startswith(f"A: sinusoidal: {place}")
+    assert ("B: rope: every" if first is None else f"B: rope: from pair {first} on") in answer
     assert "choose sinusoidal or rope" in answered("The largest", a="learned", b="t5")
 
 
@@ -203,9 +203,11 @@ def test_learned_by_place_without_positions_the_mirror_is_lost():
         mirror[name] = float(trace["layers.0.self_attention.weights"][0, 0].flip(1).diagonal().mean())
     assert mirror["learned"] > 0.95
     assert mirror["none"] < 0.3
-    said = questions.where_it_should(model, state)
-    assert f"as it was trained, {formats.share(mirror['learned'])} of the weight of layer 1, head 1 lies there" in said
-    assert f"{formats.share(mirror['none'])} with none" in said
+    answer = questions.where_it_should(model, state)
+    assert (
+        f"as it was trained, {formats.share(mirror['learned'])} of the weight of layer 1, head 1 lies there" in answer
+    )
+    assert f"{formats.share(mirror['none'])} with none" in answer
     assert questions.on_the_right_place(model, state) == pytest.approx(100 * mirror["none"], abs=0.05)
 
 

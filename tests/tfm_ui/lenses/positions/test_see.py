@@ -58,14 +58,14 @@ def test_learned_positions_end_at_max_len_and_are_called_noise():
     assert np.isnan(table[0, 12:]).all()
     assert np.isfinite(table[0, :12]).all()
     assert header["blank"] == "not defined"
-    said = EncodeA(MODEL, state).sentence()
-    assert "noise" in said
-    assert "random numbers of the model’s seed, 11" in said
-    assert "From position 12 on, 8 positions are not defined." in said
+    sentence = EncodeA(MODEL, state).sentence()
+    assert "noise" in sentence
+    assert "random numbers of the model’s seed, 11" in sentence
+    assert "From position 12 on, 8 positions are not defined." in sentence
     vectors = table[0, :12].astype(np.float64)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     mean = (units[:-1] * units[1:]).sum(1).mean()
-    assert f"a cosine of {mean:.3f} on average".replace("-", "−") in said
+    assert f"a cosine of {mean:.3f} on average".replace("-", "−") in sentence
     assert "1 position is not defined" in EncodeA(MODEL, alone("learned", length=13, max_len=12)).sentence()
 
 
@@ -122,9 +122,9 @@ def test_waves_that_are_the_same_are_said_once_and_turns_are_counted():
     state = PositionsState(a="sinusoidal", b="rope", length=64)
     expected = sum(2 * np.pi * 10000 ** (2 * i / 64) <= 63 for i in range(32))
     result = Wavelengths(MODEL, state)
-    said = result.sentence()
-    assert said.count("positions;") == 1
-    assert f"32 waves of 6.28 to 47,117 positions; from position 0 to 63, {expected} complete a turn" in said
+    sentence = result.sentence()
+    assert sentence.count("positions;") == 1
+    assert f"32 waves of 6.28 to 47,117 positions; from position 0 to 63, {expected} complete a turn" in sentence
     other = Wavelengths(MODEL, PositionsState(a="learned", b="rope", width=3, length=8)).sentence()
     assert "B: rope: 1 wave of 6.28 positions; from position 0 to 7, 1 completes a turn." in other
     assert "A: learned is not made of waves." in other

@@ -116,9 +116,9 @@ def test_without_a_law_the_closed_form_names_its_own_lengths():
 def test_lengths_that_cannot_be_told_apart_are_not():
     compared = over_lengths()
     rows = [replace(row, forward=compared.rows[0].forward) for row in compared.rows]
-    said = replace(compared, rows=rows).on(LengthTime).sentence()
-    assert said.startswith("9 rounds show no detectable difference in time between 256 tokens and 1,024")
-    assert "as long" not in said
+    sentence = replace(compared, rows=rows).on(LengthTime).sentence()
+    assert sentence.startswith("9 rounds show no detectable difference in time between 256 tokens and 1,024")
+    assert "as long" not in sentence
 
 
 def test_what_was_measured_under_load_is_marked_at_its_lengths():
@@ -159,8 +159,8 @@ def test_a_length_that_failed_only_backward_keeps_its_forward_time():
 
 def test_unmeasured_the_closed_forms_stand():
     compared = over_lengths(measured=False)
-    said = compared.on(LengthTime).sentence()
-    assert said.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
+    sentence = compared.on(LengthTime).sentence()
+    assert sentence.startswith("Nothing of this is measured yet: press Measure. FLOPs grow with n^")
     assert "not measured" in compared.on(LengthMemory).sentence()
     assert "in FLOPs" in compared.on(LengthParts).sentence()
     assert list(compared.on(LengthParts).crossings) == ["predicted"]
@@ -185,9 +185,9 @@ def test_lengths_beyond_the_budget_are_not_asked_for_and_named():
     within, left_out = lengths_of(large, ProfilingState(view="length", length_batch=64))
     assert [*within, *left_out] == list(LENGTHS)
     assert 2048 in left_out
-    said = beyond_budget(left_out)
-    assert f"2,048 tokens would need {left_out[2048]}" in said
-    assert "The limit is" in said
+    sentence = beyond_budget(left_out)
+    assert f"2,048 tokens would need {left_out[2048]}" in sentence
+    assert "The limit is" in sentence
     assert beyond_budget({}) == ""
 
 

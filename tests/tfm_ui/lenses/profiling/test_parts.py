@@ -26,46 +26,46 @@ STATE = ProfilingState(view="parts")
 
 def timed(row=1, *, state=STATE, parts=None, **how) -> PartsTime:
     """The parts of a row, counted from 1; with other times, if there are `parts`."""
-    shown = measured(MODEL, state, **how).on(PartsTime, row=row)
+    panel = measured(MODEL, state, **how).on(PartsTime, row=row)
     if parts:
-        shown.rows = [
-            replace(measurement, parts=tuple(PartTime(*part) for part in parts)) for measurement in shown.rows
+        panel.rows = [
+            replace(measurement, parts=tuple(PartTime(*part) for part in parts)) for measurement in panel.rows
         ]
-    return shown
+    return panel
 
 
 def test_the_counts_are_the_closed_forms():
-    shown = timed(3)
-    assert shown.parameters == costs.parameters(shown.row)
-    assert shown.flops == costs.flops(shown.row)
-    assert shown.seconds == pytest.approx(part_seconds(shown.row))
-    assert shown.names == ["projections", "products", "softmax", "feed-forward", "norms", "rest"]
-    table = shown.table()
-    assert table["FLOPs"].sum() == sum(shown.flops.values())
-    assert table["ms"].sum() == pytest.approx(1e3 * sum(shown.seconds.values()))
+    panel = timed(3)
+    assert panel.parameters == costs.parameters(panel.row)
+    assert panel.flops == costs.flops(panel.row)
+    assert panel.seconds == pytest.approx(part_seconds(panel.row))
+    assert panel.names == ["projections", "products", "softmax", "feed-forward", "norms", "rest"]
+    table = panel.table()
+    assert table["FLOPs"].sum() == sum(panel.flops.values())
+    assert table["ms"].sum() == pytest.approx(1e3 * sum(panel.seconds.values()))
 
 
 def test_time_that_has_no_flops_is_said():
-    shown = timed()
-    total = sum(shown.seconds.values())
-    share = round(100 * (shown.seconds["softmax"] + shown.seconds["norms"]) / total)
-    assert f"Softmax and norms do 0% of the FLOPs and take {share}% of the time." in shown.sentence()
+    panel = timed()
+    total = sum(panel.seconds.values())
+    share = round(100 * (panel.seconds["softmax"] + panel.seconds["norms"]) / total)
+    assert f"Softmax and norms do 0% of the FLOPs and take {share}% of the time." in panel.sentence()
 
 
 def test_where_time_and_flops_disagree_is_said():
-    said = timed(parts=[("products", 3.0), ("feed-forward", 1.0)]).sentence()
-    assert "products: 75% of it." in said
-    assert "Most FLOPs are in the feed-forward: 59% of them, in 25% of the time." in said
+    sentence = timed(parts=[("products", 3.0), ("feed-forward", 1.0)]).sentence()
+    assert "products: 75% of it." in sentence
+    assert "Most FLOPs are in the feed-forward: 59% of them, in 25% of the time." in sentence
 
 
 def test_operators_keep_their_names_and_the_least_are_summed():
-    shown = timed(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
-    assert shown.by_operator
-    assert len(shown.timed_parts) == MOST + 1
-    assert sum(shown.seconds.values()) == sum(range(1, 21))
-    assert "12 others" in shown.seconds
-    assert "Only operators can be told apart" in shown.sentence()
-    assert set(shown.names) == {"projections", "products", "feed-forward", "norms"}
+    panel = timed(parts=[(f"aten::op{i}", float(i)) for i in range(1, 21)])
+    assert panel.by_operator
+    assert len(panel.timed_parts) == MOST + 1
+    assert sum(panel.seconds.values()) == sum(range(1, 21))
+    assert "12 others" in panel.seconds
+    assert "Only operators can be told apart" in panel.sentence()
+    assert set(panel.names) == {"projections", "products", "feed-forward", "norms"}
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_operators_keep_their_names_and_the_least_are_summed():
     ],
 )
 def test_a_row_without_a_figure_says_so(how, said):
-    shown = timed(3, **how)
-    assert shown.sentence().startswith(said)
-    assert shown.seconds == {}
-    assert "ms" not in shown.table()
+    panel = timed(3, **how)
+    assert panel.sentence().startswith(said)
+    assert panel.seconds == {}
+    assert "ms" not in panel.table()
 
 
 def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
@@ -101,17 +101,17 @@ def test_parts_of_a_row_without_a_time_of_a_call_are_of_their_own_passes():
     ],
 )
 def test_how_much_the_profiler_slows_a_pass_is_said(slower, said):
-    shown = timed(measured=False)
+    panel = timed(measured=False)
     seconds = 0.00334
     forward = Blocks((seconds,) * 9, tuple(range(9))) if slower else Blocks()
-    shown.rows[0] = Measured(shown.row, forward, parts=(PartTime("products", seconds * (slower or 3.34)),))
-    assert shown._share.startswith(said)
+    panel.rows[0] = Measured(panel.row, forward, parts=(PartTime("products", seconds * (slower or 3.34)),))
+    assert panel._share.startswith(said)
 
 
 def test_a_row_measured_under_load_is_marked():
-    shown = timed(3, busy=[2])
-    assert shown.sentence().endswith("Measured under load.")
-    assert shown.table()["measured under load"].all()
+    panel = timed(3, busy=[2])
+    assert panel.sentence().endswith("Measured under load.")
+    assert panel.table()["measured under load"].all()
     assert "under load" not in timed(3).sentence()
 
 
@@ -147,10 +147,10 @@ def test_formulas_are_of_every_kind(kind):
 
 def test_learned_positions_have_parameters_and_no_time_of_their_own():
     model = replace(MODEL, positional="learned")
-    shown = PartsTime(model, STATE)
-    assert shown.parameters["positions"] == 1024 * shown.row.size.d_model
-    assert "positions" in shown.names
-    assert "positions" not in shown.timed_parts
+    panel = PartsTime(model, STATE)
+    assert panel.parameters["positions"] == 1024 * panel.row.size.d_model
+    assert "positions" in panel.names
+    assert "positions" not in panel.timed_parts
 
 
 def test_a_row_beyond_the_last_is_the_last_and_no_row_is_none():
@@ -165,8 +165,8 @@ def test_parts_come_in_the_order_of_a_pass():
 
 
 def test_the_script_gives_the_counts_shown():
-    shown = timed(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
-    scope = leaves(shown.recipe())
-    assert scope["parameters"] == shown.parameters
-    assert scope["flops"] == shown.flops
-    assert scope["seconds"] == shown.seconds
+    panel = timed(state=replace(STATE, sizes="8, 2, 1, 4", rounds=3, backward=False))
+    scope = leaves(panel.recipe())
+    assert scope["parameters"] == panel.parameters
+    assert scope["flops"] == panel.flops
+    assert scope["seconds"] == panel.seconds

@@ -57,8 +57,8 @@ def test_a_row_that_failed_only_backward_says_so_beside_its_figures():
     assert table["forward ms"].notna().all()
     assert table["forward + backward ms"].isna().tolist() == [False, True, False, False, False]
 
-    said = compared.on(Times).sentence()
-    assert said.endswith("Without a figure for forward + backward: row 2; the table says why.")
+    sentence = compared.on(Times).sentence()
+    assert sentence.endswith("Without a figure for forward + backward: row 2; the table says why.")
     assert compared.on(Times).of_row(2, TRAINING).endswith("forward + backward:\nout of memory")
     compared.rows[1] = replace(compared.rows[1], forward=Blocks((1.0, 1.0), (0, 1)))
     assert compared.on(Table).table()["problem"][2] == (
@@ -81,9 +81,9 @@ def test_times_of_backward_without_any_of_forward_are_told():
     assert compared.on(Times).reason(1, TRAINING) == ""
     compared.rows[0] = replace(compared.rows[0], forward=blocks(0.002), training=Blocks((1.0, 2.0), (0, 1)))
     assert compared.on(Times).reasons(1) == ["2 rounds of forward + backward alone, where a time takes 3"]
-    said = compared.on(Times).sentence()
+    sentence = compared.on(Times).sentence()
     lacking = "Without a figure for forward: rows 2 to 5; without a figure for forward + backward: row 1"
-    assert said.endswith(f"{lacking}; the table says why.")
+    assert sentence.endswith(f"{lacking}; the table says why.")
 
 
 def test_the_table_is_the_commands_with_where_it_was_measured():
@@ -111,8 +111,10 @@ def test_before_a_measurement_the_table_has_what_follows_from_the_configuration(
 
 
 def test_the_row_that_does_most_in_a_second_is_named():
-    said = timed(FIVE, TIMES).on(Table).sentence()
-    assert "Row 3 does most in a second, 173 GFLOP/s; a large matrix product 100. The roof is what one large" in said
+    sentence = timed(FIVE, TIMES).on(Table).sentence()
+    assert (
+        "Row 3 does most in a second, 173 GFLOP/s; a large matrix product 100. The roof is what one large" in sentence
+    )
     slower = timed(FIVE, [10 * x for x in TIMES]).on(Table).sentence()
     assert slower.endswith("Row 3 does most in a second, 17.3 GFLOP/s; a large matrix product 100.")
     unknown = timed(FIVE, TIMES)
@@ -121,11 +123,11 @@ def test_the_row_that_does_most_in_a_second_is_named():
 
 
 def test_the_slowest_the_fastest_and_backward_are_told():
-    said = timed(FIVE, TIMES).on(Times).sentence()
-    assert said.startswith(
+    sentence = timed(FIVE, TIMES).on(Times).sentence()
+    assert sentence.startswith(
         "Forward passes: fastest row 1 (2.00 ms), slowest row 5 (47.0 ms); row 5 takes 23.5× as long as row 1."
     )
-    assert "Forward + backward takes 3.0 times as long as forward." in said
+    assert "Forward + backward takes 3.0 times as long as forward." in sentence
     twins = timed(plan(sizes="8, 2, 1, 4\n" * 4), [0.01, 0.01, 0.03, 0.03]).on(Times).sentence()
     assert "fastest rows 1 and 2 (10.0 ms, not told apart), slowest rows 3 and 4 (30.0 ms, not told apart)" in twins
     assert timed(FIVE).on(Times).sentence().startswith("Nothing is measured yet")
@@ -193,9 +195,9 @@ def test_rows_in_words():
 def test_every_sentence_and_table_stands_whatever_was_measured(seconds, backward):
     compared = timed(plan(sizes=TINY, backward=backward), seconds)
     for part in PANELS:
-        said = compared.on(part).sentence()
-        assert said
-        assert "nan" not in said
+        sentence = compared.on(part).sentence()
+        assert sentence
+        assert "nan" not in sentence
         assert list(compared.on(part).table().index)[:2] in ([1, 2], [1] * 2, [1], [2], [2] * 2, [])
 
 
@@ -230,10 +232,12 @@ def test_one_statistic_decides_every_sentence_of_the_page(noise, factor):
     compared.rows[1] = replace(compared.rows[1], forward=blocks(0.01 * factor, noise=noise))
     apart = statistics.verdict(statistics.ratio(compared.rows[1].forward, compared.rows[0].forward))
     for part in (Times, Parameters):
-        said = compared.on(part).sentence()
-        assert ("no detectable difference" in said) == (apart == "no detectable difference")
-        assert ("fastest" in said or " as row " in said or " than row " in said) == (apart in ("faster", "slower"))
-        assert " 1×" not in said
+        sentence = compared.on(part).sentence()
+        assert ("no detectable difference" in sentence) == (apart == "no detectable difference")
+        assert ("fastest" in sentence or " as row " in sentence or " than row " in sentence) == (
+            apart in ("faster", "slower")
+        )
+        assert " 1×" not in sentence
     assert f"{apart}: row 2" in compared.on(Ratios).sentence()
     best = compared.on(Table).sentence()
     assert ("cannot be told apart from it" in best) == (apart == "no detectable difference")
@@ -244,8 +248,8 @@ def test_a_median_of_ratios_says_so_where_the_medians_on_screen_give_another():
     slow, fast = (Blocks(each, tuple(range(8))) for each in seconds)
     ratio, medians = Pace(slow).over(Pace(fast)), slow.median / fast.median
     assert abs(ratio.interval.middle / medians - 1) > 0.05
-    said = ratio.in_words("row 2", "row 1")
-    assert said.endswith(f"(the median of 8 ratios; the ratio of the medians is {units.times(medians)})")
+    words = ratio.in_words("row 2", "row 1")
+    assert words.endswith(f"(the median of 8 ratios; the ratio of the medians is {units.times(medians)})")
     same = Pace(blocks(2.0)).over(Pace(blocks(1.0))).in_words("row 2", "row 1")
     assert same == "row 2 takes 2× as long as row 1"
 
@@ -287,8 +291,8 @@ def test_faster_slower_and_undecided_rows_are_told_apart():
 def test_too_few_pairs_are_no_verdict():
     compared = timed(plan(sizes="8, 2, 1, 4\n" * 3), [0.01, 0.02, None])
     compared.rows[1] = replace(compared.rows[1], forward=blocks(0.02, noise=(1, 1, 1)))
-    said = compared.on(Ratios).sentence()
-    assert "too few rounds to tell: row 2; too few rounds with both: row 3. 3 pairs each" in said
+    sentence = compared.on(Ratios).sentence()
+    assert "too few rounds to tell: row 2; too few rounds with both: row 3. 3 pairs each" in sentence
     row = compared.on(Ratios).all[0]
     assert row.in_words == "2.00, too few rounds to tell, 3 pairs"
     assert "there are too few rounds to tell row 1 and row 2 apart in time" in compared.on(Times).sentence()
@@ -298,9 +302,9 @@ def test_too_few_pairs_are_no_verdict():
 
 
 def test_equal_parameters_and_unequal_times_are_told():
-    said = timed(FIVE, TIMES).on(Parameters).sentence()
-    assert said.startswith("Row 3 has 47.3× as many parameters as row 1; row 3 takes 22.5× as long as row 1.")
-    assert "Rows 2, 4 and 5 have the same 793,344 parameters; row 5 takes 4.7× as long as row 2." in said
+    sentence = timed(FIVE, TIMES).on(Parameters).sentence()
+    assert sentence.startswith("Row 3 has 47.3× as many parameters as row 1; row 3 takes 22.5× as long as row 1.")
+    assert "Rows 2, 4 and 5 have the same 793,344 parameters; row 5 takes 4.7× as long as row 2." in sentence
     assert "× as many floating point operations as row" in timed(FIVE).on(Parameters).sentence()
     nearly = timed(plan(sizes="64, 4, 2, 50\n64, 4, 2, 50, 257")).on(Parameters).sentence()
     assert "Row 2 has 0.26% more parameters than row 1; row 2 needs 0.23% more floating point operations than" in nearly

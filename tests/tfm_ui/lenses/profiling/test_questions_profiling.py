@@ -215,8 +215,8 @@ def test_overtaken_names_the_length_by_formula_and_by_the_clock(d_ff):
     assert f"the operations are equal at {d_ff} tokens" in asked.answer
     asked.measure()
     at = d_ff * 2 / 5  # in these measurements products run at a fifth of the peak, all else at half of it
-    said = overtaken(asked.model, asked.state)
-    assert f"the times cross at about {at:.0f} tokens" in said or at < 60
+    answer = overtaken(asked.model, asked.state)
+    assert f"the times cross at about {at:.0f} tokens" in answer or at < 60
     assert "no products of queries" in Asked("Overtaken", target="LSTM").answer
 
 

@@ -42,13 +42,13 @@ def test_formed_finds_the_head_and_its_largest_rise():
 
 
 def test_the_sentence_of_reverse_names_the_head_and_when_it_formed():
-    shown = learned("reverse")
-    text = shown.sentence()
-    (head,) = shown.heads
+    panel = learned("reverse")
+    text = panel.sentence()
+    (head,) = panel.heads
     assert f"from step {head.before}" not in text
     assert f"rose most between steps {head.before} and {head.after}" in text
     assert f"After 400 steps 100% of the answers to {FINAL:,} held-out examples are right" in text
-    curve = {point.step: point.scores[0][0][0] for point in shown.run.points}
+    curve = {point.step: point.scores[0][0][0] for point in panel.run.points}
     steps = sorted(curve)
     rises = {after: curve[after] - curve[before] for before, after in pairwise(steps)}
     assert max(rises, key=lambda step: rises[step]) == head.after
@@ -57,16 +57,16 @@ def test_the_sentence_of_reverse_names_the_head_and_when_it_formed():
 @pytest.mark.parametrize("task", [name for name, task in TASKS.items() if not task.classes])
 def test_laws_hold_before_and_after(task):
     for seed in (0, UNTRAINED):
-        shown = learned(task, seed=seed)
-        assert all(shown.laws().values()), shown.laws()
-        assert shown.sentence()
-        assert len(shown.table()) == len(shown.run.points)
+        panel = learned(task, seed=seed)
+        assert all(panel.laws().values()), panel.laws()
+        assert panel.sentence()
+        assert len(panel.table()) == len(panel.run.points)
 
 
 def test_nothing_is_trained_yet_is_said():
-    shown = learned("reverse", seed=UNTRAINED)
-    assert not shown.run.done
-    assert "Nothing is trained yet" in shown.sentence()
+    panel = learned("reverse", seed=UNTRAINED)
+    assert not panel.run.done
+    assert "Nothing is trained yet" in panel.sentence()
     assert answer("Reverse", seed=UNTRAINED) == NOT_YET
 
 
@@ -173,11 +173,11 @@ def test_each_point_of_the_line_of_training_losses_is_the_mean_of_equally_many_s
 
 
 def test_the_table_has_the_training_loss():
-    shown = learned("reverse")
-    column = shown.table()["training loss, mean since the row above"]
+    panel = learned("reverse")
+    column = panel.table()["training loss, mean since the row above"]
     assert np.isnan(column.iloc[0])
-    step, before = shown.table().index[-1], shown.table().index[-2]
-    assert column.iloc[-1] == pytest.approx(float(shown.run.losses[before:step].mean()))
+    step, before = panel.table().index[-1], panel.table().index[-2]
+    assert column.iloc[-1] == pytest.approx(float(panel.run.losses[before:step].mean()))
 
 
 def test_a_run_that_is_under_way_is_not_called_untrained(monkeypatch):

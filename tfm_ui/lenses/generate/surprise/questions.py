@@ -57,16 +57,16 @@ def where_it_is_sure(shown: Surprise) -> str:
 
 def perplexity_of_a(model: ModelState, state: GenerateState) -> float:
     """A's perplexity; 0 where nothing is rated."""
-    shown = Surprise(model, state)
-    return 0.0 if shown.why_no_answer else round(shown.sides[0].scored.perplexity, 1)
+    panel = Surprise(model, state)
+    return 0.0 if panel.why_no_answer else round(panel.sides[0].scored.perplexity, 1)
 
 
 def which_is_higher(model: ModelState, state: GenerateState) -> str:
     """Which side has the higher perplexity."""
-    shown = _BothSides(model, state)
-    if shown.why_no_answer:
+    panel = _BothSides(model, state)
+    if panel.why_no_answer:
         return "neither"
-    a, b = (side.bits_per_token for side in shown.sides)
+    a, b = (side.bits_per_token for side in panel.sides)
     return "neither" if abs(a - b) < SAME else "A" if a > b else "B"
 
 

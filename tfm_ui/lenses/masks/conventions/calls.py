@@ -168,19 +168,19 @@ class ConventionsPanel(MasksPanel):
 
     def aside(self) -> str:
         """What of the model or the batch takes no part, "" if all does."""
-        said = []
+        sentences = []
         if len(self.settings) < self.count:
-            said.append(
+            sentences.append(
                 f"All {self.count} sentences of this size at once would take seconds: the calls get the chosen "
                 "sentence alone."
             )
         does = [INSIDE[place] for place in POSITIONAL[self.model.positional].enters() if place in INSIDE]
         if does and self.settings[0].place != "cross":
-            said.append(
+            sentences.append(
                 f"{self.model.positional} {' and '.join(does)} within the attention, which no call here knows of: it "
                 "is left out on both sides of the comparison."
             )
-        return " ".join(said)
+        return " ".join(sentences)
 
     def recipe(self) -> str:
         """The code to copy."""

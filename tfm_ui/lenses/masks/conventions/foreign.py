@@ -146,8 +146,8 @@ class Foreign(MasksPanel):
             "The other way round is possible, too: choose it under “Read as”." if self.why and self.is_0_or_1 else ""
         )
         notes = [*self.read.notes, odd_values(self.read, self.reading)]
-        said = [f"Read as: {way}{why}.", warning(self.read, self.reading) or other, self.facts.sentence(), *notes]
-        return " ".join(part for part in said if part)
+        sentences = [f"Read as: {way}{why}.", warning(self.read, self.reading) or other, self.facts.sentence(), *notes]
+        return " ".join(part for part in sentences if part)
 
     def table(self) -> pd.DataFrame:
         if not self.is_there:

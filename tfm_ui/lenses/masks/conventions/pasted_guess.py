@@ -210,21 +210,23 @@ class Facts:
         """All of it in words."""
         rows, columns = self.mask.shape
         kept = int(self.mask.sum())
-        said = [
+        sentences = [
             f"{rows} × {columns}, {'square' if self.square else 'not square'}; {formats.count(kept)} of "
             f"{formats.count(self.mask.size)} pairs kept ({formats.percent(kept / self.mask.size)})."
         ]
         if self.per_key:
-            said.append("Taken as padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence."))
+            sentences.append(
+                "Taken as padding: a row of keys " + ("for all queries." if rows == 1 else "per sentence.")
+            )
         elif self.square and rows > 1:
-            said.append(self._order())
+            sentences.append(self._order())
             if len(self.blocks) > 1 and kept:
-                said.append(self._blocks())
+                sentences.append(self._blocks())
             elif bool((self.mask == self.mask[0]).all()) and 0 < kept < self.mask.size:
-                said.append("All rows are alike: which keys are hidden, as padding is.")
+                sentences.append("All rows are alike: which keys are hidden, as padding is.")
         elif rows > 1:
-            said.append("No query looks ahead." if self.causal else "Some queries look ahead.")
-        return " ".join(part for part in (*said, self._empties()) if part)
+            sentences.append("No query looks ahead." if self.causal else "Some queries look ahead.")
+        return " ".join(part for part in (*sentences, self._empties()) if part)
 
     def _order(self) -> str:
         diagonal = self.mask.diagonal()
@@ -233,15 +235,15 @@ class Facts:
         if self.causal and not diagonal.any():
             return "Strictly lower triangular: nobody sees itself, or what comes later."
         ahead = int(np.triu(self.mask, 1).sum())
-        said = "Causal: nobody looks ahead."
+        sentence = "Causal: nobody looks ahead."
         if not self.causal:
-            said = f"Not causal: {formats.plural(ahead, 'pair looks', 'pairs look')} ahead."
+            sentence = f"Not causal: {formats.plural(ahead, 'pair looks', 'pairs look')} ahead."
         if not diagonal.any():
-            return f"{said} The diagonal is hidden: nobody sees itself."
+            return f"{sentence} The diagonal is hidden: nobody sees itself."
         if not diagonal.all():
             blind = int((~diagonal).sum())
-            return f"{said} {formats.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
-        return said
+            return f"{sentence} {formats.plural(blind, 'token cannot see itself', 'tokens cannot see themselves')}."
+        return sentence
 
     def _blocks(self) -> str:
         if len(self.blocks) == len(self.mask):

@@ -48,8 +48,8 @@ class Leaks(LeaksPanel):
     def sentence(self) -> str:
         """Whether there are leaks, and the way of the locked cell, or of the largest leak."""
         cell = self.locked_cell or self.worst
-        said = [self.of_part, self._verdict(), self._unmoved(), self._about(*cell) if cell else ""]
-        return " ".join(filter(None, said))
+        sentences = [self.of_part, self._verdict(), self._unmoved(), self._about(*cell) if cell else ""]
+        return " ".join(filter(None, sentences))
 
     def _verdict(self) -> str:
         moved, allowed = self.moved[-1], self.allowed[-1]

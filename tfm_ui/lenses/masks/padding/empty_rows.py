@@ -224,24 +224,24 @@ class EmptyRow(EmptyRowsPanel):
     def sentence(self) -> str:
         """Who gives a NaN, and who does not."""
         bad = [name for name in TREATMENTS if self.is_nan(name)]
-        said = [self.about(), f"{len(bad)} of {len(TREATMENTS)} ways make it NaN."]
+        sentences = [self.about(), f"{len(bad)} of {len(TREATMENTS)} ways make it NaN."]
         spread_out = "−1e9 and softmax"
         if not self.is_nan(spread_out):
-            said.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(spread_out)}, hidden or not.")
+            sentences.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(spread_out)}, hidden or not.")
         if self.is_nan(EVALUATING) != self.is_nan(TRAINING):
-            said.append(
+            sentences.append(
                 "One and the same nn.MultiheadAttention, not asked for weights, gives "
                 f"{'NaN' if self.is_nan(EVALUATING) else 'numbers'} in eval mode, on its fast path, and "
                 f"{'NaN' if self.is_nan(TRAINING) else 'numbers'} in training mode."
             )
         else:
-            said.append(
+            sentences.append(
                 "Not asked for weights, nn.MultiheadAttention gives the same in both modes here: its fast path takes "
                 "self-attention with an even number of heads alone."
             )
         if any(self.treated[name][1] is not self.treated["ours"][1] for name in TREATMENTS):
-            said.append(f"It has no place for {self.model.positional}, and is compared with ours without it.")
-        return " ".join(said)
+            sentences.append(f"It has no place for {self.model.positional}, and is compared with ours without it.")
+        return " ".join(sentences)
 
     @property
     def how_to_read(self) -> str:

@@ -32,9 +32,9 @@ def _chosen(model: ModelState, state: PositionsState) -> Block | None:
 def _aside(model: ModelState, state: PositionsState) -> str:
     """What was changed of what the controls ask for, and which of A and B is not in a picture of added vectors."""
     aside = aside_of(model, state)
-    shown = schemes(model, state)
-    left_out = [scheme.title for scheme in shown if not scheme.has("encode")]
-    if state.claim not in ("shift matrix", "shift error", "told apart") or len(left_out) in (0, len(shown)):
+    shown_schemes = schemes(model, state)
+    left_out = [scheme.title for scheme in shown_schemes if not scheme.has("encode")]
+    if state.claim not in ("shift matrix", "shift error", "told apart") or len(left_out) in (0, len(shown_schemes)):
         return aside
     without = (f"{title} adds no vector to tokens, so it has no place in this picture." for title in left_out)
     return " ".join([aside, *without]).strip()
