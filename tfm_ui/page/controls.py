@@ -92,8 +92,6 @@ def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix:
             return where.slider(field.label, field.low, field.high, default, help=field.help, **common)
         case Choice():
             common["help"] = field.help
-            if field.widget == "slider":
-                return where.select_slider(field.label, field.options, default, **common)
             if field.widget == "buttons":
                 common |= {"required": True, "label_visibility": "collapsed"}  # in a row of controls
                 return where.segmented_control(field.label, field.options, default=default, **common)

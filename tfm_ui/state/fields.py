@@ -140,7 +140,7 @@ class Length(Whole):
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few values: a list, a slider, or buttons side by side.
+    """One of a few values: a list, or buttons side by side.
 
     Options are shown as they are, without other labels, because Streamlit writes into the link what it shows.
 
@@ -153,7 +153,7 @@ class Choice:
 
     label: str
     options: tuple[Any, ...]
-    widget: str = "list"  # or "slider", "buttons"
+    widget: str = "list"  # or "buttons"
     help: str | None = None
     lowered_by: str = ""
     older: Mapping[str, tuple[Any, Mapping[str, Any]]] = dataclasses.field(default_factory=dict)

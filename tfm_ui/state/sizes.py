@@ -17,14 +17,12 @@ TOKENS = Length(
 WIDTH = Choice(
     "d_model",
     tuple(range(32, SETTINGS.max_d_model + 1, 32)),
-    "slider",
     help="Width of the vector that stands for each token.",
     lowered_by=SETTINGS.lowered_by("max_d_model"),
 )
 HEADS = Choice(
     "Heads",
     tuple(number for number in (1, 2, 4, 8, 16) if number <= SETTINGS.max_heads),
-    "slider",
     help="Each head is d_model / heads wide.",
     lowered_by=SETTINGS.lowered_by("max_heads"),
 )
