@@ -10,9 +10,10 @@ import sys
 import pytest
 import torch
 
+from benchmarks.streamlit_private.app_test import go_to
 from tests.example_encodings import ENCODINGS
 from tests.laws.test_all_panels import faults
-from tests.opening import ROOT, go_to, new_app
+from tests.opening import ROOT, new_app
 from tests.pages.test_app import text_on, widget
 from tests.tfm_core.positional import test_schemes as laws
 from tests.tfm_core.profiling import test_kinds as kinds
@@ -32,7 +33,7 @@ from tfm_ui.lenses.heads.questions import sight
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.positions.state import CLAIMS, PositionsState
 from tfm_ui.lenses.positions.table import Table
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.parts import formula_laws, parameter_formulas
 from tfm_ui.lenses.training.decode import longest
 from tfm_ui.live import script as scripts

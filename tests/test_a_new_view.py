@@ -12,7 +12,8 @@ LINE = 'VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary
 OPENS = """
 import torch
 
-from tests.opening import go_to, new_app
+from benchmarks.streamlit_private.app_test import go_to
+from tests.opening import new_app
 from tests.pages.test_app import picture, text_on, widget
 from tests.tfm_ui.pictures.charts import names
 from tfm_ui.lenses import lens

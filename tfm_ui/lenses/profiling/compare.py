@@ -11,7 +11,7 @@ import streamlit as st
 
 from tfm_core.profiling import Machine, Plan, Report, Row, Setup, costs, files, profile
 from tfm_ui.lenses.profiling.compare_rounds import Ratios, Times
-from tfm_ui.lenses.profiling.roofline import Rates
+from tfm_ui.lenses.profiling.rates import Rates
 from tfm_ui.lenses.profiling.row_controls import of_rows, random_numbers
 from tfm_ui.lenses.profiling.rows import FORWARD, NOTES, ProfilingPanel, listed_rows, measure, no_rows
 from tfm_ui.page.lens import View

@@ -15,7 +15,8 @@ from tfm_ui.lenses.profiling.compare import Parameters, many
 from tfm_ui.lenses.profiling.length import LengthTime
 from tfm_ui.lenses.profiling.length_costs import ALLOCATED, PRODUCTS, SOFTMAX, LengthMemory, LengthParts
 from tfm_ui.lenses.profiling.parts import PartsTime, largest, largest_share
-from tfm_ui.lenses.profiling.roofline import Roofline, operations_per_byte
+from tfm_ui.lenses.profiling.rates import operations_per_byte
+from tfm_ui.lenses.profiling.roofline import Roofline
 from tfm_ui.lenses.profiling.rows import FORWARD, ProfilingPanel, listed_rows
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.page.questions import Prediction, Question

@@ -9,7 +9,8 @@ import pytest
 from tests.tfm_ui.lenses.profiling.reports import COPY, MACHINE, PEAK, leaves, measured
 from tfm_core.profiling import Setup, costs
 from tfm_ui.lenses.profiling.plan import plan_of
-from tfm_ui.lenses.profiling.roofline import Roofline, above_the_product
+from tfm_ui.lenses.profiling.rates import above_the_product
+from tfm_ui.lenses.profiling.roofline import Roofline
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.state.model_state import ModelState
 
