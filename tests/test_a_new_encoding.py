@@ -32,7 +32,7 @@ from tfm_ui.lenses.heads.questions import sight
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.positions.state import CLAIMS, PositionsState
 from tfm_ui.lenses.positions.table import Table
-from tfm_ui.lenses.profiling import measurements
+from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.parts import formula_laws, parameter_formulas
 from tfm_ui.lenses.training.decode import longest
 from tfm_ui.live import script as scripts
