@@ -1,7 +1,7 @@
 """Byte-level BPE: any text comes back byte for byte, and each token is written in its own way."""
 
 import tokenizers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tfm_core.language.bpe import SPECIAL, START, as_bytes, as_piece, train
@@ -20,11 +20,16 @@ def test_any_text_comes_back(text: str) -> None:
 
 
 @given(st.binary(max_size=30))
+@example("\ud800".encode("utf-8", "surrogatepass"))  # half a surrogate pair, which a text may hold
 def test_any_bytes_come_back_from_their_pieces(content: bytes) -> None:
     assert as_bytes(as_piece(content)) == content or as_piece(content).startswith("<0x")
     single = [as_piece(bytes([byte])) for byte in content]
     assert b"".join(map(as_bytes, single)) == content
-    assert lab_tokenizer().join(single) == content.decode("utf-8", "replace")
+    try:
+        text = content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        text = content.decode("utf-8", "replace")
+    assert ascii(lab_tokenizer().join(single)) == ascii(text)  # a report with half a pair could not be sent
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60))
