@@ -2,9 +2,7 @@
    (tfm_ui/page/controls_line.py). Whatever else Escape ends comes first: a list or a menu that is open, a reading in a picture.
    Who opens it or leaves it by keys keeps the focus: it goes to that button, and back to what was opened. */
 
-import { OVERLAYS } from "../streamlit_private/dom.js"
-
-const BUTTON = ".st-key-_back button"
+const BUTTON = ".st-key-_back button", OVERLAYS = "[role=listbox], [role=dialog]"
 const EACH = 100, TRIES = 50 // ms between two looks for what shall have the focus, and how many
 
 const way = () => /** @type {HTMLButtonElement | null} */ (document.querySelector(BUTTON))
@@ -22,7 +20,7 @@ function focus(find, tries = TRIES) {
 /** Let the keys act: once for the window. */
 export function listen() {
   let isCovered = false // before Escape has closed what covers the page
-  document.addEventListener("keydown", () => { isCovered = Boolean(document.querySelector(`${OVERLAYS}, [role=dialog][aria-modal=true]`)) }, true)
+  document.addEventListener("keydown", () => { isCovered = Boolean(document.querySelector(OVERLAYS)) }, true)
   // At the body, so before the keys of presenting, for which Escape is the end.
   document.body.addEventListener("keydown", event => {
     const button = way()
