@@ -20,7 +20,7 @@ The names of the axes, in every docstring and comment:
 """
 
 from tfm_core.generation.beam import Beam, Beams, BeamStep, beam_search
-from tfm_core.generation.course import Course, GenerationStep, context_begin
+from tfm_core.generation.course import Course, Step, context_begin
 from tfm_core.generation.decoding import Generation, generate
 from tfm_core.generation.gpt2 import to_gpt2
 from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
@@ -91,7 +91,6 @@ __all__ = [
     "Draw",
     "FeedForward",
     "Generation",
-    "GenerationStep",
     "Influence",
     "KeyValueCache",
     "MultiHeadAttention",
@@ -99,6 +98,7 @@ __all__ = [
     "Sampling",
     "ScaleExperiment",
     "SequenceClassifier",
+    "Step",
     "Surprise",
     "Tile",
     "Tokens",

@@ -16,7 +16,7 @@ from tfm_core.model.config import TransformerConfig
 
 
 @dataclass(frozen=True, eq=False)
-class GenerationStep:
+class Step:
     """One token more.
 
     Attributes:
@@ -48,7 +48,7 @@ class Course:
 
     config: TransformerConfig
     prompt: tuple[int, ...]
-    steps: tuple[GenerationStep, ...]
+    steps: tuple[Step, ...]
     context: int | None
     caches: Mapping[int, KeyValueCache]
 

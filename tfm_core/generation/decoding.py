@@ -11,7 +11,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from tfm_core.generation.course import Course, GenerationStep, context_begin
+from tfm_core.generation.course import Course, Step, context_begin
 from tfm_core.generation.lean import LeanDecoder
 from tfm_core.generation.sampling import Sampling, next_token
 from tfm_core.model.cache import KeyValueCache
@@ -22,7 +22,7 @@ WHEN_FULL = ("window", "stop")
 NOTHING: Mapping[int, int] = MappingProxyType({})
 
 
-class Generation(Iterator[GenerationStep]):
+class Generation(Iterator[Step]):
     """A course on its way: each `next` is a step, and `course()` is what there is by now. See `generate`."""
 
     def __init__(
@@ -43,14 +43,14 @@ class Generation(Iterator[GenerationStep]):
         self.forced, self.end_id, self.use_cache = dict(forced), end_id, use_cache
         self.context, self.when_full, self.earlier = context, when_full, earlier
         self._prompt, self._ids = tuple(prompt), list(prompt)
-        self._steps: list[GenerationStep] = []
+        self._steps: list[Step] = []
         self._caches: dict[int, KeyValueCache] = {}
         self._known = earlier.tokens if earlier else ()
         self._agree = 0  # how many ids at the beginning of the text are also the earlier course's
         self._compare()
         self._lean = LeanDecoder(model) if use_cache else None
 
-    def __next__(self) -> GenerationStep:
+    def __next__(self) -> Step:
         number = len(self._steps)
         if number == self.steps or self._is_over():
             raise StopIteration
@@ -59,7 +59,7 @@ class Generation(Iterator[GenerationStep]):
         token, forced = self.forced.get(number), number in self.forced
         if token is None:
             token = next_token(logits, self.sampling, number)
-        step = GenerationStep(number, begin, token, forced, logits)
+        step = Step(number, begin, token, forced, logits)
         self._steps.append(step)
         self._ids.append(token)
         self._compare()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tfm_core import Beams, Course, Draw, GenerationStep, Sampling, beam_search, draw, generate
+from tfm_core import Beams, Course, Draw, Sampling, Step, beam_search, draw, generate
 from tfm_core.language.bpe import START_ID
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.live.cache import cached, keep_latest, latest
@@ -163,7 +163,7 @@ class Steps:
         return rows[rows[:, 0] >= 0]
 
 
-def draw_of(step: GenerationStep, sampling: Sampling) -> Draw:
+def draw_of(step: Step, sampling: Sampling) -> Draw:
     """How the token of a step was chosen, or would have been if none had been put there."""
     return draw(step.logits, sampling, step.number)
 
