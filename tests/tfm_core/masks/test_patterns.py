@@ -137,38 +137,6 @@ def test_ignore_is_the_opposite():
     assert to_ignore(torch.tensor([True, False])).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("combine", [combine_masks, either_mask])
-def test_what_cannot_be_combined_is_named(combine):
-    with pytest.raises(ValueError, match=rf"{combine.__name__}: expected shapes that broadcast.*\(2, 3\), \(4,\)"):
-        combine(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, dtype=torch.bool))
-    with pytest.raises(ValueError, match=r"dtype torch.bool"):
-        combine(torch.ones(2), torch.ones(2, dtype=torch.bool))
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: window_mask(3, window=0), "window: expected at least 1, got 0"),
-        (lambda: strided_mask(3, stride=-1), "stride: expected at least 1, got -1"),
-        (lambda: global_mask(3, tokens=(1, -2)), "tokens: expected at least 0, got -2"),
-        (lambda: prefix_mask(3, prefix=-1), "prefix: expected at least 0, got -1"),
-        (lambda: document_mask(3, lengths=(2, 0)), "lengths: expected at least 1, got 0"),
-        (lambda: window_mask(0, window=1), "query_len: expected at least 1, got 0"),
-        (lambda: window_mask(2, 0, window=1), "key_len: expected at least 1, got 0"),
-        (lambda: cross_mask(torch.ones(2, 3), torch.ones(3, 3)), "one batch size, got 2 and 3"),
-        (lambda: causal_mask(0), "expected lengths of at least 1, got query_len=0"),
-        (lambda: causal_mask(3, 0), "expected lengths of at least 1, got .*key_len=0"),
-        (lambda: padding_mask(torch.tensor([1, 0])), r"expected .*\(batch, key\).*\(2,\)"),
-        (lambda: combine_masks(causal_mask(2).float()), "expected .*torch.bool.*torch.float32"),
-        (lambda: to_additive(torch.ones(2)), "expected .*torch.bool.*torch.float32"),
-        (lambda: to_ignore(torch.ones(2, dtype=torch.int64)), "expected .*torch.bool.*torch.int64"),
-    ],
-)
-def test_what_makes_no_mask_is_refused_with_its_name(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 @pytest.mark.parametrize("name", MASKS)
 @pytest.mark.parametrize(("query_len", "key_len"), [(1, 1), (7, 7), (3, 8), (8, 3)])
 def test_every_entry_makes_a_mask_of_token_ids(name, query_len, key_len):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.toys import build, largest_error, random_ids, run
-from tfm_core import POSITIONAL, alibi_slopes, apply_rotary, recording, sinusoidal_encoding, t5_buckets
+from tfm_core import POSITIONAL, apply_rotary, recording, sinusoidal_encoding, t5_buckets
 from tfm_core.positional.maths import t5_shared_from
 from tfm_core.positional.schemes import PLAIN, T5
 
@@ -76,18 +76,6 @@ def test_rotary_keeps_the_dtype_and_works_in_float32_at_least(dtype, bound):
     turned = apply_rotary(x)
     assert turned.dtype == dtype
     assert largest_error(turned.double(), apply_rotary(x.double())) < bound
-
-
-@pytest.mark.parametrize(
-    ("num_heads", "expected"),
-    [
-        (8, [2**-1, 2**-2, 2**-3, 2**-4, 2**-5, 2**-6, 2**-7, 2**-8]),
-        (3, [2**-4, 2**-8, 2**-2]),
-        (6, [2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3]),
-    ],
-)
-def test_alibi_slopes_are_the_paper_s(num_heads, expected):
-    assert alibi_slopes(num_heads).tolist() == expected
 
 
 @pytest.mark.parametrize("num_heads", [4, 12, 16])
@@ -184,30 +172,3 @@ def test_every_scheme_goes_on_for_ever_but_one_that_says_where_it_ends(positiona
             model(tokens)
     else:
         assert model(tokens).isfinite().all()
-
-
-@pytest.mark.parametrize("positional", POSITIONAL)
-def test_cross_attention_has_no_positions(positional):
-    model = build(positional=positional, architecture="encoder-decoder")
-    with recording() as trace:
-        run(model, random_ids(1, 5))
-    inner = {site.rsplit(".", 1)[-1] for site in trace if "cross_attention" in site}
-    assert not inner & {"rotated_query", "rotated_key", "position_bias"}
-
-
-@pytest.mark.parametrize(
-    ("call", "parts"),
-    [
-        (lambda: sinusoidal_encoding(0, 4), ["seq_len >= 1", "0, 4"]),
-        (lambda: apply_rotary(torch.ones(4, 3)), ["even width", "(4, 3)"]),
-        (lambda: apply_rotary(torch.ones(4, 2).long()), ["floats", "torch.int64"]),
-        (lambda: apply_rotary(torch.ones(4, 2), torch.arange(5)), ["positions of 4 places", "(5,)"]),
-        (lambda: alibi_slopes(0), ["at least 1 head", "0"]),
-        (lambda: t5_buckets(torch.arange(3), bidirectional=True, num_buckets=2), ["2 buckets", "got 1 a side"]),
-    ],
-    ids=["no length", "odd width", "whole numbers", "other length", "no heads", "one bucket"],
-)
-def test_what_a_scheme_cannot_do_is_refused_in_words(call, parts):
-    with pytest.raises(ValueError, match=r"expected .*got") as error:
-        call()
-    assert all(part in str(error.value) for part in parts)

@@ -70,9 +70,3 @@ def test_a_width_hangs_on_its_seed_and_on_nothing_else_that_is_tried():
     before = torch.random.get_rng_state()
     scale_experiment([3], draws=2)
     assert torch.equal(torch.random.get_rng_state(), before)
-
-
-@pytest.mark.parametrize("wrong", [{"widths": []}, {"widths": [0]}, {"draws": 0}, {"keys": 1}])
-def test_what_measures_nothing_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"expected widths of at least 1, .* got widths="):
-        scale_experiment(**{"widths": [4], **wrong})

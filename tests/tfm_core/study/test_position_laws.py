@@ -175,9 +175,3 @@ def test_noise_has_one_nearest_pair_and_rows_that_repeat_tie(width):
     noise[[5, 90, 200]] = noise[0].clone()
     nearest = closest(noise)
     assert (nearest.distance, nearest.ties, nearest.step) == (0, 6, None)
-
-
-def test_a_single_row_has_no_neighbour():
-    with pytest.raises(ValueError, match="expected 2 rows or more, got 1"):
-        closest(torch.ones(1, 4))
-    assert closest(torch.tensor([[0.0], [3.0]])).distance == 3

@@ -119,8 +119,3 @@ def test_what_bags_of_words_reach():
 
 def test_a_fixed_set_is_learned_from_once():
     assert trained_on(of_task("authors", seed=5)).source.equal(side(of_task("authors"), held_out=False).source)
-
-
-def test_a_task_without_labels_has_none():
-    with pytest.raises(ValueError, match="expected one with a label for the whole sequence, got 'reverse'"):
-        baselines(of_task("reverse"))
