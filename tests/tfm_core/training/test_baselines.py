@@ -14,7 +14,6 @@ from tfm_core.training.baselines import (
     label_ids,
     labels_of,
     logistic_regression,
-    lowest,
     naive_bayes,
     regression_loss,
     trained_on,
@@ -70,15 +69,6 @@ def test_logistic_regression_is_that_of_torch_s_optimizer(examples):
     solver.step(slope)
     theirs = regression_loss(counts, labels, weights, biases).item()
     assert ours.item() <= theirs + 1e-4
-
-
-def test_lowest_finds_the_bottom_of_a_bowl():
-    bowl, bottom = torch.diag(torch.tensor([1.0, 10.0, 100.0], dtype=torch.float64)), torch.tensor([3.0, -2.0, 1.0])
-
-    def slope(at):
-        return float((at - bottom) @ bowl @ (at - bottom) / 2), bowl @ (at - bottom)
-
-    torch.testing.assert_close(lowest(slope, torch.zeros(3, dtype=torch.float64)), bottom.double(), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("name", LABELLED)

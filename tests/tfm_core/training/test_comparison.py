@@ -169,31 +169,21 @@ def test_anything_else_is_no_comparison(change):
             files.read(text)
 
 
-def test_the_store_keeps_the_latest_and_finds_what_is_shipped(tmp_path):
-    shipped, here = (
-        Outcomes(Folder(tmp_path / "shipped")),
-        Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped"),
-    )
-    old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.6] * 3})
-    assert here.find("reverse") is None
-    assert here.find("../reverse") is None
+def test_the_store_keeps_the_latest_of_all_processes_and_finds_what_is_shipped(tmp_path):
+    shipped = Outcomes(Folder(tmp_path / "shipped"))
+    here, elsewhere = (Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped") for _ in range(2))
+    old, new, newest = (comparison({"learned": [share] * 3}) for share in (0.5, 0.6, 0.75))
+    assert here.find("reverse") is here.find("../reverse") is None
     shipped.keep(old)
     assert here.find("reverse") == old
     here.keep(new)
-    assert here.find("reverse") == new
-    assert Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped").find("reverse") == new
+    assert here.find("reverse") == elsewhere.find("reverse") == new
+    elsewhere.keep(newest)
+    assert here.find("reverse") == newest
+    (tmp_path / "here" / "compare-reverse.json").unlink()  # there was no room for it any more
+    assert here.find("reverse") == newest
     assert shipped.find("reverse") == old
     assert here.problem == ""
-
-
-def test_what_another_process_has_written_since_is_found(tmp_path):
-    here, elsewhere = Outcomes(Folder(tmp_path), shipped=tmp_path), Outcomes(Folder(tmp_path), shipped=tmp_path)
-    old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.75] * 3})
-    here.keep(old)
-    elsewhere.keep(new)
-    assert here.find("reverse") == new
-    (tmp_path / "compare-reverse.json").unlink()  # there was no room for it any more
-    assert here.find("reverse") == new
 
 
 @pytest.mark.parametrize("content", ["", "{}", "x" * (MOST_BYTES + 1), "\ud800"])

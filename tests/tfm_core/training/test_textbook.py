@@ -35,13 +35,6 @@ def test_the_sizes_are_the_textbook_s(name):
     assert parameters(model) == 182_147  # as published for vocabulary 500, 3 layers of 64/4/256, 3 classes
 
 
-@pytest.mark.parametrize("name", BOTH)
-def test_sides_share_no_sequence(name):
-    sides = [{tuple(row) for row in side(of_task(name), held_out=out).source.tolist()} for out in (True, False)]
-    assert not sides[0] & sides[1]
-    assert sum(map(len, sides)) == 5000
-
-
 def test_labels_are_those_of_the_rule():
     examples = TEXTBOOK.examples()
     for ids, label in zip(examples.source.tolist(), examples.answers.tolist(), strict=True):

@@ -7,9 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.tfm_core.training.runs import same_numbers, small, to_the_end, trained
+from tests.tfm_core.training.runs import same_numbers, small, to_the_end
 from tfm_core.training.config import of_task, read_name
-from tfm_core.training.examples import EVALUATED, FINAL, batches, held_out
+from tfm_core.training.examples import EVALUATED, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.schedule import RISE, is_point, is_snapshot, rate
 from tfm_core.training.tasks.table import TASKS
@@ -124,21 +124,6 @@ def test_what_a_run_holds(task, steps):
     for point in run.points:
         assert len(point.scores) == len(config.about.patterns)
         assert all(0 <= head <= 1 for pattern in point.scores for layer in pattern for head in layer)
-
-
-def test_the_last_point_is_measured_over_many_examples():
-    run = trained(steps=9)
-    model = network(run.config).eval()
-    model.load_state_dict(dict(run.weights))
-    examples = held_out(run.config, FINAL)
-    assert len(examples) == FINAL == 2048
-    with torch.no_grad():
-        logits = model(examples.source)
-    right = logits.argmax(-1) == examples.answers
-    assert run.last.accuracy == pytest.approx(right.float().mean().item(), abs=1e-7)
-    assert run.last.exact == pytest.approx(right.all(1).float().mean().item(), abs=1e-7)
-    assert run.last.loss == pytest.approx(F.cross_entropy(logits.flatten(0, 1), examples.answers.flatten()).item())
-    assert torch.equal(run.said[-1], logits[:2].argmax(-1))
 
 
 def test_reports_say_how_far_it_is(monkeypatch):
