@@ -78,7 +78,6 @@ def of(name: str, **fields) -> ModelState:
 
 @EVERY
 def test_it_keeps_the_laws_that_all_schemes_keep(name):
-    laws.test_the_last_of_fewer_queries_stands_at_the_last_key(name)
     laws.test_tokens_after_a_cache_have_the_positions_that_they_have_in_the_whole_text(name)
     laws.test_each_pair_that_turns_turns_once_in_its_wavelength(name)
     for architecture in ("encoder", "decoder", "encoder-decoder"):

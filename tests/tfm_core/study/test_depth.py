@@ -13,17 +13,9 @@ from tfm_core.model.layer import TransformerLayer
 from tfm_core.study.depth import WIRINGS, mean_cosine, parameter_gradients, signals_by_depth
 
 
-def model(norm: str, layers: int = 3) -> Transformer:
-    config = TransformerConfig(
-        vocab_size=9,
-        architecture="decoder",
-        d_model=8,
-        num_heads=2,
-        num_layers=layers,
-        positional="none",
-        norm=norm,
-        seed=2,
-    )
+def model(norm: str, layers: int = 3, positional: str = "none") -> Transformer:
+    sizes = {"vocab_size": 9, "d_model": 8, "num_heads": 2, "num_layers": layers, "seed": 2}
+    config = TransformerConfig(**sizes, architecture="decoder", positional=positional, norm=norm)
     return Transformer(config).double().eval()
 
 
@@ -31,14 +23,16 @@ def layers_of(transformer: Transformer) -> list[TransformerLayer]:
     return [layer for layer in transformer.stack.layers if isinstance(layer, TransformerLayer)]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_two_wirings_are_the_models_own(norm: str) -> None:
-    transformer = model(norm)
+@pytest.mark.parametrize("positional", ["none", "rope"])  # which acts inside the attention
+@pytest.mark.parametrize("norm", NORMS)
+def test_two_wirings_are_the_models_own(norm: str, positional: str) -> None:
+    transformer = model(norm, positional=positional)
     with torch.no_grad(), recording("*.residual_*") as trace:
         transformer(torch.tensor([[1, 2, 3, 2]]))
     sites = ["layers.0.self_attention.residual_before"]
     sites += [f"layers.{number}.feed_forward.residual_after" for number in range(3)]
-    measured = signals_by_depth(layers_of(transformer), trace[sites[0]], mask=causal_mask(4))[f"{norm}-norm"]
+    settings = {"mask": causal_mask(4), "positional": transformer.stack.positional}
+    measured = signals_by_depth(layers_of(transformer), trace[sites[0]], **settings)[f"{norm}-norm"]
     torch.testing.assert_close(measured.forward, torch.stack([trace[site].norm(dim=-1) for site in sites]))
 
 
@@ -67,7 +61,7 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
     assert all(parameter.grad is None for layer in layers for parameter in layer.parameters())
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("norm", NORMS)
 def test_the_gradient_of_parameters_is_that_of_torchs_own_encoder(norm: str) -> None:
     """The reference is nn.TransformerEncoder, with its own final norm after pre-norm, and loss.backward()."""
     layers = layers_of(model(norm, 5))
@@ -104,17 +98,6 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
     measured = signals_by_depth(layers_of(model("pre")), x)["pre-norm"]
     torch.testing.assert_close(measured.similarity[0], mean_cosine(x))
     assert measured.similarity.shape == (4, 2)
-
-
-def test_a_scheme_inside_the_attention_acts() -> None:
-    config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
-    transformer = Transformer(config).double().eval()
-    with torch.no_grad(), recording("*.residual_*") as trace:
-        transformer(torch.tensor([[1, 2, 3, 2]]))
-    x, last = trace["layers.0.self_attention.residual_before"], trace["layers.1.feed_forward.residual_after"]
-    positional = transformer.stack.positional
-    measured = signals_by_depth(layers_of(transformer), x, positional=positional)["pre-norm"]
-    torch.testing.assert_close(measured.forward[-1], last.norm(dim=-1))
 
 
 # the logit lens, beside models that really end after each layer
