@@ -16,6 +16,7 @@ from tests.laws.test_all_panels import faults
 from tests.opening import ROOT, new_app
 from tests.pages.test_app import text_on, widget
 from tests.tfm_core.positional import test_schemes as laws
+from tests.tfm_core.profiling import test_costs as operations
 from tests.tfm_core.profiling import test_kinds as kinds
 from tests.tfm_core.profiling import test_peaks as peaks
 from tests.tfm_core.toys import build, largest_error, random_ids, run
@@ -149,15 +150,13 @@ def test_blocks_have_as_many_parameters_as_the_model(name):
 
 @EVERY
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_what_it_costs_is_what_is_measured(name, kind, monkeypatch):
+def test_what_it_costs_is_what_is_measured(name, kind):
     """Parameters and operations to the last, memory as near as that of other schemes."""
     kind = {**kind, "positional": name}
     kinds.test_parameters_are_as_many_as_the_module_has(kind)
     for target in ("with weights", "without weights", "fused", "nn.MultiheadAttention", "nn.TransformerEncoder"):
-        for way in kinds.WAYS:
-            kinds.test_operations_are_as_many_as_torch_counts(kind, target, way, monkeypatch)
-    monkeypatch.undo()
-    enter(monkeypatch)
+        for way in operations.WAYS:
+            operations.test_operations_are_as_many_as_torch_counts(kind, target, way)
     for target in ("without weights", "fused", "fused math", "nn.TransformerEncoder"):
         peaks.test_of_every_kind(kind, peaks.NARROW, target)
 

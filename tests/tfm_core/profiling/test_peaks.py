@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 import torch
 
-from tests.tfm_core.profiling.kinds import KINDS, sized
+from tests.tfm_core.profiling.kinds import KINDS, OTHERS, sized
 from tfm_core.model.weights_in_parts import is_faster_written
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
 from tfm_core.profiling.costs import peak_memory
@@ -15,7 +15,6 @@ from tfm_core.profiling.run_subject import Subject
 LONG = Size(d_model=32, num_heads=4, num_layers=2, seq_len=320, batch=3)  # scores outgrow the cache
 NARROW = {"d_model": 32, "num_heads": 4, "num_layers": 2, "seq_len": 200, "batch": 3}
 WIDE = {"d_model": 64, "num_heads": 4, "num_layers": 2, "seq_len": 50, "batch": 8}
-OTHERS = ("LSTM", "GRU", "convolution")
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
 LIKE_ANOTHER = ("fused flash", "strided")  # "fused" takes the same kernel on a processor, "window" has a mask as well
 STACKS = [name for name in HERE if name not in OTHERS + LIKE_ANOTHER]
