@@ -18,7 +18,7 @@ from tests.pages.test_app import text_on, widget
 from tests.tfm_core.positional import test_schemes as laws
 from tests.tfm_core.profiling import test_costs as operations
 from tests.tfm_core.profiling import test_kinds as kinds
-from tests.tfm_core.profiling import test_peaks as peaks
+from tests.tfm_core.profiling import test_memory as peaks
 from tests.tfm_core.toys import build, largest_error, random_ids, run
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
