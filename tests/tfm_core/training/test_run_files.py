@@ -80,7 +80,6 @@ HEAD, MAPS = "weights.unembedding.weight", "maps.layers.0.self_attention.weights
     ("text", "words"),
     [
         ("", "expected the files of a run; Expecting value"),
-        (TEXT[:-20], "expected the files of a run"),
         ("[]", r"format: expected 1, got '\[\]'"),
         ("{}", "format: expected 1, got 'None'"),
         (changed(format=2), "format: expected 1, got '2'"),
@@ -119,8 +118,6 @@ def test_another_text_is_no_run(text, words):
     ("tensors", "words"),
     [
         (b"", "expected a safetensors file"),
-        (TENSORS[:100], "expected a safetensors file"),
-        (TENSORS[:-1], "expected a safetensors file"),
         (TENSORS + b"\0", "expected a safetensors file"),
         (b"\0" * 1000, "expected a safetensors file"),
         (HUGE, "expected a safetensors file"),
@@ -218,7 +215,6 @@ def of_config(config) -> dict[str, str]:
         (b"PK\x03\x04 a zip file, as torch.save writes", "in the format safetensors"),
         (pickle.dumps(dict(RUN.weights)), "in the format safetensors"),
         (as_file(RUN)[:-4], "in the format safetensors"),
-        (as_file(RUN)[:50], "in the format safetensors"),
         (HUGE, "in the format safetensors; .* 200,000 bytes, and here it would have 4,611,686,018,427,387,904"),
         (b"\2\0\0\0\0\0\0\0[]", "its header does not say what it holds"),
         (b"\2\0\0\0\0\0\0\0{]", "its header cannot be read"),
@@ -235,7 +231,6 @@ def of_config(config) -> dict[str, str]:
         (headed(of_config(CONFIG | {"seed": 10**400})), "header; seed: expected a whole number"),
         (headed(of_config(CONFIG | {"os": "rm"})), "expected the configuration of a run"),
         (headed(of_config(CONFIG | {"d_model": 32})), "expected shape"),
-        (headed(of_config(CONFIG), {"other": torch.zeros(3)}), "expected shape"),
         (headed(of_config(CONFIG), SPOILED),
          "unembedding.weight: expected finite numbers"),
         (headed(of_config(CONFIG), {name: value.half() for name, value in RUN.weights.items()}),

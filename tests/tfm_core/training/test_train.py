@@ -34,27 +34,31 @@ def test_it_begins_near_guessing(name):
     assert (first.done, first.snapshots) == (0, (0,))
 
 
+HARD = {"warmup": 3, "learning_rate": 0.05, "weight_decay": 0.1, "clip": LONGEST, "beta2": 0.98}
+
+
 @pytest.mark.parametrize(
     ("task", "changes"),
     [
-        ("reverse", {}),
-        ("induction", {"num_layers": 2}),
-        ("sort-decoder", {}),
-        ("copy", {"network": "lstm"}),
-        ("textbook", {"batch_size": 8}),
+        ("reverse", HARD),
+        ("induction", HARD | {"num_layers": 2}),
+        ("sort-decoder", HARD),
+        ("copy", HARD | {"network": "lstm"}),
+        ("textbook", HARD | {"batch_size": 8}),
+        ("textbook", {"batch_size": 8}),  # as it comes: a constant rate, gradients as they are
     ],
 )
 def test_five_steps_are_those_of_a_loop_by_hand(task, changes):
-    changes |= {"clip": LONGEST, "beta2": 0.98}
-    config = small(task, steps=5, dropout=0.0, warmup=3, learning_rate=0.05, weight_decay=0.1, **changes)
+    config = small(task, steps=5, dropout=0.0, **changes)
     run = to_the_end(config)
     torch.manual_seed(99)  # of which nothing may depend
     model = network(config)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
+    adam = {"lr": 1.0, "betas": (0.9, changes.get("beta2", 0.999)), "eps": 1e-8}
+    optimizer = torch.optim.AdamW(model.parameters(), **adam, weight_decay=changes.get("weight_decay", 0.0))
     losses, cut = [], 0
     is_sure = {name: torch.ones_like(parameter, dtype=torch.bool) for name, parameter in model.named_parameters()}
     for step, examples in zip(range(1, 6), batches(config), strict=False):
-        optimizer.param_groups[0]["lr"] = rate(config, step)
+        optimizer.param_groups[0]["lr"] = rate(config, step) if "warmup" in changes else 1e-3
         optimizer.zero_grad()
         logits = model(*examples.inputs)
         asked = examples.answers != -100
@@ -65,7 +69,7 @@ def test_five_steps_are_those_of_a_loop_by_hand(task, changes):
         for name, parameter in model.named_parameters():
             # Where the gradient is 0 but for rounding, as that of keys' biases, Adam makes a step of the rounding.
             is_sure[name] &= parameter.grad.abs() > 1e-4
-            parameter.grad *= min(1, LONGEST / norm)
+            parameter.grad *= min(1, LONGEST / norm) if "clip" in changes else 1
         optimizer.step()
         losses.append(loss.item())
     assert run.losses.tolist() == pytest.approx(losses, abs=1e-5)
