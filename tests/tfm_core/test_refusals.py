@@ -16,6 +16,7 @@ from tests.tfm_core.profiling.test_kinds import NUMBERS
 from tests.tfm_core.toys import VOCAB, build, random_ids, shared, tiny
 from tfm_core import (
     ATTENTION,
+    Course,
     FeedForward,
     KeyValueCache,
     MultiHeadAttention,
@@ -129,7 +130,11 @@ def attended_from(kind: str) -> Tensor:
 
 
 def wrote(**changes: object) -> object:
-    return generate(decoder(), **{"prompt_ids": PROMPT, "steps": 3, **changes})
+    return generate(**{"model": decoder(), "prompt_ids": PROMPT, "steps": 3, **changes})
+
+
+def course() -> Course:
+    return written(decoder(), steps=2)
 
 
 def searched(**changes: object) -> object:
@@ -295,17 +300,11 @@ WRITING: Calls = [
     ),
     *(
         refusal
-        for kind in ("window", "strided", "linear")
+        for kind in WITHOUT_CACHE
         for refusal in (
-            (
-                lambda kind=kind: KeyValueCache(tiny(architecture="decoder", attention=kind)),
-                f"full, fused; got '{kind}'",
-            ),
+            (lambda kind=kind: KeyValueCache(decoder(attention=kind).config), f"full, fused; got '{kind}'"),
             (lambda kind=kind: attended_from(kind), "expected no stored keys, as it has no cache; got 3"),
-            (
-                lambda kind=kind: generate(decoder(attention=kind), PROMPT, steps=3),
-                "whose earlier tokens do not change",
-            ),
+            (lambda kind=kind: wrote(model=decoder(attention=kind)), "earlier tokens do not change"),
         )
     ),
     (lambda: shared(**BOTH)(IDS, IDS, cache=stored(4)), "expected none for an encoder-decoder"),
@@ -321,19 +320,10 @@ WRITING: Calls = [
     (lambda: wrote(context=0), "a context of at least 1, got 3 and 0"),
     (lambda: wrote(when_full="slide"), "when_full: expected one of window, stop; got 'slide'"),
     (lambda: wrote(context=2, when_full="stop"), "prompt_ids: expected at most context=2 tokens, got 3"),
-    (lambda: generate(shared(), PROMPT, steps=1), "expected a decoder, got 'encoder'"),
-    (
-        lambda: generate(decoder(positional="learned"), PROMPT, steps=1, context=49),
-        "max_len=48 learned positions, got 49",
-    ),
-    (
-        lambda: generate(decoder(positional="rope"), PROMPT, steps=2, earlier=written(decoder(), steps=2)),
-        "earlier: expected a course of TransformerConfig",
-    ),
-    (
-        lambda: wrote(context=8, earlier=written(decoder(), steps=2)),
-        "with context=8; got one of … with context=None",
-    ),
+    (lambda: wrote(model=shared()), "expected a decoder, got 'encoder'"),
+    (lambda: wrote(model=decoder(positional="learned"), context=49), "max_len=48 learned positions, got 49"),
+    (lambda: wrote(model=decoder(positional="rope"), earlier=course()), "earlier: expected a course of Transformer"),
+    (lambda: wrote(context=8, earlier=course()), "with context=8; got one of … with context=None"),
     (lambda: searched(width=0), "a width from 1 to 8, at least 1 step and 1 token of a prompt; got 0, 3 and 3"),
     (lambda: searched(width=9), "got 9, 3 and 3"),
     (lambda: searched(steps=0), "got 2, 0 and 3"),
@@ -351,10 +341,7 @@ WRITING: Calls = [
     (lambda: to_gpt2(decoder(activation="swiglu")), "expected activation gelu, as its network has no gate"),
     (lambda: to_gpt2(decoder(positional="rope")), "positional none or sinusoidal or learned, as it adds positions"),
     (lambda: to_gpt2(decoder(attention="window")), "expected attention full or fused, as each of its queries sees all"),
-    (
-        lambda: Sampling(temperature=0),
-        "temperature: … 0.05 to 5; its limit at 0 is greedy=True; got 0",
-    ),
+    (lambda: Sampling(temperature=0), "temperature: … 0.05 to 5; its limit at 0 is greedy=True; got 0"),
     (lambda: Sampling(temperature=5.1), "temperature: expected a number from 0.05 to 5; got 5.1"),
     (lambda: Sampling(temperature=math.nan), "got nan"),
     (lambda: Sampling(temperature=True), "got True"),
