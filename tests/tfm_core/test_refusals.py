@@ -91,11 +91,11 @@ def tiled(*shapes: tuple[int, ...], rows: int = 1) -> object:
     return list(tiles(*map(torch.zeros, shapes), rows=rows, columns=1))
 
 
-def both(source: Tensor = IDS, target: Tensor | None = None, **masks: Tensor) -> Tensor:
+def translated(source: Tensor = IDS, target: Tensor | None = None, **masks: Tensor) -> Tensor:
     return shared(**BOTH)(source, target, **masks)
 
 
-def one(*inputs: object, **more: object) -> Tensor:
+def encoded(*inputs: object, **more: object) -> Tensor:
     return shared()(*inputs, **more)
 
 
@@ -118,7 +118,7 @@ def stored(count: int, *, batch: int = 2) -> KeyValueCache:
 
 
 def learned_on(count: int, *, batch: int = 2, mask: Tensor | None = None) -> Tensor:
-    """So many tokens behind 40 that are stored."""
+    """Logits of so many tokens behind 40 that are stored."""
     return decoder(positional="learned")(random_ids(batch, count), mask=mask, cache=stored(40))
 
 
@@ -181,31 +181,31 @@ ATTENTIONS: Calls = [
 ]
 
 MODELS: Calls = [
-    (lambda: one(IDS + VOCAB), f"source … vocab_size=23 … {int(IDS.max()) + VOCAB}"),
-    (lambda: one(IDS * 0 - 1), "source … vocab_size=23 … -1"),
-    (lambda: one([[1, 2]]), "source … tensor … list"),
-    (lambda: one(IDS.float()), "source … int64 … torch.float32"),
-    (lambda: one(IDS > 3), "source … int64 … torch.bool"),
-    (lambda: one(IDS[0]), "source … (batch, seq) … (4,)"),
-    (lambda: one(IDS[None]), "source … (batch, seq) … (1, 2, 4)"),
-    (lambda: one(IDS[:, :0]), "source … (2, 0)"),
-    (lambda: one(IDS[:0]), "source … (0, 4)"),
+    (lambda: encoded(IDS + VOCAB), f"source … vocab_size=23 … {int(IDS.max()) + VOCAB}"),
+    (lambda: encoded(IDS * 0 - 1), "source … vocab_size=23 … -1"),
+    (lambda: encoded([[1, 2]]), "source … tensor … list"),
+    (lambda: encoded(IDS.float()), "source … int64 … torch.float32"),
+    (lambda: encoded(IDS > 3), "source … int64 … torch.bool"),
+    (lambda: encoded(IDS[0]), "source … (batch, seq) … (4,)"),
+    (lambda: encoded(IDS[None]), "source … (batch, seq) … (1, 2, 4)"),
+    (lambda: encoded(IDS[:, :0]), "source … (2, 0)"),
+    (lambda: encoded(IDS[:0]), "source … (0, 4)"),
     (lambda: build(positional="learned", max_len=3)(IDS), "max_len=3 … 4"),
     (lambda: build(positional="learned", max_len=3, **BOTH)(IDS[:, :2], IDS), "max_len=3 … 4"),
-    (lambda: both(), "model(source, target) … no target"),
-    (lambda: one(IDS, IDS), "model(tokens) … 'encoder' … target"),
+    (lambda: translated(), "model(source, target) … no target"),
+    (lambda: encoded(IDS, IDS), "model(tokens) … 'encoder' … target"),
     (lambda: decoder()(IDS, IDS), "model(tokens) … 'decoder'"),
-    (lambda: one(IDS, cross_mask=causal_mask(4)), "model(tokens) … cross_mask"),
-    (lambda: both(target=IDS + VOCAB), "target … vocab_size=23"),
-    (lambda: both(target=IDS.double()), "target … int64 … torch.float64"),
-    (lambda: both(target=IDS[:, :0]), "target … (2, 0)"),
-    (lambda: both(target=IDS[:1]), "one batch size … 2 and 1"),
-    (lambda: one(IDS, mask=[[True]]), "mask … torch.bool … list"),
-    (lambda: one(IDS, mask=torch.ones(4, 4).long()), "mask … torch.bool … torch.int64"),
-    (lambda: one(IDS, mask=causal_mask(3)), "mask … (2, 4, 4, 4) … (3, 3)"),
-    (lambda: both(target=IDS[:, :3], mask=causal_mask(4)), "mask … (2, 4, 3, 3) … (4, 4)"),
-    (lambda: both(target=IDS[:, :3], cross_mask=causal_mask(4, 3)), "cross_mask … (2, 4, 3, 4) … (4, 3)"),
-    (lambda: both(target=IDS, cross_mask=torch.ones(4, 4)), "cross_mask … torch.bool … torch.float32"),
+    (lambda: encoded(IDS, cross_mask=causal_mask(4)), "model(tokens) … cross_mask"),
+    (lambda: translated(target=IDS + VOCAB), "target … vocab_size=23"),
+    (lambda: translated(target=IDS.double()), "target … int64 … torch.float64"),
+    (lambda: translated(target=IDS[:, :0]), "target … (2, 0)"),
+    (lambda: translated(target=IDS[:1]), "one batch size … 2 and 1"),
+    (lambda: encoded(IDS, mask=[[True]]), "mask … torch.bool … list"),
+    (lambda: encoded(IDS, mask=torch.ones(4, 4).long()), "mask … torch.bool … torch.int64"),
+    (lambda: encoded(IDS, mask=causal_mask(3)), "mask … (2, 4, 4, 4) … (3, 3)"),
+    (lambda: translated(target=IDS[:, :3], mask=causal_mask(4)), "mask … (2, 4, 3, 3) … (4, 4)"),
+    (lambda: translated(target=IDS[:, :3], cross_mask=causal_mask(4, 3)), "cross_mask … (2, 4, 3, 4) … (4, 3)"),
+    (lambda: translated(target=IDS, cross_mask=torch.ones(4, 4)), "cross_mask … torch.bool … torch.float32"),
     (lambda: FeedForward(8, 0), "at least 1 … 8 and 0"),
     (lambda: FeedForward(8, 12, activation="tanh"), "activation … relu, gelu … 'tanh'"),
     (lambda: layer(norm="both"), "norm … pre, post … 'both'"),

@@ -87,13 +87,15 @@ def test_the_gradient_of_parameters_is_that_of_torchs_own_encoder(norm: str) -> 
 def test_near_the_output_the_gradient_of_parameters_shrinks_with_depth_in_pre_norm_alone() -> None:
     """Xiong et al. 2020, theorem 1: like 1 / √layers in pre-norm, and in post-norm not at all; means of eight seeds."""
 
+    norms = ("pre-norm", "post-norm")
+
     def last(layers: int) -> dict[str, float]:
         sizes = []
         for seed in range(8):
             config = TransformerConfig(vocab_size=9, d_model=32, num_heads=4, num_layers=layers, seed=seed)
             x = draw(seed, "x", (1, 8, 32), std=1.0).double()
-            sizes.append(parameter_gradients(layers_of(Transformer(config).double().eval()), x))
-        return {norm: sum(float(size[norm][-1]) for size in sizes) / 8 for norm in ("pre-norm", "post-norm")}
+            sizes.append(parameter_gradients(layers_of(Transformer(config).double().eval()), x, norms))
+        return {norm: sum(float(size[norm][-1]) for size in sizes) / 8 for norm in norms}
 
     shallow, deep = last(3), last(48)
     assert 3 < shallow["pre-norm"] / deep["pre-norm"] < 5  # √(48 / 3) = 4
