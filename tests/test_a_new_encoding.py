@@ -6,6 +6,7 @@
 import inspect
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 import torch
@@ -15,13 +16,16 @@ from tests.example_encodings import ENCODINGS
 from tests.laws.test_all_panels import faults
 from tests.opening import ROOT, new_app
 from tests.pages.test_app import text_on, widget
+from tests.tfm_core.generation import test_cache as caches
+from tests.tfm_core.model import test_recomputed as recordings
 from tests.tfm_core.positional import test_schemes as laws
+from tests.tfm_core.profiling import test_costs as operations
 from tests.tfm_core.profiling import test_kinds as kinds
-from tests.tfm_core.profiling import test_peaks as peaks
-from tests.tfm_core.toys import build, largest_error, random_ids, run
+from tests.tfm_core.profiling import test_memory as peaks
+from tests.tfm_core.toys import build, largest_error, random_ids
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
-from tfm_core import POSITIONAL, KeyValueCache, TransformerConfig, generate, stack_blocks, surprise
+from tfm_core import ARCHITECTURES, POSITIONAL, TransformerConfig, generate, stack_blocks, surprise
 from tfm_core.model.kind import MAX_LEN
 from tfm_core.positional.schemes import Rotary
 from tfm_core.profiling import TARGETS, Row, Setup, Size, costs
@@ -51,6 +55,8 @@ KINDS = (
     {"causal": True, "norm": "post", "activation": "relu"},
     {"architecture": "encoder-decoder", "vocab_size": 500},
 )
+LIKE = {"ramp": "sinusoidal", "slowed": "rope", "logarithm": "alibi"}  # the same place, and nothing that is trained
+UNLIKE = [name for name in ENCODINGS if name not in LIKE]
 WIDE = {"length": 70, "width": 6, "heads": 3, "max_len": 24}
 
 
@@ -78,23 +84,13 @@ def of(name: str, **fields) -> ModelState:
 
 @EVERY
 def test_it_keeps_the_laws_that_all_schemes_keep(name):
-    laws.test_the_last_of_fewer_queries_stands_at_the_last_key(name)
     laws.test_tokens_after_a_cache_have_the_positions_that_they_have_in_the_whole_text(name)
     laws.test_each_pair_that_turns_turns_once_in_its_wavelength(name)
-    for architecture in ("encoder", "decoder", "encoder-decoder"):
+    caches.test_the_recording_shows_new_queries_over_all_keys(name)
+    for architecture in ARCHITECTURES:
         laws.test_only_the_scheme_without_positions_is_blind_to_the_order(name, architecture)
-
-
-@EVERY
-@pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
-def test_a_model_runs_with_it_and_with_a_cache(name, architecture):
-    model, tokens = build(positional=name, architecture=architecture), random_ids(1, 9)
-    assert run(model, tokens).isfinite().all()
-    if architecture == "decoder":
-        cache = KeyValueCache(model.config)
-        with torch.no_grad():
-            parts = [model(tokens[:, begin:end], cache=cache) for begin, end in ((0, 4), (4, 9))]
-            assert largest_error(torch.cat(parts, 1), model(tokens)) < 1e-5
+        recordings.test_every_site_follows_from_its_predecessors(architecture, "pre", name, torch.float64)
+        recordings.test_the_names_and_order_of_all_sites(architecture, "pre", name)
 
 
 @EVERY
@@ -148,22 +144,26 @@ def test_blocks_have_as_many_parameters_as_the_model(name):
 # what it costs
 
 
-@EVERY
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_what_it_costs_is_what_is_measured(name, kind, monkeypatch):
-    """Parameters and operations to the last, memory as near as that of other schemes."""
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*product((name for name in ENCODINGS if name not in LIKE), KINDS), *zip(LIKE, KINDS, strict=True)],
+    ids=str,
+)
+def test_what_it_costs_is_what_is_measured(name, kind):
+    """Parameters and operations to the last, memory as near as that of other schemes.
+
+    What is like another scheme is so in all kinds, as the next test has it, and is measured in one.
+    """
     kind = {**kind, "positional": name}
     kinds.test_parameters_are_as_many_as_the_module_has(kind)
     for target in ("with weights", "without weights", "fused", "nn.MultiheadAttention", "nn.TransformerEncoder"):
-        for way in kinds.WAYS:
-            kinds.test_operations_are_as_many_as_torch_counts(kind, target, way, monkeypatch)
-    monkeypatch.undo()
-    enter(monkeypatch)
+        for way in operations.WAYS:
+            operations.test_operations_are_as_many_as_torch_counts(kind, target, way)
     for target in ("without weights", "fused", "fused math", "nn.TransformerEncoder"):
         peaks.test_of_every_kind(kind, peaks.NARROW, target)
 
 
-@pytest.mark.parametrize(("name", "like"), [("ramp", "sinusoidal"), ("slowed", "rope"), ("logarithm", "alibi")])
+@pytest.mark.parametrize(("name", "like"), LIKE.items())
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_it_is_foretold_what_another_scheme_of_its_place_is(name, like, kind):
     """What is foretold is right to the byte: a measurement leaves room for what is small."""
@@ -243,9 +243,10 @@ def test_every_picture_of_schemes_shows_it(name, fields):
 
 
 @EVERY
-@pytest.mark.parametrize("view", ["model", "fault", "table"])
-def test_the_other_views_of_positions_show_it(name, view):
-    architecture = "decoder" if view == "fault" else "encoder-decoder"
+@pytest.mark.parametrize(
+    ("view", "architecture"), [("model", "encoder-decoder"), ("fault", "decoder"), ("table", "encoder-decoder")]
+)
+def test_the_other_views_of_positions_show_it(name, view, architecture):
     assert not problems_of(of(name, architecture=architecture), "positions", view=view, a=name)
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.tfm_core.generation.writing import PROMPT, decoder, every_scheme, tokens_of
-from tests.tfm_core.toys import VOCAB, build, scramble, shared
+from tests.tfm_core.toys import VOCAB, build, scramble
 from tfm_core import ATTENTION, Sampling, beam_search, generate, to_gpt2
 
 
@@ -109,18 +109,3 @@ def test_kinds_without_a_cache_are_read_anew_each_time(name):
 def test_each_step_reads_a_token_of_each_beam(read):
     beam_search(decoder(), PROMPT, width=4, steps=6)
     assert read == [3, 1, 1, 1, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("changes", "parts"),
-    [
-        ({"width": 0}, "a width from 1 to 8, at least 1 step and 1 token of a prompt; got 0, 3 and 3"),
-        ({"width": 9}, "got 9, 3 and 3"),
-        ({"steps": 0}, "got 2, 0 and 3"),
-        ({"prompt_ids": []}, "got 2, 3 and 0"),
-        ({"model": shared()}, "expected a decoder, got 'encoder'"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused_in_words(changes, parts):
-    with pytest.raises(ValueError, match=parts):
-        beam_search(**{"model": decoder(), "prompt_ids": PROMPT, "width": 2, "steps": 3, **changes})

@@ -104,11 +104,3 @@ def test_a_course_never_changes_and_knows_its_size():
         course.prompt = ()
     with pytest.raises(TypeError):
         course.caches[0] = None
-
-
-def test_an_earlier_course_of_something_else_is_refused():
-    course = written(decoder(), steps=2)
-    with pytest.raises(ValueError, match="earlier: expected a course of TransformerConfig"):
-        generate(decoder(positional="rope"), PROMPT, steps=2, earlier=course)
-    with pytest.raises(ValueError, match=r"with context=8; got one of .* with context=None"):
-        generate(decoder(), PROMPT, steps=2, context=8, earlier=course)

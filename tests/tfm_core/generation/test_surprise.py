@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.examples import shared_by
 from tests.tfm_core.generation.writing import decoder, every_scheme
-from tests.tfm_core.toys import VOCAB, build, random_ids, shared
+from tests.tfm_core.toys import VOCAB, build, random_ids
 from tfm_core import POSITIONAL, surprise
 from tfm_core.generation.surprise import windows
 
@@ -74,17 +74,3 @@ def test_a_model_that_knows_nothing_has_as_many_choices_as_tokens():
     assert got.entropies.tolist() == pytest.approx([math.log(VOCAB)] * 2)
     assert got.ranks.tolist() == [1, 1]
     assert got.likeliest.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("call", "parts"),
-    [
-        (lambda: surprise(shared(), [1, 2]), "expected a decoder, got 'encoder'"),
-        (lambda: surprise(decoder(), [1]), "at least 2 tokens and a context of at least 2; got 1 and None"),
-        (lambda: surprise(decoder(), [1, 2], context=1), "got 2 and 1"),
-        (lambda: surprise(decoder(), [1, 2]).bits_per_byte(0), "expected at least 1 byte, got 0"),
-    ],
-)
-def test_what_cannot_be_scored_is_refused_in_words(call, parts):
-    with pytest.raises(ValueError, match=parts):
-        call()

@@ -27,31 +27,39 @@ lengths = st.integers(1, 14)
 numbers = st.integers(1, 8)
 
 
-def loop(query_len, key_len, sees):
-    """The keys each query sees, `sees(i, j)`: counted from the first key, with the last query beside the last key."""
-    return [[bool(sees(q + key_len - query_len, k)) for k in range(key_len)] for q in range(query_len)]
+def documents(i, j, keys, lengths):
+    of = [document for document, length in enumerate(lengths) for _ in range(length)]
+    first, second = ((of[place] if place < len(of) else len(lengths)) if place >= 0 else 0 for place in (i, j))
+    return first == second
 
 
-@given(lengths, lengths, st.integers(0, 4))
-def test_a_diagonal_lets_each_query_see_so_many_tokens_ahead(queries, keys, diagonal):
-    mask = causal_mask(queries, keys, diagonal=diagonal)
+def in_stride(i, j, keys, stride):
+    return j in range(i - stride + 1, i + stride) or j in range(i % stride, max(keys, i) + stride, stride)
+
+
+# Each mask, values of its argument, and whether query i sees key j of so many keys.
+DEFINITIONS = {
+    "diagonal": (causal_mask, st.integers(0, 4), lambda i, j, keys, diagonal: j <= i + diagonal),
+    "window": (window_mask, numbers, lambda i, j, keys, window: j in range(i - window + 1, i + window)),
+    "stride": (strided_mask, numbers, in_stride),
+    "tokens": (global_mask, st.lists(st.integers(0, 20), max_size=4), lambda i, j, keys, tokens: {i, j} & {*tokens}),
+    "prefix": (prefix_mask, st.integers(0, 8), lambda i, j, keys, prefix: j <= i or j < prefix),
+    "lengths": (document_mask, st.lists(numbers, max_size=4), documents),
+}
+
+
+@pytest.mark.parametrize("argument", DEFINITIONS)
+@given(lengths, lengths, st.data())
+def test_each_query_sees_the_keys_of_the_definition(argument, queries, keys, data):
+    """Places are counted from the first key, with the last query beside the last key."""
+    make, values, sees = DEFINITIONS[argument]
+    value = data.draw(values)
+    mask = make(queries, keys, **{argument: value})
+    places = range(keys - queries, keys)
     assert mask.dtype == torch.bool
-    assert mask.tolist() == loop(queries, keys, lambda i, j: j <= i + diagonal)
+    assert mask.tolist() == [[bool(sees(i, j, keys, value)) for j in range(keys)] for i in places]
+    assert torch.equal(make(queries, **{argument: value}), make(queries, queries, **{argument: value}))
     assert torch.equal(causal_mask(queries, keys), causal_mask(queries, keys, diagonal=0))
-
-
-@given(lengths, lengths, numbers)
-def test_window(queries, keys, window):
-    mask = window_mask(queries, keys, window=window)
-    assert mask.tolist() == loop(queries, keys, lambda i, j: j in range(i - window + 1, i + window))
-
-
-@given(lengths, lengths, numbers)
-def test_strided(queries, keys, stride):
-    def sees(i, j):
-        return j in range(i - stride + 1, i + stride) or j in range(i % stride, max(keys, i) + stride, stride)
-
-    assert strided_mask(queries, keys, stride=stride).tolist() == loop(queries, keys, sees)
 
 
 @pytest.mark.parametrize("root", [4, 8, 16, 32])
@@ -61,32 +69,6 @@ def test_a_stride_of_the_root_leaves_about_n_root_n_pairs_and_others_more(root):
     assert 1 <= kept[0] <= 1.5
     assert root < 32 or min(kept[1:]) > 5
     assert "√" not in MASKS["strided"].about  # what is said of it holds of any stride
-
-
-@given(lengths, lengths, st.lists(st.integers(0, 20), max_size=4))
-def test_global_tokens_see_all_and_are_seen_by_all(queries, keys, tokens):
-    assert global_mask(queries, keys, tokens=tokens).tolist() == loop(
-        queries, keys, lambda i, j: i in tokens or j in tokens
-    )
-
-
-@given(lengths, lengths, st.integers(0, 8))
-def test_prefix(queries, keys, prefix):
-    assert prefix_mask(queries, keys, prefix=prefix).tolist() == loop(
-        queries, keys, lambda i, j: any((j <= i, j < prefix))
-    )
-
-
-@given(lengths, lengths, st.lists(numbers, max_size=4))
-def test_documents_are_blind_for_each_other(queries, keys, lengths):
-    of = [document for document, length in enumerate(lengths) for _ in range(length)]
-
-    def document(place):
-        return (of[place] if place < len(of) else len(lengths)) if place >= 0 else 0
-
-    assert document_mask(queries, keys, lengths=lengths).tolist() == loop(
-        queries, keys, lambda i, j: document(i) == document(j)
-    )
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=3))
@@ -107,11 +89,6 @@ def test_or_allows_what_any_mask_allows_and_and_what_all_do(combine, allows, row
     assert either_mask() is combine_masks(None) is None
 
 
-def test_causal_mask_is_square_by_default():
-    assert torch.equal(causal_mask(5), causal_mask(5, 5))
-    assert causal_mask(2).tolist() == [[True, False], [True, True]]
-
-
 @pytest.mark.parametrize("pad_id", [0, 3])
 def test_nobody_looks_at_padding(pad_id):
     mask = padding_mask(torch.tensor([[3, 0, 5], [0, 0, 3]]), pad_id)
@@ -119,54 +96,12 @@ def test_nobody_looks_at_padding(pad_id):
     assert mask[:, 0, 0].tolist() == [[t != pad_id for t in row] for row in [[3, 0, 5], [0, 0, 3]]]
 
 
-def test_combining_broadcasts():
-    padding = padding_mask(torch.tensor([[1, 1, 0], [1, 0, 0]]))
-    combined = combine_masks(causal_mask(3), padding)
-    assert combined.shape == (2, 1, 3, 3)
-    assert combined[1, 0].tolist() == [[True, False, False]] * 3
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_additive_is_zero_where_a_pair_may_attend_and_minus_infinity_where_not(dtype):
+def test_additive_is_zero_where_a_pair_may_attend_and_minus_infinity_where_not_and_ignore_is_the_opposite(dtype):
     additive = to_additive(torch.tensor([True, False]), dtype)
     assert additive.dtype == dtype
     assert additive.tolist() == [0.0, -math.inf]
-
-
-def test_ignore_is_the_opposite():
     assert to_ignore(torch.tensor([True, False])).tolist() == [False, True]
-
-
-@pytest.mark.parametrize("combine", [combine_masks, either_mask])
-def test_what_cannot_be_combined_is_named(combine):
-    with pytest.raises(ValueError, match=rf"{combine.__name__}: expected shapes that broadcast.*\(2, 3\), \(4,\)"):
-        combine(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, dtype=torch.bool))
-    with pytest.raises(ValueError, match=r"dtype torch.bool"):
-        combine(torch.ones(2), torch.ones(2, dtype=torch.bool))
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: window_mask(3, window=0), "window: expected at least 1, got 0"),
-        (lambda: strided_mask(3, stride=-1), "stride: expected at least 1, got -1"),
-        (lambda: global_mask(3, tokens=(1, -2)), "tokens: expected at least 0, got -2"),
-        (lambda: prefix_mask(3, prefix=-1), "prefix: expected at least 0, got -1"),
-        (lambda: document_mask(3, lengths=(2, 0)), "lengths: expected at least 1, got 0"),
-        (lambda: window_mask(0, window=1), "query_len: expected at least 1, got 0"),
-        (lambda: window_mask(2, 0, window=1), "key_len: expected at least 1, got 0"),
-        (lambda: cross_mask(torch.ones(2, 3), torch.ones(3, 3)), "one batch size, got 2 and 3"),
-        (lambda: causal_mask(0), "expected lengths of at least 1, got query_len=0"),
-        (lambda: causal_mask(3, 0), "expected lengths of at least 1, got .*key_len=0"),
-        (lambda: padding_mask(torch.tensor([1, 0])), r"expected .*\(batch, key\).*\(2,\)"),
-        (lambda: combine_masks(causal_mask(2).float()), "expected .*torch.bool.*torch.float32"),
-        (lambda: to_additive(torch.ones(2)), "expected .*torch.bool.*torch.float32"),
-        (lambda: to_ignore(torch.ones(2, dtype=torch.int64)), "expected .*torch.bool.*torch.int64"),
-    ],
-)
-def test_what_makes_no_mask_is_refused_with_its_name(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 @pytest.mark.parametrize("name", MASKS)

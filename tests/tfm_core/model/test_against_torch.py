@@ -1,4 +1,4 @@
-"""Equal to torch's own modules, when these are given the same weights."""
+"""Equal to torch's own modules with the same weights; the twins that give them these weights are copies."""
 
 import math
 from contextlib import nullcontext
@@ -13,15 +13,16 @@ from tfm_core import (
     NORMS,
     MultiHeadAttention,
     Transformer,
+    TransformerLayer,
     causal_mask,
     padding_mask,
     recording,
-    scaled_dot_product_attention,
-    to_additive,
     to_ignore,
 )
+from tfm_core.model.encoder_twin import as_torch_encoder
+from tfm_core.model.torch_twin import as_torch
 
-BATCH, QUERIES, KEYS, WIDTH, HEADS, HIDDEN = 3, 5, 7, 12, 3, 20
+BATCH, QUERIES, KEYS, WIDTH, HEADS = 3, 5, 7, 12, 3
 
 PATHS = [recording, nullcontext]  # recorded, fused
 
@@ -33,59 +34,14 @@ MASKS = {
 }
 
 
-def ahead(length):
-    """The keys that a query may not see yet, in torch's convention and without our help."""
-    return torch.ones(length, length, dtype=torch.bool).triu(1)
-
-
-def copy_linear(ours, theirs):
-    theirs.weight.copy_(ours.weight)
-    theirs.bias.copy_(ours.bias)
-
-
-@torch.no_grad()
-def copy_attention(ours, theirs):
-    parts = (ours.query_projection, ours.key_projection, ours.value_projection)
-    theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
-    theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
-    copy_linear(ours.output_projection, theirs.out_proj)
-
-
-@torch.no_grad()
-def copy_layer(ours, theirs):
-    copy_attention(ours.self_attention, theirs.self_attn)
-    norms = [ours.self_attention_norm, ours.feed_forward_norm]
-    if isinstance(theirs, nn.TransformerDecoderLayer):
-        copy_attention(ours.cross_attention, theirs.multihead_attn)
-        norms.insert(1, ours.cross_attention_norm)
-        copy_linear(norms[2], theirs.norm3)
-    copy_linear(norms[0], theirs.norm1)
-    copy_linear(norms[1], theirs.norm2)
-    copy_linear(ours.feed_forward.input_projection, theirs.linear1)
-    copy_linear(ours.feed_forward.output_projection, theirs.linear2)
-
-
-@pytest.mark.crossed(dtype=TOLERANCE, mask=MASKS.values(), scale=[None, 0.3])
-def test_attention_function_equals_the_fused_kernel(dtype, mask, scale):
-    query = torch.randn(BATCH, HEADS, QUERIES, 4, dtype=dtype)
-    key = torch.randn(BATCH, HEADS, KEYS, 4, dtype=dtype)
-    value = torch.randn(BATCH, HEADS, KEYS, 6, dtype=dtype)
-    output, weights = scaled_dot_product_attention(query, key, value, mask, scale=scale)
-    expected = F.scaled_dot_product_attention(query, key, value, mask, scale=scale)
-    assert largest_error(output, expected) < TOLERANCE[dtype]
-    assert largest_error(weights @ value, expected) < TOLERANCE[dtype]
-
-
 @pytest.mark.crossed(dtype=TOLERANCE, path=PATHS, mask=MASKS.values())
-def test_multi_head_attention(dtype, path, mask):
+def test_attention_and_its_twin_give_the_same_outputs_and_weights(dtype, path, mask):
     ours = scramble(MultiHeadAttention(WIDTH, HEADS), dtype)
-    theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True, dtype=dtype).eval()
-    copy_attention(ours, theirs)
     query, key, value = (torch.randn(BATCH, n, WIDTH, dtype=dtype) for n in (QUERIES, KEYS, KEYS))
     ignore = None
     if mask is not None:
         ignore = to_ignore(mask).expand(BATCH, HEADS, QUERIES, KEYS).reshape(-1, QUERIES, KEYS)
-    expected, expected_weights = theirs(query, key, value, attn_mask=ignore, average_attn_weights=False)
+    expected, expected_weights = as_torch(ours)(query, key, value, attn_mask=ignore, average_attn_weights=False)
     with path() as trace:
         output = ours(query, key, value, mask)
     assert largest_error(output, expected) < TOLERANCE[dtype]
@@ -93,17 +49,10 @@ def test_multi_head_attention(dtype, path, mask):
         assert largest_error(trace["weights"], expected_weights) < TOLERANCE[dtype]
 
 
-def test_the_additive_mask_means_the_same_to_torch():
-    query, key = torch.randn(2, 1, QUERIES, 4), torch.randn(2, 1, KEYS, 4)
-    mask = MASKS["causal"]
-    by_float = F.scaled_dot_product_attention(query, key, key, to_additive(mask))
-    assert largest_error(scaled_dot_product_attention(query, key, key, mask)[0], by_float) < 1e-6
-
-
-def torch_stack(ours, dtype, *, decoder):
-    """nn.TransformerEncoder or nn.TransformerDecoder with the weights of one of our stacks."""
+def as_torch_decoder(ours, dtype):
+    """nn.TransformerDecoder with the weights of our stack."""
     config = ours.config
-    layer = (nn.TransformerDecoderLayer if decoder else nn.TransformerEncoderLayer)(
+    layer = nn.TransformerDecoderLayer(
         config.d_model,
         config.num_heads,
         config.feed_forward_dim,
@@ -114,15 +63,20 @@ def torch_stack(ours, dtype, *, decoder):
         dtype=dtype,
     )
     norm = nn.LayerNorm(config.d_model, dtype=dtype) if config.norm == "pre" else None
-    if decoder:
-        theirs = nn.TransformerDecoder(layer, config.num_layers, norm)
-    else:
-        theirs = nn.TransformerEncoder(layer, config.num_layers, norm, enable_nested_tensor=False)
-    for our_layer, their_layer in zip(ours.layers, theirs.layers, strict=True):
-        copy_layer(our_layer, their_layer)
-    if norm is not None:
-        with torch.no_grad():
-            copy_linear(ours.final_norm, theirs.norm)
+    theirs = nn.TransformerDecoder(layer, config.num_layers, norm)
+    parts = {} if norm is None else {"norm": ours.final_norm}
+    for number, layer in enumerate(ours.layers):
+        parts |= {
+            f"layers.{number}.self_attn": as_torch(layer.self_attention),
+            f"layers.{number}.multihead_attn": as_torch(layer.cross_attention),
+            f"layers.{number}.norm1": layer.self_attention_norm,
+            f"layers.{number}.norm2": layer.cross_attention_norm,
+            f"layers.{number}.norm3": layer.feed_forward_norm,
+            f"layers.{number}.linear1": layer.feed_forward.input_projection,
+            f"layers.{number}.linear2": layer.feed_forward.output_projection,
+        }
+    tensors = {f"{part}.{name}": x for part, module in parts.items() for name, x in module.state_dict().items()}
+    theirs.load_state_dict(tensors)
     return theirs.eval()
 
 
@@ -135,16 +89,54 @@ def test_whole_encoder_decoder_with_padding_on_both_sides(dtype, path, norm, act
     with path():
         logits = ours(source, target)
 
-    encoder = torch_stack(ours.encoder, dtype, decoder=False)
-    decoder = torch_stack(ours.decoder, dtype, decoder=True)
+    encoder = as_torch_encoder(list(ours.encoder.layers), ours.encoder.final_norm)
     loud = math.sqrt(config.d_model)
     memory = encoder(ours.encoder.embedding(source) * loud, src_key_padding_mask=source == 0)
-    expected = decoder(
+    expected = as_torch_decoder(ours.decoder, dtype)(
         ours.decoder.embedding(target) * loud,
         memory,
-        tgt_mask=ahead(5),
+        tgt_mask=torch.ones(5, 5, dtype=torch.bool).triu(1),  # True = may not be seen, without our help
         tgt_key_padding_mask=target == 0,
         memory_key_padding_mask=source == 0,
     )
     assert logits.shape == (2, 5, VOCAB)
     assert largest_error(logits, ours.unembedding(expected)) < TOLERANCE[dtype]
+
+
+def layers(count=2, **changes):
+    return [TransformerLayer(16, 4, 20, **changes) for _ in range(count)]
+
+
+@pytest.mark.crossed(dtype=TOLERANCE, activation=["relu", "gelu", "silu"], norm=NORMS, fast_path=[True, False])
+def test_the_twin_of_an_encoder_gives_our_output_on_its_fast_path_too(dtype, activation, norm, fast_path):
+    ours = scramble(nn.ModuleList(layers(activation=activation, norm=norm)), dtype)
+    final_norm = scramble(nn.LayerNorm(16), dtype) if norm == "pre" else None
+    x = expected = torch.randn(3, 5, 16, dtype=dtype)
+    twin = as_torch_encoder(list(ours), final_norm)
+    before_it = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(fast_path)
+    try:
+        with torch.inference_mode():
+            for layer in ours:
+                expected = layer(expected)
+            expected = final_norm(expected) if final_norm else expected
+            assert largest_error(twin(x), expected) < 10 * TOLERANCE[dtype]
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before_it)
+
+
+def test_twins_are_copies_in_the_same_mode_and_to_make_them_draws_nothing():
+    ours = nn.ModuleList(layers(3, activation="relu", dropout=0.25))
+    kept, random_state = {name: value.clone() for name, value in ours.state_dict().items()}, torch.get_rng_state()
+    for twin in (as_torch(ours[0].self_attention), as_torch_encoder(list(ours), nn.LayerNorm(16))):
+        assert twin.training
+        assert all(parameter.requires_grad for parameter in twin.parameters())
+        with torch.no_grad():
+            for parameter in twin.parameters():
+                parameter.fill_(7.0)
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert all(torch.equal(value, kept[name]) for name, value in ours.state_dict().items())
+    block = twin.layers[0]
+    assert block.activation is F.relu
+    assert {block.dropout.p, block.dropout1.p, block.self_attn.dropout} == {0.25}
+    assert not as_torch_encoder([layer.eval() for layer in ours], nn.LayerNorm(16)).training

@@ -7,10 +7,12 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
 from tests.tfm_core.toys import largest_error, scramble
-from tfm_core import ATTENTION, TransformerConfig, causal_mask, recording, span_of
-from tfm_core.model.linear_attention import causal_and_visible
+from tfm_core import ATTENTION, causal_mask, recording, span_of
+from tfm_core.model import linear_attention as linear
+from tfm_core.model.linear_attention import causal_and_visible, linear_attention, linear_attention_weights
 
 lengths = st.integers(1, 12)
 every_attention = pytest.mark.parametrize("kind", ATTENTION)
@@ -89,18 +91,6 @@ def test_a_mask_is_split_into_causality_and_visible_keys(length, causal, shown):
     assert causal_and_visible(None, length, length) == (False, None)
 
 
-@pytest.mark.parametrize("mask", [torch.eye(3, dtype=torch.bool), ~causal_mask(3), causal_mask(3, diagonal=1)])
-def test_linear_attention_refuses_a_mask_that_its_sums_cannot_obey(mask):
-    with pytest.raises(ValueError, match=r"linear attention: expected a mask .* got another one of shape \(3, 3\)"):
-        ATTENTION["linear"](8, 2)(torch.randn(1, 3, 8), mask=mask)
-
-
-@pytest.mark.parametrize("positional", ["alibi", "t5"])
-def test_linear_attention_has_no_scores_to_bias(positional):
-    with pytest.raises(ValueError, match=f"positional='{positional}' adds a bias; got 'linear'"):
-        TransformerConfig(vocab_size=10, positional=positional, attention="linear")
-
-
 def test_linear_attention_has_no_weights_to_drop():
     attention, x = scramble(ATTENTION["linear"](8, 2, dropout=0.5)).train(), torch.randn(1, 5, 8)
     assert torch.equal(attention(x), attention.eval()(x))
@@ -128,3 +118,46 @@ def test_all_weights_learn(kind):
 @given(st.integers(1, 5000))
 def test_the_span_is_the_root_of_the_length(length):
     assert abs(span_of(length) - math.sqrt(length)) <= 0.5
+
+
+# linear attention without its matrix, beside its explicit matrix
+
+
+def drawn(queries: int, keys: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of two heads in float64, (2, seq, 4)."""
+    random = torch.Generator().manual_seed(seed)
+    q, k, v = (3 * torch.randn(2, n, 4, generator=random, dtype=torch.float64) for n in (queries, keys, keys))
+    return q, k, v
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.booleans(), st.integers(0, 99))
+def test_it_is_its_explicit_matrix_times_the_values(queries: int, keys: int, causal: bool, seed: int) -> None:
+    keys = queries if causal else keys
+    q, k, v = drawn(queries, keys, seed)
+    visible = torch.rand(keys, generator=torch.Generator().manual_seed(seed)) < 0.6
+    for open_keys in (None, visible):
+        weights = linear_attention_weights(q, k, causal=causal, visible=open_keys)
+        torch.testing.assert_close(linear_attention(q, k, v, causal=causal, visible=open_keys), weights @ v)
+        some = torch.ones(queries, keys, dtype=torch.bool) if open_keys is None else open_keys.expand(queries, keys)
+        some = (some.tril() if causal else some).any(-1)
+        torch.testing.assert_close(weights.sum(-1), some.double().expand(2, -1))
+        assert not (weights < 0).any()
+        assert not (causal and weights.triu(1).any())
+
+
+@pytest.mark.parametrize("keys_at_once", [1, 2, 3, 7])
+def test_causal_sums_of_a_few_keys_at_a_time_are_the_same_and_learn_the_same(monkeypatch, keys_at_once: int) -> None:
+    gradients = []
+    for numbers in (2**19, 2 * 4 * 4 * keys_at_once):
+        monkeypatch.setattr(linear, "AT_ONCE", numbers)
+        q, k, v = (x.requires_grad_() for x in drawn(7, 7, seed=3))
+        output = linear_attention(q, k, v, causal=True)
+        gradients.append([output, *torch.autograd.grad(output.square().sum(), (q, k, v))])
+    for whole, pieces in zip(*gradients, strict=True):
+        torch.testing.assert_close(pieces, whole)
+
+
+def test_features_are_never_rounded_away() -> None:
+    """The numbers are float32, where elu(-30) + 1 would be 0, and the row would have no weights."""
+    weights = linear_attention_weights(torch.full((2, 4), -30.0), torch.full((3, 4), -5.0))
+    torch.testing.assert_close(weights, torch.full((2, 3), 1 / 3))

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import pytest
 
@@ -16,7 +17,8 @@ CHOICES = {
     "activation": ACTIVATIONS,
     "attention": ATTENTION,
 }
-WHOLE_NUMBERS = ["vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_len", "pad_id", "seed"]
+WHOLE_NUMBERS = dict.fromkeys(["vocab_size", "d_model", "num_heads", "num_layers", "max_len"], 1)
+WHOLE_NUMBERS |= dict.fromkeys(["d_ff", "pad_id", "seed"], 0)
 
 
 @pytest.mark.parametrize("field", CHOICES)
@@ -27,41 +29,12 @@ def test_an_unknown_choice_is_told_all_that_there_are(field, wrong):
     assert all(part in str(error.value) for part in [*CHOICES[field], repr(wrong)])
 
 
-@pytest.mark.parametrize("field", WHOLE_NUMBERS)
-@pytest.mark.parametrize("wrong", [-1, 2.0, 1.5, "2", None, True, False, math.nan])
-def test_a_whole_number_is_an_int_and_no_bool(field, wrong):
-    with pytest.raises(ValueError, match=f"{field}: expected a whole number of at least") as error:
-        tiny(**{field: wrong})
-    assert repr(wrong) in str(error.value)
-
-
-@pytest.mark.parametrize("field", ["vocab_size", "d_model", "num_heads", "num_layers", "max_len"])
-def test_zero_of_what_a_model_cannot_do_without(field):
-    with pytest.raises(ValueError, match=f"{field}: expected a whole number of at least 1, got 0"):
-        tiny(**{field: 0})
-
-
-@pytest.mark.parametrize(
-    ("changes", "parts"),
-    [
-        ({"num_heads": 3}, ["num_heads", "divisor of d_model=16", "3"]),
-        ({"num_heads": 32}, ["num_heads", "divisor of d_model=16", "32"]),
-        ({"positional": "rope", "d_model": 12, "num_heads": 4}, ["rope", "even", "12 / 4 = 3"]),
-        ({"positional": "rope", "num_heads": 16}, ["rope", "even", "16 / 16 = 1"]),
-        ({"pad_id": 23}, ["pad_id", "below vocab_size=23", "23"]),
-        ({"dropout": 1.0}, ["dropout", "0 to below 1", "1.0"]),
-        ({"dropout": -0.1}, ["dropout", "-0.1"]),
-        ({"dropout": math.nan}, ["dropout", "nan"]),
-        ({"dropout": True}, ["dropout", "True"]),
-        ({"dropout": "0.1"}, ["dropout", "'0.1'"]),
-        ({"tie_embeddings": 1}, ["tie_embeddings", "True or False", "1"]),
-    ],
-    ids=lambda value: str(value) if isinstance(value, dict) else "",
-)
-def test_an_impossible_configuration_is_refused_in_words(changes, parts):
-    with pytest.raises(ValueError, match="expected") as error:
-        tiny(**changes)
-    assert all(part in str(error.value) for part in parts)
+@pytest.mark.parametrize(("field", "least"), WHOLE_NUMBERS.items())
+def test_a_whole_number_is_an_int_and_no_bool_and_not_too_small(field, least):
+    for wrong in (least - 1, 2.0, 1.5, "2", None, True, False, math.nan):
+        told = f"{field}: expected a whole number of at least {least}, got {wrong!r}"
+        with pytest.raises(ValueError, match=re.escape(told)):
+            tiny(**{field: wrong})
 
 
 def test_every_field_but_the_vocabulary_has_a_default():

@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 import torch
 
-from tests.tfm_core.toys import build, tiny
+from tests.tfm_core.toys import build
 from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_core.model.initialization import draw
 
@@ -133,11 +133,6 @@ def test_tied_embeddings_are_one_matrix(architecture):
     assert len({id(value) for value in tied}) == 1
     first = next(name for name, _ in build(architecture=architecture).named_parameters() if "embedding" in name)
     assert torch.equal(tied[0], weights(architecture=architecture)[first])
-
-
-def test_a_model_is_built_where_the_weights_shall_live():
-    assert {parameter.device.type for parameter in Transformer(tiny(positional="t5")).parameters()} == {"cpu"}
-    assert all(parameter.requires_grad for parameter in Transformer(tiny()).parameters())
 
 
 @torch.no_grad()

@@ -1,7 +1,10 @@
-"""Laws of a transformer, for any input: hypothesis looks for one that breaks them."""
+"""Laws of a transformer, for any input: hypothesis looks for one that breaks them; and of its gradients."""
+
+from contextlib import nullcontext
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,10 +13,6 @@ from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, run, sh
 from tfm_core import ARCHITECTURES, NORMS, POSITIONAL, recording
 
 PATHS = (True, False)  # recorded, fused
-every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
-every_norm = pytest.mark.parametrize("norm", NORMS)
-every_scheme = pytest.mark.parametrize("positional", POSITIONAL)
-both_paths = pytest.mark.parametrize("recorded", PATHS, ids=["recorded", "fused"])
 
 sentences = st.lists(st.integers(1, VOCAB - 1), min_size=1, max_size=10)
 padded_sentences = st.lists(st.integers(0, VOCAB - 1), min_size=1, max_size=10)  # 0 is padding, anywhere
@@ -26,22 +25,6 @@ def listening(recorded):
 
 def batch(*sentences):
     return torch.tensor(sentences)
-
-
-@torch.no_grad()
-@every_architecture
-@every_scheme
-@shared_by(len(ARCHITECTURES) * len(POSITIONAL))
-@given(tokens=padded_sentences)
-def test_every_row_of_weights_sums_to_one_or_where_nothing_may_be_seen_to_zero(architecture, positional, tokens):
-    with recording() as trace:
-        run(shared(architecture=architecture, positional=positional), batch(tokens))
-    for site, weights in trace.items():
-        if site.endswith(".weights"):
-            visible = (trace[site.removesuffix("weights") + "masked_scores"] > -torch.inf).any(-1)
-            assert torch.allclose(weights.sum(-1), visible.float(), atol=1e-5), site
-            assert not weights[..., batch(tokens)[0] == 0].any(), site
-    assert all(tensor.isfinite().all() for site, tensor in trace.items() if not site.endswith("masked_scores"))
 
 
 @torch.no_grad()
@@ -59,49 +42,23 @@ def test_a_causal_output_does_not_depend_on_what_comes_later(architecture, posit
 
 
 @torch.no_grad()
-@pytest.mark.crossed(positional=POSITIONAL, architecture=["encoder", "decoder"], recorded=PATHS)
-@shared_by(2 * len(POSITIONAL))
-@given(tokens=sentences, padding=st.integers(1, 8))
-def test_padding_changes_nothing_before_it(architecture, positional, recorded, tokens, padding):
+@pytest.mark.crossed(positional=POSITIONAL, architecture=ARCHITECTURES, recorded=PATHS)
+@shared_by(len(ARCHITECTURES) * len(POSITIONAL))
+@given(texts=st.tuples(sentences, sentences), padding=st.tuples(st.integers(0, 8), st.integers(0, 8)))
+def test_neither_padding_behind_a_sentence_nor_another_sentence_of_the_batch_changes_it(
+    architecture, positional, recorded, texts, padding
+):
     model = shared(architecture=architecture, positional=positional)
+    texts = texts if architecture == "encoder-decoder" else texts[:1]
+    padded = [batch(text + [0] * more, [3] * (len(text) + more)) for text, more in zip(texts, padding, strict=False)]
     with listening(recorded):
-        alone = model(batch(tokens))
-        padded = model(batch(tokens + [0] * padding, [3] * (len(tokens) + padding)))
-    assert largest_error(padded[:1, : len(tokens)], alone) < CLOSE
+        alone, among = model(*map(batch, texts)), model(*padded)
+    assert largest_error(among[:1, : len(texts[-1])], alone) < CLOSE
 
 
 @torch.no_grad()
-@every_scheme
-@both_paths
-@shared_by(2 * len(POSITIONAL))
-@given(source=sentences, target=sentences, padding=st.tuples(st.integers(0, 8), st.integers(0, 8)))
-def test_padding_on_either_side_of_an_encoder_decoder_changes_nothing(positional, recorded, source, target, padding):
-    model = shared(architecture="encoder-decoder", positional=positional)
-    with listening(recorded):
-        alone = model(batch(source), batch(target))
-        padded = model(batch(source + [0] * padding[0]), batch(target + [0] * padding[1]))
-    assert largest_error(padded[:, : len(target)], alone) < CLOSE
-
-
-@torch.no_grad()
-@every_architecture
-@every_norm
-def test_what_stands_in_the_hidden_embedding_is_seen_by_nobody(architecture, norm):
-    """The padding vector itself may hold anything: only the rows of the padding may feel it."""
-    model = build(architecture=architecture, norm=norm)
-    tokens = random_ids(2, 6)
-    tokens[:, 4:] = 0
-    before = run(model, tokens)
-    for stack in (module for module in model.modules() if isinstance(module, torch.nn.Embedding)):
-        stack.weight[0] = torch.linspace(-9, 9, 16)
-    after = run(model, tokens)
-    assert largest_error(after[:, :4], before[:, :4]) < CLOSE
-    assert largest_error(after[:, 4:], before[:, 4:]) > 1e-2
-
-
-@torch.no_grad()
-@every_norm
-@both_paths
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("recorded", PATHS)
 @shared_by(4)
 @given(tokens=padded_sentences, data=st.data())
 def test_without_positions_an_encoder_does_not_care_about_the_order(norm, recorded, tokens, data):
@@ -109,17 +66,6 @@ def test_without_positions_an_encoder_does_not_care_about_the_order(norm, record
     model = shared(positional="none", norm=norm)
     with listening(recorded):
         assert largest_error(model(batch(tokens)[:, order]), model(batch(tokens))[:, order]) < CLOSE
-
-
-@torch.no_grad()
-@every_architecture
-@every_scheme
-@shared_by(len(ARCHITECTURES) * len(POSITIONAL))
-@given(tokens=padded_sentences)
-def test_a_sentence_does_not_feel_the_other_sentences_of_its_batch(architecture, positional, tokens):
-    model = shared(architecture=architecture, positional=positional)
-    together = run(model, batch(tokens, [5] * len(tokens), [0] * len(tokens)))
-    assert largest_error(together[:1], run(model, batch(tokens))) < CLOSE
 
 
 @torch.no_grad()
@@ -147,3 +93,38 @@ def test_left_padding_gives_no_nan_forward_or_backward(architecture, norm, posit
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters() if parameter.grad is not None)
     if padding == 6:  # nothing to see in the whole first sentence: the second is as it would be alone
         assert largest_error(logits[1:], run(model, tokens[1:])) < CLOSE
+
+
+# what is computed can be learnt from, recorded or not
+
+
+def gradients(model, tokens, path):
+    model.zero_grad()
+    with path():
+        logits = run(model, tokens)
+    F.cross_entropy(logits.view(-1, VOCAB), tokens.flip(1).flatten()).backward()
+    return {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.crossed(architecture=ARCHITECTURES, norm=NORMS, positional=POSITIONAL)
+def test_every_parameter_gets_a_gradient_and_the_same_on_both_paths(architecture, norm, positional):
+    model = build(architecture=architecture, norm=norm, positional=positional).double()
+    tokens = random_ids(4, 8)
+    tokens[0, :2] = tokens[1, 4:] = 0
+    recorded, fused = (gradients(model, tokens, path) for path in (recording, nullcontext))
+    assert max(largest_error(recorded[name], fused[name]) for name in recorded) < 1e-12
+    # A key's bias adds the same to all scores of a row, which the softmax takes away again.
+    silent = {name for name, gradient in recorded.items() if gradient.abs().max() < 1e-7}
+    assert silent <= {name for name in recorded if name.endswith("key_projection.bias")}
+
+
+def test_gradients_flow_into_recorded_weights_and_through_edits():
+    model, tokens = build(), random_ids(2, 5)
+    strength = torch.tensor(0.5, requires_grad=True)
+    with recording("*.weights", {"layers.0.self_attention.head_output": lambda x: x * strength}) as trace:
+        logits = model(tokens)
+    weights = trace["layers.1.self_attention.weights"]
+    to_weights, to_strength = torch.autograd.grad(logits.square().sum(), [weights, strength])
+    assert to_weights.shape == weights.shape
+    assert to_weights.any()
+    assert to_strength != 0

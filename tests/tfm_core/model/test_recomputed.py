@@ -1,6 +1,7 @@
-"""Every recorded tensor, worked out anew from what was recorded before it and from the parameters."""
+"""Every recorded tensor: its name and place, and its numbers from what was recorded before it and the parameters."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -155,12 +156,30 @@ def test_every_site_follows_from_its_predecessors(architecture, norm, positional
         assert error < TOLERANCE[dtype], site
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_what_the_output_projection_reads_is_the_activated_hidden_layer(activation):
-    model = scramble(build(activation=activation, num_layers=1))
-    with recording("*.feed_forward.*") as trace:
-        model(random_ids(1, 4))
-    recomputed = Recomputed(model, trace, None).in_layer("", 0, "feed_forward", "hidden")
-    by_name = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "swiglu": F.silu}
-    assert ACTIVATIONS[activation].function is by_name[activation]
-    assert largest_error(trace["layers.0.feed_forward.hidden"], recomputed) < 1e-5
+def sites_of(scheme, norm, *, looks_across=False):
+    """The sites of a stack of two layers with this positional scheme, in their order."""
+    entering = scheme.enters()
+    placed = ["rotated_query", "rotated_key"] * ("rotate" in entering) + ["position_bias"] * ("bias_at" in entering)
+    ends = ["mask", "scores", "masked_scores", "weights", "head_output", "output"]
+    inner = {
+        "self_attention": ["query", "key", "value", *placed, *ends],
+        "cross_attention": ["query", "key", "value", *ends],
+        "feed_forward": ["hidden", "output"],
+    }
+    yield from ["embedding"] + ["position"] * ("encode" in entering)
+    for layer, sub in product(range(2), SUB_LAYERS):
+        if looks_across or sub != "cross_attention":
+            sites = ["residual_before", *["normed"] * (norm == "pre"), *inner[sub], "residual_after"]
+            yield from (f"layers.{layer}.{sub}.{site}" for site in sites)
+    yield from ["final_norm"] * (norm == "pre")
+
+
+@pytest.mark.crossed(positional=POSITIONAL, architecture=ARCHITECTURES, norm=NORMS)
+def test_the_names_and_order_of_all_sites(architecture, norm, positional):
+    with recording() as trace:
+        run(build(architecture=architecture, norm=norm, positional=positional), random_ids(1, 3))
+    expected = [*sites_of(POSITIONAL[positional], norm)]
+    if architecture == "encoder-decoder":
+        of_decoder = sites_of(POSITIONAL[positional], norm, looks_across=True)
+        expected = [*(f"encoder.{site}" for site in expected), *(f"decoder.{site}" for site in of_decoder)]
+    assert list(trace) == [*expected, "logits"]

@@ -1,6 +1,11 @@
 """Kinds of models: every choice at least once, those that act on each other together."""
 
+import torch
+
 from tfm_core.profiling import TARGETS, Size
+
+OTHERS = ("LSTM", "GRU", "convolution")  # which are no transformers
+MASKED = ("window", "strided")
 
 KINDS: tuple[dict[str, object], ...] = (
     {"norm": "post", "activation": "relu"},
@@ -23,6 +28,11 @@ KINDS: tuple[dict[str, object], ...] = (
     {"vocab_size": 30, "ends": "output", "causal": True, "positional": "rope"},
     {"vocab_size": 30, "ends": "output", "architecture": "encoder-decoder", "norm": "post"},
 )
+# The plain kind: small, and as small as can be.
+PLAIN_KINDS: tuple[dict[str, object], ...] = (
+    {},
+    {"d_model": 6, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 5},
+)
 
 
 def sized(kind: dict[str, object], **numbers: int) -> Size:
@@ -38,3 +48,10 @@ def described(kind: dict[str, object]) -> str:
 def possible(size: Size) -> list[str]:
     """The targets that can be of this kind."""
     return [name for name, target in TARGETS.items() if not target.lacks(size)]
+
+
+def input_of(size: Size, device: str = "cpu") -> torch.Tensor:
+    """What a model of this size reads: token ids where it embeds them, else their vectors."""
+    if size.embeds:
+        return torch.randint(1, size.vocab_size, (size.batch, size.seq_len), device=device)
+    return torch.randn(size.batch, size.seq_len, size.d_model, device=device)

@@ -1,6 +1,7 @@
-"""Intervals hold what they promise, on noise that we made; ratios are paired by round."""
+"""Intervals hold what they promise, on noise that we made; ratios are paired by round; which blocks count."""
 
 import math
+from statistics import median
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_core.profiling import Blocks
+from tfm_core.profiling.report import FEWEST, FEWEST_CLEAN, usable_rounds
 from tfm_core.profiling.statistics import NO_DIFFERENCE, TOO_FEW, Interval, median_interval, paired, ratio, verdict
 
 NUMBERS = st.floats(1e-6, 1e6)
@@ -22,28 +24,19 @@ def test_the_true_median_lies_within_as_often_as_promised(count, noise):
     assert 0.92 <= np.mean([interval.low <= true <= interval.high for interval in intervals]) <= 0.995
 
 
+@pytest.mark.parametrize("level", [0.95, 0.99])
 @pytest.mark.parametrize("count", range(1, 40))
-def test_the_bounds_are_the_tightest_pair_that_keeps_the_level(count):
+def test_the_bounds_are_the_tightest_pair_that_keeps_the_level(count, level):
     """The definition is counted out over the whole binomial distribution."""
-    interval = median_interval(range(count))
-    kept = []
-    for rank in range(1, count // 2 + 1):
-        missed = 2 * sum(math.comb(count, k) for k in range(rank)) / 2**count
-        if 1 - missed >= 0.95:
-            kept.append(rank)
+    interval = median_interval(range(count), level)
+    missed = [2 * sum(math.comb(count, k) for k in range(rank)) / 2**count for rank in range(1, count // 2 + 1)]
+    kept = [rank for rank, share in enumerate(missed, 1) if 1 - share >= level]
     assert interval.middle == np.median(range(count))
     if kept:
         assert (interval.low, interval.high) == (max(kept) - 1, count - max(kept))
     else:
-        assert count < 6
         assert math.isnan(interval.low)
         assert math.isnan(interval.high)
-
-
-def test_known_ranks():
-    """Tables of the sign test: 4 of 15, 6 of 20, 10 of 30; at 99 %, 3 of 15."""
-    for count, level, rank in ((15, 0.95, 4), (20, 0.95, 6), (30, 0.95, 10), (15, 0.99, 3)):
-        assert median_interval(range(1, count + 1), level).low == rank
 
 
 def test_without_values_nothing_is_known():
@@ -109,3 +102,60 @@ def test_equal_costs_are_called_different_rarely_and_unequal_ones_often():
 )
 def test_what_straddles_1_is_no_difference(low, high, words):
     assert verdict(Interval(low, (low + high) / 2, high)) == words
+
+
+# what figures are taken from
+
+
+CLEAN, LOADED = 1.0, 2.0
+
+
+def blocks(clean: int, loaded: int) -> Blocks:
+    """Clean rounds, followed by contended rounds, of two blocks each."""
+    after = tuple(clean + number for number in range(loaded) for _ in range(2))
+    times = (LOADED - 0.5, LOADED + 0.5) * loaded
+    return Blocks((CLEAN,) * clean, tuple(range(clean)), 2 * loaded, loaded=times, loaded_rounds=after)
+
+
+@pytest.mark.parametrize(
+    ("clean", "loaded", "rounds", "under_load"),
+    [
+        (9, 0, 9, False),
+        (6, 24, 6, False),
+        (5, 4, 9, True),
+        (1, 160, 161, True),
+        (0, 9, 9, True),
+        (3, 0, 3, False),
+        (2, 1, 3, True),
+        (2, 0, 0, False),
+        (1, 1, 0, False),
+        (0, 0, 0, False),
+    ],
+)
+def test_figures_are_of_clean_blocks_where_they_are_enough_and_else_of_all(clean, loaded, rounds, under_load):
+    measured = blocks(clean, loaded)
+    assert (len(measured.sample), measured.under_load) == (rounds, under_load)
+    expected = [CLEAN] * clean + [LOADED] * (rounds - clean) if rounds else []
+    assert list(measured.sample.values()) == expected
+    if rounds:
+        assert measured.median == median(expected)
+        assert measured.minimum == min(expected)
+    else:
+        assert all(map(math.isnan, (measured.median, measured.minimum, *measured.quartiles)))
+
+
+def test_the_bounds_are_those_that_they_are_said_to_be():
+    assert math.isnan(median_interval([1.0] * (FEWEST_CLEAN - 1)).low)
+    assert median_interval([1.0] * FEWEST_CLEAN).low == 1
+
+
+ROUNDS = st.dictionaries(st.integers(0, 29), st.floats(0.1, 10))
+
+
+@given(ROUNDS, ROUNDS)
+def test_no_figure_is_of_fewer_than_three_rounds_and_nothing_clean_is_left_out_of_all(clean, loaded):
+    every = loaded | clean
+    sample, under_load = usable_rounds(clean, every)
+    assert not 0 < len(sample) < FEWEST
+    assert sample in ({}, clean, every)
+    assert under_load == (sample == every != clean)

@@ -5,15 +5,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.tfm_core.profiling.kinds import OTHERS
 from tests.tfm_core.toys import largest_error
 from tfm_core.masks.patterns import strided_mask, window_mask
-from tfm_core.model.attention import MultiHeadAttention
-from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Row, Setup, Size
+from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Setup, Size
 from tfm_core.profiling.closed_forms_transformer import Transformer
-from tfm_core.profiling.costs import parameters
 from tfm_core.profiling.setup import DTYPES
 from tfm_core.profiling.targets import STRIDE, WINDOW
 
@@ -21,7 +18,7 @@ SMALL = Size(d_model=12, num_heads=4, num_layers=2, seq_len=9, batch=2, d_ff=20)
 ODD = Size(d_model=6, num_heads=1, num_layers=1, seq_len=1, batch=1, d_ff=5)
 LONG = Size(d_model=8, num_heads=2, num_layers=2, seq_len=3 * WINDOW, batch=2)
 HERE = [name for name, target in TARGETS.items() if not target.refuses(Setup())]
-OTHERS = ("LSTM", "GRU", "convolution")
+NUMBERS = {"d_model": 16, "num_heads": 4, "num_layers": 2, "seq_len": 9, "batch": 2, "d_ff": 20}
 
 
 def random_input(size):
@@ -114,20 +111,14 @@ def test_names_stand_in_links_and_tables():
     assert pickle.loads(pickle.dumps(SMALL)) == SMALL
 
 
-def test_parts_are_modules_with_telling_names():
-    """Time is attributed by them."""
-    stack = TARGETS["fused"].build(SMALL).transformer.stack
-    names = {name for name, _ in stack.named_modules()}
-    assert {"layers.0.self_attention.query_projection", "layers.1.feed_forward", "final_norm"} <= names
-    assert isinstance(stack.layers[0].self_attention, MultiHeadAttention)
-    assert {"recurrence", "output"} <= {name for name, _ in TARGETS["LSTM"].build(SMALL).named_modules()}
-    assert {"convolution", "output"} <= {name for name, _ in TARGETS["convolution"].build(SMALL).named_modules()}
-
-
-@given(st.integers(1, 40), st.integers(1, 5), st.integers(0, 90))
-def test_widths_are_solved_for_at_any_size(d_model, layers, d_ff):
-    size = Size(d_model=d_model, num_heads=1, num_layers=layers, seq_len=2, batch=1, d_ff=d_ff)
-    for target in OTHERS:
-        with torch.device("meta"):
-            module = TARGETS[target].build(size)
-        assert sum(p.numel() for p in module.parameters()) == sum(parameters(Row(target, size)).values())
+def test_a_kind_in_words():
+    assert Size(**NUMBERS).in_words() == "encoder, pre-norm, gelu, no positions; without embedding and output"
+    size = Size(**NUMBERS, causal=True, positional="rope", norm="post", activation="swiglu", vocab_size=1000)
+    assert size.in_words() == (
+        "encoder, causal, post-norm, swiglu, rope positions; with embedding and output, one matrix for 1,000 token ids"
+    )
+    assert Size(**NUMBERS, vocab_size=9, ends="embedding").in_words() == (
+        "encoder, pre-norm, gelu, no positions; with embedding, without output, a matrix for 9 token ids"
+    )
+    last = Size(**NUMBERS, vocab_size=9, ends="output").in_words()
+    assert last.endswith("with output, without embedding, a matrix for 9 token ids")

@@ -59,10 +59,3 @@ def test_mean_and_largest_over_heads(heads, rows, keys, seed):
     np.testing.assert_allclose(mean, weights.numpy().mean(0), atol=1e-6)
     np.testing.assert_array_equal(max_over_heads(weights), weights.numpy().max(0))
     assert mean.sum(-1).tolist() == pytest.approx([1] * rows, abs=1e-5)
-
-
-def test_what_has_no_rollout_is_refused():
-    with pytest.raises(ValueError, match=r"as many keys as queries; got weights \(2, 3, 4\)"):
-        attention_rollout([torch.ones(2, 3, 4)])
-    with pytest.raises(ValueError, match="at least one layer, got none"):
-        attention_rollout([])

@@ -47,18 +47,6 @@ def test_full_and_linear_cost_what_the_papers_say(n, heads):
     assert (linear.needed < full.needed) == (d // heads + 0.5 < n)
 
 
-@given(st.integers(4, 5000))
-def test_windows_and_strides_need_about_n_root_n(n):
-    """Child et al. 2019: causal, 1 to 1.5 times n sqrt(n) at a stride of sqrt(n), which is rounded here."""
-    assert 0.6 < visible_pairs("window", n, causal=True) / n**1.5 <= 1.15
-    assert 0.8 < visible_pairs("strided", n, causal=True) / n**1.5 <= 1.75
-
-
-def test_an_unknown_attention_is_refused():
-    with pytest.raises(ValueError, match="attention"):
-        attention_costs("half", 3, d_model=8, num_heads=2)
-
-
 # tiled attention: the same as the plain computation, step by step
 
 
@@ -92,20 +80,3 @@ def test_each_step_is_the_attention_over_the_keys_so_far() -> None:
         torch.testing.assert_close(step.total, (scores - step.maximum).exp().sum(-1, keepdim=True))
         output, _ = scaled_dot_product_attention(q[step.queries], k[: step.keys.stop], v[: step.keys.stop], allowed)
         torch.testing.assert_close(step.result, output)
-
-
-@pytest.mark.parametrize(
-    ("shapes", "size", "expected"),
-    [
-        (((3, 4), (3, 5), (3, 4)), (1, 1), r"expected query \(query, head_dim\).*\(3, 5\)"),
-        (((1, 3, 4), (3, 4), (3, 4)), (1, 1), r"got \(1, 3, 4\)"),
-        (((3, 4), (3, 4), (2, 4)), (1, 1), r"got .*\(2, 4\)"),
-        (((3, 4), (3, 4), (3, 4)), (0, 1), "at least one row and one column, got 0 and 1"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    shapes: tuple[tuple[int, ...], ...], size: tuple[int, int], expected: str
-) -> None:
-    q, k, v = (torch.zeros(shape) for shape in shapes)
-    with pytest.raises(ValueError, match=expected):
-        list(tiles(q, k, v, rows=size[0], columns=size[1]))

@@ -3,18 +3,54 @@
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.tfm_core.study.test_counting import configurations
-from tfm_core import ARCHITECTURES, ATTENTION, Transformer, TransformerConfig, recording
+from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, TransformerConfig, recording
 from tfm_core.study.blocks import block_costs, stack_blocks
+from tfm_core.study.counting import block_parameters
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> TransformerConfig:
+    """Any small transformer."""
+    heads = draw(st.sampled_from((1, 2, 4)))
+    return TransformerConfig(
+        vocab_size=draw(st.integers(1, 40)),
+        architecture=draw(st.sampled_from(ARCHITECTURES)),
+        d_model=heads * 2 * draw(st.integers(1, 4)),
+        num_heads=heads,
+        num_layers=draw(st.integers(1, 3)),
+        d_ff=draw(st.integers(0, 20)),
+        max_len=draw(st.integers(1, 20)),
+        positional=draw(st.sampled_from(list(POSITIONAL))),
+        norm=draw(st.sampled_from(NORMS)),
+        activation=draw(st.sampled_from(list(ACTIVATIONS))),
+        tie_embeddings=draw(st.booleans()),
+    )
 
 
 @given(configurations())
-def test_blocks_sum_to_the_real_model(config: TransformerConfig) -> None:
+def test_blocks_have_the_parameters_of_their_modules_and_sum_to_the_real_model(config: TransformerConfig) -> None:
+    counts, model = block_parameters(config), Transformer(config)
     blocks = [block for stack in stack_blocks(config).values() for block in stack]
-    assert sum(block.parameters for block in blocks) == sum(each.numel() for each in Transformer(config).parameters())
+    whole = sum(parameter.numel() for parameter in model.parameters())
+    assert sum(counts.values()) == sum(block.parameters for block in blocks) == whole
     assert len({block.name for block in blocks}) == len(blocks)
+    modules = dict((model if config.architecture == "encoder-decoder" else model.stack).named_modules())
+    modules["unembedding"] = model.unembedding
+    for name, count in counts.items():
+        assert count == sum(parameter.numel() for parameter in modules[name].parameters())
+
+
+def test_gpt_2_small_is_as_large_as_that_of_transformers() -> None:
+    import transformers  # here, as it takes seconds
+
+    sizes = {"vocab_size": 50_257, "d_model": 768, "num_heads": 12, "num_layers": 12}
+    config = TransformerConfig(**sizes, architecture="decoder", positional="learned", tie_embeddings=True)
+    with torch.device("meta"):
+        theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config())
+    assert sum(block_parameters(config).values()) == theirs.num_parameters()
 
 
 def pass_of(model: Transformer) -> tuple[torch.Tensor, ...]:

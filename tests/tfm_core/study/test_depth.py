@@ -1,29 +1,31 @@
-"""Signals through depth, beside the residual stream and torch's own gradients; what each layer reads out."""
+"""Signals and gradients through depth and by distance, beside the residual stream and torch's own gradients."""
 
 from dataclasses import replace
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from tfm_core import ARCHITECTURES, NORMS, Transformer, TransformerConfig, causal_mask, logit_lens, recording
+from tfm_core import (
+    ARCHITECTURES,
+    NORMS,
+    MultiHeadAttention,
+    Transformer,
+    TransformerConfig,
+    causal_mask,
+    gradient_by_distance,
+    logit_lens,
+    recording,
+)
 from tfm_core.model.encoder_twin import as_torch_encoder
 from tfm_core.model.initialization import draw
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.study.depth import WIRINGS, mean_cosine, parameter_gradients, signals_by_depth
 
 
-def model(norm: str, layers: int = 3) -> Transformer:
-    config = TransformerConfig(
-        vocab_size=9,
-        architecture="decoder",
-        d_model=8,
-        num_heads=2,
-        num_layers=layers,
-        positional="none",
-        norm=norm,
-        seed=2,
-    )
+def model(norm: str, layers: int = 3, positional: str = "none") -> Transformer:
+    sizes = {"vocab_size": 9, "d_model": 8, "num_heads": 2, "num_layers": layers, "seed": 2}
+    config = TransformerConfig(**sizes, architecture="decoder", positional=positional, norm=norm)
     return Transformer(config).double().eval()
 
 
@@ -31,14 +33,16 @@ def layers_of(transformer: Transformer) -> list[TransformerLayer]:
     return [layer for layer in transformer.stack.layers if isinstance(layer, TransformerLayer)]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_two_wirings_are_the_models_own(norm: str) -> None:
-    transformer = model(norm)
+@pytest.mark.parametrize("positional", ["none", "rope"])  # which acts inside the attention
+@pytest.mark.parametrize("norm", NORMS)
+def test_two_wirings_are_the_models_own(norm: str, positional: str) -> None:
+    transformer = model(norm, positional=positional)
     with torch.no_grad(), recording("*.residual_*") as trace:
         transformer(torch.tensor([[1, 2, 3, 2]]))
     sites = ["layers.0.self_attention.residual_before"]
     sites += [f"layers.{number}.feed_forward.residual_after" for number in range(3)]
-    measured = signals_by_depth(layers_of(transformer), trace[sites[0]], mask=causal_mask(4))[f"{norm}-norm"]
+    settings = {"mask": causal_mask(4), "positional": transformer.stack.positional}
+    measured = signals_by_depth(layers_of(transformer), trace[sites[0]], **settings)[f"{norm}-norm"]
     torch.testing.assert_close(measured.forward, torch.stack([trace[site].norm(dim=-1) for site in sites]))
 
 
@@ -67,7 +71,7 @@ def test_the_gradient_is_the_change_at_the_end(wiring: str) -> None:
     assert all(parameter.grad is None for layer in layers for parameter in layer.parameters())
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("norm", NORMS)
 def test_the_gradient_of_parameters_is_that_of_torchs_own_encoder(norm: str) -> None:
     """The reference is nn.TransformerEncoder, with its own final norm after pre-norm, and loss.backward()."""
     layers = layers_of(model(norm, 5))
@@ -83,26 +87,19 @@ def test_the_gradient_of_parameters_is_that_of_torchs_own_encoder(norm: str) -> 
 def test_near_the_output_the_gradient_of_parameters_shrinks_with_depth_in_pre_norm_alone() -> None:
     """Xiong et al. 2020, theorem 1: like 1 / √layers in pre-norm, and in post-norm not at all; means of eight seeds."""
 
+    norms = ("pre-norm", "post-norm")
+
     def last(layers: int) -> dict[str, float]:
         sizes = []
         for seed in range(8):
             config = TransformerConfig(vocab_size=9, d_model=32, num_heads=4, num_layers=layers, seed=seed)
             x = draw(seed, "x", (1, 8, 32), std=1.0).double()
-            sizes.append(parameter_gradients(layers_of(Transformer(config).double().eval()), x))
-        return {norm: sum(float(size[norm][-1]) for size in sizes) / 8 for norm in ("pre-norm", "post-norm")}
+            sizes.append(parameter_gradients(layers_of(Transformer(config).double().eval()), x, norms))
+        return {norm: sum(float(size[norm][-1]) for size in sizes) / 8 for norm in norms}
 
     shallow, deep = last(3), last(48)
     assert 3 < shallow["pre-norm"] / deep["pre-norm"] < 5  # √(48 / 3) = 4
     assert 0.8 < shallow["post-norm"] / deep["post-norm"] < 1.25
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    x = torch.zeros(1, 3, 8, dtype=torch.float64)
-    for measure in (signals_by_depth, parameter_gradients):
-        with pytest.raises(ValueError, match=r"wiring: expected one of pre-norm, .*got 'none'"):
-            measure(layers_of(model("pre")), x, ["pre-norm", "none"])
-    with pytest.raises(ValueError, match="without cross-attention"):
-        signals_by_depth([TransformerLayer(8, 2, 16, cross_attention=True)], x)
 
 
 def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
@@ -113,17 +110,6 @@ def test_similarity_is_the_mean_cosine_of_pairs_written_out() -> None:
     measured = signals_by_depth(layers_of(model("pre")), x)["pre-norm"]
     torch.testing.assert_close(measured.similarity[0], mean_cosine(x))
     assert measured.similarity.shape == (4, 2)
-
-
-def test_a_scheme_inside_the_attention_acts() -> None:
-    config = TransformerConfig(vocab_size=9, d_model=8, num_heads=2, positional="rope", seed=2)
-    transformer = Transformer(config).double().eval()
-    with torch.no_grad(), recording("*.residual_*") as trace:
-        transformer(torch.tensor([[1, 2, 3, 2]]))
-    x, last = trace["layers.0.self_attention.residual_before"], trace["layers.1.feed_forward.residual_after"]
-    positional = transformer.stack.positional
-    measured = signals_by_depth(layers_of(transformer), x, positional=positional)["pre-norm"]
-    torch.testing.assert_close(measured.forward[-1], last.norm(dim=-1))
 
 
 # the logit lens, beside models that really end after each layer
@@ -162,3 +148,61 @@ def test_each_layer_reads_out_what_a_shorter_model_says(architecture: str, norm:
             logits = shorter(TOKENS)
         torch.testing.assert_close(lens[f"layer {layers}"], logits, rtol=0, atol=0)
     assert not torch.equal(lens["layer 1"], lens["layer 2"])
+
+
+# gradients by distance
+
+
+X = draw(0, "x", (1, 8, 4), std=1.0)
+
+
+def test_a_linear_recurrence_has_a_power_for_each_step() -> None:
+    """h_t = h_(t-1) A + x_t: the gradient at distance k is A^k times the probe."""
+    matrix, x, probe = (0.4 * draw(0, "A", (4, 4), std=1.0)).double(), X.double(), draw(0, "probe", (1, 4), std=1.0)
+
+    def network(x: Tensor) -> Tensor:
+        states = [torch.zeros_like(x[:, 0])]
+        for step in range(x.shape[1]):
+            states.append(states[-1] @ matrix + x[:, step])
+        return torch.stack(states[1:], dim=1)
+
+    by_hand = [(torch.linalg.matrix_power(matrix, k) @ probe.double()[0]).norm() for k in range(8)]
+    torch.testing.assert_close(gradient_by_distance(network, x)[0], torch.stack(by_hand))
+
+
+def test_torchs_rnn_is_its_chain_of_derivatives() -> None:
+    """h_t = tanh(W x_t + U h_(t-1)): a product of diag(1 - h^2) and U for each step, written out."""
+    rnn = nn.RNN(4, 3, batch_first=True, dtype=torch.float64)
+    for name, parameter in rnn.named_parameters():
+        parameter.data.copy_(draw(1, name, tuple(parameter.shape), std=0.7))
+    states = rnn(X.double())[0][0].detach()
+    gradient, by_hand = draw(0, "probe", (1, 3), std=1.0).double()[0], []
+    for state in states.flip(0):
+        inside = gradient * (1 - state**2)
+        by_hand.append((inside @ rnn.weight_ih_l0).norm())
+        gradient = inside @ rnn.weight_hh_l0
+    measured = gradient_by_distance(lambda x: rnn(x)[0], X.double())[0]
+    torch.testing.assert_close(measured, torch.stack(by_hand).detach())
+
+
+def test_a_convolution_reaches_no_further_than_its_kernels() -> None:
+    """Two layers of width 3 see the present and four inputs before it; what is further back has no gradient at all."""
+    layers = [nn.Conv1d(4, 4, 3), nn.Conv1d(4, 4, 3)]
+
+    def network(x: Tensor) -> Tensor:
+        for layer in layers:
+            x = layer(nn.functional.pad(x.mT, (2, 0))).mT
+        return x
+
+    measured = gradient_by_distance(network, X)[0]
+    assert bool((measured[:5] > 0).all())
+    assert not measured[5:].any()
+
+
+def test_attention_reaches_every_distance_that_its_mask_allows() -> None:
+    """One step suffices; the last query sees all keys under a causal mask, and itself alone under the identity."""
+    attention = MultiHeadAttention(4, 2)
+    assert bool((gradient_by_distance(lambda x: attention(x, mask=causal_mask(8)), X) > 0).all())
+    alone = gradient_by_distance(lambda x: attention(x, mask=torch.eye(8, dtype=torch.bool)), X)[0]
+    assert alone[0] > 0
+    assert not alone[1:].any()

@@ -85,16 +85,6 @@ def test_each_call_equals_ours_in_cross_attention(name):
     assert verified.of_said < 1e-5
 
 
-def test_masks_of_padding_and_causality_through_the_two_axes_of_hugging_face():
-    keep = torch.tensor([[True] * 4, [True, True, False, False]])[:, None].expand(2, 4, 4)
-    x = torch.randn(2, 4, 8)
-    for name, mask in {"HF, attention_mask": keep, "HF, causal model": keep & causal_mask(4)}.items():
-        verified = verify(CONVENTIONS[name], layer(), x, x, mask)
-        assert not verified.lost
-        assert verified.difference < 1e-5
-        assert verified.slipped > 0.01
-
-
 @pytest.mark.parametrize(
     ("name", "gives"),
     {

@@ -2,13 +2,12 @@
 
 import itertools
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_core.toys import random_mask
-from tfm_core import causal_mask, hops, reach_by_layer, reachability, route
+from tfm_core import hops, reach_by_layer, reachability, route
 
 
 def ways(steps, token: int, output: int):
@@ -65,12 +64,3 @@ def test_reachability_is_the_power_of_the_mask_and_the_residual_connection():
     by_layer = reach_by_layer(hops(mask, 4))
     assert [torch.equal(by_layer[i], reachability(mask, i + 1)) for i in range(4)] == [True] * 4
     assert torch.equal(reach_by_layer(hops(mask, 4), [5, 0]), by_layer[:, :, [5, 0]])
-
-
-def test_masks_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"expected a square mask and a layer or more, got \(2, 3\) and 1"):
-        hops(torch.ones(2, 3, dtype=torch.bool), 1)
-    with pytest.raises(ValueError, match="and 0"):
-        hops(causal_mask(3), 0)
-    with pytest.raises(ValueError, match=r"got \(3, 3\), \(2, 4\) and \(4, 4\)"):
-        hops(causal_mask(3), 1, cross=torch.ones(2, 4, dtype=torch.bool))

@@ -11,6 +11,10 @@ from tfm_core.training.tasks.task import IGNORED, Examples
 
 SEEDS = st.integers(0, 2**63 - 1)
 COUNTS = st.integers(1, 12)
+EVEN = st.integers(1, 20).map(lambda half: 2 * half)
+# Lengths of the tasks that have several.
+LENGTHS = {"copy": EVEN, "majority": EVEN, "brackets": EVEN.map(lambda even: even + 1)}
+LENGTHS |= dict.fromkeys(["reverse", "sort", "first-again"], st.integers(2, 40)) | {"induction": st.integers(17, 64)}
 
 
 def sampled(name, seed, count, length=0) -> Examples:
@@ -74,3 +78,33 @@ def right_answers(task: str, tokens: list[str]) -> dict[int, str]:
     assert Counter(others) == {"(": half, ")": half}
     heights = accumulate(1 if bracket == "(" else -1 for bracket in others)
     return {0: "yes" if min(heights) == 0 else "no"}
+
+
+def right_cells(task: str, tokens: list[str], answers: list[str | None]) -> list[set[tuple[int, int]]]:
+    """Where attention should look, for each pattern of a task, as (query, key)."""
+    asked = [query for query, answer in enumerate(answers) if answer is not None]
+    match task:
+        case "reverse" | "reverse-decoder":
+            return [{(query, len(tokens) - 1 - query) for query in asked}]
+        case "sort" | "sort-decoder":
+            return [{(query, key) for query in asked for key, token in enumerate(tokens) if token == answers[query]}]
+        case "copy":
+            return [{(query, query - len(tokens) // 2 + 1) for query in asked}]
+        case "first-again":
+            return [{(0, key) for key, token in enumerate(tokens) if key and token == tokens[0]}]
+        case "majority":
+            return [{(0, key) for key in range(1, len(tokens))}]
+        case "induction":
+            behind = {(query, key + 1) for query in asked for key in range(query) if tokens[key] == tokens[query]}
+            return [behind, {(query, query - 1) for query in range(1, tokens.index(tokens[0], 1))}]
+        case "dates":  # "03 may 1999" -> "1999-05-03"
+            return [{(0, 7), (1, 8), (2, 9), (3, 10), (8, 0), (9, 1)}, {(q, k) for q in (5, 6) for k in (3, 4, 5)}]
+    assert task == "brackets"
+    partners, opened = set(), []
+    for place, bracket in enumerate(tokens[1:], 1):
+        if bracket == "(":
+            opened.append(place)
+        elif opened:
+            partner = opened.pop()
+            partners |= {(place, partner), (partner, place)}
+    return [partners if answers[0] == "yes" else set()]

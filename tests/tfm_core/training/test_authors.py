@@ -7,7 +7,7 @@ import torch
 
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import batches, side
-from tfm_core.training.tasks.authors import AUTHORS, ORIGINS, UNKNOWN, WORDS, are_held_out, frequent, rows
+from tfm_core.training.tasks.authors import AUTHORS, ORIGINS, UNKNOWN, WORDS, are_held_out, rows
 from tfm_core.training.tasks.task import IGNORED
 
 CONFIG = of_task("authors")
@@ -32,23 +32,6 @@ def test_the_vocabulary_is_that_of_the_training_side():
     unread = {word for (_, sentence), out in zip(known, held_out, strict=True) if out for word in sentence} - set(count)
     assert unread
     assert not unread & set(AUTHORS.vocabulary)
-
-
-def test_words_that_are_equally_frequent_are_in_order_of_letters():
-    assert frequent([["b", "a", "c"], ["c", "a", "b"], ["d"]]) == ("a", "b", "c", "d")
-
-
-def test_sides_share_no_sentence():
-    known = rows()
-    held_out = are_held_out([sentence for _, sentence in known]).tolist()
-    sentences = {
-        out: {tuple(s) for (_, s), o in zip(known, held_out, strict=True) if o == out} for out in (True, False)
-    }
-    assert not sentences[True] & sentences[False]
-    assert 0.18 < len(sentences[True]) / 3600 < 0.22
-    train, test = side(CONFIG, held_out=False), side(CONFIG, held_out=True)
-    assert len(train) + len(test) == len(AUTHORS.examples().source) == 3600
-    assert not {tuple(row) for row in train.source.tolist()} & {tuple(row) for row in test.source.tolist()}
 
 
 def test_no_held_out_sentence_is_in_two_epochs():

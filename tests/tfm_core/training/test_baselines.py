@@ -14,7 +14,6 @@ from tfm_core.training.baselines import (
     label_ids,
     labels_of,
     logistic_regression,
-    lowest,
     naive_bayes,
     regression_loss,
     trained_on,
@@ -72,15 +71,6 @@ def test_logistic_regression_is_that_of_torch_s_optimizer(examples):
     assert ours.item() <= theirs + 1e-4
 
 
-def test_lowest_finds_the_bottom_of_a_bowl():
-    bowl, bottom = torch.diag(torch.tensor([1.0, 10.0, 100.0], dtype=torch.float64)), torch.tensor([3.0, -2.0, 1.0])
-
-    def slope(at):
-        return float((at - bottom) @ bowl @ (at - bottom) / 2), bowl @ (at - bottom)
-
-    torch.testing.assert_close(lowest(slope, torch.zeros(3, dtype=torch.float64)), bottom.double(), atol=1e-4, rtol=0)
-
-
 @pytest.mark.parametrize("name", LABELLED)
 def test_baselines_learn_from_one_side_and_are_measured_on_the_other(name):
     config = of_task(name)
@@ -119,8 +109,3 @@ def test_what_bags_of_words_reach():
 
 def test_a_fixed_set_is_learned_from_once():
     assert trained_on(of_task("authors", seed=5)).source.equal(side(of_task("authors"), held_out=False).source)
-
-
-def test_a_task_without_labels_has_none():
-    with pytest.raises(ValueError, match="expected one with a label for the whole sequence, got 'reverse'"):
-        baselines(of_task("reverse"))

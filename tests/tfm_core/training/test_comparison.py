@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -34,13 +35,14 @@ from tfm_core.training.outcomes import MOST_BYTES, Outcomes
 from tfm_core.training.scores import look
 from tfm_core.training.verdict import ahead, chance_between
 
+known_contestants = cache(contestants)  # of a task, found once for all tests
 TASKS = ("reverse", "majority", "induction", "sort", "dates", "brackets", "reverse-decoder")
 SHORT = of_task("reverse", steps=3)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_all_networks_have_parameters_within_five_percent_and_the_same_budget(task):
-    first, *others = contestants(task)
+    first, *others = known_contestants(task)
     with torch.device("meta"):  # their shapes alone
         counted, *counts = [
             sum(parameter.numel() for parameter in network(config).parameters()) for config in (first, *others)
@@ -52,17 +54,17 @@ def test_all_networks_have_parameters_within_five_percent_and_the_same_budget(ta
 
 
 def test_every_scheme_norm_number_of_layers_and_of_heads_and_every_network_is_there():
-    configs = contestants("majority")
+    configs = known_contestants("majority")
     assert {config.positional for config in configs} == set(POSITIONAL)
     assert {config.norm for config in configs} == {"pre", "post"}
     assert {config.num_layers for config in configs if config.network == "transformer"} == set(LAYERS)
     assert {config.num_heads for config in configs if config.network == "transformer"} == set(HEADS)
     assert {config.network for config in configs} == {"transformer", "lstm", "gru", "rnn"}
-    assert {config.network for config in contestants("reverse-decoder")} == {"transformer"}
+    assert {config.network for config in known_contestants("reverse-decoder")} == {"transformer"}
 
 
 def test_a_transformer_differs_from_the_first_in_one_thing_and_its_width_alone():
-    first, *others = contestants("induction")
+    first, *others = known_contestants("induction")
     for other in others:
         if other.network == "transformer":
             same = replace(other, d_model=first.d_model)
@@ -90,7 +92,7 @@ def test_where_no_width_fits_a_sentence_says_how_near_it_comes():
 
 @pytest.mark.parametrize("task", ["reverse", "copy", "first-again"])
 def test_all_networks_are_trained_on_the_same_examples(task):
-    first, *others = contestants(task)
+    first, *others = known_contestants(task)
     for other in others[:: len(others) // 4]:
         for mine, theirs in zip(islice(batches(first, 63), 3), islice(batches(other, 63), 3), strict=True):
             torch.testing.assert_close(mine.source, theirs.source, rtol=0, atol=0)
@@ -169,31 +171,21 @@ def test_anything_else_is_no_comparison(change):
             files.read(text)
 
 
-def test_the_store_keeps_the_latest_and_finds_what_is_shipped(tmp_path):
-    shipped, here = (
-        Outcomes(Folder(tmp_path / "shipped")),
-        Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped"),
-    )
-    old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.6] * 3})
-    assert here.find("reverse") is None
-    assert here.find("../reverse") is None
+def test_the_store_keeps_the_latest_of_all_processes_and_finds_what_is_shipped(tmp_path):
+    shipped = Outcomes(Folder(tmp_path / "shipped"))
+    here, elsewhere = (Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped") for _ in range(2))
+    old, new, newest = (comparison({"learned": [share] * 3}) for share in (0.5, 0.6, 0.75))
+    assert here.find("reverse") is here.find("../reverse") is None
     shipped.keep(old)
     assert here.find("reverse") == old
     here.keep(new)
-    assert here.find("reverse") == new
-    assert Outcomes(Folder(tmp_path / "here"), shipped=tmp_path / "shipped").find("reverse") == new
+    assert here.find("reverse") == elsewhere.find("reverse") == new
+    elsewhere.keep(newest)
+    assert here.find("reverse") == newest
+    (tmp_path / "here" / "compare-reverse.json").unlink()  # there was no room for it any more
+    assert here.find("reverse") == newest
     assert shipped.find("reverse") == old
     assert here.problem == ""
-
-
-def test_what_another_process_has_written_since_is_found(tmp_path):
-    here, elsewhere = Outcomes(Folder(tmp_path), shipped=tmp_path), Outcomes(Folder(tmp_path), shipped=tmp_path)
-    old, new = comparison({"learned": [0.5] * 3}), comparison({"learned": [0.75] * 3})
-    here.keep(old)
-    elsewhere.keep(new)
-    assert here.find("reverse") == new
-    (tmp_path / "compare-reverse.json").unlink()  # there was no room for it any more
-    assert here.find("reverse") == new
 
 
 @pytest.mark.parametrize("content", ["", "{}", "x" * (MOST_BYTES + 1), "\ud800"])
@@ -221,7 +213,7 @@ def test_what_comes_with_the_app_is_what_would_be_compared_today(path: Path):
     assert shipped.is_complete
     assert shipped.seeds == SEEDS
     assert path.stem == f"compare-{shipped.task}"
-    assert tuple(entry.config for entry in shipped.entries) == contestants(shipped.task)
+    assert tuple(entry.config for entry in shipped.entries) == known_contestants(shipped.task)
     assert [entry.parameters for entry in shipped.entries] == [size(entry.config) for entry in shipped.entries]
     assert path.stat().st_size < 100_000
 

@@ -41,6 +41,9 @@ def test_a_shipped_run_can_do_what_it_claims(shipped, name):
     assert run.problem == ""
     assert run.optimizer == {}
     assert run.config == read_name(name)
+    assert run.last.accuracy >= (0.99 if name in ("reverse", "copy", "majority", "induction") else 0)
+    if name in ("reverse", "copy", "induction"):  # a head looks where it should
+        assert max(max(layer) for layer in run.last.scores[0]) >= 0.9
     looked = look(model_with(run), held_out(run.config, FINAL))
     assert looked.accuracy == pytest.approx(run.last.accuracy, abs=1e-6)
     assert looked.exact == pytest.approx(run.last.exact, abs=1e-6)
@@ -58,16 +61,6 @@ def test_there_are_no_others_and_they_are_small():
     assert {stem.rsplit("-", 2)[0] for stem in stems} == {read_name(name).task for name in SHIPPED_RUNS}
     assert {f"{stem}.json" for stem in stems} <= {path.name for path in SHIPPED.glob("*.json")}
     assert max(path.stat().st_size for path in SHIPPED.iterdir()) < LARGEST
-
-
-@pytest.mark.parametrize("name", ["reverse", "copy", "majority", "induction"])
-def test_most_of_them_have_learned_their_task(shipped, name):
-    assert shipped[name].last.accuracy >= 0.99
-
-
-def test_a_head_looks_where_it_should(shipped):
-    for name in ("reverse", "copy", "induction"):
-        assert max(max(layer) for layer in shipped[name].last.scores[0]) >= 0.9
 
 
 @pytest.mark.parametrize("name", [name for name in SHIPPED_RUNS if not TASKS[read_name(name).task].classes])

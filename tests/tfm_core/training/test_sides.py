@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.tfm_core.training.drawn import SEEDS, sampled
 from tests.tfm_core.training.runs import small
-from tfm_core.training.examples import EVALUATED, PROBES, batches, held_out, probes
+from tfm_core.training.config import of_task
+from tfm_core.training.examples import EVALUATED, PROBES, batches, held_out, probes, side
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.task import draw, is_held_out
 
@@ -44,6 +45,14 @@ def test_about_a_fifth_is_held_out(name):
     source = sampled(name, 5, 4000).source.unique(dim=0)
     share = is_held_out(source).float().mean().item()
     assert abs(share - 0.2) < 4 * (0.2 * 0.8 / len(source)) ** 0.5  # four standard deviations of a fair draw
+
+
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.examples])
+def test_a_fifth_of_a_fixed_set_is_held_out_and_none_of_it_is_trained_on(name):
+    out, trained = (side(of_task(name), held_out=is_out).source.tolist() for is_out in (True, False))
+    assert not {tuple(row) for row in out} & {tuple(row) for row in trained}
+    assert len(out) + len(trained) == len(TASKS[name].examples())
+    assert 0.18 < len(out) / (len(out) + len(trained)) < 0.22
 
 
 @given(SEEDS, st.integers(1, 40), st.booleans(), st.sampled_from(list(TASKS)))

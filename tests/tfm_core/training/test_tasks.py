@@ -8,14 +8,22 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.tfm_core.training.drawn import COUNTS, SEEDS, right_answers, rows, sampled, words
+from tests.tfm_core.training.drawn import (
+    COUNTS,
+    LENGTHS,
+    SEEDS,
+    cells_of,
+    right_answers,
+    right_cells,
+    rows,
+    sampled,
+    words,
+)
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.tasks.task import IGNORED
 
+WITH_PATTERNS = [name for name, task in TASKS.items() if task.patterns]
 DRAWN = [name for name, task in TASKS.items() if not task.examples]
-EVEN = st.integers(1, 20).map(lambda half: 2 * half)
-LENGTHS = {"copy": EVEN, "majority": EVEN, "brackets": EVEN.map(lambda even: even + 1)}
-LENGTHS |= dict.fromkeys(["reverse", "sort", "first-again"], st.integers(2, 40)) | {"induction": st.integers(17, 64)}
 
 
 @pytest.mark.parametrize("name", LENGTHS)
@@ -123,3 +131,26 @@ def test_a_task_says_what_it_is(name):
     if not task.classes:
         assert set(task.labels) <= set(task.vocabulary)
     assert task.tokenizer.vocab_size == task.vocab_size
+
+
+@pytest.mark.parametrize("name", WITH_PATTERNS)
+@given(SEEDS, COUNTS, st.data())
+def test_cells_where_attention_should_look_are_those_of_the_definition(name, seed, count, data):
+    examples = sampled(name, seed, count, data.draw(LENGTHS.get(name.removesuffix("-decoder"), st.just(0))))
+    for place in range(len(examples)):
+        part = examples[place : place + 1]
+        expected = right_cells(name, words(name, part.source[0].tolist()), words(name, part.answers[0].tolist()))
+        assert [cells_of(name, number, part)[0] for number in range(len(TASKS[name].patterns))] == expected
+    assert TASKS[name].patterns[0].even == (name == "majority")
+
+
+@given(SEEDS, COUNTS, st.sampled_from(WITH_PATTERNS))
+def test_only_answers_that_are_asked_for_have_cells_or_those_of_a_layer_below(seed, count, name):
+    """A decoder looks at nothing to come."""
+    examples, task = sampled(name, seed, count), TASKS[name]
+    for pattern in task.patterns:
+        cells = pattern.cells(examples)
+        if task.architecture == "decoder":
+            assert not cells.triu(1).any()
+        if pattern.name not in ("token before", "partner"):
+            assert not cells[examples.answers == IGNORED].any()

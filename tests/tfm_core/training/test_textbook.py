@@ -8,10 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_core.training.runs import to_the_end
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import batches, side
+from tfm_core.training.examples import side
 from tfm_core.training.networks import network, parameters
 from tfm_core.training.schedule import rate
 from tfm_core.training.tasks.table import TASKS
@@ -33,13 +32,6 @@ def test_the_sizes_are_the_textbook_s(name):
     model = network(config)
     assert isinstance(model, SequenceClassifier)
     assert parameters(model) == 182_147  # as published for vocabulary 500, 3 layers of 64/4/256, 3 classes
-
-
-@pytest.mark.parametrize("name", BOTH)
-def test_sides_share_no_sequence(name):
-    sides = [{tuple(row) for row in side(of_task(name), held_out=out).source.tolist()} for out in (True, False)]
-    assert not sides[0] & sides[1]
-    assert sum(map(len, sides)) == 5000
 
 
 def test_labels_are_those_of_the_rule():
@@ -66,18 +58,3 @@ def test_random_labels_say_nothing():
         assert (shares - 1 / 3).abs().max() < 4 * math.sqrt(2 / 9 / len(chosen))
     agreement = (ruled.answers == drawn.answers).float().mean().item()
     assert abs(agreement - 1 / 3) < 4 * math.sqrt(2 / 9 / 5000)
-
-
-def test_its_training_is_a_loop_of_torchs_adam():
-    """ReLU, a constant rate of 1e-3, torch's own betas, gradients as they are; without dropout, to compare."""
-    config = of_task("textbook", steps=4, dropout=0.0)
-    model, examples = network(config), batches(config, 0)
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
-    for _ in range(4):
-        batch = next(examples)
-        loss = torch.nn.functional.cross_entropy(model.train()(batch.source), batch.answers)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    torch.testing.assert_close(to_the_end(config).losses, torch.tensor(losses), atol=1e-5, rtol=1e-5)

@@ -7,9 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.tfm_core.training.runs import same_numbers, small, to_the_end, trained
+from tests.tfm_core.training.runs import same_numbers, small, to_the_end
 from tfm_core.training.config import of_task, read_name
-from tfm_core.training.examples import EVALUATED, FINAL, batches, held_out
+from tfm_core.training.examples import EVALUATED, batches, held_out
 from tfm_core.training.networks import network
 from tfm_core.training.schedule import RISE, is_point, is_snapshot, rate
 from tfm_core.training.tasks.table import TASKS
@@ -34,27 +34,31 @@ def test_it_begins_near_guessing(name):
     assert (first.done, first.snapshots) == (0, (0,))
 
 
+HARD = {"warmup": 3, "learning_rate": 0.05, "weight_decay": 0.1, "clip": LONGEST, "beta2": 0.98}
+
+
 @pytest.mark.parametrize(
     ("task", "changes"),
     [
-        ("reverse", {}),
-        ("induction", {"num_layers": 2}),
-        ("sort-decoder", {}),
-        ("copy", {"network": "lstm"}),
-        ("textbook", {"batch_size": 8}),
+        ("reverse", HARD),
+        ("induction", HARD | {"num_layers": 2}),
+        ("sort-decoder", HARD),
+        ("copy", HARD | {"network": "lstm"}),
+        ("textbook", HARD | {"batch_size": 8}),
+        ("textbook", {"batch_size": 8}),  # as it comes: a constant rate, gradients as they are
     ],
 )
 def test_five_steps_are_those_of_a_loop_by_hand(task, changes):
-    changes |= {"clip": LONGEST, "beta2": 0.98}
-    config = small(task, steps=5, dropout=0.0, warmup=3, learning_rate=0.05, weight_decay=0.1, **changes)
+    config = small(task, steps=5, dropout=0.0, **changes)
     run = to_the_end(config)
     torch.manual_seed(99)  # of which nothing may depend
     model = network(config)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
+    adam = {"lr": 1.0, "betas": (0.9, changes.get("beta2", 0.999)), "eps": 1e-8}
+    optimizer = torch.optim.AdamW(model.parameters(), **adam, weight_decay=changes.get("weight_decay", 0.0))
     losses, cut = [], 0
     is_sure = {name: torch.ones_like(parameter, dtype=torch.bool) for name, parameter in model.named_parameters()}
     for step, examples in zip(range(1, 6), batches(config), strict=False):
-        optimizer.param_groups[0]["lr"] = rate(config, step)
+        optimizer.param_groups[0]["lr"] = rate(config, step) if "warmup" in changes else 1e-3
         optimizer.zero_grad()
         logits = model(*examples.inputs)
         asked = examples.answers != -100
@@ -65,7 +69,7 @@ def test_five_steps_are_those_of_a_loop_by_hand(task, changes):
         for name, parameter in model.named_parameters():
             # Where the gradient is 0 but for rounding, as that of keys' biases, Adam makes a step of the rounding.
             is_sure[name] &= parameter.grad.abs() > 1e-4
-            parameter.grad *= min(1, LONGEST / norm)
+            parameter.grad *= min(1, LONGEST / norm) if "clip" in changes else 1
         optimizer.step()
         losses.append(loss.item())
     assert run.losses.tolist() == pytest.approx(losses, abs=1e-5)
@@ -124,21 +128,6 @@ def test_what_a_run_holds(task, steps):
     for point in run.points:
         assert len(point.scores) == len(config.about.patterns)
         assert all(0 <= head <= 1 for pattern in point.scores for layer in pattern for head in layer)
-
-
-def test_the_last_point_is_measured_over_many_examples():
-    run = trained(steps=9)
-    model = network(run.config).eval()
-    model.load_state_dict(dict(run.weights))
-    examples = held_out(run.config, FINAL)
-    assert len(examples) == FINAL == 2048
-    with torch.no_grad():
-        logits = model(examples.source)
-    right = logits.argmax(-1) == examples.answers
-    assert run.last.accuracy == pytest.approx(right.float().mean().item(), abs=1e-7)
-    assert run.last.exact == pytest.approx(right.all(1).float().mean().item(), abs=1e-7)
-    assert run.last.loss == pytest.approx(F.cross_entropy(logits.flatten(0, 1), examples.answers.flatten()).item())
-    assert torch.equal(run.said[-1], logits[:2].argmax(-1))
 
 
 def test_reports_say_how_far_it_is(monkeypatch):

@@ -204,24 +204,24 @@ def test_every_line_is_drawn_as_given_and_every_value_lies_on_its_axis(given_lin
     shown = [Line(name, *points[name], "ink", style) for name, (_, style) in zip(points, given_lines, strict=True)]
     positive = [value for value in reach if y_scale == "linear" or value > 0]
     header = made(Chart("x", "y", shown, x_scale=x_scale, y_scale=y_scale, reach=reach))
-    read = lines(header)
+    read, missing_of, layout = lines(header), gaps(header), figure(header).layout
     assert list(read) == list(points)
     for name, (x, y) in points.items():
         np.testing.assert_array_equal(read[name][0], x)
         np.testing.assert_array_equal(read[name][1], y)
-        ends = [lies_on(header, letter, part) for letter, part in (("x", x), ("y", y))]
-        assert all(ends), name
+        assert lies_on(layout.xaxis, x), name
+        assert lies_on(layout.yaxis, y), name
         is_log = y_scale != "linear"
         missing = [at for at, value in zip(x, y, strict=True) if math.isnan(value) or (is_log and value <= 0)]
-        assert gaps(header).get(name, ([],))[0] == missing
-    assert lies_on(header, "y", positive)
+        assert missing_of.get(name, ([],))[0] == missing
+    assert lies_on(layout.yaxis, positive)
     if x_scale == y_scale == "linear":
         LAWS["chart"](header, b"")
 
 
-def lies_on(header: dict, letter: str, values) -> bool:
+def lies_on(axis, values) -> bool:
     """Whether all of these that the axis can show are on it."""
-    axis, array = figure(header).layout[f"{letter}axis"], np.asarray(values, np.float64)
+    array = np.asarray(values, np.float64)
     array = array[np.isfinite(array)]
     if axis.type == "log":
         array = np.log10(array[array > 0])

@@ -61,7 +61,8 @@ OURS = {
 def put_into_boxes() -> Iterator[str]:
     """What is put into a box and is neither a text of the code nor escaped: the file, and the argument."""
     for path in [ROOT / "app.py", *sorted((ROOT / "tfm_ui").rglob("*.py"))]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        code = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(code)) if any(f".{box}(" in code for box in BOXES) else ():
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
                 continue
             said = node.args[0]
