@@ -17,13 +17,16 @@ from tests.laws.of_views import pictures_of
 from tests.laws.recipe_numbers import numbers_of, same
 from tests.record.recipes import RUNS_A_CLOCK, TRAINS
 from tests.tfm_ui.lenses.profiling.reports import plausible
+from tfm_core import MASKS
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.training import config
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.generate.state import AGAINST
-from tfm_ui.lenses.positions.state import CLAIMS
+from tfm_ui.lenses.model.state import SUB_LAYERS
+from tfm_ui.lenses.positions.state import CLAIMS, MEASURES
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.live import script as scripts
+from tfm_ui.live.places import PLACES
 from tfm_ui.pictures.panel import Panel, panels_in
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.csv_file import csv_of
@@ -60,7 +63,7 @@ OTHERS: list[tuple[str, Values, Values]] = [
 # Texts that look like parts of a recipe, which is made of texts.
 LIKE_CODE: Values = {
     "text": 'model = Transformer( "target.batch" source.batch',
-    "target": "read source.batch with torch.no_grad() now",
+    "target": 'read source.batch recording("*.weights") with torch.no_grad() {layer}',
     "architecture": "encoder-decoder",
     "norm": "post",
     "seq_len": 9,
@@ -72,6 +75,7 @@ QUOTED: Values = {
     "seq_len": 12,
 }
 BESIDE: Values = {"layer": 2, "head": 3}
+PAINTED: Values = {**BESIDE, "paint": "2x9.TAAAACQ"}
 SMALL: Values = {"length": 20, "max_len": 12, "width": 6, "heads": 3}
 CHANGES = [
     (LIKE_CODE, "cross", "replace 1 source.batch; zero 1 3; replace target 2 target.batch; silence cross 1.1"),
@@ -82,19 +86,21 @@ CHANGES = [
     (QUOTED, "encoder", "silence 1.1; weight 1.1 6>2 0.9; weight 1.1 3>5 0.25 raw"),
 ]
 DECODER: Values = {"architecture": "decoder", "norm": "post"}
+TURNED: Values = {"positional": "rope", "num_heads": 8, "seed": 5}
+IN_A_LAYER: Values = {"layer": 2, "head": 2, "unit": 9, "block_dim": 7, "tile": 2, "tile_step": 3, "dropout": 0.3}
 TWO: Values = {"architecture": "encoder-decoder", "positional": "t5", "target": "ja", "activation": "swiglu"}
 OTHERS += [
-    *(("heads", LIKE_CODE, {"kind": kind, **BESIDE}) for kind in ("encoder", "decoder", "cross")),
-    ("heads", {"positional": "rope", "num_heads": 8, "seed": 5}, BESIDE),
+    *(("heads", LIKE_CODE, {"kind": kind, **BESIDE}) for kind in PLACES[True]),
+    ("heads", TURNED, BESIDE),
     *(
         ("attention", model, {"view": view, "kind": kind, **BESIDE})
         for view in ("steps", "contribution")
-        for model, kind in ((LIKE_CODE, "cross"), (LIKE_CODE, "decoder"), (QUOTED, "encoder"))
+        for model, kind in (*((LIKE_CODE, kind) for kind in PLACES[True]), (QUOTED, "encoder"), (TURNED, "encoder"))
     ),
     *(
         ("attention", model, {"view": "arcs", "kind": kind, "lines": lines, "heads": "3", "layer": 2})
         for lines in ("heads", "mean", "max", "rollout")
-        for model, kind in ((LIKE_CODE, "decoder"), (QUOTED, "encoder"))
+        for model, kind in ((LIKE_CODE, "decoder"), (LIKE_CODE, "cross"), (QUOTED, "encoder"))
     ),
     *(
         ("attention", model, {"view": "change", "kind": kind, "changes": changes, **BESIDE})
@@ -113,6 +119,11 @@ OTHERS += [
     ),
     ("masks", {"architecture": "decoder", "positional": "alibi"}, {"view": "padding", "pad_side": "left", "row": 2}),
     ("masks", {"tokenizer": "byte", "seq_len": 12}, {"view": "leaks", "mask": "documents 3 4", "item": 2, "tries": 8}),
+    *(("masks", TWO, {"view": "see", "mask": f"{mask} or window 2", "place": "decoder", **PAINTED}) for mask in MASKS),
+    *(
+        ("masks", TWO, {"view": view, "place": "decoder", "mask": "window 2 and padding", **PAINTED})
+        for view in ("padding", "conventions")
+    ),
     *(
         ("masks", model, {"view": "conventions", "convention": name, "mask": mask, "texts": texts, "place": place})
         for name in CONVENTIONS
@@ -128,16 +139,22 @@ OTHERS += [
         if (name, place) != ("HF, causal model", "cross")
     ),
     *(
-        ("model", model, {"view": view, "stack": "decoder", "layer": 2, "sub_layer": "cross-attention", "dropout": 0.3})
+        ("model", model, {"view": view, "stack": "decoder", "sub_layer": part, **IN_A_LAYER})
         for view in BY_LENS["model"].views
         if view != "distance"
+        for part in (SUB_LAYERS if view == "block" else SUB_LAYERS[:1])
         for model in ({**TWO, "norm": "post"}, {"architecture": "decoder", "positional": "rope", "activation": "relu"})
     ),
     ("model", TWO, {"view": "output", "token": 9, "temperature": 0.1, "tied": False, "top": 20}),
+    ("model", {**TWO, "tokenizer": "byte"}, {"view": "distance", **QUICK["distance"]}),
     *(
         ("positions", {"seed": 11}, {"view": view, "claim": claim, "a": a, "b": b, "shift": 3, "head": 2, **SMALL})
         for view, claim in (("see", CLAIMS[0]), ("beyond", CLAIMS[0]), *(("why", claim) for claim in CLAIMS))
         for a, b in (("rope", "learned"), ("sinusoidal", "t5"), ("learned", "alibi"))
+    ),
+    *(
+        ("positions", {}, {"view": "why", "measure": MEASURES[1], "a": a, "b": b, **SMALL, "width": 7})
+        for a, b in (("rope", "learned"), ("none", "sinusoidal"), ("t5", "nothing"))
     ),
     *(
         ("positions", model, {"view": view, "a": "learned", "shuffle": 5, "layer": 2})
@@ -150,6 +167,7 @@ OTHERS += [
             ("write", {"forced": "3.300 5.17"}),
             ("write", {"shows": "attention", "head": 3}),
             ("kept", {"full": "stop"}),
+            ("kept", {"full": "window", "steps": 30}),
             *(("surprise", {"against": against, "other": "the sea", "memory": 2}) for against in AGAINST),
         )
         for model in (

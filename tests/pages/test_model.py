@@ -15,11 +15,6 @@ MODELS = [
 ]
 
 
-@pytest.mark.rotated(each=2, view=VIEWS, model=MODELS)
-def test_every_view_runs_for_every_architecture_and_odd_links(view, model):
-    assert "Model" in text_on(start("model", model_view=view, **model))
-
-
 def test_a_block_has_no_tab_and_leads_back_to_the_machine_with_all_that_was_chosen():
     app = start("model", model_view="block", model_layer="2", model_question="old-and-new", seed="3")
     tabs = {button.key: button.proto.type for button in app.button if str(button.key).startswith("_view_")}
