@@ -119,10 +119,21 @@ OTHERS += [
     ),
     ("masks", {"architecture": "decoder", "positional": "alibi"}, {"view": "padding", "pad_side": "left", "row": 2}),
     ("masks", {"tokenizer": "byte", "seq_len": 12}, {"view": "leaks", "mask": "documents 3 4", "item": 2, "tries": 8}),
-    *(("masks", TWO, {"view": "see", "mask": f"{mask} or window 2", "place": "decoder", **PAINTED}) for mask in MASKS),
     *(
-        ("masks", TWO, {"view": view, "place": "decoder", "mask": "window 2 and padding", **PAINTED})
+        ("masks", LIKE_CODE, {"view": "see", "mask": f"{mask} or window 2", "place": "decoder", **PAINTED})
+        for mask in MASKS
+    ),
+    *(
+        ("masks", LIKE_CODE, {"view": view, "place": "decoder", "mask": "window 2 and padding", **PAINTED})
         for view in ("padding", "conventions")
+    ),
+    *(  # masks too large to be written out cell by cell
+        ("masks", {"seq_len": 30, **model}, {"view": "conventions", "mask": mask, "place": place, "texts": "a b c\nd"})
+        for model, mask, place in (
+            ({"causal": False}, "window 3 or global 1 and padding", "encoder"),
+            ({"architecture": "encoder-decoder"}, "cross and prefix 2", "cross"),
+            ({"architecture": "encoder-decoder"}, "window 2 and padding", "decoder"),
+        )
     ),
     *(
         ("masks", model, {"view": "conventions", "convention": name, "mask": mask, "texts": texts, "place": place})
@@ -146,7 +157,10 @@ OTHERS += [
         for model in ({**TWO, "norm": "post"}, {"architecture": "decoder", "positional": "rope", "activation": "relu"})
     ),
     ("model", TWO, {"view": "output", "token": 9, "temperature": 0.1, "tied": False, "top": 20}),
-    ("model", {**TWO, "tokenizer": "byte"}, {"view": "distance", **QUICK["distance"]}),
+    *(
+        ("model", model, {"view": "distance", **QUICK["distance"]})
+        for model in ({**TWO, "tokenizer": "byte"}, {"causal": False})
+    ),
     *(
         ("positions", {"seed": 11}, {"view": view, "claim": claim, "a": a, "b": b, "shift": 3, "head": 2, **SMALL})
         for view, claim in (("see", CLAIMS[0]), ("beyond", CLAIMS[0]), *(("why", claim) for claim in CLAIMS))
