@@ -177,7 +177,9 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     LeaksPanel: moved,
     **dict.fromkeys([Padding, PaddingWeights], named("shares", "weights")),
     PaddingAmount: lambda panel: {"moves": panel.amounts},
-    EmptyRow: lambda panel: {"treated": {way: {"output": one.output} for way, (one, _) in panel.treated.items()}},
+    EmptyRow: lambda panel: {
+        "treated": {way: {"output": treatment.output} for way, (treatment, _) in panel.treated.items()}
+    },
     NanSpreads: lambda panel: {
         "streams": {way: run.streams for way, run in panel.runs.items()},
         "logits": {way: run.logits for way, run in panel.runs.items()},
