@@ -85,7 +85,6 @@ CHANGES = [
     (QUOTED, "encoder", "swap 2 6; drop 4; swap 2 7; weight 2.1 6>2 0.5; replace 5 dog"),
     (QUOTED, "encoder", "silence 1.1; weight 1.1 6>2 0.9; weight 1.1 3>5 0.25 raw"),
 ]
-DECODER: Values = {"architecture": "decoder", "norm": "post"}
 TURNED: Values = {"positional": "rope", "num_heads": 8, "seed": 5}
 IN_A_LAYER: Values = {"layer": 2, "head": 2, "unit": 9, "block_dim": 7, "tile": 2, "tile_step": 3, "dropout": 0.3}
 TWO: Values = {"architecture": "encoder-decoder", "positional": "t5", "target": "ja", "activation": "swiglu"}

@@ -1,7 +1,6 @@
 """The view "leaks" of the Masks lens without a browser."""
 
 from tests.pages.test_app import picture, start, text_on, widget, with_menus
-from tests.tfm_ui.pictures.charts import prints_nan, values
 from tfm_ui.page import panels
 
 PAGE = "masks"
@@ -10,14 +9,6 @@ PICTURES = ["masks_leaks", "masks_leaks_layers", "masks_leaks_distance"]
 
 def view(**query: str):
     return start(PAGE, masks_view="leaks", **query)
-
-
-def all_pictures(app) -> None:
-    for name in PICTURES:
-        header, numbers = picture(app, name)
-        assert header["about"]
-        assert not prints_nan(header)
-        assert len(values(header, numbers))
 
 
 def test_a_promise_and_the_replacements_are_controls():

@@ -5,15 +5,6 @@ import pytest
 from tests.pages.test_app import start, text_on, widget
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, VIEWS
 
-MODELS = [
-    {"architecture": "encoder"},
-    {"architecture": "encoder-decoder"},
-    {"text": "", "seq_len": "2", "positional": "alibi"},
-    {"text": "hello", "num_layers": "1", "positional": "t5"},
-    {"text": "🦊 <b> שלום", "norm": "post", "model_attention": "linear"},
-    {"architecture": "decoder", "activation": "swiglu", "model_layer": "99", "model_token": "-1"},
-]
-
 
 def test_a_block_has_no_tab_and_leads_back_to_the_machine_with_all_that_was_chosen():
     app = start("model", model_view="block", model_layer="2", model_question="old-and-new", seed="3")

@@ -34,7 +34,6 @@ MODELS = [
     ModelState(text="", seq_len=3, norm="post", positional="none"),
 ]
 STATES = [ModelLensState(stack="decoder", sub_layer=name, layer=2, token=2, block_dim=7) for name in SUB_LAYERS]
-EVERY = [(model, state) for model in MODELS for state in STATES]
 
 
 def train(model: ModelState, monkeypatch, *, gain: float, shift: float) -> None:
