@@ -10,11 +10,9 @@ from tfm_core import scale_experiment
 from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import ENTRIES, AttentionState
-from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
 
 PAGE = "attention"
-ARCHITECTURES = controls_of(ModelState)["architecture"][0].options
 
 
 def lens(view: str, **query: str):
