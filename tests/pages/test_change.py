@@ -23,34 +23,6 @@ def changes(app) -> str:
     return picture(app, "change_weights")[0]["query"]
 
 
-@pytest.mark.crossed(
-    view=["contribution", "change"],
-    kind=["encoder", "decoder", "cross"],
-    text=["hi", "a a a a", "שלום 🦊 <script>alert(1)</script> $a$ **b**"],
-)
-def test_every_kind_of_attention_and_any_text(view, kind, text):
-    app = lens(view, architecture="encoder-decoder", attention_kind=kind, text=text, target=text, seq_len="8")
-    names = {"contribution": ["contribution", "contribution_row"]}.get(
-        view, ["change_weights", "change_stream", "change_output"]
-    )
-    assert all(picture(app, name)[0]["about"] for name in names)
-    assert "<script>" not in text_on(app)
-
-
-def test_looking_beside_writing_and_the_caveat():
-    app = lens("contribution", num_heads="16", attention_head="6", attention_query="2")
-    text = text_on(app)
-    assert "“cat” looks most at “the” (0.53), but “cat” contributes most" in text
-    assert all(
-        paper in text for paper in ("Jain and Wallace (2019", "Wiegreffe and Pinter (2019", "Kobayashi et al. 2020")
-    )
-    assert "These weights are random" in text
-    assert "✕" not in text
-    before = maps(app, "contribution")
-    widget(app, "attention_head").set_value(7).run()
-    assert not np.array_equal(maps(app, "contribution"), before, equal_nan=True)
-
-
 def test_a_silenced_head_leaves_its_own_weights_and_moves_the_rest():
     app = lens("change", attention_changes="")
     assert "A and B are the same" in text_on(app)
@@ -116,14 +88,6 @@ def test_the_weight_that_is_dragged_joins_the_others_and_rescales_or_not():
     assert f"{slider['before']}0.5{slider['after']}" == "silence 1.2; weight 1.1 6>2 0.5 raw"
 
 
-def test_a_leak_is_crossed_named_and_breaks_a_law():
-    app = lens("change", attention_changes="weight 1.1 3>8 0.5")
-    text = text_on(app)
-    assert picture(app, "change_weights")[0]["crosses"] == [[1, 2, 7], [2, 2, 7]]
-    assert "✕ masked weights of layer 1, head 1 are exactly 0 in B (1 not)" in text
-    assert "“sat” sees “it”, which comes later" in text
-
-
 FULL = "; ".join([f"silence 8.{head}" for head in range(1, 17)] + ["silence 7.1", "silence 7.2", "drop 7", "drop 8"])
 
 
@@ -168,9 +132,3 @@ def test_a_bad_link_is_corrected_and_that_is_said(asked, held, reason):
     app = lens("change", attention_changes=asked)
     assert app.query_params["attention_changes"] == held
     assert reason in app.warning[0].value.replace("\\", "")
-
-
-def test_what_the_model_does_not_allow_is_set_aside_and_that_is_said():
-    app = lens("change", attention_changes="silence 8.1", text="one two")
-    assert "Set aside: “silence 8.1”, as layers go from 1 to 2." in text_on(app)
-    assert "A and B are the same" in text_on(app)

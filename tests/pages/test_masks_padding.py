@@ -1,9 +1,6 @@
 """The view "padding" of the Masks lens without a browser."""
 
-import pytest
-
 from tests.pages.test_app import picture, start, text_on, widget
-from tests.tfm_ui.pictures.charts import values
 
 PAGE = "masks"
 PICTURES = ["masks_padding", "masks_padding_amount", "masks_padding_weights", "masks_empty_row", "masks_nan_spreads"]
@@ -13,41 +10,10 @@ def lens(**query: str):
     return start(PAGE, masks_view="padding", **query)
 
 
-def all_pictures(app):
-    for name in PICTURES:
-        header, numbers = picture(app, name)
-        assert header["about"]
-        assert len(values(header, numbers))
-
-
 def shown(app, name: str):
     """A picture's numbers, and a chart's figure."""
     header, numbers = picture(app, name)
     return header.get("figure"), numbers
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"architecture": "decoder", "norm": "post", "num_heads": "1"},
-        {"architecture": "encoder-decoder", "masks_place": "decoder"},
-        {"architecture": "encoder-decoder", "masks_place": "cross", "masks_pad_side": "left"},
-        {"seq_len": "2", "text": "🦊", "num_layers": "1", "num_heads": "16", "masks_texts": ""},
-        {
-            "text": "שלום <b>a</b> $x$",
-            "masks_item": "8",
-            "masks_texts": "a\n\nb c\n<i>d</i>\ne\nf\ng\nh\ni",
-            "masks_mask": "",
-        },
-        {"text": "@alice", "seq_len": "1024", "num_layers": "8", "masks_row": "1024"},
-        {"masks_mask": "cross and window 1", "masks_paint": "~h1.1", "positional": "t5", "masks_pad_side": "left"},
-    ],
-)
-def test_it_runs(query):
-    app = lens(**query)
-    all_pictures(app)
-    assert "<b>a</b>" not in text_on(app)
-    assert "<i>d</i>" not in text_on(app)
 
 
 def test_with_causality_padding_on_the_right_is_harmless_and_the_mask_can_be_switched_off():
@@ -86,8 +52,3 @@ def test_layer_head_and_row_choose_what_is_shown():
     after = [shown(app, name) for name in PICTURES]
     assert [first == second for first, second in zip(before, after, strict=True)] == [True, True, False, True, False]
     assert "row 2 (“dog”) was emptied here" in text_on(app)
-
-
-def test_what_takes_long_is_said():
-    app = lens(text="@alice", seq_len="1024")
-    assert any("first 128 of 1024 places" in info.value for info in app.info)

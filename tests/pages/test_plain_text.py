@@ -92,7 +92,8 @@ def test_what_a_text_has_become_is_noticed(element, text, is_fault):
 @pytest.mark.parametrize(("lens", "view"), VIEWS, ids=[f"{lens.name}-{view}" for lens, view in VIEWS])
 def test_a_text_becomes_no_element_and_is_in_no_markdown_as_it_is(lens, view, text):
     shown = {lens.prefix + "view": view} if len(lens.views) > 1 else {}
-    app = go_to(new_app(text=text, **shown, **TRAINED.get(lens.name, {})), lens.name).run()
+    texts = {"text": text, **({"masks_texts": text} if lens.name == "masks" else {})}
+    app = go_to(new_app(**texts, **shown, **TRAINED.get(lens.name, {})), lens.name).run()
     assert not app.exception
     sent = list(messages(app))
     assert any(text == each for message in sent for _, each in written(message))  # in the box where it is typed

@@ -5,7 +5,6 @@ import pytest
 
 from tests.pages.test_app import picture, plain, start, text_on, widget, with_menus
 from tests.tfm_ui.pictures.charts import prints_nan, values
-from tfm_core import POSITIONAL
 from tfm_ui.lenses.positions import model_runs
 from tfm_ui.lenses.positions.model.shuffle import Shuffled
 from tfm_ui.lenses.positions.state import PositionsState
@@ -23,38 +22,12 @@ def lens(view: str, **query: str):
     return start(PAGE, positions_view=view, **query)
 
 
-def all_pictures(app, view: str) -> None:
-    for name in PICTURES[view]:
+def all_pictures(app) -> None:
+    for name in PICTURES["model"]:
         header, numbers = picture(app, name)
         assert header["about"]
         assert not prints_nan(header)
         assert not np.isnan(values(header, numbers)).all() or name == "positions_entry"
-
-
-@pytest.mark.crossed(view=PICTURES, scheme=POSITIONAL, architecture=["encoder", "decoder", "encoder-decoder"])
-def test_every_view_runs_for_every_scheme_and_architecture(view, scheme, architecture):
-    app = lens(
-        view, positions_a=scheme, positions_b="nothing", positional=scheme, architecture=architecture, norm="post"
-    )
-    all_pictures(app, view)
-    assert view == "fault" or "✕" not in text_on(app)
-
-
-@pytest.mark.rotated(
-    each=2,
-    view=PICTURES,
-    model=[
-        {"text": "hi there", "seq_len": "2", "causal": "false"},
-        {"text": "🦊", "seq_len": "2", "num_heads": "1"},
-        {"text": "שלום <b>a</b> $x$ **b**", "num_heads": "16"},
-        {"text": "@alice", "seq_len": "300", "num_layers": "1"},
-        {"text": "@alice", "seq_len": "1024", "num_layers": "1", "num_heads": "2", "positions_b": "alibi"},
-    ],
-)
-def test_every_view_runs_for_texts_of_any_length(view, model):
-    app = lens(view, **model)
-    all_pictures(app, view)
-    assert "<b>a</b>" not in text_on(app)
 
 
 def test_shuffle_again_is_another_order_in_the_link():
@@ -102,20 +75,6 @@ def test_layer_and_head_choose_the_map():
     assert "layer 3, head 4" in text_on(app)
 
 
-def test_a_batch_too_small_for_the_sentence_shows_its_last():
-    app = lens("fault", positions_batch="2", positions_item="4")
-    assert "What is added to sentence 2 of 2: sinusoidal" in text_on(app)
-    assert "✕ wrong: the same sentence has the same output at places 1 and 0 of the batch" in text_on(app)
-    widget(app, "positions_batch").set_value(1).run()
-    assert not app.exception
-    assert "a batch of one is not spared" in text_on(app)
-
-
-def test_the_fault_needs_a_scheme_that_is_added():
-    app = lens("fault", positions_a="rope", positions_b="t5")
-    assert any("rope and t5 are not added to the embeddings" in info.value for info in app.info)
-
-
 def test_the_table_leads_into_the_views():
     app = lens("table")
     buttons = [button.key for button in app.button if button.key and button.key.startswith("_try_")]
@@ -139,6 +98,6 @@ def test_every_menu_opens(view):
 def test_a_model_that_takes_long_says_what_is_left_out(monkeypatch):
     monkeypatch.setattr(model_runs, "ALL_UP_TO", 100)
     app = lens("model", positions_a="t5", positions_b="alibi")
-    all_pictures(app, "model")
+    all_pictures(app)
     assert any("; sinusoidal, learned and rope are left out." in plain(info.value) for info in app.info)
     assert [m["name"] for m in picture(app, "positions_maps")[0]["maps"]] == ["A: t5", "B: alibi", "none"]

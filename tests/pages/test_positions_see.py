@@ -1,11 +1,9 @@
-"""The Positions lens's view "see" without a browser: each scheme as A and as B, in sizes that are odd."""
+"""The Positions lens's view "see" without a browser."""
 
 import numpy as np
-import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tests.tfm_ui.pictures.charts import figure, headings, lines
-from tfm_core import POSITIONAL
+from tests.tfm_ui.pictures.charts import lines
 
 POSITIONS = "positions"
 SIZES = {
@@ -13,37 +11,6 @@ SIZES = {
     "least": {"positions_width": "1", "positions_heads": "1", "positions_length": "2", "positions_max_len": "2"},
     "most": {"positions_width": "512", "positions_heads": "32", "positions_length": "4096"},
 }
-
-
-@pytest.mark.crossed(name=POSITIONAL, sizes=SIZES, side=["A", "B"])
-def test_each_scheme_is_seen_as_a_and_as_b(name, sizes, side):
-    a, b = (name, "nothing") if side == "A" else ("none", name)
-    app = start(POSITIONS, positions_a=a, positions_b=b, **SIZES[sizes])
-    side = "A" if a == name else "B"  # two that are the same are one
-    assert f"{side}: {name}" in text_on(app)
-    if name in ("sinusoidal", "learned"):
-        header, _ = picture(app, f"positions_encode_{side.lower()}")
-        assert header["rows"]["names"][0] == "0"
-    if name in ("alibi", "t5"):
-        header, _ = picture(app, f"positions_bias_{side.lower()}")
-        assert len(header["maps"]) == int(SIZES[sizes]["positions_heads"])
-
-
-@pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
-def test_in_a_decoder_keys_ahead_share_a_bucket(architecture):
-    app = start(POSITIONS, positions_a="t5", architecture=architecture)
-    shared = "distances 0 to 63 share bucket 0" if architecture == "decoder" else "distances −63 to −46 share bucket 13"
-    assert shared in text_on(app)
-
-
-def test_waves_beside_waves_are_drawn_once_below_both():
-    app = start(POSITIONS, positions_a="sinusoidal", positions_b="learned")
-    header, _ = picture(app, "positions_curves")
-    assert headings(header) == ["A: sinusoidal", "B: learned"]
-    layout = figure(header).layout
-    assert layout.yaxis.range == layout.yaxis2.range
-    assert "B: learned is not made of waves" in text_on(app)
-    assert "48 on, 16 positions are not defined" in text_on(app)
 
 
 def test_the_box_of_dimensions_and_the_link_are_the_same():

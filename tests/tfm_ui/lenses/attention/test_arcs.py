@@ -81,6 +81,7 @@ def test_each_attention_of_an_encoder_decoder(kind, shape):
     np.testing.assert_array_equal(panel.table(), recorded(TWO, kind)[0][1])
     assert panel.table().shape == shape
     assert all(panel.laws().values())
+    assert "masked weights are exactly 0" in panel.laws()
     assert tuple(sent(TWO, panel.state)[0]["read"]) == {"encoder": (10, 10), "decoder": (4, 4), "cross": (4, 10)}[kind]
 
 
@@ -149,6 +150,26 @@ def test_a_broken_law_is_seen():
 def test_the_picture_opens_at_the_query_and_key_of_the_link():
     assert sent(SHORT, AttentionState(query=7, key=3))[0]["at"] == [7, 3]
     assert sent(LONG, AttentionState(query=90, key=80))[0]["at"] == [90, 80]
+
+
+def test_the_sentence_is_of_the_heads_that_are_shown():
+    sentences = {heads: Arcs(ModelState(), AttentionState(heads=heads)).sentence() for heads in ("", "1 4", "3")}
+    assert sentences[""].startswith("Strongest of 4 heads")
+    assert sentences["1 4"].startswith("Strongest of 2 heads")
+    assert "Strongest of" not in sentences["3"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "formula"),
+    [
+        ("heads", "softmax(scores)"),
+        ("mean", "(1/H) Σₕ wₕ"),
+        ("max", "maxₕ wₕ"),
+        ("rollout", "A = (W + I) / 2"),
+    ],
+)
+def test_what_a_line_is_has_its_formula(lines, formula):
+    assert formula in Arcs(SHORT, AttentionState(lines=lines)).how_to_read
 
 
 def test_heads_that_spread_evenly_favour_nobody():

@@ -111,12 +111,9 @@ def test_the_laws_hold_and_would_be_seen_broken():
     assert not any(effect.laws().values())
 
 
-def test_the_recipe_gives_the_numbers_of_the_table():
-    effect, scope = Scale(ModelState(), FEW_DRAWS), {}
-    exec(effect.recipe(), scope)
-    assert torch.equal(scope["measured"].variance, effect.measured.variance)
-    table = effect.table()
-    assert table.loc[8, "entropy in nats, scaled"] == scope["measured"].entropy["scaled"][3].item()
+def test_the_table_has_what_was_measured_and_another_seed_draws_anew():
+    effect = Scale(ModelState(), FEW_DRAWS)
+    assert effect.table().loc[8, "entropy in nats, scaled"] == effect.measured.entropy["scaled"][3].item()
     other = scale_experiment(effect.measured.widths, draws=30, keys=4, seed=6)
     assert not torch.equal(other.variance, effect.measured.variance)
 

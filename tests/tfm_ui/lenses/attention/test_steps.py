@@ -293,6 +293,11 @@ def test_small_and_odd_texts_have_a_picture_and_a_sentence(text):
             assert header["lines"]
 
 
+def test_there_is_no_script_of_weights_that_no_model_has():
+    for switched in (AttentionState(scaled=False), AttentionState(masked=False), AttentionState(temperature=2.0)):
+        assert Steps(ModelState(), switched).recipe() == ""
+
+
 def test_the_formula_lights_what_the_step_computes():
     def whole(step: str, mode: str, positional: str = "sinusoidal", **switches) -> str:
         head = Steps(ModelState(positional=positional), AttentionState(**switches)).steps

@@ -1,4 +1,4 @@
-"""What the lens's tests share: models, what a recipe leaves behind, and measurements that nobody has made."""
+"""What the lens's tests share: models, and measurements that nobody has made."""
 
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.profiling.decoding_report import AtLength, Decoding
@@ -14,13 +14,6 @@ RANDOM = ModelState(architecture="decoder", tokenizer="byte", text="to be or not
 def set_up(question):
     """The model and the controls of a question."""
     return ModelState(**question.model), GenerateState(**question.controls)
-
-
-def left_by(panel):
-    """The variables that a panel's recipe leaves behind."""
-    scope = {}
-    exec(compile(panel.recipe(), panel.key, "exec"), scope)
-    return scope
 
 
 def report_of(model, seconds, *, name="abc123"):

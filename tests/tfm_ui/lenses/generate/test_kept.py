@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.examples import shared_by
-from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, left_by, report_of, set_up
+from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM, report_of, set_up
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core import Transformer, generate, to_gpt2
 from tfm_ui.lenses.generate.courses import prompt_of
@@ -152,20 +152,6 @@ def test_a_token_adds_two_vectors_a_layer():
 
 def test_the_long_prompts_context_is_full_on_the_way():
     assert "At step" in QUESTIONS[-1].answer(*set_up(QUESTIONS[-1]))
-
-
-@pytest.mark.parametrize("full", ["window", "stop"])
-def test_recipes_give_the_same_numbers(full):
-    state = GenerateState(view="kept", steps=30, full=full)
-    kept, both = Kept(RANDOM, state), KeptSame(RANDOM, state)
-    scope = left_by(kept)
-    assert_allclose(scope["keys"], kept.matrices(0)[0], atol=1e-5)
-    assert scope["nbytes"] == kept.measured[-1]
-    scope = left_by(both)
-    assert scope["with_cache"] == scope["without"]
-    assert_allclose(scope["differences"], both.differences, atol=1e-6)
-    costs = KeptCosts(RANDOM, state)
-    assert left_by(costs)["nbytes"][-1] == costs.stored(RANDOM.most_tokens)
 
 
 def test_what_is_saved_is_told_for_logits_everywhere_and_for_the_last_alone():

@@ -158,6 +158,14 @@ def test_laws_are_broken_by_a_model_that_does_not_obey_its_mask():
     assert unmasked.laws() == {}
 
 
+@pytest.mark.parametrize("paint", ["~s2.9", "2x9.TAAAACQ"])  # as it is drawn, and as a link holds it
+def test_a_painted_cell_plants_a_leak(paint):
+    measured = Leaks(ModelState(), MasksState(mask="causal", paint=paint, item=1))
+    assert "13 leaks in all, this is the largest." in measured.sentence()
+    assert "What is allowed leaves out the step in layer 1." in measured.sentence()
+    assert not measured.laws()["every output that moved was allowed to (13 leaks)"]
+
+
 def test_one_leak_is_the_only_one():
     measured = Leaks(ModelState(num_layers=1), MasksState(mask="causal", paint="~s1.9", item=1))
     assert measured.leaking.nonzero() == ([8], [0])

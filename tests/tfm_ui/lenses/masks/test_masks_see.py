@@ -1,4 +1,4 @@
-"""What the view "see" of the Masks lens says: why pairs are hidden, what masks would save, the scripts that give it."""
+"""What the view "see" of the Masks lens says: why pairs are hidden, and what masks would save."""
 
 import itertools
 from dataclasses import replace
@@ -36,13 +36,6 @@ COMPOSITIONS = [
     "prefix 4 and documents 3 2 or strided 2",
     "padding and padding",
 ]
-
-
-def run(script: str) -> dict:
-    """What the script leaves behind."""
-    scope: dict = {}
-    exec(script, scope)
-    return scope
 
 
 def of(model, mask, place="decoder", paint="", **more):
@@ -131,24 +124,6 @@ def test_strided_attention_with_its_stride_at_the_root_grows_like_n_root_n():
     assert "the pairs stay as many;" in empty.sentence()
 
 
-@pytest.mark.parametrize("mask", COMPOSITIONS)
-@pytest.mark.parametrize(("model", "place"), PLACES)
-def test_the_script_gives_the_mask_and_the_weights_shown(model, place, mask):
-    state = MasksState(mask=mask, place=place, layer=2, head=3, paint="~s1.3_1.4_2.2~h3.1_3.3_4.1")
-    state = MasksState(**{**vars(state), "paint": mask_paint.packed(mask_paint.unpacked(state.paint))})
-    result = See(model, state)
-    scope = run(result.recipe())
-    np.testing.assert_array_equal(scope["mask"], result.obeyed.mask)
-    np.testing.assert_array_equal(scope["weights"], result.obeyed.weights)
-    assert all(result.laws().values())
-    assert result.painted == (3, 3)
-
-
-def test_the_script_of_the_growth_gives_the_numbers_shown():
-    result = Growth(ModelState(causal=False), MasksState(mask="window 3 or global 2 and padding"))
-    assert run(result.recipe())["kept"] == dict(zip(LENGTHS, result.composed, strict=True))
-
-
 def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
     result = See(ModelState(causal=False), MasksState(mask="window 3", item=1))
     assert result.sentence().startswith("44 of 100 pairs kept. Of the rows that may look at two tokens or more, “")
@@ -160,6 +135,7 @@ def test_the_sentence_says_what_is_kept_moved_and_left_without_a_key():
     none = See(ModelState(), MasksState(mask="", paint=hidden))
     assert "0 of 100 pairs kept. Nobody sees anything: all weights are 0." in none.sentence()
     assert all(none.laws().values())
+    assert none.painted == (0, 100)
     everything = See(ModelState(causal=False), MasksState(mask=""))
     assert "Nothing is hidden" in everything.sentence()
     first_hidden = See(ModelState(), MasksState(mask="", item=1, paint="1x1.TAg"))

@@ -238,20 +238,6 @@ def test_the_smallest_sentences(text):
     assert run(replace(FREE, seq_len=2), texts="").batch.pads == 0
 
 
-@all_models
-def test_scripts_give_these_numbers(model, state):
-    beside = Padding(model, state)
-    left: dict[str, object] = {}
-    exec(beside.recipe(), left)
-    for way, shares in left["shares"].items():
-        np.testing.assert_allclose(torch.stack(shares), beside.shares[way], atol=1e-5)
-    exec(weights_of(beside).recipe(), left := {})
-    for way, weights in beside.weights.items():
-        np.testing.assert_allclose(left["weights"][way], weights, atol=1e-6)
-    exec(by_amount(beside).recipe(), left := {})
-    assert {pads: pytest.approx(moves, abs=1e-5) for pads, moves in left["moves"].items()} == by_amount(beside).amounts
-
-
 def test_a_batch_is_as_long_as_its_longest_sentence_or_as_the_link_says():
     texts = MasksState(texts="a b c d e\nf g h i j k l m n o p q\nr")
     short = ModelState(text="one two three")
@@ -325,18 +311,6 @@ def test_what_is_said_holds(model, state):
         assert spread.nans(INFINITE)[2:] == [len(rows.queries)] * (len(spread.titles) - 2)
         assert spread.lost(INFINITE) == 1
     assert spread.lost(OURS) == spread.lost(LARGE) == 0
-
-
-@all_cases
-def test_scripts_of_a_row_without_a_key_give_these_numbers(model, state):
-    rows, spread = panels(model, state)
-    exec(rows.recipe(), left := {})
-    for name, (treated, _) in rows.treated.items():
-        assert torch.allclose(left["treated"][name].output, treated.output, atol=1e-5, equal_nan=True)
-    exec(spread.recipe(), left := {})
-    for name, run in spread.runs.items():
-        assert torch.allclose(torch.stack(left["streams"][name]), run.streams, atol=1e-5, equal_nan=True)
-        assert torch.allclose(left["logits"][name], run.logits, atol=1e-4, equal_nan=True)
 
 
 @all_cases

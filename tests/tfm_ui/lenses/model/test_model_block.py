@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tfm_ui.lenses.model.any_link import left_by
 from tests.tfm_ui.pictures.charts import traces
 from tests.tfm_ui.pictures.scale_checks import floats
 from tfm_core import NORMS, Transformer
@@ -35,7 +34,6 @@ MODELS = [
     ModelState(text="", seq_len=3, norm="post", positional="none"),
 ]
 STATES = [ModelLensState(stack="decoder", sub_layer=name, layer=2, token=2, block_dim=7) for name in SUB_LAYERS]
-EVERY = [(model, state) for model in MODELS for state in STATES]
 
 
 def train(model: ModelState, monkeypatch, *, gain: float, shift: float) -> None:
@@ -99,42 +97,6 @@ def test_the_mean_over_draws_is_the_number_itself():
     x = torch.randn(32)
     mean = (x * dropout_factors(x.expand(20_000, -1), 0.3, 5)).mean(0)
     torch.testing.assert_close(mean, x, atol=0.05, rtol=0)
-
-
-@pytest.mark.parametrize(("model", "state"), EVERY)
-def test_the_scripts_give_the_numbers_shown(model, state):
-    state = replace(state, dropout=0.3)
-    block, of_tokens, cell = (panel(model, state) for panel in (Block, BlockMoments, BlockCell))
-    left = left_by(block)
-    for name, ours in {
-        "x": block.x,
-        "output": block.output,
-        "dropped": block.dropped,
-        "total": block.total,
-        "mean": block.norm.mean,
-        "variance": block.norm.variance,
-        "normalised": block.norm.normalised,
-        "normed": block.norm.result,
-    }.items():
-        torch.testing.assert_close(left[name], ours, atol=1e-5, rtol=1e-5)
-    left = left_by(of_tokens)
-    for when in ("before", "after"):
-        np.testing.assert_allclose(left[when][: block.read, 1], of_tokens.columns[f"variance {when} the norm"], 1e-4)
-    left = left_by(cell)
-    torch.testing.assert_close(left["products"], cell.products, atol=1e-6, rtol=1e-5)
-    assert left["total"].item() == pytest.approx(cell.value_of("sum"), abs=1e-5)
-    assert left["written"].item() == pytest.approx(cell.value_of("sub-layer"), abs=1e-5)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_script_of_both_norms_gives_the_numbers_shown(model):
-    both = BlockBoth(model, STATES[0])
-    left = left_by(both)
-    for norm in NORMS:
-        torch.testing.assert_close(left["out"][norm], both.under[norm].out, atol=1e-5, rtol=1e-5)
-        lengths = left["x"][norm][: both.read].norm(dim=-1)
-        np.testing.assert_allclose(lengths, both.lengths[norm][0], rtol=1e-5)
-    assert BlockLengths(model, STATES[0]).recipe() == both.recipe()
 
 
 # one number

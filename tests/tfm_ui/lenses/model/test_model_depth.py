@@ -90,19 +90,9 @@ def test_drawing_leaves_the_random_state_and_the_cached_model_alone():
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_recipes_yield_what_is_on_screen(architecture):
+def test_the_recipe_of_training_mode_yields_the_row_on_screen(architecture):
     model = ModelState(text="a b c d e", target="x y z", architecture=architecture, positional="rope")
-    state = ModelLensState(stack="decoder", layer=2, head=2, depth=5)
-    shown, flow = Wirings(model, state), StreamLengths(model, state)
-    left = left_by(shown)
-    for wiring, signal in shown.by_wiring.items():
-        assert torch.allclose(left["signals"][wiring].backward, signal.backward)
-    for wiring, lengths in shown.of_parameters.items():
-        assert torch.allclose(left["of_parameters"][wiring], lengths)
-    left = left_by(flow)["stream"]
-    for name, ends in flow.ends.items():
-        assert all(torch.allclose(left[name][what], values, atol=1e-6) for what, values in ends.items())
-    draws = TrainingMode(model, state)
+    draws = TrainingMode(model, ModelLensState(stack="decoder", layer=2, head=2))
     torch.testing.assert_close(row_left_by(draws), draws.trained, atol=1e-6, rtol=0)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.examples import shared_by
-from tests.tfm_ui.lenses.model.any_link import left_by, panels_that_hold
+from tests.tfm_ui.lenses.model.any_link import panels_that_hold
 from tfm_core import ACTIVATIONS, ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer
 from tfm_core.model.initialization import draw
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
@@ -176,14 +176,6 @@ def test_each_draw_has_other_weights_and_fewer_draws_are_the_first_of_more():
         assert len(more[name][:, 1].unique()) == 5
 
 
-@pytest.mark.crossed(question=QUESTIONS, model=MODELS[:3], asked=[True, False])
-def test_answers_are_sentences_of_any_model(question, model, asked):
-    """The settings are those that the question asks for, and others."""
-    other = replace(SMALL, attention="window", reach_kernel=17)
-    its_own = ModelLensState(**{**question.controls, "reach_seeds": 3})  # as few draws as can be chosen
-    assert question.answer(model, its_own if asked else other).endswith(".")
-
-
 def test_what_the_questions_take_for_granted():
     first, wide, start = QUESTIONS
     model = ModelState()
@@ -210,19 +202,6 @@ def test_the_largest_networks_are_drawn_as_often_as_there_is_time_for_and_that_i
     assert sentence in panel.sentence()
     assert panel.quick_draws == int(made[0])
     assert "draws" not in Distance(ModelState(), state).sentence()
-
-
-@pytest.mark.parametrize("model", [MODELS[0], MODELS[3]])
-def test_the_recipes_leave_the_numbers_on_screen(model):
-    shown, paths = Distance(model, SMALL), DistancePaths(model, SMALL)
-    left = left_by(shown)
-    for name in NAMES:
-        medians, _, highest = (values[name] for values in shown.over_draws)
-        assert np.allclose(left["medians"][name], medians, rtol=1e-9)
-        assert np.allclose(left["highest"][name], highest, rtol=1e-9)
-    assert left["parameters"] == shown.parameters
-    left = left_by(paths)
-    assert (left["path"], left["sight"], left["calls"]) == paths.measured[:3]
 
 
 def test_deep_dilated_convolutions_need_no_more_memory_than_the_text():

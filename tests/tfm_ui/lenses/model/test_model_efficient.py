@@ -8,32 +8,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.tfm_ui.lenses.model.any_link import left_by
-from tfm_core import ARCHITECTURES, ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
+from tfm_core import ATTENTION, NORMS, POSITIONAL, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.state import ModelLensState, possible
 from tfm_ui.state.model_state import ModelState
-
-
-@pytest.mark.parametrize("positional", ["rope", "alibi"])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_recipes_yield_what_is_on_screen(architecture, positional):
-    model = ModelState(text="a b c d e", target="x y z", seq_len=6, architecture=architecture, positional=positional)
-    state = ModelLensState(stack="decoder", layer=2, head=2, tile=2, tile_step=3)
-    whole, cost = Efficient(model, state), EfficientGrowth(model, state)
-    left = left_by(whole)
-    for name, variant in whole.by_name.items():
-        assert torch.allclose(left["weights"][name], variant.weights, atol=1e-6)
-        assert torch.equal(left["visible"][name], variant.visible)
-        off = float((left["outputs"][name] - left["outputs"]["full"]).abs().max())
-        assert off == pytest.approx(variant.off, abs=1e-5)
-    assert {name: costs[-1] for name, costs in left_by(cost)["costs"].items()} == cost.on_screen
-    panel = EfficientTiles(model, state)
-    left = left_by(panel)
-    assert torch.allclose(left["result"], panel.result, atol=1e-9)
-    assert torch.allclose(left["plain"], panel.plain, atol=1e-9)
-    assert len(left["steps"]) == len(panel.steps)
 
 
 @pytest.mark.parametrize("attention", [name for name in ATTENTION if name != "linear"])

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.tfm_ui.lenses.model.any_link import left_by
 from tfm_core import ARCHITECTURES, ATTENTION, NORMS, Transformer, causal_mask, recording
 from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes, two_thirds
 from tfm_ui.lenses.model.feed_forward.hidden import READ, Hidden, OneUnit, recorded
@@ -61,21 +60,6 @@ def test_relus_hidden_units_are_those_of_a_layer_of_torch(norm):
         expected = F.relu(F.linear(trace[reads][0], linear.weight, linear.bias))
     assert torch.allclose(panel.units["relu"], expected, atol=1e-6)
     assert panel.zeros("relu") == pytest.approx(float((expected == 0).double().mean()))
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_recipes_yield_what_is_on_screen(architecture):
-    model = ModelState(text="a b c d e", target="x y z", architecture=architecture, activation="swiglu")
-    state = ModelLensState(stack="decoder", layer=2, unit=9)
-    hidden, single, curve, size = (panel(model, state) for panel in (Hidden, OneUnit, Activations, FfnSizes))
-    left = left_by(hidden)["hidden"]
-    assert all(torch.allclose(left[name], units, atol=1e-6) for name, units in hidden.units.items())
-    left = left_by(single)
-    assert torch.allclose(left["fires"], single.fires, atol=1e-6)
-    assert torch.allclose(left["towards"], single.towards, atol=1e-6)
-    left = left_by(curve)["slopes"]
-    assert all(torch.equal(left[name], slopes) for name, slopes in curve.slopes.items())
-    assert left_by(size)["counts"] == size.counts
 
 
 @pytest.mark.crossed(architecture=ARCHITECTURES, attention=list(ATTENTION), causal=[True, False], norm=NORMS)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from torch import nn
 
-from tests.tfm_ui.lenses.model.any_link import left_by
 from tests.tfm_ui.pictures.charts import drawn, ends, lines, names
 from tests.tfm_ui.pictures.scale_checks import floats
 from tfm_core import NORMS, Transformer
@@ -157,27 +156,6 @@ def test_a_higher_temperature_flattens_and_never_reorders(logits, low, high):
 def test_ranks_count_what_is_larger(logits):
     ranks = ranks_of(torch.tensor([logits] * len(logits)), torch.arange(len(logits)))
     assert ranks.tolist() == [1 + sum(other > logit for other in logits) for logit in logits]
-
-
-@every
-def test_recipes_yield_what_is_on_screen(model, state):
-    shown, rows, norm, at, tied = (
-        panel(model, state) for panel in (Output, OutputPositions, OutputNorm, OutputAt, OutputTied)
-    )
-    left = left_by(shown)
-    assert left["ids"].tolist() == shown.listed
-    assert torch.equal(left["shares"], shown.shares)
-    left = left_by(rows)
-    assert torch.equal(left["ids"], rows.likeliest)
-    assert torch.equal(left["entropies"], rows.entropies)
-    left = left_by(norm)
-    assert torch.equal(left["lengths"][0], norm.moments[2][0])
-    assert len(left["lengths"]) == (2 if model.norm == "pre" else 1)
-    assert_allclose(torch.stack(list(left_by(at)["shares"].values())), at.outs.final_shares, rtol=1e-6)
-    left = left_by(tied)
-    assert left["parameters"] == {name: side.parameters for name, side in tied.sides.items()}
-    for name, side in tied.sides.items():
-        assert torch.equal(left["shares"][name], side.itself[1])
 
 
 # names, ties, places

@@ -13,9 +13,11 @@ from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
 from tfm_core.training.folder import Folder
 from tfm_core.training.outcomes import OUTCOMES
+from tfm_ui.lenses.positions import LENS
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores, BeyondTurns, as_trained, measured
 from tfm_ui.lenses.positions.controls import sliders
 from tfm_ui.lenses.positions.schemes import schemes
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
 
@@ -40,6 +42,20 @@ def test_past_max_len_a_learned_table_has_nothing_and_says_so():
     )
     assert "position 12 is not defined" in Beyond(MODEL, asks("learned", length=13)).sentence()
     assert Beyond(MODEL, asks("learned", length=12)).undefined == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "note"),
+    [
+        (asks("learned", "rope"), ""),
+        (asks("learned", "rope", length=9), "All 9 positions lie within max_len = 12: raise Length beyond it."),
+        (asks("learned", "none"), "B: none adds nothing and turns nothing: there is nothing to run out of."),
+        (asks("none", length=9), "A: none adds nothing and turns nothing: there is nothing to run out of."),
+    ],
+)
+def test_a_note_says_what_there_is_nothing_to_see_of(state, note):
+    shown = LENS.blocks(MODEL, replace(state, view="beyond"))
+    assert [block.text for block in shown if isinstance(block, Note)] == ([note] if note else [])
 
 
 def test_scores_past_max_len_go_on_as_their_schemes_promise():

@@ -143,6 +143,11 @@ def test_the_script_gives_the_numbers_shown(model, scheme):
         assert float((outputs[1] - outputs[0]).abs().max()) == pytest.approx(effect.apart[0], abs=1e-5)
 
 
+def test_a_batch_of_one_is_not_spared():
+    assert "a batch of one is not spared" in FaultAdded(ModelState(), PositionsState(batch=1)).sentence()
+    assert "spared" not in FaultAdded(ModelState(), PositionsState()).sentence()
+
+
 def test_a_sentence_that_is_not_in_the_batch_is_told():
     told = aside(ModelState(), PositionsState(batch=2, item=4))
     assert told == "A batch of 2 has no sentence 4: the last one is shown."

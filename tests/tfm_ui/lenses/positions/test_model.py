@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tfm_ui.lenses.positions.position_toys import left_by
 from tests.tfm_ui.pictures.charts import lines, traces
 from tfm_core import POSITIONAL, Tokens, Transformer, causal_mask, encode, recording
 from tfm_core.model.transformer import Stack
@@ -118,17 +117,6 @@ def test_the_sentences_are_computed(model):
     else:
         assert "No token has a choice" in sentence
     assert "pair" in Distance(model, STATE).sentence()
-
-
-def test_the_scripts_give_the_numbers_shown():
-    for model in MODELS:
-        result = Maps(model, STATE)
-        weights = left_by(result.recipe())["weights"]
-        by_distance = left_by(Distance(model, STATE).recipe())["by_distance"]
-        for name, head in result.heads.items():
-            np.testing.assert_allclose(weights[name], head.weights, atol=2e-6)
-            assert by_distance[name].pairs.tolist() == head.by_distance.pairs.tolist()
-            np.testing.assert_allclose(by_distance[name].mean, head.by_distance.mean, atol=1e-5)
 
 
 def test_a_model_that_takes_long_is_run_under_fewer_schemes_and_that_is_said():
@@ -334,13 +322,3 @@ def test_the_picture_and_the_table_are_of_the_rows():
     assert table["moved, rope"].iloc[:10].tolist() == pytest.approx(result.rows["rope"].shares.tolist())
     assert table["moved, rope"].iloc[10] == result.rows["rope"].largest
     assert [result.order[int(place)] for place in table["place after"].iloc[:10]] == list(range(10))
-
-
-@pytest.mark.parametrize("model", SHUFFLED)
-def test_the_script_gives_the_numbers_shown(model):
-    result = Shuffled(model, PositionsState(shuffle=5))
-    scope = left_by(result.recipe())
-    assert tuple(scope["order"]) == result.order
-    assert scope["share"].keys() == result.rows.keys()
-    for name, share in scope["share"].items():
-        np.testing.assert_allclose(result.rows[name].shares, share, atol=2e-6)

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tfm_ui.lenses.positions.position_toys import MODEL, alone, asks, cells, drawn
-from tests.tfm_ui.pictures.charts import lines
+from tests.tfm_ui.pictures.charts import figure, lines
 from tfm_core import POSITIONAL, apply_rotary
 from tfm_core.positional.schemes import Rotary
 from tfm_ui.lenses.positions.panel import PIECES, POINTS, kept_points
 from tfm_ui.lenses.positions.see.bias import BiasA, DistanceA
 from tfm_ui.lenses.positions.see.clocks import ClocksA, ClocksB, Wavelengths
 from tfm_ui.lenses.positions.see.encode import CURVES, Curves, EncodeA, toggled
-from tfm_ui.lenses.positions.state import OWN_SCALES, PREFIX, PositionsState
-from tfm_ui.pictures.registry import PICTURES
+from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 
@@ -87,6 +87,8 @@ def test_curves_are_columns_of_the_table(name):
     )
     assert "dimension 0 changes sign once" in first
     assert "dimension 0 changes sign 20 times" in second
+    beside = figure(Curves.content(MODEL, PositionsState(a="sinusoidal", b="learned"))[0]).layout
+    assert beside.yaxis.range == beside.yaxis2.range
     empty = PositionsState(a=name, dims="")
     assert "No dimension is chosen" in Curves(MODEL, empty).sentence()
 
@@ -140,16 +142,6 @@ def test_a_click_adds_a_dimension_or_takes_it_away_and_others_keep_their_colours
     moved = [d for d in set(dims) & set(after) if dims.index(d) != after.index(d)]
     assert len(moved) <= 1
     assert EncodeA(MODEL, alone("sinusoidal", width=21, dims=" ".join(map(str, after)))).dims == after
-
-
-@pytest.mark.crossed(
-    name=[name.removeprefix(PREFIX) for name in PICTURES if name.startswith(PREFIX)],
-    scheme=POSITIONAL,
-    sizes=[{"length": 2, "width": 1, "heads": 1, "max_len": 2}, {"base": 2.0, "heads": 3}],
-)
-def test_every_picture_has_something_for_every_scheme(name, scheme, sizes):
-    for sides in ({"a": scheme}, {"b": scheme}):
-        assert drawn(name, PositionsState(**{"a": "none", "b": "nothing", **sides, **sizes}))
 
 
 @pytest.mark.parametrize("heads", [1, 6, 8, 32])
@@ -208,6 +200,9 @@ def test_t5_tells_which_distances_share_a_bucket():
     _, matrices = cells("bias_a", state)
     assert len(np.unique(matrices[0][63, :18])) == 1
     assert not result.slopes
+    decoder = DistanceA(ModelState(architecture="decoder"), alone("t5"))
+    assert "distances 0 to 63 share bucket 0" in decoder.sentence()  # all keys that lie ahead
+    assert widest in DistanceA(ModelState(architecture="encoder-decoder"), alone("t5")).sentence()
     short = DistanceA(MODEL, alone("t5", length=2))
     assert "3 distances fall into 3 of 32 buckets. No two distances share one" in short.sentence()
 
@@ -239,6 +234,8 @@ def test_the_clocks_are_the_library_s_turns():
     assert (len(many.drawn), many.pairs) == (32, 256)
     assert all(many.laws().values())
     assert ClocksA(MODEL, asks("rope", length=5, position=13)).at == 4
+    assert ClocksA.content(MODEL, asks("rope", position=13, key=5))[0]["at"] == {"query": 13, "key": 5}
+    assert "Query at m = 13, key at n = 5, m − n = 8" in result.sentence()
 
 
 def test_two_schemes_that_turn_have_clocks_of_their_own(monkeypatch):
