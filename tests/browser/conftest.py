@@ -14,6 +14,15 @@ PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
 expect.set_options(timeout=PATIENCE)
 NO_MOTION = """() => document.getAnimations().every(({ playState, timeline }) =>
   playState !== "running" || timeline !== document.timeline)"""  # what follows scrolling always runs, and stands still
+# What `visit` needs for a window of a phone. It is the same in all tests, as the first page in a window of another kind
+# takes twice the time of the next.
+PHONE = {
+    "width": 390,
+    "height": 844,
+    "has_touch": True,
+    "is_mobile": True,
+    "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Safari/537.36",
+}
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PHONE
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import colours
@@ -194,7 +195,7 @@ def a_long_text_shows_a_window_and_what_lies_outside_is_counted_in(visitor) -> N
 
 
 def test_a_finger_selects(visit):
-    visitor = visit(ARCS, width=390, has_touch=True, is_mobile=True)
+    visitor = visit(ARCS, **PHONE)
     arcs(visitor).scroll_into_view_if_needed()
     spot = token(visitor, 1, 3)
     visitor.page.touchscreen.tap(spot["x"], spot["y"])

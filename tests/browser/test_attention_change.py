@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import PHONE, Visitor
 
 CHANGE, CONTRIBUTION = "/attention?attention_view=change", "/attention?attention_view=contribution"
 HOVERED = "e => [e._memory.at?.q, e._memory.at?.k]"
@@ -111,8 +111,7 @@ def maps_are_read_and_locked_by_keyboard(visitor) -> None:
 
 
 def test_on_a_phone_maps_stand_below_each_other_and_a_tap_locks(visit):
-    phone = {"has_touch": True, "is_mobile": True, "user_agent": "Mobi"}
-    visitor = visit(CONTRIBUTION, width=390, height=844, **phone)
+    visitor = visit(CONTRIBUTION, **PHONE)
     origins = maps(visitor, "contribution").evaluate("e => e._memory.layout.origins")
     assert origins[1]["y"] > origins[0]["y"]
     assert abs(origins[1]["x"] - origins[0]["x"]) < 1

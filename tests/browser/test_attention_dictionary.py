@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.streamlit_private.dom import MAIN
+from tests.browser.conftest import PHONE
 from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
@@ -128,7 +129,7 @@ def test_points_values_keys_and_temperature_are_changed_and_answered(visit):
 
 
 def test_on_a_phone_nothing_scrolls_sideways_and_a_finger_drags_without_scrolling(visit):
-    visitor = opened(visit, width=390, has_touch=True, is_mobile=True)
+    visitor = opened(visit, **PHONE)
     page = visitor.page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     point = page.get_by_role("button", name="key B at")

@@ -153,6 +153,7 @@ def a_new_step_appears_in_beats_unless_the_reader_wants_no_motion(visitor) -> No
         visitor.page.get_by_role("button", name="Step on").click()
         settled(visitor, "Scaled score of “mat” and “cat”")
         assert stage(visitor).evaluate("e => e._memory.beats?.length ?? 0") == beats, motion
+    visitor.page.emulate_media(reduced_motion="reduce")  # what moves is drawn in each frame
 
 
 def a_steps_matrices_have_room(visitor) -> None:

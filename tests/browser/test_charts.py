@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from tests.browser.charts import ranges
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import PHONE, Visitor
 from tfm_ui.text import colours
 
 LINK = "/attention?attention_view=scale&attention_draws=10"
@@ -74,7 +74,7 @@ def what_is_zoomed_stays_as_numbers_change_and_a_double_click_brings_all_back(vi
 
 
 def test_a_tap_reads_a_chart_and_dragging_scrolls_the_page(visit):
-    visitor = visit("/positions?positions_view=beyond", width=390, has_touch=True, is_mobile=True)
+    visitor = visit("/positions?positions_view=beyond", **PHONE)
     plot = visitor.chart("positions_beyond")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import expect
 
 from tests.browser.accessible import barriers
+from tests.browser.conftest import PHONE
 from tests.browser.generate import (
     SHORT,
     at,
@@ -181,7 +182,7 @@ def test_another_token_or_temperature_is_another_text_that_a_link_brings_back(vi
 
 
 def test_on_a_phone_nothing_scrolls_sideways_and_nobody_is_kept_out(visit):
-    visitor = visit(f"{SHORT}&generate_step=5", width=390, height=844, has_touch=True, is_mobile=True)
+    visitor = visit(f"{SHORT}&generate_step=5", **PHONE)
     row = other_candidate(visitor)
     token, place = candidate(visitor, row)
     place["x"] -= 60

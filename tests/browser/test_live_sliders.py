@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from playwright.sync_api import expect
 
 from benchmarks.streamlit_private.dom import FOLD, UNFOLD
-from tests.browser.conftest import NO_MOTION, Visitor
+from tests.browser.conftest import NO_MOTION, PHONE, Visitor
 
 TOKENS, LAYERS, HEADS, WIDTH = "seq_len", "num_layers", "num_heads", "d_model"
 # Whether all pictures of the page that follow sliders are drawn with a value of the link.
@@ -76,7 +76,7 @@ def a_slider_of_steps_and_what_it_is_dragged_back_from(visitor) -> None:
 
 
 def test_by_touch_and_by_key(visit):
-    visitor = visit("/?weights=random", width=390, has_touch=True)
+    visitor = visit("/?weights=random", **PHONE)
     visitor.page.locator(UNFOLD).click()
     visitor.page.locator(f".st-key-{LAYERS} input[type=range]").scroll_into_view_if_needed()
     expect(visitor.page.locator(FOLD)).to_be_attached()
