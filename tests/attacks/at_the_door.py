@@ -70,7 +70,7 @@ def silent_connections_are_closed(server: Server) -> Iterator[None]:
 
 @contextmanager
 def who_opens_tabs_and_asks_for_no_page_keeps_nobody_out(server: Server) -> Iterator[None]:
-    """Within the block, nobody else at this address gets in, and the others do; after it, everybody."""
+    """Nobody else at this address gets in within the block, and the others do; after it, everybody does."""
     idle: list[ClientConnection] = []
     with ExitStack() as stack:
 
