@@ -2,13 +2,15 @@
 
 import asyncio
 import http.client
+import json
 import secrets
 import socket
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -16,12 +18,12 @@ import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.live.process_tree import ProcessTree
+from benchmarks.live.serve import running_server
 from benchmarks.streamlit_private.protocol import STREAM, SUCCEEDED, asking, end_of_a_run
 from tests.tfm_ui.cookies import cookie
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).parents[2]
 LARGEST = {"text": "@alice", "seq_len": 1024, "num_heads": 16, "num_layers": 8, "d_model": 256, "positional": "alibi"}
 LARGE = LARGEST | {"seq_len": 256}
 
@@ -34,8 +36,13 @@ class Server:
     pid: int
 
     @property
+    def place(self) -> str:
+        """Its host and its port."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
     def memory(self) -> dict[str, int]:
-        """The memory of all its processes together in bytes, now and at most.
+        """The memory of all its processes together in bytes, now and at most since `forget_peaks`.
 
         What several of them share counts once. Each process's peak counts, as if all peaks had been at the same time.
         """
@@ -47,6 +54,12 @@ class Server:
                 peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024
                 now, most = now + told.pss, most + told.pss + max(peak - told.rss, 0)
         return {"now": now, "most": most}
+
+    def forget_peaks(self) -> None:
+        """The most memory that a process has had is what it has now, as Linux lets its user say."""
+        for process in self.processes:
+            with suppress(FileNotFoundError):
+                Path(f"/proc/{process.pid}/clear_refs").write_text("5")
 
     @property
     def processes(self) -> list[psutil.Process]:
@@ -66,6 +79,26 @@ class Server:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+    def get(self, path: str) -> tuple[int, str]:
+        """The answer to a plain request: its status and its text."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """What it tells of itself."""
+        return json.loads(self.get("/status")[1])
+
+    @property
+    def workers(self) -> list[dict[str, int]]:
+        """The processes that compute its pictures."""
+        return self.status["workers"]
 
     @property
     def lives(self) -> bool:
@@ -102,6 +135,13 @@ class Server:
             yield tabs
         finally:
             tabs.close()
+
+
+@contextmanager
+def attacked(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
+    """A server that nobody has visited yet."""
+    with running_server(settings=settings) as (address, pid):
+        yield Server(int(address.rpartition(":")[2]), pid)
 
 
 class Tabs:

@@ -33,13 +33,15 @@ def test_ratios_are_paired_round_by_round():
         ratio([1, 2, 3], [1, 2])
 
 
-def test_contenders_take_turns_after_one_turn_to_warm_up():
+@pytest.mark.parametrize("untimed", [0, 1])
+def test_contenders_take_turns_after_one_turn_to_warm_up(untimed):
     calls = []
     contenders = {name: lambda name=name: calls.append(name) for name in "ab"}
-    seconds = interleaved(contenders, rounds=2, repeats=2)
-    turns = ["".join(calls[i : i + 4]) for i in range(0, 12, 4)]
-    assert len(calls) == 12
-    assert set(turns) <= {"aabb", "bbaa"}  # either may begin
+    seconds = interleaved(contenders, rounds=2, repeats=2, settle=untimed)
+    each = untimed + 2
+    turns = ["".join(calls[at : at + 2 * each]) for at in range(0, len(calls), 2 * each)]
+    assert set(turns) <= {"a" * each + "b" * each, "b" * each + "a" * each}  # either may begin
+    assert len(turns) == 3
     assert {name: len(times) for name, times in seconds.items()} == {"a": 2, "b": 2}
 
 

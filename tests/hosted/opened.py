@@ -3,12 +3,13 @@
 `python -m tests.hosted.opened` reads a line of JSON for each call, [function, query, settings], and prints the answer.
 """
 
-import json
 import os
-import sys
+from typing import Any
 
 import streamlit
 import torch
+
+from tests.hosted.answering import PREFIX, answer_all
 
 LARGE = streamlit, torch  # are imported once, nothing of ours: each call is answered by a copy of this process
 
@@ -16,9 +17,9 @@ LARGE = streamlit, torch  # are imported once, nothing of ours: each call is ans
 def set_settings(settings: dict[str, str]) -> None:
     """The process has these settings and no others."""
     for name in list(os.environ):
-        if name.startswith("ATTENTION_LAB_"):
+        if name.startswith(PREFIX):
             del os.environ[name]
-    os.environ.update({f"ATTENTION_LAB_{name}": value for name, value in settings.items()})
+    os.environ.update({f"{PREFIX}{name}": value for name, value in settings.items()})
 
 
 def link(query: dict[str, str], settings: dict[str, str]) -> tuple[list[int], list[str], int, str]:
@@ -48,18 +49,10 @@ def draws(query: dict[str, str], settings: dict[str, str]) -> tuple[int, int, li
     return state.reach_seeds, most_draws(model), list(map(str, corrections))
 
 
-def main() -> None:
-    """Answer calls until there are no more."""
-    functions = {"link": link, "draws": draws}
-    for line in sys.stdin:
-        name, query, settings = json.loads(line)
-        if not (child := os.fork()):
-            sys.stdout.write(json.dumps(functions[name](query, settings)) + "\n")
-            sys.stdout.flush()
-            os._exit(0)
-        if os.waitpid(child, 0)[1]:
-            sys.exit(f"{name} has failed")  # else who asked would wait for an answer for ever
+def answer(name: str, query: dict[str, str], settings: dict[str, str]) -> Any:
+    """What the function of this name returns."""
+    return {"link": link, "draws": draws}[name](query, settings)
 
 
 if __name__ == "__main__":
-    main()
+    answer_all(answer)

@@ -7,10 +7,7 @@ alone, which counts pages by process.
 """
 
 import gc
-import json
 import logging
-import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -18,6 +15,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from tests.hosted.answering import answer_all
 from tfm_core.allocator import give_back
 from tfm_ui.jobs.table import JOBS
 from tfm_ui.lenses import preloaded as preloaded
@@ -97,18 +95,11 @@ def _measured(said: int, compute: Callable[[], Any]) -> Peak:
     return Peak(said, max(0, peak), pages()["RssAnon"] - before["RssAnon"], round(seconds, 3), refused)
 
 
-def main() -> None:
-    """Answer until there are no more questions."""
-    logging.disable(logging.WARNING)
-    for line in sys.stdin:
-        name, query = json.loads(line)
-        if not (child := os.fork()):
-            sys.stdout.write(json.dumps(asdict(measured(name, query))) + "\n")
-            sys.stdout.flush()
-            os._exit(0)
-        if os.waitpid(child, 0)[1]:
-            sys.exit(f"{name} has failed")  # else who asked would wait for an answer for ever
+def answer(name: str, query: str) -> dict[str, Any]:
+    """What a peak has."""
+    return asdict(measured(name, query))
 
 
 if __name__ == "__main__":
-    main()
+    logging.disable(logging.WARNING)
+    answer_all(answer)

@@ -6,16 +6,16 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from email.message import Message
 from pathlib import Path
 
 import pytest
 
 from benchmarks.live.serve import running_server
+from tests.hosted.waiting import until
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "hosting" / "nginx.conf.template"
@@ -58,16 +58,15 @@ def free_ports(count: int) -> list[int]:
 def running(*command: str, port: int) -> Iterator[None]:
     """A server that is no Streamlit, from the moment that it accepts connections."""
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def accepts() -> bool:
+        assert server.poll() is None, f"{command[0]} ended with exit code {server.returncode}"
+        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return True
+        return False
+
     try:
-        give_up = time.monotonic() + 20
-        while True:
-            assert server.poll() is None, f"{command[0]} ended with exit code {server.returncode}"
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except ConnectionRefusedError:
-                assert time.monotonic() < give_up, f"{command[0]} did not answer within 20 seconds"
-                time.sleep(0.05)
+        until(accepts, within=20, pause=0.05)
         yield
     finally:
         server.terminate()
@@ -110,6 +109,7 @@ def configuration(folder: Path, port: int, compressor: int, replicas: Replicas) 
     text = TEMPLATE.read_text(encoding="utf-8")
     for name, at in addresses.items():
         text = text.replace(f"${{{name}}}", f"127.0.0.1:{at}")
+    text = text.replace("fail_timeout=10s", "fail_timeout=1s")  # so long a test waits for a replica that is back
     for place in ("/var/log/nginx", "/var/cache/nginx"):
         text = text.replace(place, str(folder))
     (folder / "attention-lab.conf").write_text(text, encoding="utf-8")

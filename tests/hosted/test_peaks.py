@@ -3,18 +3,16 @@
 By preset: of a small host, and of a computer of one's own. Where a picture is refused, it takes nothing.
 """
 
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.hosted.answering import answering
 from tests.hosted.peaks import Peak
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.page.preview import DRAWING
@@ -22,7 +20,6 @@ from tfm_ui.server.pool_member import FEW_THREADS
 from tfm_ui.settings import ENTRIES
 from tfm_ui.visitors.workers import processors
 
-ROOT = Path(__file__).parents[2]
 TIMES = 1.3  # what is measured, over what was said
 # Bytes that come on top: modules that a picture is the first to import, and what lies free between what is used.
 NOISE = 16_000_000
@@ -48,12 +45,21 @@ CORNERS: dict[str, dict[str, Any]] = {
     "a decoder": {"architecture": "decoder", "positional": "rope", "d_ff": 0, "activation": "gelu", "num_layers": 4},
     "narrow": {"d_model": 32, "d_ff": 0, "activation": "gelu", "positional": "learned"},
 }
+# A layer takes as much memory as it does among many, which are run one after the other.
+FEW_LAYERS = "few layers"
 # The ends of a lens's own controls that make its pictures largest.
 ENDS: dict[str, dict[str, Any]] = {
     "attention": {"lines": "rollout", "draws": 1000, "draw_keys": 64},
     "positions": {"length": 4096, "width": 512, "a": "learned", "b": "t5", "heads": 16},
     "masks": {"tries": 8, "texts": "\n".join(["one two three"] * 6)},
-    "model": {"depth": 48, "reach_seeds": 3, "reach_length": 128, "reach_kernel": 17, "attention": "window"},
+    "model": {
+        "depth": 48,
+        "depth_dropout": 0.5,
+        "reach_seeds": 3,
+        "reach_length": 128,
+        "reach_kernel": 17,
+        "attention": "window",
+    },
     "generate": {"steps": 200, "method": "beam"},
 }
 VIEWS = [(each.name, view) for each in lenses() for view in each.views]
@@ -68,27 +74,13 @@ Measure = Callable[[str, str, dict[str, Any]], Peak]
 def measure() -> Iterator[Measure]:
     """`measure("hosted", "heads", link)`: the peak of a picture in a worker of such a server, by tests.hosted.peaks."""
     with ExitStack() as running:
-        programs: dict[str, subprocess.Popen[str]] = {}
 
-        def measured(preset: str, name: str, link: dict[str, Any]) -> Peak:
-            if preset not in programs:
-                plain = {key: value for key, value in os.environ.items() if not key.startswith("ATTENTION_LAB_")}
-                program = subprocess.Popen(
-                    [sys.executable, "-m", "tests.hosted.peaks"],
-                    cwd=ROOT,
-                    env=plain | FEW_THREADS | {"ATTENTION_LAB_PRESET": preset},
-                    text=True,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                )
-                programs[preset] = running.enter_context(program)
-            stdin, stdout = programs[preset].stdin, programs[preset].stdout
-            assert stdin
-            assert stdout
-            print(json.dumps([name, urlencode(link)]), file=stdin, flush=True)
-            return Peak(**json.loads(stdout.readline()))
+        @cache
+        def program(preset: str) -> Callable[..., Any]:
+            settings = FEW_THREADS | {"ATTENTION_LAB_PRESET": preset}
+            return running.enter_context(answering("tests.hosted.peaks", settings))
 
-        yield measured
+        yield lambda preset, name, link: Peak(**program(preset)(name, urlencode(link)))
 
 
 def names_of(name: str, view: str) -> list[str]:
@@ -99,24 +91,28 @@ def names_of(name: str, view: str) -> list[str]:
 def link_of(name: str, view: str, corner: str) -> dict[str, Any]:
     """A corner of the sidebar, and the view's own largest."""
     ends = ENDS.get(name, {}) | ({"view": view} if len(lens(name).views) > 1 else {})
-    return LARGEST | CORNERS[corner] | {f"{name}_{key}": value for key, value in ends.items()}
+    sidebar = CORNERS["two stacks"] | {"num_layers": 2} if corner == FEW_LAYERS else CORNERS[corner]
+    return LARGEST | sidebar | {f"{name}_{key}": value for key, value in ends.items()}
 
 
 def asked_of(name: str, view: str, preset: str, *, everything: bool) -> Iterator[tuple[str, str]]:
     """What is measured of a view, each (picture, corner); in short, its words and one of its pictures at a corner.
 
-    Which one is another one for each view. On a small host it is every corner of the worst views; where more is
-    allowed, and takes seconds, it is the words of these, which compute all, at the largest corner.
+    Which one is another one for each view. On a small host the words of the worst views, which compute all, are
+    measured at every corner, and so are the many maps of Heads; where more is allowed, and takes seconds, the words
+    are measured at the corner FEW_LAYERS.
     """
     number, pictures, is_worst = VIEWS.index((name, view)), names_of(name, view), (name, view) in WORST
-    corners = [*CORNERS]
-    if not everything and preset == "hosted":
-        most_maps = [f"{name}.preview"] * (name == "heads")
-        pictures = [*dict.fromkeys([*most_maps, pictures[number % len(pictures)], pictures[-1]])]
-        corners = corners if is_worst else [corners[number % len(corners)]]
-    elif not everything:
-        pictures, corners = pictures[-1:], corners[:is_worst]
-    yield from ((picture, corner) for corner in corners for picture in pictures)
+    corners, words = [*CORNERS], pictures[-1]
+    chosen = corners[number % len(corners)]
+    if everything:
+        yield from ((picture, corner) for corner in corners for picture in pictures)
+    elif preset == "local":
+        yield from [(words, FEW_LAYERS)] * is_worst
+    else:
+        of_worst = [words, f"{name}.preview"] if name == "heads" else [words]
+        each = {(picture, corner) for corner in corners for picture in of_worst} if is_worst else {(words, chosen)}
+        yield from sorted(each | {(pictures[number % len(pictures)], chosen)})
 
 
 def fault(peak: Peak, preset: str, name: str, picture: str) -> str:
@@ -136,7 +132,7 @@ def fault(peak: Peak, preset: str, name: str, picture: str) -> str:
 @pytest.mark.parametrize(
     ("preset", "whole", "link"),
     [
-        ("hosted", "leaks in full", link_of("masks", "leaks", "narrow") | {"seq_len": 128}),
+        ("hosted", "leaks in full", link_of("masks", "leaks", "narrow") | {"seq_len": 128, "masks_tries": 4}),
         ("local", "draws in full", link_of("model", "distance", "a decoder")),
     ],
 )

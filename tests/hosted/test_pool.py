@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from functools import partial
 import psutil
 import pytest
 
+from tests.hosted.waiting import until
 from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
 from tfm_ui.jobs.job import Load
@@ -90,13 +90,6 @@ def here(names: str, query: str) -> bytes:
         return packed(turn, names.split("+"), read(names.split("+"), query))
     finally:
         turn.end()
-
-
-def until(what: Callable[[], object]) -> None:
-    give_up = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < give_up
-        time.sleep(0.005)
 
 
 def busy(pool: Pool) -> Sequence[int]:
@@ -197,20 +190,14 @@ def test_a_worker_that_hangs_can_be_given_up(pool):
     until(lambda: all(worker.alive for worker in pool.status()))
 
 
-def test_a_worker_that_is_killed_while_idle_costs_nobody_an_answer(pool):
-    before = pool.status()
-    for worker in before:
-        os.kill(worker.pid, signal.SIGKILL)
-        assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
-    until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
-
-
-def test_workers_that_were_all_killed_cost_nobody_an_answer(pool):
+@pytest.mark.parametrize("at_a_time", [1, 2])
+def test_workers_that_are_killed_while_idle_cost_nobody_an_answer(pool, at_a_time):
     """Their keepers hear of it a moment later."""
     before = pool.status()
-    for worker in before:
-        os.kill(worker.pid, signal.SIGKILL)
-    assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
+    for begin in range(0, 2, at_a_time):
+        for worker in before[begin : begin + at_a_time]:
+            os.kill(worker.pid, signal.SIGKILL)
+        assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
 
 

@@ -32,7 +32,7 @@ def replica_of(visitor: Visitor) -> str:
 
 
 def move(visitor: Visitor) -> None:
-    """Load the page anew, at the other replica: if that has been away, nginx passes it by for 10 seconds."""
+    """Load the page anew, at the other replica: if that has been away, nginx passes it by for a second."""
     [other] = set(NAMES) - {replica_of(visitor)}
 
     def is_moved() -> bool:
@@ -41,7 +41,7 @@ def move(visitor: Visitor) -> None:
         visitor.wait()
         return replica_of(visitor) == other
 
-    wait_until(is_moved, visitor.page, f"the browser has moved to replica {other}", pause=1000)
+    wait_until(is_moved, visitor.page, f"the browser has moved to replica {other}")
 
 
 def upload(visitor: Visitor) -> None:
@@ -94,11 +94,11 @@ def newcomers_are_sent_to(name: str, lab: str) -> bool:
     return any(f"{COOKIE}={name};" in (answer(lab)[0]["Set-Cookie"] or "") for _ in NAMES)
 
 
-def wait_until(holds: Callable[[], bool], page: Page, what: str, *, pause: int = 50) -> None:
+def wait_until(holds: Callable[[], bool], page: Page, what: str) -> None:
     give_up = time.monotonic() + PATIENCE / 1000
     while not holds():
         assert time.monotonic() < give_up, f"expected within a minute: {what}"
-        page.wait_for_timeout(pause)
+        page.wait_for_timeout(50)
 
 
 @contextmanager

@@ -1,32 +1,19 @@
 """What a server with lower limits makes of links that ask for more: in a process with its settings."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.hosted.answering import answering
 from tfm_ui.settings import ENTRIES, Settings
 from tfm_ui.state.model_state import ModelState
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def call() -> Iterator[Callable[..., list]]:
     """`call("link", query, MAX_TOKENS="64")`: the answer of a server with these settings, by `tests.hosted.opened`."""
-    program = [sys.executable, "-m", "tests.hosted.opened"]
-    with subprocess.Popen(program, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as answering:
-
-        def answer(name: str, query: dict[str, str], **settings: str) -> list:
-            assert answering.stdin
-            assert answering.stdout
-            print(json.dumps([name, query, settings]), file=answering.stdin, flush=True)
-            return json.loads(answering.stdout.readline())
-
-        yield answer
+    with answering("tests.hosted.opened", {}) as ask:
+        yield lambda name, query, **settings: ask(name, query, settings)
 
 
 LARGEST = {"seq_len": "1000", "num_layers": "8", "num_heads": "16", "d_model": "256"}

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.hosted.waiting import until
 from tests.tfm_ui.jobs import job_table
 from tfm_ui.jobs import exact as jobs
 from tfm_ui.jobs import queue as queue_module
@@ -41,13 +41,6 @@ def queue(workers: list[Process]) -> Iterator[Queue]:
     queue = Queue(hire)
     yield queue
     queue.close()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
 
 
 def ask(queue: Queue, name: str, argument: Any) -> int:

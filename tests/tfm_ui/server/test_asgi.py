@@ -33,6 +33,7 @@ def test_below_a_path_of_a_server_all_of_it_is_below(base):
     lab, path = TestClient(Starlette(routes=asgi.routes(base))), f"/{base.strip('/')}"
     assert lab.get(f"{path}/assets/abc/pictures/paint.js").status_code == 200
     assert lab.post(f"{path}/pictures/heads", content="").status_code == 200
+    assert [lab.get(f"{path}/{name}").status_code for name in ("live", "ready", "status")] == [200, 200, 403]
     assert lab.get("/assets/abc/pictures/paint.js").status_code == 404
 
 

@@ -52,10 +52,13 @@ def test_pictures_are_answered_together():
         ("heads", "text=" + "x" * 300_000, 413, "at most 250000 bytes"),
     ],
 )
-def test_what_cannot_be_shown_is_said(name, query, status, words):
+def test_what_cannot_be_shown_is_said_and_not_computed(name, query, status, words, monkeypatch):
+    computed = []
+    monkeypatch.setattr(packed, "made", lambda *asked: computed.append(made(*asked)))
     answer = client.post(f"/pictures/{name}", content=query)
     assert answer.status_code == status
     assert words in answer.text
+    assert computed == []
 
 
 def test_garbage_is_a_picture_too():

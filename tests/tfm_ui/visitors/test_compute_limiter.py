@@ -5,9 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfm_ui.settings import Settings
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane
 from tfm_ui.visitors.fair_queue import HEAD_START, FairQueue
 from tfm_ui.visitors.visitor import address_of
+
+
+def refused(limit: str) -> float:
+    return metrics.REGISTRY.get_sample_value("attention_lab_refused_total", {"limit": limit}) or 0
 
 
 def begun(tickets) -> list[bool]:
@@ -55,19 +60,23 @@ def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
 
 
 @pytest.mark.parametrize(
-    ("most", "words"),
+    ("limit", "most", "words"),
     [
-        ({"per_visitor": 2}, "2 pictures or pages of yours"),
-        ({"per_address": 2}, "2 pictures or pages for your network are waiting"),
-        ({"in_all": 2}, "2 pictures or pages of all visitors"),
+        ("waiting_per_visitor", "per_visitor", "2 pictures or pages of yours"),
+        ("waiting_per_address", "per_address", "2 pictures or pages for your network are waiting"),
+        ("waiting", "in_all", "2 pictures or pages of all visitors"),
     ],
 )
-def test_beyond_a_bound_it_is_busy(most, words):
-    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, **most)
+def test_beyond_a_bound_it_is_busy_which_is_counted_and_names_the_setting_that_is_lower_than_usual(
+    limit, most, words, monkeypatch
+):
+    monkeypatch.setattr("tfm_ui.visitors.compute_limiter.SETTINGS", Settings(**{limit: 2}))
+    limiter, before = ComputeLimiter(pictures=1, pages=1, slow=1, **{most: 2}), refused(limit)
     tickets = [limiter.ask("192.0.2.1 a") for _ in range(3)]
-    with pytest.raises(Busy, match=words):
+    with pytest.raises(Busy, match=rf"{words}.* \(this server's setting ATTENTION_LAB_{limit.upper()}\)\."):
         limiter.ask("192.0.2.1 a")
-    if "in_all" not in most:
+    assert refused(limit) == before + 1
+    if limit != "waiting":
         tickets.append(limiter.ask("192.0.2.2 b"))
     for ticket in tickets:
         limiter.leave(ticket)
@@ -136,28 +145,3 @@ def test_the_order_that_is_told_is_the_one_that_comes():
     assert [queue.next() for _ in range(len(told))] == told
     assert queue.next() is None
     assert sorted(told) == list(range(7))
-
-
-@pytest.mark.parametrize(
-    ("limits", "variable"),
-    [
-        ({"waiting_per_visitor": 1}, "WAITING_PER_VISITOR"),
-        ({"waiting_per_address": 1}, "WAITING_PER_ADDRESS"),
-        ({"waiting": 1}, "WAITING"),
-    ],
-)
-def test_who_is_refused_is_told_the_setting_where_it_is_lower_than_usual(limits, variable, monkeypatch):
-    lower = Settings(**limits)
-    monkeypatch.setattr("tfm_ui.visitors.compute_limiter.SETTINGS", lower)
-    limiter = ComputeLimiter(
-        pictures=1,
-        pages=1,
-        slow=1,
-        per_visitor=lower.waiting_per_visitor,
-        per_address=lower.waiting_per_address,
-        in_all=lower.waiting,
-    )
-    limiter.ask("a")
-    limiter.ask("a")  # waits
-    with pytest.raises(Busy, match=rf"waiting.* \(this server's setting ATTENTION_LAB_{variable}\)\."):
-        limiter.ask("a")

@@ -5,6 +5,7 @@ import json
 import pytest
 from prometheus_client import CollectorRegistry, Histogram
 
+from tests.tfm_ui.visitors.test_compute_limiter import refused
 from tfm_ui.visitors import metrics, turn
 from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane
 from tfm_ui.visitors.metrics import BOUNDS, told_of
@@ -15,10 +16,6 @@ def timed(*seconds: float) -> Histogram:
     for each in seconds:
         histogram.observe(each)
     return histogram
-
-
-def refused(limit: str) -> float:
-    return metrics.REGISTRY.get_sample_value("attention_lab_refused_total", {"limit": limit}) or 0
 
 
 def test_of_what_was_never_timed_the_count_is_told_alone():
@@ -50,23 +47,6 @@ def test_a_run_that_an_error_ends_is_timed_and_counted_and_one_that_streamlit_en
         with pytest.raises(kind), metrics.PAGE_RUNS.time(), metrics.PAGE_ERRORS.count_exceptions():
             raise kind
     assert counts() == (runs + 2, errors + 1)
-
-
-@pytest.mark.parametrize(
-    ("limit", "most"),
-    [
-        ("waiting_per_visitor", {"per_visitor": 1}),
-        ("waiting_per_address", {"per_address": 1}),
-        ("waiting", {"in_all": 1}),
-    ],
-)
-def test_who_is_refused_a_turn_is_counted_by_the_setting_that_was_reached(limit, most):
-    limiter, before = ComputeLimiter(pictures=1, pages=1, slow=1, **most), refused(limit)
-    for _ in range(2):
-        limiter.ask("somebody's name")
-    with pytest.raises(Busy):
-        limiter.ask("somebody's name")
-    assert refused(limit) == before + 1
 
 
 def test_who_has_waited_too_long_is_counted(monkeypatch):

@@ -1,6 +1,5 @@
-"""The arithmetic of the benchmark of writing, and a few visitors of a real server who write."""
+"""The arithmetic of the benchmark of writing; tests/hosted/test_load.py has visitors of a real server who write."""
 
-import asyncio
 from itertools import islice
 
 import pytest
@@ -21,7 +20,6 @@ from benchmarks.writing import (
     Round,
     links,
     new_seeds,
-    taking_turns,
     values_of,
 )
 
@@ -50,11 +48,3 @@ def test_each_who_writes_has_a_text_and_no_seed_comes_twice():
     assert len(set(links(WRITERS))) == WRITERS
     seeds = [values["generate_seed"] for values, _ in islice(new_seeds("generate_seed"), 9000)]
     assert len(set(seeds)) == 9000
-
-
-def test_visitors_of_a_real_server_write_and_are_measured(served):
-    opening, rounds = asyncio.run(taking_turns(*served, 2, 1, 5.0))
-    values = values_of(rounds, opening)
-    assert values[ERRORS] == 0
-    assert len(rounds[0].writers.pictures) >= 2
-    assert min(values[ALONE_50], values[BESIDE_50], values[TEXT_50], values[A_TEXT]) > 0
