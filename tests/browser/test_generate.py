@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import barriers
 from tests.browser.conftest import PHONE
+from tests.browser.fitting import overflow, scrolled
 from tests.browser.generate import (
     SHORT,
     at,
@@ -18,7 +19,6 @@ from tests.browser.generate import (
     shown,
     texts,
 )
-from tests.browser.test_stage import overflow, scrolled
 from tfm_ui.lenses.generate.panel import PROMPT
 from tfm_ui.lenses.generate.state import VIEWS
 

@@ -11,7 +11,6 @@ from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
 
-PHONE = {"is_mobile": True, "has_touch": True, "user_agent": "Mozilla/5.0 (Linux; Android 15) Mobile Safari/537.36"}
 ITEM = "/masks?masks_item=1"
 
 
@@ -148,7 +147,7 @@ def test_a_mask_is_composed_and_painted(visit):
 
 
 def test_on_a_phone_a_finger_reads_and_paints_once_it_is_asked_to(visit):
-    visitor = visit(f"{ITEM}&masks_mask=window+3", width=390, height=844, **PHONE)
+    visitor = visit(f"{ITEM}&masks_mask=window+3", width=390, height=844, has_touch=True, is_mobile=True)
     until(visitor, "kept === 27")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
     tap(visitor, 0, 4, 3)

@@ -8,13 +8,11 @@ import re
 from playwright.sync_api import Locator, expect
 
 from benchmarks.streamlit_private.dom import PROGRESS
-from tests.browser.charts import faults, lines
+from tests.browser.charts import lines
 from tests.browser.conftest import Visitor
 
 LONG = "/profiling?profiling_rounds=30"
 SHORT = "/profiling?profiling_sizes=8,2,1,4%0A8,2,1,6&profiling_rounds=3&profiling_batch=1&profiling_backward=false"
-NEAR = "/profiling?profiling_sizes=128,8,4,1%0A128,8,4,2&profiling_batch=1"
-NEAR += "&profiling_targets=with+weights,LSTM,GRU,convolution"
 RUN = "new URL(location).searchParams.get('profiling_run')"  # the measurement that the link names
 
 
@@ -93,21 +91,8 @@ def it_is_drawn_read_by_keyboard_and_comes_back_by_its_link(visitor: Visitor, ot
     assert dots(other) == measured
 
 
-def points_bear_their_rows_number_and_no_tick_is_cut_off(visitor: Visitor) -> None:
-    visitor.back_to(NEAR)
-    for width, scheme in ((390, "dark"), (1440, "light")):
-        visitor.resize(width, scheme)
-        plot = visitor.chart("profiling_parameters")
-        assert faults(plot) == []
-        marks = plot.locator(".textpoint text").all_text_contents()
-        assert set(marks) <= {str(row) for row in range(1, 9)}
-        assert len(set(marks)) == len(marks) >= 6  # of points that lie upon each other, not all have room
-        assert plot.evaluate("e => e.data.map(({ text }) => text)") == [str(row) for row in range(1, 9)]
-
-
 def test_a_measurement_is_followed_stopped_and_drawn_and_another_comes_to_its_end(visit):
     first, other = visit(LONG), visit(LONG)
     several_stop_it_each_once_though_one_has_reloaded(first, other)
     another_comes_to_its_end_and_another_tab_shows_the_same_run(first)
     it_is_drawn_read_by_keyboard_and_comes_back_by_its_link(first, other)
-    points_bear_their_rows_number_and_no_tick_is_cut_off(first)

@@ -2,18 +2,17 @@
 
 import re
 from itertools import product
+from pathlib import Path
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_standalone import drawn, opened
 from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
 
-MACHINES = tuple(product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")))
 STACK = "Decoder-only, pre-norm"
-EACH_ONCE = (("encoder", "post"), ("decoder", "post"), ("encoder-decoder", "pre"))
 READ = """e => e._memory.sides.map(side => ({
   title: side.title,
   columns: side.columns.map(column => column.name),
@@ -26,33 +25,6 @@ def drawing(visitor: Visitor) -> Locator:
     picture = visitor.page.locator(".diagram")
     visitor.page.wait_for_function("e => e._memory?.sides", arg=picture.element_handle())
     return picture
-
-
-def the_machine_is_drawn_as_configured(visitor: Visitor, architecture: str, norm: str) -> None:
-    model = ModelState(architecture=architecture, norm=norm, positional="rope")
-    panel = Diagram(model, ModelLensState())
-    alone = ["Decoder-only"]  # an encoder too: it is causal
-    stacks = [stack.capitalize() for stack in panel.counts] if len(panel.counts) > 1 else alone
-    visitor.back_to(f"/model?architecture={architecture}&norm={norm}&positional=rope")
-    for width in (1440, 390):
-        visitor.resize(width)
-        picture = drawing(visitor)
-        sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
-        assert [side["title"] for side in sides] == [f"{stack}, {norm}-norm" for stack in stacks]
-        for side, stack in zip(sides, panel.counts, strict=True):
-            boxes = side["boxes"]
-            assert [box["text"] for box in boxes] == [row.text for row in panel.rows_of(stack)]
-            for box in boxes:
-                assert 0 <= box["x"] < box["x"] + box["w"] <= room[0]
-                assert 0 <= box["y"] < box["y"] + box["h"] <= room[1]
-            for above, below in zip(boxes[1:], boxes, strict=False):
-                assert above["y"] + above["h"] < below["y"], "boxes do not touch"
-            if width > 400:
-                assert side["columns"][:3] == ["flows out", "parameters", "multiply-adds"]
-        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (architecture, norm)
-    assert not visitor.problems
-    stated = visitor.page.get_by_text(f"{formats.count(panel.parameters)} parameters;")
-    expect(stated.first).to_be_visible()
 
 
 def a_block_is_opened_at_full_size_and_three_ways_lead_back(visitor: Visitor) -> None:
@@ -84,10 +56,7 @@ def a_block_is_opened_at_full_size_and_three_ways_lead_back(visitor: Visitor) ->
     expect(network).to_be_focused()
 
 
-def test_a_click_on_a_block_opens_it_and_is_in_the_link_and_each_machine_is_drawn(visit, request):
-    """Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py. Here each architecture is drawn, and
-    each place of the norm; with --all each architecture with each.
-    """
+def test_a_click_on_a_block_opens_it_and_is_in_the_link(visit):
     visitor = visit("/model?num_layers=8")
     drawing(visitor)
     a_block_is_opened_at_full_size_and_three_ways_lead_back(visitor)
@@ -101,6 +70,37 @@ def test_a_click_on_a_block_opens_it_and_is_in_the_link_and_each_machine_is_draw
     visitor.wait()
     expect(visitor.page.get_by_text("The block: Feed-forward, gelu (layer 5)")).to_be_visible()
     expect(visitor.page.locator(".diagram button[aria-current=true]")).to_have_count(1)
-    assert not visitor.problems
-    for architecture, norm in MACHINES if request.config.getoption("all_combinations") else EACH_ONCE:
-        the_machine_is_drawn_as_configured(visitor, architecture, norm)
+
+
+def boxes_lie_below_each_other_within_their_room(boxes: list[dict[str, float]], room: list[float]) -> None:
+    for box in boxes:
+        assert 0 <= box["x"] < box["x"] + box["w"] <= room[0]
+        assert 0 <= box["y"] < box["y"] + box["h"] <= room[1]
+    for above, below in zip(boxes[1:], boxes, strict=False):
+        assert above["y"] + above["h"] < below["y"], "boxes do not touch"
+
+
+def test_each_machine_is_drawn_as_configured_wide_and_on_a_phone(browser: Browser, tmp_path: Path):
+    """As a file. Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py."""
+    page = browser.new_page()
+    for architecture, norm in product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")):
+        panel = Diagram(ModelState(architecture=architecture, norm=norm, positional="rope"), ModelLensState())
+        alone = ["Decoder-only"]  # an encoder too: it is causal
+        stacks = [stack.capitalize() for stack in panel.counts] if len(panel.counts) > 1 else alone
+        page.set_viewport_size({"width": 1200, "height": 900})
+        query = f"architecture={architecture}&norm={norm}&positional=rope"
+        problems = opened(page, tmp_path, "model_diagram", query)
+        for width in (1200, 350):  # what the page leaves for it of 1440 and of a phone's 390 pixels
+            page.set_viewport_size({"width": width, "height": 900})
+            drawn(page)
+            picture = page.locator(".diagram")
+            sides, room = picture.evaluate(READ), picture.evaluate("e => [e.clientWidth, e.clientHeight]")
+            assert [side["title"] for side in sides] == [f"{stack}, {norm}-norm" for stack in stacks]
+            for side, stack in zip(sides, panel.counts, strict=True):
+                assert [box["text"] for box in side["boxes"]] == [row.text for row in panel.rows_of(stack)]
+                boxes_lie_below_each_other_within_their_room(side["boxes"], room)
+                if width > 400:
+                    assert side["columns"][:3] == ["flows out", "parameters", "multiply-adds"]
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), query
+        assert problems == [], query
+    page.close()

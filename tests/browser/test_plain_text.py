@@ -1,11 +1,11 @@
 """What a link says stays text wherever the app repeats it: no address becomes a link, no sign a style."""
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from playwright.sync_api import expect
 
 from benchmarks.streamlit_private.dom import MARKDOWN
-from tests.browser.plain_text import ADDRESSES, made_of_it
+from tests.browser.plain_text import ADDRESSES, HURTS, made_of_it
 from tfm_ui.text.markdown import JOINER
 
 HOSTILE = {
@@ -41,10 +41,21 @@ def test_a_notice_repeats_what_the_link_asked_for_sign_by_sign_and_no_page_makes
     styled = f"a, img, strong, em, .katex, {MARKDOWN} [role=img]"
     assert notices.locator(styled).evaluate_all("all => all.map(e => e.outerHTML)") == []
     for path, fields in PAGES.items():
-        visitor.open(f"{path}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")
-        notices.wait_for()
+        visitor.back_to(f"{path}?{urlencode({'text': ADDRESSES, **HOSTILE, **fields})}")
+        expect(notices).to_contain_text("weights = ")
         assert made_of_it(page) == [], path
         if path == "/masks":  # where the texts are shown, too
             page.locator(".st-key-_view_see button").click()
             visitor.wait()
             assert made_of_it(page) == [], path
+
+
+def test_a_text_is_shown_and_never_run(visit):
+    hostile = f"text={quote(HURTS + '<b>bold</b> ' + ADDRESSES)}&seq_len=256&tokenizer=character"
+    visitor = visit(f"/heads?{hostile}")
+    for path in (f"/heads?{hostile}", f"/?{hostile}"):
+        visitor.back_to(path)
+        visitor.page.locator(".cells canvas").wait_for()
+        visitor.head(1, 2).hover()
+        assert visitor.page.evaluate("window.hurt") is None
+        assert made_of_it(visitor.page) == []

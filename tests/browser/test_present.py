@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from benchmarks.streamlit_private.dom import HEADER, MAIN, SIDEBAR, UNFOLD
 from tests.browser.conftest import FRAMES
-from tests.browser.stage import picture
 from tfm_ui.lenses import lens, lenses
 
 
@@ -178,7 +177,7 @@ def the_qr_code_is_as_large_as_the_window(visitor) -> None:
     code = visitor.page.get_by_role("img", name="QR code")
     code.wait_for()
     visitor.page.wait_for_function("e => e.naturalWidth > 0", arg=code.element_handle())
-    assert code.bounding_box()["width"] > 0.5 * 768
+    assert code.bounding_box()["width"] > 0.5 * visitor.page.viewport_size["height"]
     link = visitor.page.locator("[role=dialog] code").inner_text()
     assert link.endswith("/heads?seed=5")  # for those who want to work with it
     visitor.page.keyboard.press("Escape")
@@ -197,11 +196,6 @@ def a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, 
 def the_sidebar_needs_no_scrolling_at_900(visitor) -> None:
     bottom = visitor.page.get_by_role("button", name="Reset", exact=True).bounding_box()
     assert bottom["y"] + bottom["height"] < 900
-
-
-def in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor) -> None:
-    expect(visitor.page.locator(UNFOLD)).to_be_visible()
-    assert picture(visitor).width > 0.8 * 1024
 
 
 def a_lens_is_one_tap_away(visitor) -> None:
@@ -255,6 +249,7 @@ def test_who_presents_needs_the_keys_alone_wherever_the_focus_is(visit):
     four_fast_presses_are_four_steps(visitor)
     what_is_typed_while_presenting_is_text(visitor)
     every_key_works_wherever_the_focus_is(visitor)
+    the_qr_code_is_as_large_as_the_window(visitor)
 
 
 def test_a_head_clicked_on_home_is_presented_and_a_step_that_is_lost_is_asked_for_again(visit):
@@ -265,14 +260,8 @@ def test_a_head_clicked_on_home_is_presented_and_a_step_that_is_lost_is_asked_fo
     a_step_that_the_server_never_hears_of_is_asked_for_again(visitor)
 
 
-def test_a_narrow_window_is_for_the_picture_and_the_qr_code(visit):
-    visitor = visit("/heads", width=1024, height=768)
-    in_a_narrow_window_the_sidebar_is_folded_for_the_picture(visitor)
-    the_qr_code_is_as_large_as_the_window(visitor)
-
-
 def test_a_phone_has_every_lens_every_word_and_the_way_out_of_a_presentation(visit):
-    visitor = visit("/heads", width=390, height=844, has_touch=True)
+    visitor = visit("/heads", width=390, height=844, has_touch=True, is_mobile=True)
     a_word_of_the_glossary_is_explained_by_touch(visitor)
     visitor.page.mouse.move(0, 0)
     visitor.page.evaluate("document.activeElement.blur()")

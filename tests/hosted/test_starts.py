@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Response, expect
+from tests.browser.test_visits import LINK
 
 from benchmarks.live.serve import EXPECTED_404, ROOT, is_healthy
 from benchmarks.streamlit_private.dom import LENSES
 from tests.browser.links import same
-from tests.browser.test_visits import LINK
 from tests.hosted.replicas import answer
 from tests.hosted.waiting import until
 from tfm_ui.lenses import NAMES

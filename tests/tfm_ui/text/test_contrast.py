@@ -1,4 +1,4 @@
-"""Colours: letters are read on whatever they stand, in both modes (axe looks at one view of each lens, test_stage.py),
+"""Colours: letters are read on whatever they stand, in both modes (axe looks at one view of each lens in browsers),
 scales go away from the paper, and theme, figures and scripts share their colours.
 """
 
