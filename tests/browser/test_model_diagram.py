@@ -81,7 +81,7 @@ def boxes_lie_below_each_other_within_their_room(boxes: list[dict[str, float]], 
 
 
 def test_each_machine_is_drawn_as_configured_wide_and_on_a_phone(browser: Browser, tmp_path: Path):
-    """As a file. Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py."""
+    """The picture is opened as a file. Which rows a machine has: tests/tfm_ui/lenses/model/test_model_diagram.py."""
     page = browser.new_page()
     for architecture, norm in product(("encoder", "decoder", "encoder-decoder"), ("pre", "post")):
         panel = Diagram(ModelState(architecture=architecture, norm=norm, positional="rope"), ModelLensState())

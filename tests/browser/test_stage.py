@@ -61,7 +61,7 @@ def unfold_the_rest_of_the_model(visitor: Visitor) -> None:
 
 
 def test_beside_the_sidebar_the_picture_is_whole_and_its_controls_keep_nobody_out(visit):
-    """For other colours a page is opened anew: it takes a moment for them, and nothing marks the end of it."""
+    """A page is opened anew for other colours: it takes a moment for them, and nothing marks the end of it."""
     visitor, paths = visit("/heads"), ["/heads", path_of("generate")]
     for scheme, paper in {"light": "rgb(255, 255, 255)", "dark": "rgb(14, 19, 25)"}.items():
         if scheme == "dark":
@@ -158,7 +158,7 @@ def each_question_has_room_in_the_row_and_one_height(visitor: Visitor, sizes: li
 
 
 def test_the_row_has_room_for_each_question_and_one_height_for_all(visit):
-    """Beside a way back to the reader's own text, without which a question has more room, and presented."""
+    """The row is looked at with a way back to the reader’s own text, which takes some of its room, and presented."""
     visitor = visit("/heads?text=words+of+my+own")
     visitor.press("Next question")  # which brings a text
     visitor.wait()
