@@ -22,17 +22,15 @@ ROWS = """asks => asks.map(ask => {
   return { height: outer.height, above: inner.top - outer.top, below: outer.bottom - inner.bottom,
     stage: stage.getBoundingClientRect().top }
 })"""
-# As soon as something is said: the controls that it lies over, and where it leaves the window.
-COVERED = """place => {
-  const said = document.querySelector(place)
-  if (!said?.innerText || !said.getBoundingClientRect().width) return ""
+# The controls that what is said lies over, and where it leaves the window.
+COVERED = """said => {
   const { left, top, right, bottom } = said.getBoundingClientRect()
   const controls = document.querySelectorAll(
     ":is(.st-key-header, .st-key-question, .st-key-knobs) :is(button, input, label, p)")
-  return JSON.stringify([...right > innerWidth ? [`it ends at ${right}`] : [], ...[...controls].filter(each => {
+  return [...right > innerWidth ? [`it ends at ${right}`] : [], ...[...controls].filter(each => {
     const box = each.getBoundingClientRect()
     return box.width && box.left < right && box.right > left && box.top < bottom && box.bottom > top
-  }).map(each => each.outerHTML)])
+  }).map(each => each.outerHTML)]
 }"""
 
 
@@ -197,5 +195,7 @@ def test_what_is_being_computed_is_said_in_the_window_and_over_no_control(visit)
     for width in (1440, 390):
         visitor.resize(width)
         visitor.page.goto(f"{visitor.address}/model?model_view=depth&model_depth=48&d_model=256&d_ff=1024&seed={width}")
-        assert visitor.page.wait_for_function(COVERED, arg=f".st-key-running {SPINNER}").json_value() == "[]", width
+        said = visitor.page.locator(f".st-key-running {SPINNER}")
+        said.wait_for()
+        assert said.evaluate(COVERED) == [], width
         visitor.wait()
