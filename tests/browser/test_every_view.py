@@ -183,4 +183,6 @@ def test_a_view_fits_each_window_is_moved_by_no_control_and_fills_the_screen_whi
         halls = [TIGHT, WIDE, PAGE] if whole else [TIGHT, PAGE]
         fills_the_screen_and_keeps_its_words(visitor, path, before, halls=halls, share=share)
         if path == views[0]:
-            assert barriers(visitor) == [], path
+            for scheme in ("dark", "light"):
+                visitor.resize(PAGE[0], scheme, height=PAGE[1])
+                assert barriers(visitor) == [], (path, scheme)
