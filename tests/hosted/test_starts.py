@@ -22,7 +22,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Response, expect
-from tests.browser.test_visits import LINK
 
 from benchmarks.live.serve import EXPECTED_404, ROOT, is_healthy
 from benchmarks.streamlit_private.dom import LENSES
@@ -32,6 +31,7 @@ from tests.hosted.waiting import until
 from tfm_ui.lenses import NAMES
 
 BOUND = 15  # seconds
+LINK = "/heads?text=one+link%2C+one+picture&seq_len=7&num_heads=8&seed=3&positional=rope&heads_head=5"
 MEASURE = "/profiling?profiling_rounds=30"  # of the usual sizes: a minute or more
 SET_UP_ALREADY = "import run, sys; run.install = lambda _: None; sys.exit(run.main(sys.argv[1:]))"
 RUN_PY = [sys.executable, "-c", SET_UP_ALREADY]  # `python3 run.py`, in whatever environment the tests run

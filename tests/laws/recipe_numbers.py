@@ -86,14 +86,14 @@ def there(values: torch.Tensor) -> torch.Tensor:
 
 def vectors(panel: Beyond) -> Numbers:
     return {
-        "norm": {side.scheme.side: there(side.norm) for side in panel.sides},
-        "alike": {side.scheme.side: there(side.alike) for side in panel.sides if side.alike is not None},
+        "norm": {side.scheme.key: there(side.norm) for side in panel.sides},
+        "alike": {side.scheme.key: there(side.alike) for side in panel.sides if side.alike is not None},
     }
 
 
 def biases(panel: Bias) -> Numbers:
     whole = slice(0, panel.state.length)
-    return {"values": {panel.scheme.side: [by_distance(values)(whole, whole) for values in panel.values]}}
+    return {"values": {panel.scheme.key: [by_distance(values)(whole, whole) for values in panel.values]}}
 
 
 def arcs(panel: Arcs) -> Numbers:
@@ -148,20 +148,20 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     ChangeWeights: changed,
     Scale: named("measured"),
     Dictionary: lambda panel: {"answer": panel.answer, "weights": panel.weights},
-    Encode: lambda panel: {"values": {panel.scheme.side: panel.values[: panel.defined]}},
-    Curves: lambda panel: {"values": {side.scheme.side: side.values[: side.defined] for side in panel.sides}},
-    WavesPanel: lambda panel: {"waves": {scheme.side: lengths for scheme, lengths in panel.sides}},
+    Encode: lambda panel: {"values": {panel.scheme.key: panel.values[: panel.defined]}},
+    Curves: lambda panel: {"values": {side.scheme.key: side.values[: side.defined] for side in panel.sides}},
+    WavesPanel: lambda panel: {"waves": {scheme.key: lengths for scheme, lengths in panel.sides}},
     Bias: biases,
     Clocks: lambda panel: {"query": panel.hands[0], "key": panel.hands[1]},
     Pairs: lambda panel: {
-        "distances": {scheme.side: {"mean": there(table.by_distance.mean)} for scheme, table in panel.sides}
+        "distances": {scheme.key: {"mean": there(table.by_distance.mean)} for scheme, table in panel.sides}
     },
-    ShiftErrors: lambda panel: {"left": {scheme.side: {"at": error.at} for scheme, error in panel.sides if error}},
+    ShiftErrors: lambda panel: {"left": {scheme.key: {"at": error.at} for scheme, error in panel.sides if error}},
     ShiftMatrix: named("matrix"),
-    Unique: lambda panel: {"nearest": {scheme.side: {"distance": near.distance} for scheme, near in panel.sides}},
+    Unique: lambda panel: {"nearest": {scheme.key: {"distance": near.distance} for scheme, near in panel.sides}},
     Turned: lambda panel: {"scores": panel.scores, "added": there(panel.added)},
     Beyond: vectors,
-    BeyondScores: lambda panel: {"scores": {scheme.side: values for scheme, _, values in panel.sides}},
+    BeyondScores: lambda panel: {"scores": {scheme.key: values for scheme, _, values in panel.sides}},
     Maps: lambda panel: {"weights": {name: head.weights for name, head in panel.heads.items()}},
     MeansByDistance: lambda panel: {"by_distance": {name: head.by_distance for name, head in panel.heads.items()}},
     Shuffled: lambda panel: {"order": panel.order, "share": {name: row.shares for name, row in panel.rows.items()}},
