@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.streamlit_private.dom import APP, ELEMENT, SIDEBAR, SPINNER
+from benchmarks.streamlit_private.dom import APP, ELEMENT, LENSES, SIDEBAR, SPINNER
 from tests.browser.accessible import barriers
 from tests.browser.conftest import Visitor
 from tests.browser.fitting import BEYOND, TIGHT, WINDOWS, main_picture_is_whole
@@ -199,3 +199,13 @@ def test_what_is_being_computed_is_said_in_the_window_and_over_no_control(visit)
         said.wait_for()
         assert said.evaluate(COVERED) == [], width
         visitor.wait()
+
+
+def test_no_link_to_a_lens_lies_below_the_buttons_that_share_a_page(visit):
+    """Where there is no room for all, Streamlit puts the last links behind "3 more"."""
+    visitor = visit("/model", width=800, height=700)
+    for width in (800, 860, 940, 1100, 1440):
+        visitor.resize(width)
+        share = visitor.page.locator(".st-key-share").bounding_box()
+        links = visitor.page.locator(LENSES).evaluate_all("all => all.map(e => e.getBoundingClientRect().right)")
+        assert 0 < max(links) <= share["x"], width
