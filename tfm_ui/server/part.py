@@ -12,7 +12,7 @@ def part(serves: type, *kinds: Kind, **options: Any) -> Middleware:
     """Register a part: connections of other kinds, and the server's start and end, pass it by.
 
     Args:
-        serves: the part's class: an ASGI app, made of the app behind it.
+        serves: the part's class: an ASGI app, made of the app that it hands on to.
         kinds: the kinds of connections that it serves.
         options: more arguments of the class.
     """

@@ -4,6 +4,7 @@ It imports nothing of the app, so it tells all at once where the app itself woul
 """
 
 import ast
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -102,4 +103,4 @@ def _is_module(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    print("\n".join(missing()) or "Nothing is missing.")  # noqa: T201
+    sys.stdout.write("\n".join([*missing()] or ["Nothing is missing."]) + "\n")

@@ -34,7 +34,7 @@ def _written(model: ModelState, state: GenerateState) -> list[Block]:
 
 
 def _controls(model: ModelState) -> GenerateState:
-    """How tokens are chosen, what of it is shown, and of which head; behind a button how many; sliders of sampling."""
+    """How tokens are chosen, what of it is shown, and of which head; a button opens how many; sliders of sampling."""
     line = controls_line.row("line_generate_write")
     state = controls_line.draw(GenerateState, PREFIX, model, line, "method", "shows")
     controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[state.method])

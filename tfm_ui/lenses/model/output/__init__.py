@@ -37,7 +37,7 @@ def knob(model: ModelState, state: ModelLensState) -> Content:
 
 
 def _controls(model: ModelState) -> ModelLensState:
-    """The position, tied or not, behind a button how many tokens; beside them the temperature's slider."""
+    """The position, tied or not; a button opens how many tokens; beside them the temperature's slider."""
     line = controls_line.row("line_model_output")
     controls_line.draw(ModelLensState, PREFIX, model, line, "token", "tied")
     state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "top", "attention")
