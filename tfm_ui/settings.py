@@ -159,12 +159,12 @@ class Settings:
     )
     heavy_at_once: int = _setting("HEAVY_AT_ONCE", COUNT, "1", "1", "computations that take long at once")
     waiting_per_visitor: int = _setting(
-        "WAITING_PER_VISITOR", COUNT, "24", "24", "pictures and pages of one visitor that may wait"
+        "WAITING_PER_VISITOR", COUNT, "24", "24", "pictures of one visitor that may wait"
     )
     waiting_per_address: int = _setting(
-        "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures and pages of one network address that may wait"
+        "WAITING_PER_ADDRESS", COUNT, "96", "192", "pictures of one network address that may wait"
     )
-    waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures and pages that may wait in all")
+    waiting: int = _setting("WAITING", COUNT, "192", "288", "pictures of all visitors that may wait in all")
     rest_seconds: float = _setting(
         "REST", SECONDS, "2.5", "2.5", "how long after the last of a row of presses at a box of numbers the page is run"
     )

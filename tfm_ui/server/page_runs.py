@@ -1,5 +1,7 @@
 """Holds presses at a box of numbers back until their row has ended, see tfm_ui/visitors/rest.py.
 
+Then the run of the page waits for its turn (tfm_ui/server/page_turns.py).
+
 It also keeps a press from being lost while one page gives way to another: a button of the page before is still on
 screen then, and asks for a fragment of that page, which Streamlit ignores once the new page has been run. Such a
 request is made one for the whole page, which hears of the same press.
@@ -10,10 +12,13 @@ A websocket that never asks for a page, or sends what is no message of Streamlit
 import asyncio
 import time
 from collections import deque
+from collections.abc import Sequence
 
 from google.protobuf.message import DecodeError
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tfm_ui.server.page_turns import PageTurns
 from tfm_ui.settings import SETTINGS
 from tfm_ui.streamlit_private.protocol import (
     GENERATED_ELEMENT_ID_PREFIX,
@@ -22,6 +27,7 @@ from tfm_ui.streamlit_private.protocol import (
     ForwardMsg,
 )
 from tfm_ui.visitors.rest import PICTURES_FOLLOW, PageRuns
+from tfm_ui.visitors.visitor import visitor_of
 
 FIRST = 20.0  # seconds in which a tab must have asked for its page, which a browser does at once
 TRY_AGAIN_LATER, NOT_UNDERSTOOD, TOO_BIG = 1013, 1003, 1009  # closing codes of websockets
@@ -46,7 +52,7 @@ class PageRunsAtRest:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let each websocket's messages pass through a queue of its own."""
-        tab = _Tab(receive, send, PageRuns(self._rest))
+        tab = _Tab(receive, send, PageRuns(self._rest), PageTurns(visitor_of(HTTPConnection(scope))))
         try:
             await self.app(scope, tab.receive, tab.send)
         finally:
@@ -56,8 +62,8 @@ class PageRunsAtRest:
 class _Tab:
     """One websocket: what its browser sends, and which session it belongs to."""
 
-    def __init__(self, receive: Receive, send: Send, runs: PageRuns) -> None:
-        self._receive, self._send, self._runs = receive, send, runs
+    def __init__(self, receive: Receive, send: Send, runs: PageRuns, turns: PageTurns) -> None:
+        self._receive, self._send, self._runs, self._turns = receive, send, runs, turns
         self._coming: asyncio.Task[Message] | None = None
         self._ready: deque[Message] = deque()
         self._session, self._page = "", ""
@@ -68,9 +74,16 @@ class _Tab:
         """The next message for Streamlit."""
         while not self._ready:
             self._coming = self._coming or asyncio.ensure_future(self._receive())
+            admitted = self._turns.admitted
             patience = min(self._runs.due, self._must_ask) - time.monotonic()
-            await asyncio.wait({self._coming}, timeout=max(0.0, patience) if patience < float("inf") else None)
-            if self._coming.done():
+            await asyncio.wait(
+                {self._coming, admitted} if admitted else {self._coming},
+                timeout=max(0.0, patience) if patience < float("inf") else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if admitted and admitted.done():
+                self._ready.extend(map(_packed, self._turns.take()))
+            elif self._coming.done():
                 message, self._coming = self._coming.result(), None
                 if message.get("text") is not None:
                     return await self._end(NOT_UNDERSTOOD)
@@ -79,15 +92,23 @@ class _Tab:
                 elif code := _refusal(asked):
                     return await self._end(code)
                 else:
-                    self._ready.extend(self._sorted(asked))
+                    self._hand_on(self._sorted(asked))
             elif time.monotonic() >= self._must_ask:
                 return await self._end(TRY_AGAIN_LATER)
             elif time.monotonic() >= self._runs.due:
-                self._ready.extend(map(_packed, self._runs.take()))
+                self._hand_on(self._runs.take())
         return self._ready.popleft()
 
-    def _sorted(self, asked: BackMsg) -> list[Message]:
-        """What to hand on now that this message has come."""
+    def _hand_on(self, messages: Sequence[BackMsg]) -> None:
+        """Hand on what needs no turn; a run of the page waits for one."""
+        for message in messages:
+            if message.WhichOneof("type") == "rerun_script":
+                self._turns.put(message)
+            else:
+                self._ready.append(_packed(message))
+
+    def _sorted(self, asked: BackMsg) -> list[BackMsg]:
+        """What to hand on, once it has its turn, now that this message has come."""
         if not _is_sent_by_pages(asked):
             return []
         if asked.WhichOneof("type") == "rerun_script":
@@ -96,7 +117,7 @@ class _Tab:
         if rerun.fragment_id and rerun.fragment_id not in self._fragments and not rerun.is_auto_rerun:
             rerun.ClearField("fragment_id")
         may_wait = PICTURES_FOLLOW.get(self._session, False)
-        return list(map(_packed, self._runs.put(asked, time.monotonic(), may_wait=may_wait)))
+        return self._runs.put(asked, time.monotonic(), may_wait=may_wait)
 
     async def _end(self, code: int) -> Message:
         """Close the websocket; return what tells Streamlit so."""
@@ -113,16 +134,20 @@ class _Tab:
         kind = sent.WhichOneof("type")
         if kind == "new_session":
             self._session = self._session or sent.new_session.initialize.session_id
+            self._turns.runs_as(self._session)
             if self._page != sent.new_session.page_script_hash:
                 self._page = sent.new_session.page_script_hash
                 self._fragments.clear()
         elif kind == "delta" and sent.delta.fragment_id:
             self._fragments.add(sent.delta.fragment_id)
+        elif kind == "script_finished" and sent.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self._turns.end()
 
     def close(self) -> None:
         """The websocket is closed."""
         if self._coming:
             self._coming.cancel()
+        self._turns.close()
         PICTURES_FOLLOW.pop(self._session, None)
 
 

@@ -3,13 +3,18 @@
 There are three lanes, each with its own queue. Slow computations never take a place in the other two, so one visitor's
 large models cost the others a share of the processor, but no waiting. Pages never take a place of pictures: a moved
 control asks for both, and in one queue a visitor's picture would wait for a second turn, after the page.
+
+No page is refused: a tab waits for one run of its page at most (tfm_ui/server/page_turns.py), and tabs are limited.
 """
 
 import threading
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 
 from tfm_ui.settings import SETTINGS
 from tfm_ui.visitors import metrics
@@ -17,6 +22,8 @@ from tfm_ui.visitors.fair_queue import FairQueue
 from tfm_ui.visitors.visitor import address_of
 
 RETRY = 2  # seconds after which asking again makes sense
+FIRST_GUESS = 0.05  # seconds that a computation takes, before any has been timed
+NEWEST = 0.1  # the share of the newest computation in the mean of how long they take
 
 
 class Lane(StrEnum):
@@ -42,14 +49,18 @@ class Ticket:
     Attributes:
         visitor: for whom the computation is (tfm_ui/visitors/visitor.py).
         lane: which lane.
-        admitted: done when the computation may begin.
+        admitted: done when the computation may begin; it raises Busy if another has taken its place in a full queue.
         left: whether the place has been given back.
+        number: which of all tickets it is.
+        begun: the time at which it was admitted, in seconds.
     """
 
     visitor: str
     lane: Lane
     admitted: Future[None] = field(default_factory=Future)
     left: bool = False
+    number: int = field(default_factory=count().__next__)
+    begun: float = 0.0
 
 
 class ComputeLimiter:
@@ -64,6 +75,7 @@ class ComputeLimiter:
         per_visitor: int = SETTINGS.waiting_per_visitor,
         per_address: int = SETTINGS.waiting_per_address,
         in_all: int = SETTINGS.waiting,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Set the limits.
 
@@ -71,16 +83,19 @@ class ComputeLimiter:
             pictures: how many pictures may be computed at the same time.
             pages: how many pages may run at the same time.
             slow: how many slow computations, of pictures or pages, may run at the same time.
-            per_visitor: how many computations of one visitor may wait.
+            per_visitor: how many computations of one visitor may wait, pages not counted.
             per_address: how many of one network address may wait: of a school class, or of a client that invents
                 visitors.
             in_all: how many of all visitors may wait.
+            clock: tells the time in seconds.
         """
         self._places: dict[Lane, int] = {Lane.PICTURES: pictures, Lane.PAGES: pages, Lane.SLOW: slow}
         self._free = dict(self._places)
         self._most = per_visitor, per_address, in_all
         self._queues: dict[Lane, FairQueue[Ticket]] = {lane: FairQueue(address_of) for lane in self._places}
         self._waiting: set[Ticket] = set()
+        self._took = dict.fromkeys(self._places, FIRST_GUESS)  # seconds, the mean, of the newest above all
+        self._clock = clock
         self._lock = threading.Lock()
 
     def ask(self, visitor: str, lane: Lane = Lane.PICTURES) -> Ticket:
@@ -91,8 +106,8 @@ class ComputeLimiter:
         """
         ticket = Ticket(visitor, lane)
         with self._lock:
-            if not self._free[lane]:
-                self._refuse_too_many(ticket)
+            if not self._free[lane] and lane is not Lane.PAGES:
+                self._make_room(ticket)
             self._waiting.add(ticket)
             self._queues[lane].add(visitor, ticket)
             self._admit(lane)
@@ -108,6 +123,7 @@ class ComputeLimiter:
                 self._waiting.discard(ticket)
                 self._queues[ticket.lane].leave(ticket.visitor, ticket)
             else:
+                self._took[ticket.lane] += NEWEST * (self._clock() - ticket.begun - self._took[ticket.lane])
                 self._free[ticket.lane] += 1
                 self._admit(ticket.lane)
 
@@ -119,26 +135,61 @@ class ComputeLimiter:
                 for lane, places in self._places.items()
             }
 
+    def expected(self, visitor: str) -> float:
+        """About how many seconds pass until what this visitor waits for may begin; 0 if nothing waits.
+
+        A page comes before its pictures, so of several lanes the times are added.
+        """
+        with self._lock:
+            return sum(
+                (1 + self._queues[lane].before(visitor)) * self._took[lane] / places
+                for lane, places in self._places.items()
+                if self._queues[lane].of(visitor)
+            )
+
     def _admit(self, lane: Lane) -> None:
         while self._free[lane] and (ticket := self._queues[lane].next()):
             self._free[lane] -= 1
             self._waiting.discard(ticket)
+            ticket.begun = self._clock()
             ticket.admitted.set_result(None)
 
-    def _refuse_too_many(self, ticket: Ticket) -> None:
+    def _make_room(self, ticket: Ticket) -> None:
+        """Refuse this ticket if too many wait, or another in its place: of who has more that wait, or had a turn later.
+
+        So nobody who asks for one thing at a time is kept out by somebody who asks for many.
+        """
         per_visitor, per_address, in_all = self._most
+        waiting = [ticket, *(other for other in self._waiting if other.lane is not Lane.PAGES)]
+        here = [other for other in waiting if address_of(other.visitor) == address_of(ticket.visitor)]
+        if sum(other.visitor == ticket.visitor for other in here) > per_visitor:
+            raise self._busy("waiting_per_visitor", f", and {per_visitor} pictures of yours are waiting already")
+        if len(here) > per_address:
+            busy = self._busy("waiting_per_address", f": {per_address} pictures for your network are waiting already")
+            self._push_out(self._last_of(here), ticket, busy)
+        elif len(waiting) > in_all:
+            busy = self._busy("waiting", f": {in_all} pictures of all visitors are waiting")
+            many = Counter(address_of(other.visitor) for other in waiting)
+            most = max(many, key=lambda address: (many[address], address != address_of(ticket.visitor)))
+            self._push_out(
+                self._last_of([other for other in waiting if address_of(other.visitor) == most]), ticket, busy
+            )
 
-        def waiting(whose: Callable[[Ticket], bool]) -> int:
-            return sum(map(whose, self._waiting))
+    def _last_of(self, waiting: Sequence[Ticket]) -> Ticket:
+        """The newest ticket of the visitor who has most of these; of several, of who has had a turn most recently."""
+        many = Counter(other.visitor for other in waiting)
+        return max(waiting, key=lambda it: (many[it.visitor], self._queues[it.lane].turn_of(it.visitor), it.number))
 
-        if waiting(lambda other: other.visitor == ticket.visitor) >= per_visitor:
-            limit, full = "waiting_per_visitor", f", and {per_visitor} pictures or pages of yours are waiting already"
-        elif waiting(lambda other: address_of(other.visitor) == address_of(ticket.visitor)) >= per_address:
-            limit = "waiting_per_address"
-            full = f": {per_address} pictures or pages for your network are waiting already"
-        elif len(self._waiting) >= in_all:
-            limit, full = "waiting", f": {in_all} pictures or pages of all visitors are waiting"
-        else:
-            return
+    def _push_out(self, last: Ticket, ticket: Ticket, busy: Busy) -> None:
+        """Refuse the last ticket, so that another has its place; raise what it is refused by if it is the other."""
+        if last is ticket:
+            raise busy
+        self._waiting.discard(last)
+        self._queues[last.lane].leave(last.visitor, last)
+        last.left = True
+        last.admitted.set_exception(busy)
+
+    @staticmethod
+    def _busy(limit: str, full: str) -> Busy:
         metrics.REFUSED.labels(limit).inc()
-        raise Busy(f"The server is busy{full}{SETTINGS.lowered_by(limit)}.")
+        return Busy(f"The server is busy{full}{SETTINGS.lowered_by(limit)}.")

@@ -11,10 +11,11 @@ HEAD_START = 32
 
 
 class Queued(NamedTuple, Generic[Item]):
-    """An item, its visitor, and the tick at which it was added."""
+    """An item, the visitor with the network address, and the tick at which it was added."""
 
     number: int
     visitor: str
+    address: str
     item: Item
 
 
@@ -39,7 +40,7 @@ class FairQueue(Generic[Item]):
     def add(self, visitor: str, item: Item) -> None:
         """Add an item after this visitor's other items."""
         if item not in self.of(visitor):
-            self._waiting.append(Queued(self._tick(), visitor, item))
+            self._waiting.append(Queued(self._tick(), visitor, self._address_of(visitor), item))
 
     def of(self, visitor: str) -> list[Item]:
         """The items that this visitor waits for."""
@@ -48,8 +49,17 @@ class FairQueue(Generic[Item]):
     def of_address(self, visitor: str) -> list[Item]:
         """The items that all visitors of the same address wait for."""
         address = self._address_of(visitor)
-        here = [queued for queued in self._waiting if self._address_of(queued.visitor) == address]
+        here = [queued for queued in self._waiting if queued.address == address]
         return list(dict.fromkeys(queued.item for queued in here))
+
+    def turn_of(self, visitor: str) -> int:
+        """The tick of this visitor's last turn, while it still matters; 0 without one."""
+        return self._served.get(f"visitor {visitor}", 0)
+
+    def before(self, visitor: str) -> int:
+        """How many items were added before this visitor's first one: about as many turns come before it."""
+        first = next((queued.number for queued in self._waiting if queued.visitor == visitor), 0)
+        return sum(queued.number < first for queued in self._waiting)
 
     def leave(self, visitor: str, item: Item) -> None:
         """Note that this visitor no longer waits for this item."""
@@ -65,12 +75,12 @@ class FairQueue(Generic[Item]):
         """Take out the next item; None if the queue is empty."""
         if not self._waiting:
             return None
-        here = _longest(self._waiting, self._address, self._served)
+        here = _longest(self._waiting, _address, self._served)
         first = _longest(here, _visitor, self._served)[0]
         self._waiting = [queued for queued in self._waiting if queued.item != first.item]
         now = self._tick()
-        waiting = {name for queued in self._waiting for name in (_visitor(queued), self._address(queued))}
-        served = self._served | dict.fromkeys((_visitor(first), self._address(first)), now)
+        waiting = {name for queued in self._waiting for name in (_visitor(queued), _address(queued))}
+        served = self._served | dict.fromkeys((_visitor(first), _address(first)), now)
         self._served = {name: turn for name, turn in served.items() if name in waiting or turn > now - HEAD_START}
         return first.item
 
@@ -80,12 +90,13 @@ class FairQueue(Generic[Item]):
         self._waiting = []
         return items
 
-    def _address(self, queued: Queued[Item]) -> str:
-        return f"address {self._address_of(queued.visitor)}"
-
     def _tick(self) -> int:
         self._count += 1
         return self._count
+
+
+def _address(queued: Queued[Item]) -> str:
+    return f"address {queued.address}"
 
 
 def _visitor(queued: Queued[Item]) -> str:

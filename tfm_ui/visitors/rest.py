@@ -83,19 +83,28 @@ class PageRuns:
         return {kind for name, kind in kinds.items() if kind in TRIGGERS or name in names}
 
     def _joins_held(self, asked: ClientState) -> bool:
-        """Whether one run is enough, which is then what `asked` asks for."""
-        if self._held is None:
-            return True
-        held = self._held.rerun_script
-        if held.page_script_hash != asked.page_script_hash:
+        return self._held is None or _joined(self._held.rerun_script, asked)
+
+
+def joined(waiting: BackMsg, newer: BackMsg) -> bool:
+    """Whether one run is enough for both requests, which is then what `newer` asks for: it may become the whole page.
+
+    A press is sent once: what waits for one is not left out.
+    """
+    before, now = waiting.rerun_script, newer.rerun_script
+    return not _has_trigger(before) and before.is_auto_rerun <= now.is_auto_rerun and _joined(before, now)
+
+
+def _joined(before: ClientState, now: ClientState) -> bool:
+    if before.page_script_hash != now.page_script_hash:
+        return False
+    if before.fragment_id != now.fragment_id:
+        # A part that renews itself again and again would run the whole page each time; and a button such as Undo
+        # acts on what the page has shown.
+        if now.is_auto_rerun or _has_trigger(now):
             return False
-        if held.fragment_id != asked.fragment_id:
-            # A part that renews itself again and again would run the whole page each time; and a button such as Undo
-            # acts on what the page has shown.
-            if asked.is_auto_rerun or _has_trigger(asked):
-                return False
-            asked.fragment_id = ""
-        return True
+        now.fragment_id = ""
+    return True
 
 
 def _has_trigger(asked: ClientState) -> bool:

@@ -1,5 +1,9 @@
-"""Turns: every computation for a visitor (a page, a picture, a download) waits for one at the server's limiter."""
+"""Turns: every computation for a visitor (a page, a picture, a download) waits for one at the server's limiter.
 
+A page has had its turn before its script begins: its websocket has waited for it (tfm_ui/server/page_turns.py).
+"""
+
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,9 +14,9 @@ import streamlit as st
 
 from tfm_core.allocator import give_back
 from tfm_ui.settings import SETTINGS
-from tfm_ui.streamlit_private.script_run import runs_a_script
+from tfm_ui.streamlit_private.script_run import runs_a_script, session_here
 from tfm_ui.visitors import metrics
-from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, VisitorGone
+from tfm_ui.visitors.compute_limiter import Busy, ComputeLimiter, Lane, Ticket, VisitorGone
 from tfm_ui.visitors.visitor import visitor_here
 from tfm_ui.visitors.workers import WORKERS
 
@@ -111,6 +115,68 @@ class PicturesTurn(Turn):
             raise SlowLaneNeeded
 
 
+class PagesHere:
+    """Which runs of pages have a place in the lane of pages, so that one which turns out to be slow gives it back.
+
+    Any thread may call the methods. A tab's first run may be slow before the tab's session is known.
+    """
+
+    def __init__(self) -> None:
+        self._tickets: dict[str, Ticket] = {}
+        self._slow: set[str] = set()
+        self._lock = threading.Lock()
+
+    def begin(self, session: str, ticket: Ticket) -> None:
+        """The page of this session, if it is known, has begun a run in this place."""
+        with self._lock:
+            if session and session not in self._slow:
+                self._tickets[session] = ticket
+                return
+            self._slow.discard(session)
+        if session:
+            LIMITER.leave(ticket)
+
+    def go_slow(self, session: str) -> None:
+        """The run of this session's page goes on in the slow lane."""
+        with self._lock:
+            ticket = self._tickets.pop(session, None)
+            if not ticket:
+                self._slow.add(session)
+        if ticket:
+            LIMITER.leave(ticket)
+
+    def end(self, session: str, ticket: Ticket) -> None:
+        """The run in this place has ended."""
+        with self._lock:
+            self._slow.discard(session)
+            if self._tickets.get(session) is ticket:
+                del self._tickets[session]
+
+    def forget(self, session: str) -> None:
+        """The session's tab is closed."""
+        with self._lock:
+            self._slow.discard(session)
+            self._tickets.pop(session, None)
+
+
+PAGES_HERE = PagesHere()
+
+
+class PageTurn(Turn):
+    """The turn of a page's script, which has begun. What is slow goes on in the slow lane."""
+
+    def __init__(self, wanted: Callable[[], bool]) -> None:
+        self._wanted = wanted
+        self.ticket = Ticket("", Lane.PAGES, left=True)  # the place is held by the tab's websocket
+        self.ticket.admitted.set_result(None)
+
+    def ask_for_slow_lane(self) -> None:
+        """Give the page's place back, and ask for one in the slow lane."""
+        self.who = visitor_here()
+        PAGES_HERE.go_slow(session_here())
+        super().ask_for_slow_lane()
+
+
 _turn: ContextVar[AnyTurn | None] = ContextVar("turn", default=None)
 
 
@@ -147,9 +213,10 @@ def turn_to_compute(*, heavy: bool = False) -> Iterator[AnyTurn]:
             if heavy:
                 give_back()
         return
-    who, lane = (visitor_here(), Lane.PAGES) if runs_a_script() else ("", Lane.PICTURES)
-    new = Turn(who, _still_wanted, lane=Lane.SLOW if heavy else lane)
+    new = PageTurn(_still_wanted) if runs_a_script() else Turn("", lane=Lane.SLOW if heavy else Lane.PICTURES)
     try:
+        if heavy:
+            new.enter_slow_lane()
         new.wait()
         with use_turn(new):
             yield new

@@ -12,6 +12,7 @@ from tfm_ui.streamlit_private.protocol import BackMsg, ForwardMsg, events_of
 from tfm_ui.visitors.rest import PICTURES_FOLLOW
 
 SESSION, END = "a session", "websocket.disconnect"
+SCOPE = {"type": "websocket", "headers": [], "client": ("192.0.2.1", 1)}
 
 
 def answer() -> bytes:
@@ -51,7 +52,7 @@ async def talk(
             received.append(await receive())
 
     PICTURES_FOLLOW[SESSION] = True
-    await asyncio.wait_for(PageRunsAtRest(app, rest=rest)({"type": "websocket"}, receive, send), 10)
+    await asyncio.wait_for(PageRunsAtRest(app, rest=rest)(SCOPE, receive, send), 10)
     assert SESSION not in PICTURES_FOLLOW  # the middleware forgets a websocket that is closed
     assert [message["bytes"] for message in sent[: len(sends) + 1]] == [answer(), *sends]
     return received, sent[len(sends) + 1 :]

@@ -62,9 +62,9 @@ def test_who_has_left_is_not_admitted_and_leaving_twice_frees_one_place():
 @pytest.mark.parametrize(
     ("limit", "most", "words"),
     [
-        ("waiting_per_visitor", "per_visitor", "2 pictures or pages of yours"),
-        ("waiting_per_address", "per_address", "2 pictures or pages for your network are waiting"),
-        ("waiting", "in_all", "2 pictures or pages of all visitors"),
+        ("waiting_per_visitor", "per_visitor", "2 pictures of yours"),
+        ("waiting_per_address", "per_address", "2 pictures for your network are waiting"),
+        ("waiting", "in_all", "2 pictures of all visitors"),
     ],
 )
 def test_beyond_a_bound_it_is_busy_which_is_counted_and_names_the_setting_that_is_lower_than_usual(

@@ -73,16 +73,18 @@ def test_who_has_gone_does_not_go_on_and_no_longer_waits(limiter):
     assert is_free(limiter)
 
 
-def test_a_page_that_cannot_begin_says_so_and_runs_when_it_can(limiter, monkeypatch):
+def test_a_slow_page_that_cannot_go_on_says_so_and_runs_when_it_can(limiter, monkeypatch):
     monkeypatch.setattr("tfm_ui.visitors.turn.PATIENCE", 0)
-    taken = limiter.ask("another", Lane.PAGES)
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    taken = limiter.ask("another", Lane.SLOW)
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    page.query_params |= {"num_layers": "8", "d_model": "256", "seq_len": "1024", "text": "a " * 1024}
+    page.run()
     assert not page.exception
     assert "The server is busy" in page.warning[0].value
     limiter.leave(taken)
     page.run()
-    assert not page.warning
-    assert is_free(limiter, Lane.PAGES)
+    assert "The server is busy" not in [warning.value for warning in page.warning]
+    assert is_free(limiter, Lane.SLOW)
 
 
 def test_what_is_slow_gives_its_memory_back_at_its_end_and_what_is_quick_does_not(limiter, monkeypatch):
