@@ -53,6 +53,7 @@ class Ticket:
         left: whether the place has been given back.
         number: which of all tickets it is.
         begun: the time at which it was admitted, in seconds.
+        address: the visitor's network address.
     """
 
     visitor: str
@@ -61,6 +62,10 @@ class Ticket:
     left: bool = False
     number: int = field(default_factory=count().__next__)
     begun: float = 0.0
+    address: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.address = address_of(self.visitor)
 
 
 class ComputeLimiter:
@@ -161,7 +166,7 @@ class ComputeLimiter:
         """
         per_visitor, per_address, in_all = self._most
         waiting = [ticket, *(other for other in self._waiting if other.lane is not Lane.PAGES)]
-        here = [other for other in waiting if address_of(other.visitor) == address_of(ticket.visitor)]
+        here = [other for other in waiting if other.address == ticket.address]
         if sum(other.visitor == ticket.visitor for other in here) > per_visitor:
             raise self._busy("waiting_per_visitor", f", and {per_visitor} pictures of yours are waiting already")
         if len(here) > per_address:
@@ -169,11 +174,9 @@ class ComputeLimiter:
             self._push_out(self._last_of(here), ticket, busy)
         elif len(waiting) > in_all:
             busy = self._busy("waiting", f": {in_all} pictures of all visitors are waiting")
-            many = Counter(address_of(other.visitor) for other in waiting)
-            most = max(many, key=lambda address: (many[address], address != address_of(ticket.visitor)))
-            self._push_out(
-                self._last_of([other for other in waiting if address_of(other.visitor) == most]), ticket, busy
-            )
+            many = Counter(other.address for other in waiting)
+            most = max(many, key=lambda address: (many[address], address != ticket.address))
+            self._push_out(self._last_of([other for other in waiting if other.address == most]), ticket, busy)
 
     def _last_of(self, waiting: Sequence[Ticket]) -> Ticket:
         """The newest ticket of the visitor who has most of these; of several, of who has had a turn most recently."""
