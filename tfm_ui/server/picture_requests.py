@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from tfm_ui.pictures.registry import PICTURES, PREVIEWS, CannotBeShown, can_be_asked
+from tfm_ui.server.equal_questions import EqualQuestions
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
 from tfm_ui.server.picture_priority import PENDING, browser_of
@@ -30,6 +31,8 @@ LONGEST_ANSWER = 300.0  # seconds after which a worker that computes one is give
 LENGTH = 4  # bytes before each picture of an answer
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
 STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
+
+EQUAL = EqualQuestions()
 
 # A separate pool, so that Streamlit's files and its health probe never wait for a picture. Only who has a turn has a
 # thread: whoever waits for one waits on the event loop.
@@ -124,36 +127,37 @@ async def _query(request: Request) -> str:
 async def _computed(request: Request, names: list[str], query: str) -> bytes:
     """The pictures, computed in this visitor's turn. If the visitor leaves, pictures not yet begun are not computed."""
     gone = asyncio.create_task(_gone(request.receive))
-    try:
-        turn = PicturesTurn(visitor_of(request), lambda: not gone.done())
+
+    async def compute(turn: PicturesTurn, nobody_waits: asyncio.Future[Any]) -> bytes:
         question = Question(turn, names, query, REQUEST.get())
+        await _admitted(turn, nobody_waits)
         try:
-            await _admitted(turn, gone)
-            try:
-                return await _answer(question, gone)
-            except SlowLaneNeeded:
-                turn.ask_for_slow_lane()
-            await _admitted(turn, gone)
-            return await _answer(question, gone)
-        finally:
-            turn.end()
+            return await _answer(question, nobody_waits)
+        except SlowLaneNeeded:
+            turn.ask_for_slow_lane()
+        await _admitted(turn, nobody_waits)
+        return await _answer(question, nobody_waits)
+
+    try:
+        return await EQUAL.answer(visitor_of(request), names, query, gone, compute)
     except tuple(STATUS) as reason:
         raise _refusal(reason) from None
     finally:
         gone.cancel()
 
 
-async def _admitted(turn: Turn, gone: asyncio.Task[Message]) -> None:
-    """Wait until the turn's computation may begin."""
+async def _admitted(turn: Turn, gone: asyncio.Future[Any]) -> None:
+    """Wait until the turn's computation may begin. Raises Busy also if another has taken its place."""
     first: set[asyncio.Future[Any]] = {asyncio.wrap_future(turn.ticket.admitted), gone}
     await asyncio.wait(first, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
     if gone.done():
         raise VisitorGone
     if not turn.ticket.admitted.done():
         raise too_long()
+    turn.ticket.admitted.result()
 
 
-async def _answer(question: Question, gone: asyncio.Task[Message]) -> bytes:
+async def _answer(question: Question, gone: asyncio.Future[Any]) -> bytes:
     loop = asyncio.get_running_loop()
     answer = loop.run_in_executor(_threads, POOL.ask, question)
     first: set[asyncio.Future[Any]] = {answer, gone}

@@ -126,11 +126,23 @@ class ComputeLimiter:
             ticket.left = True
             if ticket in self._waiting:
                 self._waiting.discard(ticket)
-                self._queues[ticket.lane].leave(ticket.visitor, ticket)
+                self._queues[ticket.lane].drop(ticket)
             else:
                 self._took[ticket.lane] += NEWEST * (self._clock() - ticket.begun - self._took[ticket.lane])
                 self._free[ticket.lane] += 1
                 self._admit(ticket.lane)
+
+    def join(self, ticket: Ticket, visitor: str) -> None:
+        """Let this visitor wait for the same computation, which begins in the earliest turn of all who wait for it."""
+        with self._lock:
+            if ticket in self._waiting:
+                self._queues[ticket.lane].add(visitor, ticket)
+
+    def part(self, ticket: Ticket, visitor: str) -> None:
+        """This visitor no longer waits for a computation that others may wait for."""
+        with self._lock:
+            if ticket in self._waiting:
+                self._queues[ticket.lane].leave(visitor, ticket)
 
     def load(self) -> dict[Lane, tuple[int, int]]:
         """Lane -> how many computations run in it, and how many wait for it."""
@@ -188,7 +200,7 @@ class ComputeLimiter:
         if last is ticket:
             raise busy
         self._waiting.discard(last)
-        self._queues[last.lane].leave(last.visitor, last)
+        self._queues[last.lane].drop(last)
         last.left = True
         last.admitted.set_exception(busy)
 

@@ -65,6 +65,10 @@ class FairQueue(Generic[Item]):
         """Note that this visitor no longer waits for this item."""
         self._waiting = [queued for queued in self._waiting if (queued.visitor, queued.item) != (visitor, item)]
 
+    def drop(self, item: Item) -> None:
+        """Take this item out, whoever waits for it."""
+        self._waiting = [queued for queued in self._waiting if queued.item != item]
+
     def order(self) -> list[Item]:
         """All items in the order in which they will be taken, if none is added."""
         rest: FairQueue[Item] = FairQueue(self._address_of)

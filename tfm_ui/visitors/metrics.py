@@ -15,7 +15,7 @@ ProcessCollector(registry=REGISTRY)
 
 PAGE_RUNS = Histogram(
     "attention_lab_page_run_seconds",
-    "How long runs of a page's script took, their wait for a turn included.",
+    "How long runs of a page's script took.",
     buckets=BOUNDS,
     registry=REGISTRY,
 )
@@ -38,6 +38,11 @@ REFUSED = Counter(
     "attention_lab_refused",
     "What was refused, by the limit that was reached: the name of a setting, or what was too long or too many.",
     ["limit"],
+    registry=REGISTRY,
+)
+EQUAL = Counter(
+    "attention_lab_equal_questions",
+    "Questions for pictures that were being computed for another visitor, or had been computed a moment ago.",
     registry=REGISTRY,
 )
 TABS = Gauge("attention_lab_tabs", "Tabs that are open.", registry=REGISTRY)

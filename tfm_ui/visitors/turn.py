@@ -107,7 +107,30 @@ class Turn:
 
 
 class PicturesTurn(Turn):
-    """The turn of a request for pictures: it waits on the event loop, where no thread waits with it."""
+    """The turn of a request for pictures: it waits on the event loop, where no thread waits with it.
+
+    Several visitors may wait for the same pictures.
+    """
+
+    def __init__(self, who: str, wanted: Callable[[], bool]) -> None:
+        super().__init__(who, wanted)
+        self._all = [who]
+
+    def join(self, visitor: str) -> None:
+        """Let this visitor wait for the same."""
+        self._all.append(visitor)
+        LIMITER.join(self.ticket, visitor)
+
+    def part(self, visitor: str) -> None:
+        """This visitor no longer waits for it."""
+        self._all = [other for other in self._all if other != visitor]
+        LIMITER.part(self.ticket, visitor)
+
+    def ask_for_slow_lane(self) -> None:
+        """Give the place back for a ticket of the slow lane, for all who wait."""
+        super().ask_for_slow_lane()
+        for visitor in self._all:
+            LIMITER.join(self.ticket, visitor)
 
     def enter_slow_lane(self) -> None:
         """Raise SlowLaneNeeded unless the turn is in the slow lane: the computation is begun anew there."""
