@@ -5,6 +5,10 @@ import { decode } from "./paint.js"
 /** @type {Map<string, { names: string[], answer: Promise<AnswerForAll> }>} */
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
 let questions = 0
+let underWay = 0
+
+/** Whether the server has been asked something that it has not answered. */
+export const isAsked = () => underWay > 0
 
 /** One picture: its bytes, or why there are none. Pictures that are asked for at the same time travel together, and what the
  * page says of the same link with them. Questions are numbered through all pictures.
@@ -54,7 +58,9 @@ const UNREACHED = { problem: "The server was not reached.", again: 0 }
 async function question(names, words, query, number) {
   const all = [...names, ...words]
   const address = new URL(`pictures/${all.join("+")}`, document.baseURI)
+  underWay++
   const response = await fetch(address, { method: "POST", body: query }).catch(() => null)
+  underWay--
   if (!response) return UNREACHED
   if (!response.ok) {
     const problem = await response.text().catch(() => "") || `The server answered ${response.status}.`

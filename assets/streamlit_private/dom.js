@@ -6,6 +6,9 @@ const STATE = "data-test-script-state" // "running", or something else
 /** Whether the page is being run. */
 export const isRunning = () => document.querySelector(`[${STATE}]`)?.getAttribute(STATE) === "running"
 
+/** Whether a run of the page has been asked for, and has not ended. */
+export const isToRun = () => ["rerunRequested", "running"].includes(document.querySelector(`[${STATE}]`)?.getAttribute(STATE) ?? "")
+
 /** Call this when the page begins or ends to be run. @param {() => void} then */
 export const watchRuns = then => {
   if (globalThis.MutationObserver) new MutationObserver(then).observe(document.documentElement, { subtree: true, attributeFilter: [STATE] })

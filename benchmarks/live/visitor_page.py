@@ -9,7 +9,6 @@ from benchmarks.live.visitor_widgets import Control, control_of
 from benchmarks.streamlit_private.protocol import PART_SUCCEEDED, SUCCEEDED, ClientState, Element, ForwardMsg
 
 WHOLE = SUCCEEDED, PART_SUCCEEDED
-AGE = 2  # runs for which a browser keeps a message that it may be told of by its hash alone
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,7 @@ class Page:
     _chosen: dict[str, Control] = field(default_factory=dict)  # a widget's id -> its control with the visitor's value
     _kept: dict[str, tuple[ForwardMsg, int]] = field(default_factory=dict)  # a message's hash -> it, the run it came in
     _run: int = 0
+    _age: int = 2  # runs for which a browser keeps a message that it may be told of by its hash alone
 
     def read(self, message: ForwardMsg) -> None:
         """Take a message of the server."""
@@ -69,6 +69,7 @@ class Page:
             self._kept[message.hash] = message, self._run
         if kind == "new_session":
             self._run += 1
+            self._age = message.new_session.config.max_cached_message_age or self._age
             self.script = self.script or message.new_session.page_script_hash
         elif kind == "navigation":  # the router has chosen the page
             self.script = message.navigation.page_script_hash
@@ -94,7 +95,7 @@ class Page:
                 del self._placed[path]
         there = {control.state.id for control in map(control_of, self._elements()) if control}
         self._chosen = {name: control for name, control in self._chosen.items() if name in there}
-        self._kept = {key: (kept, run) for key, (kept, run) in self._kept.items() if run > self._run - AGE}
+        self._kept = {key: (kept, run) for key, (kept, run) in self._kept.items() if run > self._run - self._age}
 
     def _elements(self) -> Iterator[Element]:
         return (placed.element for placed in self._placed.values())

@@ -11,12 +11,14 @@ from tfm_ui.lenses import lens
 from tfm_ui.page import header, preview
 from tfm_ui.page.present import PARAMETER
 from tfm_ui.page.preview import APP
+from tfm_ui.pictures.canvas import version
 from tfm_ui.pictures.figures import PREVIEW_HEIGHT, PREVIEW_WIDTH
 from tfm_ui.pictures.registry import Asked, CannotBeShown
 from tfm_ui.state.links import LINK_CHARS
 
 ABOUT = "Transformers, understood by running one: every number is computed live."
 IN_QUERY = "/?:@!$&'()*+,;=%~-._"  # signs that a query may hold as they are (RFC 3986, 3.4), and "%"
+WAITING = f'<script type="module" src="assets/{version()}/pictures/waiting.js"></script>'.encode()
 MOST_OF_A_TEXT = 80  # characters of the reader's text in a description
 
 
@@ -54,8 +56,8 @@ class Preview(NamedTuple):
 
 
 def tags(name: str, query: str, address: str) -> bytes:
-    """What stands in the document's head of a link: `preview_of` as HTML; see there and `Preview.tags`."""
-    return preview_of(name, query).tags(address)
+    """What stands in the document's head of a link: `preview_of` as HTML, and a script that says when a page waits."""
+    return preview_of(name, query).tags(address) + WAITING
 
 
 def preview_of(name: str, query: str) -> Preview:

@@ -26,6 +26,7 @@ from tfm_ui.server.same_origin import SameOriginOnly
 from tfm_ui.server.security_headers import SecurityHeaders
 from tfm_ui.server.shutdown import leave, quick_shutdown
 from tfm_ui.server.status import status
+from tfm_ui.server.waiting import waiting
 from tfm_ui.store import shared
 from tfm_ui.streamlit_private.options import config
 from tfm_ui.visitors.workers import WORKERS
@@ -43,6 +44,7 @@ def routes(base: str) -> list[BaseRoute]:
         Route(f"{below}/live", live),
         Route(f"{below}/ready", ready),
         Route(f"{below}/status", status),
+        Route(f"{below}/waiting", waiting),
     ]
 
 

@@ -153,7 +153,7 @@ class ComputeLimiter:
             }
 
     def expected(self, visitor: str) -> float:
-        """About how many seconds pass until what this visitor waits for may begin; 0 if nothing waits.
+        """The seconds, by estimate, until what this visitor waits for may begin; 0 if nothing waits.
 
         A page comes before its pictures, so of several lanes the times are added.
         """

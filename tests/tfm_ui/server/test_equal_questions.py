@@ -135,5 +135,5 @@ def test_a_limit_of_who_asked_first_is_not_the_limit_of_the_others(limiter):
         computed.may_end.set()
         return await asyncio.gather(waiting, refused, student, return_exceptions=True)
 
-    one, refused, two = run(flood())
-    assert (one, type(refused), two) == (b"1", Busy, b"2")
+    first, refused, second = run(flood())
+    assert (first, type(refused), second) == (b"1", Busy, b"2")

@@ -73,7 +73,10 @@ def test_an_option_that_is_set_is_known_as_set(name, options_as_before):
     assert st.get_option(name) == value
 
 
-@pytest.mark.parametrize(("name", "value"), [("runner.postScriptGC", False), ("server.maxWidgetStateSize", 1)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("runner.postScriptGC", False), ("server.maxWidgetStateSize", 1), ("global.maxCachedMessageAge", 20)],
+)
 def test_a_hidden_option_still_works(name, value):
     told = f".streamlit/config.toml sets {name}, which Streamlit no longer knows"
     assert name in options.config.get_config_options(force_reparse=False), told

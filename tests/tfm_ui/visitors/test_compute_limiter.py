@@ -97,7 +97,9 @@ def test_no_place_is_ever_lost_or_given_twice(acts):
         try:
             held.append(limiter.ask(visitor, lane))
         except Busy:
-            assert len(limiter._waiting) >= 5 or len(limiter._waiting) == 9
+            waiting = [ticket for ticket in limiter._waiting if ticket.lane is not Lane.PAGES]
+            assert sum(ticket.visitor == visitor for ticket in waiting) == 5 or len(waiting) == 9
+        held = [ticket for ticket in held if not ticket.left]  # without one that another has pushed out
         if held and leaves < 5:
             limiter.leave(held.pop(leaves % len(held)))
         for lane, most in ((Lane.PICTURES, 2), (Lane.PAGES, 1), (Lane.SLOW, 1)):

@@ -80,15 +80,15 @@ class Crowd:
 
 def opened(crowd: Crowd, visitor: str, at: float) -> dict[str, float]:
     """Open a link at this time; what is known when the first picture begins: the turns of others, and the seconds."""
-    seen: dict[str, float] = {}
+    noted: dict[str, float] = {}
 
     def come() -> None:
-        seen["turns"], seen["began"] = crowd.turns, crowd.now
+        noted["turns"], noted["began"] = crowd.turns, crowd.now
         crowd.compute(visitor, Lane.PAGES, then=ask_for_pictures)
-        seen["expected page"] = crowd.limiter.expected(visitor)
+        noted["expected page"] = crowd.limiter.expected(visitor)
 
     def ask_for_pictures() -> None:
-        seen.setdefault("page", crowd.now - seen["began"] - PAGE)
+        noted.setdefault("page", crowd.now - noted["began"] - PAGE)
         try:
             crowd.compute(visitor, Lane.PICTURES).admitted.add_done_callback(there)
         except Busy:
@@ -97,11 +97,11 @@ def opened(crowd: Crowd, visitor: str, at: float) -> dict[str, float]:
     def there(admitted: Future[None]) -> None:
         if admitted.exception():
             return crowd.at(crowd.now + RETRY, ask_for_pictures)
-        seen["turns"], seen["seconds"] = crowd.turns - seen["turns"], crowd.now - seen["began"]
+        noted["turns"], noted["seconds"] = crowd.turns - noted["turns"], crowd.now - noted["began"]
 
     crowd.at(at, come)
-    crowd.run_until(lambda: "seconds" in seen)
-    return seen
+    crowd.run_until(lambda: "seconds" in noted)
+    return noted
 
 
 FLOODS: dict[str, tuple[int, Callable[[int], str]]] = {  # how many addresses somebody without patience has, and names
@@ -122,8 +122,8 @@ def test_the_first_picture_of_a_link_begins_after_a_bounded_number_of_turns_what
     addresses, name = FLOODS[floods]
     if addresses:
         crowd.floods(map(name, count()), start=0.0)
-    seen = opened(crowd, "192.0.2.1 new", at=5.0)
-    assert seen["turns"] <= 3 * (1 + addresses) * (visitors + HEAD_START)
+    noted = opened(crowd, "192.0.2.1 new", at=5.0)
+    assert noted["turns"] <= 3 * (1 + addresses) * (visitors + HEAD_START)
 
 
 @pytest.mark.parametrize("visitors", [60, 100, 150])
@@ -131,8 +131,8 @@ def test_about_how_long_a_page_still_waits_is_foretold(visitors):
     crowd = Crowd()
     for number in range(visitors):
         crowd.moves(f"192.0.2.1 {number}", start=number * EACH / visitors)
-    seen = opened(crowd, "192.0.2.1 new", at=10.0)
-    assert 0.5 * seen["page"] - PAGE <= seen["expected page"] <= 2 * seen["page"] + PAGE
+    noted = opened(crowd, "192.0.2.1 new", at=10.0)
+    assert 0.5 * noted["page"] - PAGE <= noted["expected page"] <= 2 * noted["page"] + PAGE
 
 
 def test_nothing_is_foretold_of_who_does_not_wait():
