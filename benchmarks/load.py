@@ -17,14 +17,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.live import load_rows as rows
-from benchmarks.live.crowd import Observed, one_after_the_other, together
+from benchmarks.live import servers as several
+from benchmarks.live.crowd import Hand, Lecture, Observed, one_after_the_other, together
 from benchmarks.live.load_rows import (
     CLASS,
     KEPT_ROWS,
+    KNOWN_50,
+    KNOWN_95,
     MEMORY_BARS,
     MEMORY_ROWS,
     NEW_50,
     OVER_ALONE,
+    TICK,
     TableRow,
     bars_of,
     lines,
@@ -38,6 +42,7 @@ LEVELS = (1, 8, 30, 100)  # visitors
 SECONDS = 60.0  # that are measured of several visitors
 EACH_VIEW = 12.0  # seconds that a single visitor spends on each view: long enough for a row of moves
 MINUTE, FEW_VISITORS, SOON = 60.0, 8, 15.0  # visitors come within a minute; a few of them within seconds
+LECTURE = "30 visitors who follow a lecturer"
 LONG = 600.0  # seconds over which memory is watched
 PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"
 # What a hosted server sets, as in Dockerfile and hosting/; a test compares them.
@@ -59,7 +64,12 @@ OF_LEVEL = {
 OF_MEMORY = {
     row: Figure(f"{_who(CLASS)} for {LONG / 60:.0f} minutes: {row.what}", "", row.unit, row.form) for row in MEMORY_ROWS
 }
-FIGURES = [*OF_LEVEL.values(), *OF_MEMORY.values()]
+LECTURE_ROWS = KNOWN_50, KNOWN_95, TICK
+OF_LECTURE = {row: Figure(f"{LECTURE}: {row.what}", "", row.unit, row.form) for row in LECTURE_ROWS}
+TWO_SERVERS = Figure(
+    "Two servers, each on a core: moves that are answered in a second", "those of one server on a core"
+)
+FIGURES = [*OF_LEVEL.values(), *OF_LECTURE.values(), TWO_SERVERS, *OF_MEMORY.values()]
 
 
 def main(
@@ -69,8 +79,10 @@ def main(
     long: float = LONG,
     *,
     all_views: bool = False,
+    lecture: bool = True,
+    servers: bool = True,
 ) -> Figures:
-    """Measure each number of visitors, and then the memory over a longer time.
+    """Measure each number of visitors, a lecture, two servers, and then the memory over a longer time.
 
     Args:
         levels: numbers of visitors, some of `LEVELS`.
@@ -78,6 +90,8 @@ def main(
         each_view: how long a single visitor spends on each view.
         long: over how many seconds memory is watched; 0 leaves this out.
         all_views: whether to print a table of all views, as a single visitor sees them.
+        lecture: whether to measure a class that follows a lecturer: all open the same link and make the same moves.
+        servers: whether to measure two servers beside one.
     """
     as_hosted()
     with running_server() as (address, _):
@@ -92,6 +106,14 @@ def main(
         _print(_who(visitors), values, bars_of(visitors), observed)
         if all_views and observed.views:
             _print_views(views, observed)
+    if lecture:
+        heads = [view for view in views if view.link.partition("?")[0] == "/heads"]
+        observed = _observed(heads, CLASS, seconds, hand=Lecture)
+        values = rows.values_of(observed)
+        figures |= {figure: values[row] for row, figure in OF_LECTURE.items() if row in values}
+        _print(LECTURE, values, {}, observed)
+    if servers:
+        figures[TWO_SERVERS] = several.main(views, seconds)
     if long:
         observed = _observed(views, CLASS, long)
         watched = rows.memory_values_of(observed)
@@ -107,12 +129,12 @@ def as_hosted() -> None:
         os.environ |= GLIBC
 
 
-def _observed(views: Sequence[Ticked], visitors: int, seconds: float) -> Observed:
+def _observed(views: Sequence[Ticked], visitors: int, seconds: float, *, hand: type[Hand] = Hand) -> Observed:
     with running_server() as (address, process):
         if visitors == 1:
             return asyncio.run(one_after_the_other(address, process, views, seconds))
         spread = SOON if visitors <= FEW_VISITORS else MINUTE
-        return asyncio.run(together(address, process, views, visitors, spread=spread, seconds=seconds))
+        return asyncio.run(together(address, [process], views, visitors, spread=spread, seconds=seconds, hand=hand))
 
 
 def _print(title: str, values: dict[TableRow, float], bars: Mapping[TableRow, float], observed: Observed) -> None:
@@ -147,7 +169,9 @@ def _print_views(views: Sequence[Ticked], observed: Observed) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--visitors", type=int, nargs="+", choices=LEVELS, default=list(LEVELS))
+    parser.add_argument("--visitors", type=int, nargs="*", choices=LEVELS, default=list(LEVELS))
+    parser.add_argument("--lecture", action="store_true", help="measure a class that follows a lecturer, too")
+    parser.add_argument("--servers", type=int, choices=(1, 2), default=1, help="2: measure two servers beside one, too")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of several visitors, when all are there")
     parser.add_argument("--each-view", type=float, default=EACH_VIEW, help="seconds of a view, for a single visitor")
     parser.add_argument("--memory-minutes", type=float, default=0, help="watch the memory for so long; by default not")
@@ -158,4 +182,12 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception, so that servers are ended
     logging.getLogger("streamlit").setLevel(logging.ERROR)  # it warns that there is no browser
     minutes = 60 * asked.memory_minutes
-    main(asked.visitors, asked.seconds, asked.each_view, minutes, all_views=asked.all_views)
+    main(
+        asked.visitors,
+        asked.seconds,
+        asked.each_view,
+        minutes,
+        all_views=asked.all_views,
+        lecture=asked.lecture,
+        servers=asked.servers == 2,
+    )

@@ -118,7 +118,7 @@ async def _pass(
         for each in (_attacks(stranger, night), _kills(process, killed_each, night), _watches(address, night))
     ]
     stored = await _stored(address, process)
-    observed = await together(address, process, views, CLASS, spread=MINUTE, seconds=seconds)
+    observed = await together(address, [process], views, CLASS, spread=MINUTE, seconds=seconds)
     for task in beside:
         task.cancel()
     await asyncio.wait(beside)

@@ -94,6 +94,10 @@ class Hand:
         for number in itertools.count(1):
             yield self.known() if number % KNOWN == 0 else (self.new(seed), False)
 
+    def chance(self, of_all: random.Random) -> random.Random:
+        """What decides when a visitor moves: each at times of its own."""
+        return of_all
+
     def _seed(self, seed: str) -> dict[str, str]:
         return {SEED: seed} if self.view.has_seed and self.view.control != SEED else {}
 
@@ -116,12 +120,41 @@ async def one_after_the_other(address: str, process: int, views: Sequence[Ticked
     return in_all
 
 
+class Lecture(Hand):
+    """Chooses the values of one view's control for a class that follows a lecturer: all make the same moves."""
+
+    def __init__(self, view: Ticked, chance: random.Random) -> None:
+        super().__init__(view, chance)
+        self._made = 0
+
+    def link(self) -> tuple[str, str]:
+        """The link that all open."""
+        return self.view.opened_with(int(SHARED_SEED)), SHARED_SEED
+
+    def chance(self, of_all: random.Random) -> random.Random:
+        """All move at the same times."""
+        return random.Random(0)
+
+    def moves(self, seed: str) -> Iterator[tuple[Mapping[str, str], bool]]:
+        """The moves of all visitors, and whether another has made this one before."""
+        for number, value in enumerate(itertools.cycle(self.view.values), 1):
+            is_known, self._made = number <= self._made, max(number, self._made)
+            yield {self.view.control: value}, is_known
+
+
 async def together(
-    address: str, process: int, views: Sequence[Ticked], visitors: int, *, spread: float, seconds: float
+    address: str,
+    processes: Sequence[int],
+    views: Sequence[Ticked],
+    visitors: int,
+    *,
+    spread: float,
+    seconds: float,
+    hand: type[Hand] = Hand,
 ) -> Observed:
     """Visitors at the same time. They come within `spread` seconds; `seconds` are measured when all are there."""
-    tree, chance, observed = ProcessTree(process), random.Random(visitors), Observed()
-    hands = [Hand(view, chance) for view in views]
+    tree, chance, observed = ProcessTree(*processes), random.Random(visitors), Observed()
+    hands = [hand(view, chance) for view in views]
     places = [number * len(views) // visitors if visitors < len(views) else number for number in range(visitors)]
     all_there, crowd, end = asyncio.Event(), list[Visitor](), asyncio.Event()
     arrived = set[int]()
@@ -139,7 +172,9 @@ async def together(
                 await visitor.open()
                 crowd.append(visitor)
                 arrive(number)
-                await move(visitor, hand.moves(seed), chance, end=end)
+                if isinstance(hand, Lecture):
+                    await all_there.wait()
+                await move(visitor, hand.moves(seed), hand.chance(chance), end=end)
                 await visitor.rest(REST)
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             observed.opening.errors.append(f"the visitor of {link} was lost: {type(error).__name__}: {error}")

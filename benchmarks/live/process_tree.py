@@ -1,4 +1,4 @@
-"""What a process and all its descendants use: processor time, and memory."""
+"""What processes and all their descendants use: processor time, and memory."""
 
 from contextlib import suppress
 
@@ -6,10 +6,10 @@ import psutil
 
 
 class ProcessTree:
-    """A process with its descendants, as they come and go."""
+    """Processes with their descendants, as they come and go."""
 
-    def __init__(self, process: int) -> None:
-        self._root = psutil.Process(process)
+    def __init__(self, *processes: int) -> None:
+        self._roots = [psutil.Process(process) for process in processes]
         self._met = dict[int, psutil.Process]()
 
     def processor_seconds(self) -> float:
@@ -27,7 +27,8 @@ class ProcessTree:
 
     def processes(self) -> list[psutil.Process]:
         """Those that run now. One whose parent has ended is still among them, if it was met before."""
-        here = {process.pid: process for process in (self._root, *self._root.children(recursive=True))}
+        below = [process for root in self._roots for process in (root, *root.children(recursive=True))]
+        here = {process.pid: process for process in below}
         self._met = {pid: process for pid, process in (self._met | here).items() if process.is_running()}
         return list(self._met.values())
 

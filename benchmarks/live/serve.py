@@ -46,13 +46,24 @@ def running_server(
     script: str = "app.py",
     options: Sequence[str] = (),
     settings: Mapping[str, str] = MappingProxyType({}),
+    core: int | None = None,
 ) -> Iterator[tuple[str, int]]:
-    """Run the app as `running_app` does; yield the address and the id of the process."""
+    """Run the app as `running_app` does; yield the address and the id of the process.
+
+    Args:
+        port: where it answers; by default a free one.
+        script: what is run.
+        options: more of Streamlit's.
+        settings: environment variables.
+        core: on which it runs alone, with all processes that it starts (Linux); by default on all of them.
+    """
     if port is None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
     usual = [f"--server.port={port}", "--server.address=127.0.0.1", "--logger.level=warning"]
     command = [sys.executable, "-m", "streamlit", "run", script, *usual, *options]
+    if core is not None:
+        command = ["taskset", "--cpu-list", str(core), *command]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **settings})
     try:
         give_up = time.monotonic() + 60

@@ -51,8 +51,9 @@ class Visitor:
         )
         self._began = time.perf_counter()
         async with self._http.get(f"{self._address}{HEALTH}") as answer:
-            token = answer.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
-        self._cookie = {"Cookie": f"{COOKIE}={token}"}
+            cookies = [cookie.partition(";")[0] for cookie in answer.headers.getall("Set-Cookie")]
+        token = dict(cookie.split("=", 1) for cookie in cookies)[COOKIE]
+        self._cookie = {"Cookie": "; ".join(cookies)}  # with several servers, one says which of them it was
         self._socket = await self._http.ws_connect(
             f"{self._address.replace('http', 'ws', 1)}{STREAM}",
             protocols=("streamlit", token),

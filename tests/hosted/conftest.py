@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.live.replicas import Replicas, behind_nginx
 from tests.browser.conftest import visit, windows
-from tests.hosted.replicas import Replicas, two_replicas
 from tests.tfm_ui.store.redis_server import redis_server
 
 __all__ = ["visit", "windows"]  # fixtures
@@ -16,8 +16,9 @@ def hosted(tmp_path_factory) -> Iterator[tuple[str, Replicas]]:
     with pytest.MonkeyPatch.context() as patch, redis_server() as store:
         patch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "the same for both replicas")
         patch.setenv("ATTENTION_LAB_STORE", store)
-        with two_replicas(tmp_path_factory.mktemp("nginx")) as both:
-            yield both
+        replicas = Replicas(tmp_path_factory.mktemp("nginx"))
+        with behind_nginx(replicas) as address:
+            yield address, replicas
 
 
 @pytest.fixture(scope="module")

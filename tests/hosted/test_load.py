@@ -5,10 +5,10 @@ import json
 
 from benchmarks.live.load_rows import ERRORS
 from benchmarks.live.process_tree import ProcessTree
+from benchmarks.live.replicas import answer
 from benchmarks.live.visitor import Visitor
 from benchmarks.live.visitor_kept import Kept
 from benchmarks.writing import A_TEXT, ALONE_50, BESIDE_50, TEXT_50, taking_turns, values_of
-from tests.hosted.replicas import answer
 
 
 async def visit(address):

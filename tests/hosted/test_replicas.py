@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.live.replicas import COOKIE, NAMES, Replicas, answer
 from tests.browser.conftest import PATIENCE, Visitor
 from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
 from tests.browser.test_training import OUTPUT, mirror, train
-from tests.hosted.replicas import COOKIE, NAMES, Replicas, answer
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
 TRAINING = "/training?training_seed=23&training_steps=50"

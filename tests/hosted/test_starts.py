@@ -23,10 +23,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
+from benchmarks.live.replicas import answer
 from benchmarks.live.serve import EXPECTED_404, ROOT, is_healthy
 from benchmarks.streamlit_private.dom import LENSES
 from tests.browser.links import same
-from tests.hosted.replicas import answer
 from tests.hosted.waiting import until
 from tfm_ui.lenses import NAMES
 

@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 from google.protobuf.message import DecodeError
 from starlette.requests import HTTPConnection
@@ -76,8 +77,9 @@ class _Tab:
             self._coming = self._coming or asyncio.ensure_future(self._receive())
             admitted = self._turns.admitted
             patience = min(self._runs.due, self._must_ask) - time.monotonic()
+            coming: set[asyncio.Future[Any]] = {self._coming, admitted} if admitted else {self._coming}
             await asyncio.wait(
-                {self._coming, admitted} if admitted else {self._coming},
+                coming,
                 timeout=max(0.0, patience) if patience < float("inf") else None,
                 return_when=asyncio.FIRST_COMPLETED,
             )

@@ -6,18 +6,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from email.message import Message
 from pathlib import Path
+from types import MappingProxyType
 
-import pytest
+from benchmarks.live.serve import ROOT, running_server
 
-from benchmarks.live.serve import running_server
-from tests.hosted.waiting import until
-
-ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "hosting" / "nginx.conf.template"
 COOKIE = "attention_lab_replica"
 NAMES = ("1", "2")
@@ -43,7 +41,7 @@ http {{
 def program(name: str) -> str:
     """The path of a program; Debian keeps servers in a folder that ordinary users do not search."""
     path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
-    assert path, f"these tests need {name}, which python3 run.py test installs with Debian's packages"
+    assert path, f"expected {name}, which python3 run.py test installs with Debian's packages"
     return path
 
 
@@ -58,15 +56,14 @@ def free_ports(count: int) -> list[int]:
 def running(*command: str, port: int) -> Iterator[None]:
     """A server that is no Streamlit, from the moment that it accepts connections."""
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-
-    def accepts() -> bool:
-        assert server.poll() is None, f"{command[0]} ended with exit code {server.returncode}"
-        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
-            return True
-        return False
-
+    give_up = time.monotonic() + 20
     try:
-        until(accepts, within=20, pause=0.05)
+        while True:
+            assert server.poll() is None, f"{command[0]} ended with exit code {server.returncode}"
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert time.monotonic() < give_up, f"{command[0]} did not accept connections within 20 seconds"
+            time.sleep(0.05)
         yield
     finally:
         server.terminate()
@@ -74,18 +71,33 @@ def running(*command: str, port: int) -> Iterator[None]:
 
 
 class Replicas:
-    """Both processes of the app; each can be killed and started again."""
+    """Both processes of the app; each can be killed and started again.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.ports = dict(zip(NAMES, free_ports(2), strict=True))
+    Args:
+        folder: where they keep what is theirs.
+        settings: environment variables.
+        cores: name -> the core on which a process runs alone, with all that it starts; by default on all of them.
+        alone: whether there is one process, which stands for both.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, str] = MappingProxyType({}),
+        cores: Mapping[str, int] = MappingProxyType({}),
+        *,
+        alone: bool = False,
+    ) -> None:
+        self.folder, self._settings, self._cores = folder, settings, cores
+        self.names = NAMES[:1] if alone else NAMES
+        ports = free_ports(len(self.names))
+        self.ports = dict(zip(NAMES, ports * 2, strict=False))
         self._running: dict[str, tuple[AbstractContextManager[tuple[str, int]], int]] = {}
 
     def start(self, name: str) -> None:
-        with pytest.MonkeyPatch.context() as patch:  # as on two machines: no folder is shared
-            patch.setenv("ATTENTION_LAB_RUNS", str(self.folder / f"runs of {name}"))
-            server = running_server(self.ports[name])
-            _, process = server.__enter__()
+        runs = {"ATTENTION_LAB_RUNS": str(self.folder / f"runs of {name}")}  # as on two machines: no folder is shared
+        server = running_server(self.ports[name], settings={**self._settings, **runs}, core=self._cores.get(name))
+        _, process = server.__enter__()
         self._running[name] = server, process
 
     def kill(self, name: str) -> None:
@@ -97,6 +109,11 @@ class Replicas:
     def end(self) -> None:
         for server, _ in self._running.values():
             server.__exit__(None, None, None)
+
+    @property
+    def processes(self) -> Sequence[int]:
+        """The ids of the processes that run."""
+        return [process for _, process in self._running.values()]
 
     def log(self) -> list[str]:
         """The lines that nginx has written about requests so far."""
@@ -120,16 +137,16 @@ def configuration(folder: Path, port: int, compressor: int, replicas: Replicas) 
 
 
 @contextmanager
-def two_replicas(folder: Path) -> Iterator[tuple[str, Replicas]]:
-    """All of it; the address that visitors use, and the processes behind it."""
-    replicas = Replicas(folder)
+def behind_nginx(replicas: Replicas) -> Iterator[str]:
+    """All of it, from when it answers; the address that visitors use."""
+    folder = replicas.folder
     port, compressor = free_ports(2)
     nginx = [program("nginx"), "-c", str(configuration(folder, port, compressor, replicas))]
     try:
-        for name in NAMES:
+        for name in replicas.names:
             replicas.start(name)
         with running(*nginx, port=port):
-            yield f"http://127.0.0.1:{port}", replicas
+            yield f"http://127.0.0.1:{port}"
     finally:
         replicas.end()
 
