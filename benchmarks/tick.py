@@ -147,8 +147,9 @@ def above_bars(ticks: Mapping[str, float]) -> list[str]:
     """
     dear = sorted((link for link, ms in ticks.items() if ms > VIEW_BAR), key=lambda link: -ticks[link])
     lines = [f"{link}: expected at most {VIEW_BAR:g} ms a tick, got {ticks[link]:.1f}" for link in dear]
-    mean = statistics.mean(ticks.values())
-    return lines + ([f"all views: expected a mean of at most {MEAN_BAR:g} ms, got {mean:.1f}"] if mean > MEAN_BAR else [])
+    if (mean := statistics.mean(ticks.values())) > MEAN_BAR:
+        lines.append(f"all views: expected a mean of at most {MEAN_BAR:g} ms, got {mean:.1f}")
+    return lines
 
 
 def _cell(ms: float | None) -> list[str]:

@@ -86,8 +86,9 @@ const HANDLERS = {
     if (state.latest !== null || isTidied && isPartOf(query, state.page.query)) return
     if (state.name === "following") state.kept = without(state.page.query ?? "", before)
     const whole = together(query, state.kept)
+    const isElsewhere = state.page.slow && state.ahead !== null && !isSame(whole, state.ahead, state.page.local) // by its words
     if (state.name === "ahead") state.ahead = whole
-    if (!isSame(whole, state.question?.query ?? state.shown, state.page.local)) goAhead(state, whole, effects)
+    if (isElsewhere || !isSame(whole, state.question?.query ?? state.shown, state.page.local)) goAhead(state, whole, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -181,7 +182,7 @@ function showPage(state, effects) {
   const { query } = state.page
   // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
   if (query === state.shown) state.question = null
-  else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+  else if (query !== null && !isSame(query, state.question?.query ?? null, state.page.local)) ask(state, query, effects)
 }
 
 /** @param {FollowState} state */

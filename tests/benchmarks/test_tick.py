@@ -25,7 +25,8 @@ def test_each_view_above_the_bar_is_named_the_dearest_first():
 
 
 def test_many_views_below_the_bar_are_too_dear_together():
-    assert tick.above_bars({"/heads": 20.0, "/masks": 30.0}) == ["all views: expected a mean of at most 12 ms, got 25.0"]
+    lines = tick.above_bars({"/heads": 20.0, "/masks": 30.0})
+    assert lines == ["all views: expected a mean of at most 12 ms, got 25.0"]
 
 
 def test_the_command_ends_with_what_is_above_a_bar(monkeypatch):

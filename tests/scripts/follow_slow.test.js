@@ -83,6 +83,13 @@ test("presses in a row ask for words each, and the page's run at their end for t
   assert.deepEqual([picture.awaited, picture.isAtRest], [null, true])
 })
 
+test("pressed back to where it began, words are renewed again, and the picture that is there is right", () => {
+  const picture = slow().tell({ type: "address", query: "layers=3", before: "layers=2" })
+  picture.tell({ type: "address", query: "layers=2", before: "layers=3" })
+  assert.deepEqual([picture.wordsAsked, picture.awaited], [["layers=2"], null])
+  assert.ok(picture.page("layers=2").isAtRest)
+})
+
 test("what the page refuses, or never hears of, is not awaited for ever", () => {
   const refused = slow().tell(letGo({ layers: 99 }, 1)).answer({ problem: "It is too large." }).page("layers=8", 1).answer()
   assert.deepEqual([refused.awaited, refused.drawn.at(-1), refused.isAtRest], [null, "layers=8", true])
@@ -95,4 +102,12 @@ test("what was slow and is not any more is asked for with each move again", () =
   picture.slow = false
   picture.page("layers=1").answer().tell(drag({ layers: 2 }))
   assert.deepEqual([picture.questions, picture.wordsAsked], [["layers=2"], []])
+})
+
+test("a page that has caught up while the picture is on its way does not ask for it again, in whatever order it writes", () => {
+  const picture = slow().tell(letGo({ seed: 8 }, 1))
+  assert.deepEqual(picture.questions, ["layers=2&seed=8"])
+  picture.page("seed=8&layers=2", 1)
+  assert.deepEqual([picture.questions, picture.awaited, picture.isAtRest], [[], "layers=2&seed=8", false])
+  assert.ok(picture.answer().isAtRest)
 })

@@ -109,7 +109,7 @@ def _of_block(block: Block | None, place: str) -> Iterator[tuple[str, Mapping[st
 
 
 def _of_panel(panel: Panel) -> Places:
-    stands = {
+    stands: Mapping[str, Mapping[str, Any]] = {
         "title": {"text": [panel.title]},
         "shape": {"text": [panel.shape]},
         "said": {"text": marked(panel.sentence())},

@@ -94,6 +94,8 @@ def needs_of_networks(model: ModelState, state: ModelLensState) -> int:
 class FiveNetworks(ModelPanel):
     """A panel on the transformer with the lens's attention and the other networks, and on draws of their weights."""
 
+    slow = True  # ten draws of five small networks take 0.3 s, a draw that somebody has just asked for nothing
+
     @cached_property
     def config(self) -> TransformerConfig:
         """The transformer of the first draw; each further draw has the next seed."""
