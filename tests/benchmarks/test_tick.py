@@ -19,14 +19,14 @@ def test_no_line_says_that_all_views_keep_the_bars():
 def test_each_view_above_the_bar_is_named_the_dearest_first():
     ticks = {"/heads": 41.0, "/model?model_view=depth": 250.04} | {f"/{at}": 1.0 for at in range(50)}
     assert tick.above_bars(ticks) == [
-        "/model?model_view=depth: expected at most 40 ms a tick, got 250.0",
-        "/heads: expected at most 40 ms a tick, got 41.0",
+        "/model?model_view=depth: expected at most 40 ms a tick, got 250.04",
+        "/heads: expected at most 40 ms a tick, got 41.00",
     ]
 
 
 def test_many_views_below_the_bar_are_too_dear_together():
     lines = tick.above_bars({"/heads": 20.0, "/masks": 30.0})
-    assert lines == ["all views: expected a mean of at most 12 ms, got 25.0"]
+    assert lines == ["all views: expected a mean of at most 12 ms, got 25.00"]
 
 
 def test_the_command_ends_with_what_is_above_a_bar(monkeypatch):

@@ -1,4 +1,4 @@
-"""What takes too long for a tick is marked as being renewed while a slider is dragged, and is there when it is let go."""
+"""What takes too long for a tick is marked as being renewed while a slider is dragged, and comes when it is let go."""
 
 import re
 
@@ -68,10 +68,8 @@ def test_a_slow_panel_is_marked_while_a_slider_is_dragged_and_renewed_at_rest(vi
 
 
 def who_lets_go_where_it_began_finds_nothing_marked(visitor) -> None:
-    before, step = (
-        stands(visitor, "depth"),
-        int(visitor.page.locator(f".st-key-{HEADS} input[type=range]").input_value()),
-    )
+    before = stands(visitor, "depth")
+    step = int(visitor.page.locator(f".st-key-{HEADS} input[type=range]").input_value())
     with held(visitor, HEADS, step + 1):
         all_are(visitor, SLOW["depth"], marked=True)
         visitor.page.mouse.move(*place(visitor, HEADS, step))
