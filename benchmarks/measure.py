@@ -44,6 +44,18 @@ class Figure:
 Figures = dict[Figure, float]
 
 
+class AboveBarError(Exception):
+    """What was measured is above a bar; the message has a line for each case. The command then ends with 1.
+
+    Attributes:
+        figures: what was measured.
+    """
+
+    def __init__(self, cases: Sequence[str], figures: Figures) -> None:
+        super().__init__("\n".join(cases))
+        self.figures = figures
+
+
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Ratio:
     """Compare the costs of two things, round by round."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]

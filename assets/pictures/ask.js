@@ -2,7 +2,7 @@
 
 import { decode } from "./paint.js"
 
-/** @type {Map<string, { names: string[], answer: Promise<AnswerForAll> }>} */
+/** @type {Map<string, { names: string[], words: Set<string>, answer: Promise<AnswerForAll> }>} */
 const asked = new Map() // query -> the names asked for in this moment, and the answer to come
 let questions = 0
 let underWay = 0
@@ -38,12 +38,15 @@ function journeyOf(query, words) {
   if (!journey) {
     /** @type {string[]} */
     const names = []
+    /** @type {Set<string>} */
+    const spoken = new Set()
     const answer = Promise.resolve().then(() => { // when all have asked
       asked.delete(query)
-      return question(names, words, query, ++questions)
+      return question(names, [...spoken], query, ++questions)
     })
-    asked.set(query, journey = { names, answer })
+    asked.set(query, journey = { names, words: spoken, answer })
   }
+  for (const name of words) journey.words.add(name)
   return journey
 }
 

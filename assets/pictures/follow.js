@@ -3,14 +3,14 @@
    What Streamlit sends is an address: {name, query, early, slow}, and of which commit it has heard. The bytes come
    from `pictures/<name>` for that query. If `early`, the query in the address bar is asked for as soon as it changes,
    which is when a control is moved: the picture is there in the time of one request, and the page with its words follows
-   when it has been run. If `slow`, it is not even asked for while another picture is dragged. Where nothing has moved but
+   when it has been run. If `slow`, it is marked as being renewed instead, and is asked for at rest. Where nothing has moved but
    what is `ignored`, the picture that is there is the answer, and at most words are asked for. Where there is no answer,
    the picture's place says so. follow_states.js decides which question is asked when. */
 
 import { picture, wordsAlone } from "./ask.js"
 import { inWords } from "./faults.js"
 import { isSame } from "./follow_queries.js"
-import { initial, isAtRest, next } from "./follow_states.js"
+import { awaited, initial, isAtRest, next } from "./follow_states.js"
 import { isRunning } from "../streamlit_private/dom.js"
 import { isByPage, isTidied, pageHasSpoken } from "./page.js"
 import { decode } from "./paint.js"
@@ -24,7 +24,7 @@ let commits = 0 // the number of this window's last commit
 /** What a slider beside the page does to all pictures: it is being dragged; it was let go; or it was let go where it began. */
 export const everywhere = {
   /** @param {Values} changes */
-  preview: changes => connected().forEach(follower => follower.component.data.slow || follower.preview(changes)),
+  preview: changes => connected().forEach(follower => follower.preview(changes)),
   /** @param {Values} changes
    * @returns {number} of the commit, which the page is to hear of */
   commit(changes) {
@@ -62,10 +62,11 @@ export function follow(component, draw) {
   const root = /** @type {PictureRoot} */ (component.parentElement.querySelector("[data-picture]"))
   const follower = root._follow ??= new Follower(root, component)
   followers.add(Object.assign(follower, { component, draw }))
-  const { query, heard, local = {} } = component.data
+  const { query, heard, local = {}, slow } = component.data
+  root.toggleAttribute("data-slow", slow)
   commits = Math.max(commits, heard)
   pageHasSpoken()
-  follower.dispatch({ type: "page", query, heard, local })
+  follower.dispatch({ type: "page", query, heard, local, slow })
 }
 
 /** A picture's place on the page: it tells the state machine what happens, and carries out what follows. */
@@ -133,12 +134,12 @@ class Follower {
   /** @param {FollowEffect} effect */
   carryOut(effect) {
     if (effect.type === "ask") this.ask(effect.number, effect.query)
+    else if (effect.type === "askWords") this.askWords(effect.number, effect.query)
+    else if (effect.type === "say") this.say(effect.content)
     else if (effect.type === "draw") {
       const content = /** @type {Content} */ (effect.content)
       this.drawn({ ...content, late: effect.late })
-      if (!content.words) return
-      sayInPanel(content.words, this.root)
-      sayOnPage(content.words, content.question ?? 0, () => connected().map(({ root }) => root))
+      if (content.words) this.say({ words: content.words, question: content.question ?? 0 })
     }
     else if (effect.type === "redraw") this.drawn(this.last)
     else if (effect.type === "explain") this.explain(effect.words, effect.instead)
@@ -152,16 +153,31 @@ class Follower {
   /** @param {number} number
    * @param {string} query */
   async ask(number, query) {
-    const { name } = this.component.data, known = this.known(query)
-    const answer = await (known ? wordsAlone(query, wanted(query)) : picture(name, query, wanted(query)))
+    const { name, slow } = this.component.data, known = this.known(query)
+    const words = wanted(query, slow)
+    const answer = await (known ? wordsAlone(query, words) : picture(name, query, words))
     if (!this.root.isConnected) return this.dispatch({ type: "answer", number }) // nobody sees it
     if ("problem" in answer) return this.dispatch({ type: "answer", number, ...answer, jitter: Math.random() })
-    const { words, question, bytes } = answer
+    const { question, bytes } = answer
     const [header, numbers] = bytes ? decode(bytes) : [{ ...known?.header, query }, known?.numbers]
     const same = bytes ? [query, header.query] : known?.same
     this.dispatch(header.problem
       ? { type: "answer", number, problem: header.problem }
-      : { type: "answer", number, drawn: header.query, content: { header, numbers, words, question, same } })
+      : { type: "answer", number, drawn: header.query, content: { header, numbers, words: answer.words, question, same } })
+  }
+
+  /** @param {number} number
+   * @param {string} query */
+  async askWords(number, query) {
+    const answer = await wordsAlone(query, wanted(query))
+    const content = "words" in answer && answer.words ? { words: answer.words, question: answer.question ?? 0 } : undefined
+    this.dispatch({ type: "words", number, query, content })
+  }
+
+  /** @param {WordsAlone} content */
+  say({ words, question }) {
+    sayInPanel(words, this.root)
+    sayOnPage(words, question, () => connected().map(({ root }) => root))
   }
 
   /** What is drawn, if the picture of this query is the same.
@@ -196,10 +212,13 @@ class Follower {
     this.root.toggleAttribute("data-failed", Boolean(words) && (instead || !this.last))
   }
 
-  /* What is drawn stays while something newer is on its way; aria-busy says so once that takes a while. */
+  /* What is drawn stays while something newer is on its way; aria-busy says so once that takes a while, and at once of a slow
+     picture. */
   markWaiting() {
-    if (!this.state.question && !this.waits) return this.markRenewed()
-    this.waiting ??= setTimeout(() => this.root.setAttribute("aria-busy", "true"), SOON)
+    const query = awaited(this.state)
+    if ((query === null || this.known(query)) && !this.waits) return this.markRenewed()
+    if (this.component.data.slow) this.root.setAttribute("aria-busy", "true")
+    else this.waiting ??= setTimeout(() => this.root.setAttribute("aria-busy", "true"), SOON)
   }
   markRenewed() {
     clearTimeout(this.waiting)
@@ -234,7 +253,7 @@ class Follower {
 
   /** @type {PictureActs["preview"]} */
   preview = (changes, everywhere) => {
-    if (everywhere) this.others(other => other.component.data.slow || other.preview(changes))
+    if (everywhere) this.others(other => other.preview(changes))
     this.dispatch({ type: "preview", changes })
   }
 

@@ -10,6 +10,9 @@
    committed    what the page was told to hold, by this picture, another one, or a slider beside the page; the page has not
                 answered yet
 
+   A slow picture asks for nothing but words while it is ahead or previewing: its numbers are asked for when the hand rests,
+   which is when the page has been told, or has been run. Until then it is `awaited`.
+
    Every state but "following" ends when the page has caught up, or when the timer has run out: from then on, what the page
    says counts.
 
@@ -26,7 +29,7 @@ const AGAIN = [1000, 30000] // ms until a question that had no answer is asked a
  * @param {number} heard how many commits the page knows of
  * @returns {FollowState} */
 export const initial = heard => ({
-  name: "following", page: { query: null, heard, local: {} }, commits: heard, shown: null, refused: null,
+  name: "following", page: { query: null, heard, local: {}, slow: false }, commits: heard, shown: null, refused: null,
   question: null, asked: 0, preview: null, latest: null, ahead: null, kept: "", committed: null, pending: {}, failures: 0,
 })
 
@@ -36,6 +39,14 @@ export const initial = heard => ({
 export function isAtRest({ name, page, shown, refused, question, preview, pending, ...state }) {
   const idle = name === "following" && !question && !preview && !isBehind({ page, ...state }) && !Object.keys(pending).length
   return idle && (shown === page.query || refused === page.query)
+}
+
+/** The query that is to be drawn instead of what is: it was asked for, or, for a slow picture, wished for. null if there is none.
+ * @param {FollowState} state */
+export function awaited({ page, question, shown, latest, ahead, committed }) {
+  const wish = latest ?? ahead ?? committed
+  const isLater = page.slow && wish !== null && !isSame(wish, shown, page.local)
+  return isLater ? wish : question?.query ?? null
 }
 
 /** The state after an event, and what is to be done.
@@ -56,9 +67,9 @@ export function next(state, event) {
 const HANDLERS = {
   /* The page has been run. It has caught up if it has heard of the last commit, and nothing newer is on its way; or if it
      says what is shown. A page that is behind may say what is shown, too: of a time before. */
-  page(state, { query, heard, local }, effects) {
+  page(state, { query, heard, local, slow = false }, effects) {
     const moved = state.page.query !== null && JSON.stringify(state.page.local) !== JSON.stringify(local)
-    state.page = { query, heard, local }
+    state.page = { query, heard, local, slow }
     state.shown = asOnPage(state, state.shown)
     if (state.name === "previewing" && isSame(query, state.ahead, local)) state.ahead = null // it has caught up with that
     if (state.name === "ahead") Object.assign(state, stillKept(state)) // a question that was set up takes the rest back
@@ -75,8 +86,9 @@ const HANDLERS = {
     if (state.latest !== null || isTidied && isPartOf(query, state.page.query)) return
     if (state.name === "following") state.kept = without(state.page.query ?? "", before)
     const whole = together(query, state.kept)
+    const isElsewhere = state.page.slow && state.ahead !== null && !isSame(whole, state.ahead, state.page.local) // by its words
     if (state.name === "ahead") state.ahead = whole
-    if (!isSame(whole, state.question?.query ?? state.shown, state.page.local)) goAhead(state, whole, effects)
+    if (isElsewhere || !isSame(whole, state.question?.query ?? state.shown, state.page.local)) goAhead(state, whole, effects)
   },
 
   preview(state, { changes }, effects) {
@@ -110,10 +122,13 @@ const HANDLERS = {
   answer(state, event, effects) {
     const isNewest = event.number === state.question?.number
     if (isNewest && state.question) answered(state, state.question.query, event, effects)
-    if (event.number !== state.preview?.number) return
-    const { query } = state.preview
-    state.preview = null
-    if (state.latest !== null && !(isNewest && state.latest === query)) askForPreview(state, state.latest, effects)
+    previewed(state, event.number, query => isNewest && state.latest === query, effects)
+  },
+
+  /* The words of a query whose numbers a slow picture has not asked for. Who has gone back meanwhile does not want them. */
+  words(state, { number, query, content }, effects) {
+    if (content && (state.latest !== null || state.ahead === query)) effects.push({ type: "say", content })
+    previewed(state, number, query => state.latest === query && isForRest(state, query), effects)
   },
 
   /* What the server could not answer is asked again, though the page may not know of it yet. While the page is being run, it is
@@ -154,7 +169,8 @@ function goAhead(state, query, effects) {
   effects.push({ type: "timer", wait: LONG })
   if (isSame(query, state.question?.query ?? null, state.page.local)) return
   if (isSame(query, state.shown, state.page.local)) state.question = null
-  else ask(state, query, effects)
+  if (state.page.slow) askForWords(state, query, effects)
+  else if (!isSame(query, state.shown, state.page.local)) ask(state, query, effects)
 }
 
 /** Show what the page says, unless it is there, or on its way.
@@ -166,7 +182,7 @@ function showPage(state, effects) {
   const { query } = state.page
   // An answer on its way is no longer wanted: otherwise a control that was moved there and back would end there.
   if (query === state.shown) state.question = null
-  else if (query !== null && query !== state.question?.query) ask(state, query, effects)
+  else if (query !== null && !isSame(query, state.question?.query ?? null, state.page.local)) ask(state, query, effects)
 }
 
 /** @param {FollowState} state */
@@ -186,16 +202,47 @@ function wish(state, query, effects) {
   state.name = query === state.committed ? "committed" : "previewing"
   effects.push({ type: "stopTimer" })
   if (state.preview) return // one is on its way at a time; the last wish is always fulfilled
-  if (isSame(query, state.shown, state.page.local)) state.question = null
-  else askForPreview(state, query, effects)
+  const isThere = isSame(query, state.shown, state.page.local)
+  if (isThere) state.question = null
+  if (!isThere || isForRest(state, query)) askForPreview(state, query, effects)
 }
 
 /** @param {FollowState} state
  * @param {string} query
  * @param {FollowEffect[]} effects */
 function askForPreview(state, query, effects) {
-  ask(state, query, effects)
-  state.preview = state.question
+  if (isForRest(state, query)) state.preview = askForWords(state, query, effects)
+  else {
+    ask(state, query, effects)
+    state.preview = state.question
+  }
+}
+
+/** What a preview has asked for has come: ask for the newest wish, unless that was it.
+ * @param {FollowState} state
+ * @param {number} number of the question
+ * @param {(query: string) => boolean} isAll
+ * @param {FollowEffect[]} effects */
+function previewed(state, number, isAll, effects) {
+  if (number !== state.preview?.number) return
+  const { query } = state.preview
+  state.preview = null
+  if (state.latest !== null && !isAll(query)) askForPreview(state, state.latest, effects)
+}
+
+/** Whether a wish is none that the page was told, so that a slow picture is not yet asked for.
+ * @param {FollowState} state
+ * @param {string} query */
+const isForRest = ({ page, committed }, query) => page.slow && query !== committed
+
+/** What the page says of this query, without a picture.
+ * @param {FollowState} state
+ * @param {string} query
+ * @param {FollowEffect[]} effects */
+function askForWords(state, query, effects) {
+  const question = { number: ++state.asked, query }
+  effects.push({ type: "askWords", ...question })
+  return question
 }
 
 /** Draw what the page has been told, until it has answered.

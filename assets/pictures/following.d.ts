@@ -7,13 +7,13 @@ interface Question {
 
 interface FollowState {
   name: "following" | "ahead" | "previewing" | "committed"
-  page: { query: string | null; heard: number; local: Values } // what the page said last
+  page: { query: string | null; heard: number; local: Values; slow: boolean } // what the page said last
   commits: number // the number of the last commit that concerns this picture; the page is behind until it has heard of it
   shown: string | null // the query that is drawn
   refused: string | null // the query of which the server said that there will be no picture
   question: Question | null // what is on its way and will be drawn
   asked: number // the number of the newest question; older ones are not drawn
-  preview: Question | null // the question of a wish that is on its way, wanted or not
+  preview: Question | null // the question of a wish that is on its way, wanted or not; of a slow picture, for words alone
   latest: string | null // the newest wish
   ahead: string | null // what the page is about to say, as the address says it, or a slider was let go there
   kept: string // what the page holds beside its address: values of controls that another view shows
@@ -33,23 +33,32 @@ interface AnswerEvent {
 }
 
 type FollowEvent =
-  | { type: "page"; query: string; heard: number; local: Values }
+  | { type: "page"; query: string; heard: number; local: Values; slow?: boolean } // `slow`: it is asked for at rest alone
   | { type: "address"; query: string; before?: string; isTidied?: boolean } // `before`: what the address was
   | { type: "preview"; changes: Values }
   | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }
   | { type: "join"; changes: Values; number: number } // a commit of another picture
   | { type: "timeout"; isRunning?: boolean } // whether the page is being run just now
+  | { type: "words"; number: number; query: string; content?: WordsAlone } // missing where there was no answer
   | AnswerEvent
 
 type FollowEffect =
   | { type: "ask"; number: number; query: string }
+  | { type: "askWords"; number: number; query: string } // without a picture
+  | { type: "say"; content: WordsAlone }
   | { type: "draw"; content: Content | undefined; late: boolean }
   | { type: "redraw" } // the same numbers, with other local values
   | { type: "explain"; words: string; instead?: boolean } // instead of the picture, or beside it
   | { type: "tell"; changes: Values; number: number } // the page
   | { type: "timer"; wait: number }
   | { type: "stopTimer" }
+
+/** What the page says, without a picture. */
+interface WordsAlone {
+  words: Words
+  question: number // which brought them
+}
 
 interface Problem {
   problem: string

@@ -120,12 +120,21 @@ interface Spoken {
   title?: string
   laws?: [boolean, Piece[]][]
   facts?: [string, string][]
+  later?: boolean // it is being renewed, and what it will say is not known yet
 }
 
 /** What the page says of a link, by place. */
 interface Words {
   query: string
   places: Record<string, Spoken>
+}
+
+/** What the page says of itself (tfm_ui/page/follow.py). */
+interface PageSaid {
+  names: string[] // by which words are asked for: the page's, and the open answer's; none where the page says all of them itself
+  slow: string // the name of what slow panels say; "" where there are none
+  query: string // of the link that the page shows
+  said: string // the main sentence
 }
 
 interface Drawn<H = any> extends Content<H> {

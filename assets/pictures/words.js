@@ -5,6 +5,9 @@
    the page is run meanwhile and writes what held before, the newer words are put back. A page that has caught up with the
    link says the same, so then nothing is left to do. Screen readers hear the main sentence, at rest.
 
+   What a slow panel says is not computed for each tick: its words come with its picture, or from the page. Until then their
+   places are marked as being renewed, for as long as what stands there is of another link than the newest words.
+
    A picture of the view before is on the page until the run that replaces it has ended, and may speak meanwhile: of a link
    that this page never has. So once all pictures rest, words that are still ahead are replaced by the page's own. */
 
@@ -14,25 +17,33 @@ import { isRunning } from "../streamlit_private/dom.js"
 const PANEL = '[class*="st-key-panel_"]'
 /** @type {Record<string, string | undefined>} */
 const LABELS = { facts_label: ".st-key-_facts button p" } // words in an element of Streamlit's
+const RENEWED = "[data-words][aria-busy=true]"
 const REST = 120 // ms after which a page that was run has been put on screen
 
-/** @type {{ names: string[], query: string, said: string } | undefined} what the page said last */
+/** @type {PageSaid | undefined} what the page said last */
 let page
+let written = "" // the query of what the page has put on screen
 /** @type {Map<string, { query: string, spoken: Spoken }>} what is on screen and the page does not know of, by place */
 const ahead = new Map()
+/** @type {Map<string, string>} */
+const later = new Map() // place -> the query of the words that are still to come
 const newer = new MutationObserver(putBack)
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let looking // runs while words are ahead of the page
 let spokenNumber = 0 // of the question whose words were put on the page last
 
-/** The names of the words that shall travel with pictures of this query: of the page, and of an answer that is open. None where
- * the page says them already.
- * @param {string} query */
-export function wanted(query) {
-  const [words, answer] = page?.names ?? []
-  if (!words || (query === page?.query && !ahead.size)) return []
-  return document.querySelector("[data-words=answer]") ? [words, answer] : [words]
+/** The names of the words that shall travel with pictures of this query: of the page, of an answer that is open, and at rest of
+ * slow panels, with which an answer waits. None where the page says them already.
+ * @param {string} query @param {boolean} [atRest] */
+export function wanted(query, atRest = false) {
+  if (!page?.names.length || (query === page.query && !isAhead())) return []
+  const [words, answer] = page.names, { slow } = page
+  const isOpen = document.querySelector("[data-words=answer]") && (atRest || !slow)
+  return [words, ...isOpen ? [answer] : [], ...atRest && slow ? [slow] : []]
 }
+
+/** Whether the page has still to say what is on screen, or is about to be. */
+const isAhead = () => ahead.size > 0 || later.size > 0
 
 /** A picture has been drawn: what stands in no panel with a picture follows the first picture of each question.
  * @param {Words} words @param {number} number of the question that they answer
@@ -56,15 +67,15 @@ export function sayInPanel(words, picture) {
  * @param {() => HTMLElement[]} pictures */
 async function endAtRest(pictures) {
   clearTimeout(looking)
-  if (!ahead.size || !page) return
+  if (!isAhead() || !page) return
   looking = setTimeout(endAtRest, REST, pictures)
-  if ([...ahead.values()].every(({ query }) => query === page?.query)) return // the page is about to say the same
+  const queries = [...[...ahead.values()].map(({ query }) => query), ...later.values()]
+  if (queries.every(query => query === page?.query)) return // the page is about to say the same
   if (isRunning() || pictures().some(({ dataset }) => dataset.settled !== page?.query)) return
-  const { query } = page, answer = await wordsAlone(query, wanted(query))
+  const { query } = page, answer = await wordsAlone(query, wanted(query, true))
   if (page?.query !== query || !("words" in answer) || !answer.words || Number(answer.question) < spokenNumber) return
   say(answer.words, () => true)
-  ahead.clear() // a place of which they know nothing holds what the page wrote
-  mark()
+  clear() // a place of which they know nothing holds what the page wrote
 }
 
 /** @param {Element} picture behind a shadow root, or not */
@@ -76,26 +87,46 @@ function panelOf(picture) {
 /** @param {Words} words @param {(element: Element) => boolean} isMeant */
 function say({ query, places }, isMeant) {
   if (!page?.names.length) return // the page says everything itself
-  const isAhead = query !== page?.query
   for (const [place, spoken] of Object.entries(places)) {
     const element = elementOf(place)
     if (!element || !isMeant(element)) continue
-    if (isAhead) ahead.set(place, { query, spoken })
+    if (spoken.later) {
+      later.set(place, query)
+      continue
+    }
+    if (query !== page.query) ahead.set(place, { query, spoken })
     else ahead.delete(place)
     fill(place, spoken)
   }
   mark()
 }
 
-/** While words are ahead of the page, what only the page can renew is marked as old. */
+/** While words are ahead of the page, what only the page can renew is marked as old, and so are places whose words are to come. */
 function mark() {
-  document.documentElement.toggleAttribute("data-behind", ahead.size > 0)
+  for (const [place, query] of later) if (query === (ahead.get(place)?.query ?? written)) later.delete(place)
+  document.documentElement.toggleAttribute("data-behind", isAhead())
   newer.disconnect()
-  if (ahead.size) newer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  markPlaces()
+  if (isAhead()) newer.observe(document.body, { subtree: true, childList: true, characterData: true })
 }
 
+function markPlaces() {
+  const old = new Set([...later.keys()].map(elementOf))
+  for (const element of document.querySelectorAll(RENEWED)) if (!old.has(element)) element.removeAttribute("aria-busy")
+  for (const element of old) element?.setAttribute("aria-busy", "true")
+}
+
+/** The page has changed something on screen. */
 function putBack() {
   for (const [place, { spoken }] of ahead) fill(place, spoken)
+  markPlaces()
+}
+
+/** Nothing is ahead of the page. */
+function clear() {
+  ahead.clear()
+  later.clear()
+  mark()
 }
 
 /** @param {string} place @returns {Element | null} */
@@ -149,7 +180,7 @@ const fact = ([name, value]) => [tag("dt", name), tag("dd", value)]
 const tag = (name, text) => Object.assign(document.createElement(name), { textContent: text })
 
 /** The page has been run: it says which words it wants, and what it says by now.
- * @param {{ data: { names: string[], query: string, said: string }, parentElement: HTMLElement }} component */
+ * @param {{ data: PageSaid, parentElement: HTMLElement }} component */
 export default function ({ data, parentElement }) {
   const before = page
   page = data
@@ -157,14 +188,16 @@ export default function ({ data, parentElement }) {
   if (before && before.names[0] === data.names[0] && before.query !== data.query) status.textContent = data.said
   setTimeout(() => { // its elements are on screen by then
     if (page !== data) return
-    for (const [place, { query }] of ahead) if (query === data.query || !data.names.length || !elementOf(place)) ahead.delete(place)
+    written = data.query
+    const isGone = (/** @type {string} */ place) => !data.names.length || !elementOf(place)
+    for (const [place, { query }] of ahead) if (query === written || isGone(place)) ahead.delete(place)
+    for (const place of later.keys()) if (isGone(place)) later.delete(place)
     putBack()
     mark()
   }, REST)
   return () => setTimeout(() => { // unless this was only an update
     if (page !== data) return
     page = undefined
-    ahead.clear()
-    mark()
+    clear()
   })
 }

@@ -189,14 +189,15 @@ class Visitor:
     def _ask_for_the_rest(self) -> None:
         """Ask for what the page now shows, and was not asked for yet: slow pictures, and those that are new.
 
-        What the page says, it has just said by itself.
+        What the page says, it has just said by itself; what slow panels say travels with their pictures all the same.
         """
-        new = [shown for shown in self.page.pictures if shown not in self._asked_for and not shown.says]
+        new = [shown for shown in self.page.pictures if shown not in self._asked_for and shown.says <= shown.slow]
         if self._next or self._unanswered:
             return  # it is out of date already
         self._asked_for = set(self.page.pictures)
         for slow in (False, True):
-            if wanted := [shown for shown in new if shown.slow == slow]:
+            wanted = [shown for shown in new if shown.slow == slow]
+            if not all(shown.says for shown in wanted):
                 task = asyncio.create_task(self._get(wanted))
                 self._others.add(task)
                 task.add_done_callback(self._others.discard)

@@ -160,3 +160,5 @@ def _shown(element: Element) -> Iterator[Shown]:
         yield Shown(data["name"], query, bool(data["slow"]))
     for name in data.get("names", [])[:1]:  # the second is the answer of the question, which nobody has opened
         yield Shown(name, query, says=True)
+        if slow := data.get("slow"):
+            yield Shown(slow, query, slow=True, says=True)

@@ -45,6 +45,17 @@ def test_a_page_knows_its_pictures_and_its_controls():
     assert page.script == "heads"
 
 
+def test_a_page_with_slow_panels_knows_by_which_name_their_words_are_asked_for():
+    said = {"names": ["model.words", "model.answer"], "slow": "model.slow", "query": "seed=7"}
+    words = {"bidi_component": {"id": "words", "json": json.dumps(said)}}
+    page = run(Page(""), element(picture("depth", "seed=7", slow=True), 0, 0), element(words, 0, 1))
+    assert page.pictures == [
+        Shown("depth", "seed=7", slow=True),
+        Shown("model.words", "seed=7", says=True),
+        Shown("model.slow", "seed=7", slow=True, says=True),
+    ]
+
+
 def test_what_a_run_does_not_draw_again_is_gone_but_a_run_of_a_part_leaves_the_rest():
     drawn = (
         element(SEED, 1, 0),

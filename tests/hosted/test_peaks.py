@@ -16,8 +16,11 @@ from tests.hosted.answering import answering
 from tests.hosted.peaks import Peak
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.page.preview import DRAWING
+from tfm_ui.page.words import has_slow, names
+from tfm_ui.pictures.panel import panels_in
 from tfm_ui.server.pool_member import FEW_THREADS
 from tfm_ui.settings import ENTRIES
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.visitors.workers import processors
 
 TIMES = 1.3  # what is measured, over what was said
@@ -84,8 +87,11 @@ def measure() -> Iterator[Measure]:
 
 
 def names_of(name: str, view: str) -> list[str]:
-    """The pictures of a view, its preview, and its words, which are computed from the same results."""
-    return [*lens(name).views[view].pictures, f"{name}.preview", f"{name}.words"]
+    """The pictures of a view, its preview, and its words, which are computed from the same results: slow ones last."""
+    of, in_view = lens(name), {"view": view} if len(lens(name).views) > 1 else {}
+    panels = panels_in(of.blocks(ModelState(architecture="decoder"), of.state(**in_view)))
+    words, _, slow_words = names(of)
+    return [*of.views[view].pictures, f"{name}.preview", words, *([slow_words] if has_slow(panels) else [])]
 
 
 def link_of(name: str, view: str, corner: str) -> dict[str, Any]:

@@ -107,7 +107,8 @@ def test_no_picture_and_no_words_take_more_passes_than_they_show(lens, no_room):
             continue
         state = lens.state(**{"view": view} if len(lens.views) > 1 else {})
         of_model = [name for name, picture in shown.pictures.items() if picture.uses_model]
-        for name in (*of_model, f"{lens.name}.words"):
+        words_of_page, _, slow_words = words.names(lens)
+        for name in (*of_model, words_of_page, slow_words):
             query = query_of(((MODEL, ""), (state, lens.prefix)))
             called = name if name in PICTURES else f"{name} of {view}"
             taken = operations(lambda name=name, query=query: made(name, query)) / a_pass

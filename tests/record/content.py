@@ -101,7 +101,7 @@ def _page(lens: Lens, asked: Asked, model: ModelState, state: LensState) -> Reco
     if reason := lens.view_of(state).why_not_shown(model, state):
         return {"cannot be shown": reason}
     blocks = lens.blocks(model, state)
-    places = words.of_page(lens, model, state)["places"]
+    places = words.of_page(lens, model, state)["places"] | words.of_slow_panels(lens, model, state)["places"]
     panels = panels_in(blocks)
     in_panels = {panel.picture_name for panel in panels if panel.picture_name}
     return {

@@ -4,16 +4,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 
 import { picture, wordsAlone } from "../../assets/pictures/ask.js"
-
-/** @param {object} header */
-function encoded(header) {
-  const text = new TextEncoder().encode(JSON.stringify(header).padEnd(64))
-  const bytes = new Uint8Array(8 + text.length)
-  new DataView(bytes.buffer).setUint32(0, 4 + text.length, true)
-  new DataView(bytes.buffer).setUint32(4, text.length, true)
-  bytes.set(text, 8)
-  return bytes
-}
+import { encoded } from "./answers.js"
 
 /** The server's side: which names were asked for; each name is answered by a header that says it.
  * @param {string[]} asked */
@@ -41,6 +32,15 @@ test("they travel with the pictures that are asked for in the same moment, whoev
   serve(asked)
   await Promise.all([wordsAlone("seed=8", ["heads.words"]), picture("head", "seed=8", ["heads.words"]), picture("heads", "seed=8", ["heads.words"])])
   assert.deepEqual(asked, ["head+heads+heads.words?seed=8"])
+})
+
+test("what one of them wants beside it comes along: slow words with the slow picture", async () => {
+  /** @type {string[]} */
+  const asked = []
+  serve(asked)
+  const words = ["model.words"]
+  await Promise.all([picture("quick", "seed=8", words), picture("slow", "seed=8", [...words, "model.slow"])])
+  assert.deepEqual(asked, ["quick+slow+model.words+model.slow?seed=8"])
 })
 
 test("where neither picture nor words are wanted, nothing is asked", async () => {

@@ -1,10 +1,12 @@
 /* A picture between a page and a server, without a browser: what happens is said, what is to be done is read. */
 
-import { initial, isAtRest, next } from "../../assets/pictures/follow_states.js"
+import { awaited, initial, isAtRest, next } from "../../assets/pictures/follow_states.js"
 
 export class Simulation {
-  /** @param {string} [query] what the page says at first; its picture is drawn */
-  constructor(query = "") {
+  /** @param {string} [query] what the page says at first; its picture is drawn
+   * @param {boolean} [slow] whether it is asked for at rest alone */
+  constructor(query = "", slow = false) {
+    this.slow = slow
     this.state = initial(0)
     /** @type {FollowEffect[]} what the last event has asked for */
     this.effects = []
@@ -43,7 +45,14 @@ export class Simulation {
    * @param {number} [heard]
    * @param {Values} [local] */
   page(query, heard = 0, local = {}) {
-    return this.tell({ type: "page", query, heard, local })
+    return this.tell({ type: "page", query, heard, local, slow: this.slow })
+  }
+
+  /** The server answers the newest question for words alone, or does not.
+   * @param {{ query: string, number?: number, isAnswered?: boolean }} answer */
+  answerWords({ query, number = this.state.asked, isAnswered = true }) {
+    const content = isAnswered ? { words: { query, places: {} }, question: number } : undefined
+    return this.tell({ type: "words", number, query, content })
   }
 
   /** The server answers a question, the newest if none is named.
@@ -59,6 +68,16 @@ export class Simulation {
     return this.effects.flatMap(effect => effect.type === "ask" ? [effect.query] : [])
   }
 
+  /** The questions of the last event for words alone. */
+  get wordsAsked() {
+    return this.effects.flatMap(effect => effect.type === "askWords" ? [effect.query] : [])
+  }
+
+  /** The queries whose words the last event has put on the page. */
+  get said() {
+    return this.effects.flatMap(effect => effect.type === "say" ? [effect.content.words.query] : [])
+  }
+
   /** What the page was told by the last event. */
   get told() {
     return this.effects.flatMap(effect => effect.type === "tell" ? [{ changes: effect.changes, number: effect.number }] : [])
@@ -67,6 +86,10 @@ export class Simulation {
   /** What stands in the picture's place by the last event. */
   get words() {
     return this.effects.flatMap(effect => effect.type === "explain" ? [effect.words] : []).at(-1)
+  }
+
+  get awaited() {
+    return awaited(this.state)
   }
 
   get isAtRest() {

@@ -23,7 +23,7 @@ def lens(name: str) -> Lens:
     if loaded.name != name:
         raise ValueError(f"expected a lens with the name of its folder, {name!r}, got {loaded.name!r}")
     register(loaded.pictures, loaded.state, loaded.prefix)
-    for key, said in zip(words.names(loaded), (words.of_page, words.of_answer), strict=True):
+    for key, said in zip(words.names(loaded), (words.of_page, words.of_answer, words.of_slow_panels), strict=True):
         WORDS[key] = Words(loaded.state, loaded.prefix, partial(said, loaded), loaded.needs)
     PREVIEWS[preview.name(loaded)] = Preview(
         loaded.state, loaded.prefix, partial(preview.picture, loaded), partial(preview.needs, loaded)

@@ -27,7 +27,7 @@ class Drawing:
         name: the picture's name in the registry.
         states: the states that the picture shows.
         on_pick: called with layer and head, from 0, when a head is clicked, before the page runs.
-        slow: whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged.
+        slow: whether the picture is asked for at rest alone, see `Panel.slow`.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Drawing:
 
     @property
     def early(self) -> bool:
-        """Whether the browser may ask for the picture before the page has run: the query is short, a pass quick."""
-        return not self.slow and len(self.query) <= TEXT_CHARS and self.states[0][0].longest <= EXACT_UP_TO
+        """Whether the picture may follow the address before the page has run: the query is short, a pass quick."""
+        return len(self.query) <= TEXT_CHARS and self.states[0][0].longest <= EXACT_UP_TO
 
     def draw(self, key: str) -> tuple[int, int] | None:
         """Put the picture on the page; return the layer and head whose click caused this run, if any.

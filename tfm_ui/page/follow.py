@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from tfm_ui.page.drawing import Drawing
+from tfm_ui.page.words import has_slow
 from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.pictures.registry import States
@@ -23,7 +24,7 @@ def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: Stat
     """Let what the page says follow its controls, and note whether presses in a row may wait for their end.
 
     Args:
-        names: by which the browser asks for what the page says, and for the answer of its question.
+        names: by which the browser asks for what the page says, for the answer of its question, and for slow words.
         panels: all panels of the page.
         states: the states that the page shows.
     """
@@ -31,10 +32,12 @@ def let_words_follow(names: Sequence[str], panels: Sequence[Panel], states: Stat
     follows = bool(drawings) and all(drawing.early for drawing in drawings)
     if session := session_here():
         PICTURES_FOLLOW[session] = follows
+    *ticked, slow = names
     said = panels[0].sentence() if panels else ""
     query = Drawing("", states).query
     with st.container(key="unseen_words"):
-        _words(key="words", data={"names": list(names) if follows else [], "query": query, "said": said})
+        data = {"names": ticked if follows else [], "slow": slow if has_slow(panels) else "", "query": query}
+        _words(key="words", data=data | {"said": said})
 
 
 def nothing_follows() -> None:

@@ -7,39 +7,65 @@ A place is the value of an element's attribute `data-words`. What stands there i
     {"text": pieces}          pieces as in tfm_ui/text/glossary.py; "title" beside it is the element's tooltip
     {"laws": [[holds, pieces], ...]}
     {"facts": [[name, value], ...]}
+    {"later": true}           it is being renewed: nothing of it has been computed
+
+A tick of a dragged control renews all of it but what slow panels say, and the answer beside them; that follows at rest.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tfm_ui.live import passes
 from tfm_ui.page import header, questions
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.reading import how_it_is_read
-from tfm_ui.pictures.panel import Block, Columns, Note, Panel
+from tfm_ui.pictures.panel import Block, Columns, Note, Panel, panels_in
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary import marked
 
 Places = dict[str, Mapping[str, Any]]
+LATER: Mapping[str, Any] = {"later": True}
+OF_A_PANEL = ("title", "shape", "said", "laws", "how")  # what the names of a panel's places begin with
 
 
-def names(lens: Lens) -> tuple[str, str]:
-    """The names by which the browser asks for a lens's words, and for the answer of its question."""
-    return f"{lens.name}.words", f"{lens.name}.answer"
+def names(lens: Lens) -> tuple[str, str, str]:
+    """The names by which the browser asks for a lens's words, for the answer of its question, and for slow words."""
+    return f"{lens.name}.words", f"{lens.name}.answer", f"{lens.name}.slow"
 
 
 def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
-    """What a lens's page says of a link, but for the answer of its question; nothing where that cannot be shown."""
+    """What a lens's page says of a link, for each tick; nothing where that cannot be shown.
+
+    Left out are the answer of its question, which is asked for where it is open, and what slow panels say: in their
+    places stands `LATER`, and nothing of it is computed.
+    """
     view = lens.view_of(state)
     if view.why_not_shown(model, state):
         return {"places": {}}
     places = _of_header(lens, model, state) | _of_model(model)
     if view.may_read_another:
         places["read_instead"] = {"text": marked(view.reads_instead(model, state))}
-    for number, block in enumerate(view.shown(model, state)):
+    blocks = view.shown(model, state)
+    for number, block in enumerate(blocks):
         places.update(_of_block(block, str(number)))
+    if has_slow(panels_in(blocks)):
+        places["answer"] = LATER
     return {"places": places}
+
+
+def of_slow_panels(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
+    """What the slow panels of a lens's page say of a link, for who rests there; nothing where that cannot be shown."""
+    view = lens.view_of(state)
+    if view.why_not_shown(model, state):
+        return {"places": {}}
+    slow = [panel for panel in panels_in(view.shown(model, state)) if panel.slow]
+    return {"places": {place: spoken for panel in slow for place, spoken in _of_panel(panel).items()}}
+
+
+def has_slow(panels: Sequence[Panel]) -> bool:
+    """Whether one of these panels is slow: then the answer beside them, which may look at it, is renewed with it."""
+    return any(panel.slow for panel in panels)
 
 
 def of_answer(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places]:
@@ -72,7 +98,8 @@ def _of_header(lens: Lens, model: ModelState, state: LensState) -> Places:
 def _of_block(block: Block | None, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     match block:
         case Panel():
-            yield from _of_panel(block)
+            later = {f"{part}_{block.key}": LATER for part in OF_A_PANEL}
+            yield from (later if block.slow else _of_panel(block)).items()
         case Columns(columns):
             for number, column in enumerate(columns):
                 for below, inside in enumerate(column):
@@ -81,10 +108,12 @@ def _of_block(block: Block | None, place: str) -> Iterator[tuple[str, Mapping[st
             yield f"note_{place}", {"text": marked(text)}
 
 
-def _of_panel(panel: Panel) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    key = panel.key
-    yield f"title_{key}", {"text": [panel.title]}
-    yield f"shape_{key}", {"text": [panel.shape]}
-    yield f"said_{key}", {"text": marked(panel.sentence())}
-    yield f"laws_{key}", {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]}
-    yield f"how_{key}", {"text": marked(panel.how_to_read)}
+def _of_panel(panel: Panel) -> Places:
+    stands: Mapping[str, Mapping[str, Any]] = {
+        "title": {"text": [panel.title]},
+        "shape": {"text": [panel.shape]},
+        "said": {"text": marked(panel.sentence())},
+        "laws": {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]},
+        "how": {"text": marked(panel.how_to_read)},
+    }
+    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL}

@@ -158,7 +158,11 @@ class Panel(ABC):
 
     @property
     def slow(self) -> bool:
-        """Whether the picture takes much longer than a pass: it is not redrawn while another picture is dragged."""
+        """Whether it takes too long for a tick: while something is moved, the panel is marked as being renewed.
+
+        Picture and words are asked for when the hand rests. Each panel decides by what it costs; the property itself
+        must be quick. `python -m benchmarks tick` tells what views cost.
+        """
         return False
 
     @property

@@ -230,6 +230,7 @@ class TrainingMode(SubLayerPanel):
     sub_layer = "self_attention"
     sources = (dropped, TransformerLayer._drop, Transformer.forward)
     canvas = CHART
+    slow = True  # a pass for each draw
 
     @property
     def token(self) -> int:

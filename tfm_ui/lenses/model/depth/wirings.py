@@ -101,6 +101,7 @@ class Wirings(ModelPanel):
     sources: Sequence[Source] = (signals_by_depth, parameter_gradients, wired)
     canvas = CHART
     needs = needs_of_wirings
+    slow = True  # 24 layers take 0.1 s, up and down
 
     @cached_property
     def config(self) -> TransformerConfig:
