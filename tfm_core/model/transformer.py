@@ -166,6 +166,21 @@ class Transformer(Tapped):
         Raises:
             ValueError: naming what was expected and what came.
         """
+        return self._logits(self.states(source, target, mask=mask, cross_mask=cross_mask, cache=cache))
+
+    def states(
+        self,
+        source: Tensor,
+        target: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        cross_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """What the logits are made of, (batch, seq, d_model): the same pass, and the same arguments, without its end.
+
+        For whoever looks at layers alone: at these sizes the logits take as long as a layer.
+        """
         self._check_ids("source", source)
         if self.config.architecture != "encoder-decoder":
             if target is not None or cross_mask is not None:
@@ -175,7 +190,7 @@ class Transformer(Tapped):
             if cache is not None:
                 return self._go_on(source, mask, cache)
             self._check_mask("mask", mask, source, source.shape[1])
-            return self._logits(self.stack(source, mask))
+            return self.stack(source, mask)
 
         if cache is not None:
             raise ValueError("cache: expected none for an encoder-decoder, got one")
@@ -188,16 +203,16 @@ class Transformer(Tapped):
         self._check_mask("cross_mask", cross_mask, target, source.shape[1])
         memory = self.encoder(source)
         cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
-        return self._logits(self.decoder(target, mask, memory=memory, memory_mask=cross_mask))
+        return self.decoder(target, mask, memory=memory, memory_mask=cross_mask)
 
     def _go_on(self, tokens: Tensor, mask: Tensor | None, cache: KeyValueCache) -> Tensor:
-        """Logits of tokens that come after those in the cache."""
+        """What the logits are made of, of tokens that come after those in the cache."""
         cache.check(self.config, len(tokens))
         self._check_mask("mask", mask, tokens, cache.length + tokens.shape[1])
         draft = cache.copy()  # so that a pass that breaks off leaves no layer longer than the others
-        logits = self._logits(self.stack(tokens, mask, cache=draft))
+        states: Tensor = self.stack(tokens, mask, cache=draft)
         cache.become(draft)
-        return logits
+        return states
 
     def _logits(self, x: Tensor) -> Tensor:
         return self.tap("logits", self.unembedding(x))

@@ -90,11 +90,13 @@ def under_exactly(
     edits: Mapping[str, Edit] | None = None,
     watch: Mapping[str, Watch] | None = None,
 ) -> tuple[Tensor, Trace]:
-    """The logits, (batch, seq, vocab), under a mask in place of all that the model hides by itself; the recording."""
+    """What the logits are made of, (batch, seq, d_model), under a mask in place of all that the model hides by itself;
+    and the recording.
+    """
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}
     with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
-        logits = model(*inputs, **{argument: mask})
-    return logits, trace
+        states = model.states(*inputs, **{argument: mask})
+    return states, trace
 
 
 def forward_under_mask(
@@ -107,7 +109,7 @@ def forward_under_mask(
     edits: Mapping[str, Edit] | None = None,
     watch: Mapping[str, Watch] | None = None,
 ) -> tuple[Tensor, Trace]:
-    """The model's logits, (batch, seq, vocab), under exactly the setting's mask, and what was recorded. Not kept.
+    """What logits are made of, (batch, seq, d_model), under exactly the setting’s mask, and the recording. Not kept.
 
     By itself the model would hide padding, too, and a decoder the future: `mask` replaces all that, in each layer of
     the attention that the setting names.
@@ -128,6 +130,17 @@ def forward_under_mask(
     mask = setting.mask if mask is None else mask
     names = argument_of(setting), at(setting, "*", "mask")
     return under_exactly(model or transformer(state.config), inputs, mask, *names, sites, edits, watch)
+
+
+def logits_under_mask(setting: Setting) -> Tensor:
+    """The model's logits, (1, seq, vocab), under exactly the setting's mask."""
+    return logits_of(setting, forward_under_mask(setting)[0])
+
+
+def logits_of(setting: Setting, states: Tensor) -> Tensor:
+    """The logits, (..., vocab), that the setting's model makes of these, (..., d_model)."""
+    with torch.no_grad():
+        return transformer(setting.model.config).unembedding(states)
 
 
 def argument_of(setting: Setting) -> str:

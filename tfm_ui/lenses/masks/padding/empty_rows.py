@@ -21,7 +21,7 @@ from tfm_ui.lenses.masks.masked_passes import (
     attention_of,
     forward_under_mask,
     layer_sites,
-    read_by,
+    logits_of,
     reads,
     under_exactly,
 )
@@ -112,20 +112,13 @@ class EmptyRowsPanel(PaddingPanel):
 
 
 @cached()
-def _read(batch: Padded, row: int) -> list[tuple[Tensor, Tensor]]:
-    """What each layer's attention reads under a mask with a row without a key."""
-    mask, _, _ = without_keys(batch, row)
-    return read_by(batch.setting, mask=mask, source=batch.chosen_source)
-
-
-@cached()
 def treated_rows(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     """What each treatment makes of a row without a key (`without_keys`), in the attention of a layer, from 0."""
     setting = batch.setting
     mask, _, _ = without_keys(batch, row)
     scheme = passes.scheme(setting.model, setting.place)
     acts = scheme is not None and {"rotate", "bias_at"} & set(scheme.enters())
-    queries, keys = _read(batch, row)[layer]
+    queries, keys = _ours(batch, row).reads[layer]
     case = Case.of(attention_of(setting, layer), queries, keys, mask, scheme if acts else None)
     return {name: treatment.run(case) for name, treatment in TREATMENTS.items()}
 
@@ -318,6 +311,9 @@ class TreatedPass:
     logits: Tensor
     """(token, vocab)."""
 
+    reads: list[tuple[Tensor, Tensor]]
+    """What the queries and the keys of each layer's attention are made of, (1, seq, d_model)."""
+
     onto_empty: list[float] | None
     """The largest weight that a row with keys gives, in a head of the second layer, to rows without that it may not
     look at, (head); NaN if one is. None where there is no second layer, or where keys are another text's."""
@@ -331,24 +327,45 @@ def blind_to(mask: Tensor, empty: list[int]) -> Tensor:
 @cached()
 def treated_passes(batch: Padded, row: int) -> Mapping[str, TreatedPass]:
     """The whole model under a mask with a row without a key (`without_keys`), each of `SPREADS` in place of ours."""
-    setting, sites, ways = batch.setting, layer_sites(batch.setting.model), {}
+    return {
+        name: _treated_pass(batch, row, weights_of) if weights_of else _ours(batch, row)
+        for name, weights_of in SPREADS.items()
+    }
+
+
+@cached()
+def _ours(batch: Padded, row: int) -> TreatedPass:
+    """The pass in which nothing is replaced; both panels look at it."""
+    return _treated_pass(batch, row, None)
+
+
+def _treated_pass(batch: Padded, row: int, weights_of: Callable[[Tensor], Tensor] | None) -> TreatedPass:
+    setting, sites = batch.setting, layer_sites(batch.setting.model)
     mask, empty, _ = without_keys(batch, row)
     blind = blind_to(mask, empty)
     second = at(setting, 1, "weights") if setting.model.num_layers > 1 and setting.place != "cross" else ""
-    for name, weights_of in SPREADS.items():
-        edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
-        largest: list[float] = []
+    edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
+    largest: list[float] = []
 
-        def look(_: str, weights: Tensor, largest: list[float] = largest) -> None:
-            given = weights[0][:, blind][:, :, empty].flatten(1)
-            largest += given.amax(1).tolist() if given.numel() else [0.0] * len(given)
+    def look(_: str, weights: Tensor) -> None:
+        given = weights[0][:, blind][:, :, empty].flatten(1)
+        largest.extend(given.amax(1).tolist() if given.numel() else [0.0] * len(given))
 
-        logits, trace = forward_under_mask(
-            setting, sites, mask=mask, source=batch.chosen_source, edits=edits, watch={second: look} if second else None
-        )
-        streams = torch.stack([trace[site][0] for site in sites])
-        ways[name] = TreatedPass(streams, logits[0], largest if second else None)
-    return ways
+    read = [reads(setting, layer) for layer in range(setting.model.num_layers)]
+    states, trace = forward_under_mask(
+        setting,
+        {*sites, *(site for both in read for site in both)},
+        mask=mask,
+        source=batch.chosen_source,
+        edits=edits,
+        watch={second: look} if second else None,
+    )
+    return TreatedPass(
+        torch.stack([trace[site][0] for site in sites]),
+        logits_of(setting, states[0]),
+        [(trace[queries], trace[keys]) for queries, keys in read],
+        largest if second else None,
+    )
 
 
 def spread_through_the_model(
@@ -371,8 +388,8 @@ def spread_through_the_model(
     streams, logits = {}, {}
     for way, weights_of in spreads().items():
         edits = instead(weights_of, attention) if weights_of else {}
-        output, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
-        streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
+        states, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
+        streams[way], logits[way] = [trace[site][0] for site in sites], model.unembedding(states)[0].detach()
     return streams, logits
 
 
