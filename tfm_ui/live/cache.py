@@ -46,24 +46,24 @@ ENTRY = 500  # bytes that an entry takes in addition to its result: its key and 
 def held_bytes(value: Any) -> int:
     """The bytes that a value keeps in memory: its tensors and arrays, each counted once, and all other objects."""
     total, known = 0, set[int]()
-    stack: list[Any] = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, SHARED) or id(item) in known:
-            continue
-        known.add(id(item))
-        total += sys.getsizeof(item)
-        if isinstance(item, Tensor):
-            storage = item.untyped_storage()
-            if storage.data_ptr() not in known:
-                known.add(storage.data_ptr())
-                total += storage.nbytes()
-        elif isinstance(item, np.ndarray) and item.base is not None:
-            stack.append(item.base)  # a view: its memory belongs to another array
-        if isinstance(item, FunctionType):
-            stack.append(item.__closure__)  # but not the module in which it is defined
-        else:
-            stack.extend(gc.get_referents(item))
+    reached: list[Any] = [value]
+    while reached:
+        fresh = {id(item): item for item in reached if id(item) not in known and not isinstance(item, SHARED)}
+        known.update(fresh)
+        total += sum(map(sys.getsizeof, fresh.values()))
+        reached = []
+        for at, item in list(fresh.items()):
+            if isinstance(item, Tensor):
+                storage = item.untyped_storage()
+                if storage.data_ptr() not in known:
+                    known.add(storage.data_ptr())
+                    total += storage.nbytes()
+            elif isinstance(item, np.ndarray) and item.base is not None:
+                reached.append(item.base)  # a view: its memory belongs to another array
+            elif isinstance(item, FunctionType):
+                reached.append(item.__closure__)  # but not the module in which it is defined
+                del fresh[at]
+        reached += gc.get_referents(*fresh.values())
     return total
 
 
