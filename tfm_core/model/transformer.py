@@ -190,7 +190,8 @@ class Transformer(Tapped):
             if cache is not None:
                 return self._go_on(source, mask, cache)
             self._check_mask("mask", mask, source, source.shape[1])
-            return self.stack(source, mask)
+            states: Tensor = self.stack(source, mask)
+            return states
 
         if cache is not None:
             raise ValueError("cache: expected none for an encoder-decoder, got one")
@@ -203,7 +204,8 @@ class Transformer(Tapped):
         self._check_mask("cross_mask", cross_mask, target, source.shape[1])
         memory = self.encoder(source)
         cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
-        return self.decoder(target, mask, memory=memory, memory_mask=cross_mask)
+        states = self.decoder(target, mask, memory=memory, memory_mask=cross_mask)
+        return states
 
     def _go_on(self, tokens: Tensor, mask: Tensor | None, cache: KeyValueCache) -> Tensor:
         """What the logits are made of, of tokens that come after those in the cache."""

@@ -1,9 +1,9 @@
 """The model's passes under a mask of the reader's, kept by tfm_ui/live/cache.py."""
 
-import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from tfm_core import (
     recording,
 )
 from tfm_core.model.recording import Edit, Watch
+from tfm_core.model.unfilled import copied
 from tfm_core.study import leak_test
 from tfm_core.study.leak_test import LeakTest
 from tfm_ui.lenses.masks.state import MasksState, Setting, setting
@@ -94,8 +95,9 @@ def under_exactly(
     and the recording.
     """
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}
+    handed: dict[str, Any] = {argument: mask}
     with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
-        states = model.states(*inputs, **{argument: mask})
+        states = model.states(*inputs, **handed)
     return states, trace
 
 
@@ -140,7 +142,8 @@ def logits_under_mask(setting: Setting) -> Tensor:
 def logits_of(setting: Setting, states: Tensor) -> Tensor:
     """The logits, (..., vocab), that the setting's model makes of these, (..., d_model)."""
     with torch.no_grad():
-        return transformer(setting.model.config).unembedding(states)
+        logits: Tensor = transformer(setting.model.config).unembedding(states)
+    return logits
 
 
 def argument_of(setting: Setting) -> str:
@@ -176,10 +179,8 @@ def layer_sites(state: ModelState) -> list[str]:
 @cached()
 def precise(config: TransformerConfig) -> Transformer:
     """The model in float64, in which small effects and rounding are far apart."""
-    model = transformer(config)
-    # What deepcopy puts in place of each parameter, of which there is no other copy then.
-    instead = {id(each): nn.Parameter(each.detach().double(), each.requires_grad) for each in model.parameters()}
-    return copy.deepcopy(model, instead).double()
+    # With a cache, so that a parameter that stands in two places is one parameter again.
+    return copied(transformer(config), cache(lambda each: nn.Parameter(each.detach().double(), each.requires_grad)))
 
 
 def read_by(
