@@ -320,8 +320,9 @@ def spread_through_the_model(
     streams, logits = {}, {}
     for way, weights_of in spreads().items():
         edits = instead(weights_of, attention) if weights_of else {}
-        states, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
-        streams[way], logits[way] = [trace[site][0] for site in sites], model.unembedding(states)[0].detach()
+        output, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
+        output = model.unembedding(output).detach()
+        streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
     return streams, logits
 
 
