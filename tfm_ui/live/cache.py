@@ -15,6 +15,7 @@ block `with kept_together():`, in which nothing is computed twice, however small
 import gc
 import itertools
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -27,7 +28,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import cachetools
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import TransformerConfig
 from tfm_core.allocator import give_back
@@ -60,6 +61,13 @@ def held_bytes(value: Any) -> int:
                     total += storage.nbytes()
             elif isinstance(item, np.ndarray) and item.base is not None:
                 reached.append(item.base)  # a view: its memory belongs to another array
+            elif isinstance(item, nn.Module):
+                # Looking into the dozen empty tables of hooks that each module has takes as long as into all the rest.
+                parts = vars(item).values()
+                filled = [part for part in parts if type(part) is not OrderedDict or part]
+                total += sys.getsizeof(vars(item)) + (len(parts) - len(filled)) * sys.getsizeof(OrderedDict())
+                reached += filled
+                del fresh[at]
             elif isinstance(item, FunctionType):
                 reached.append(item.__closure__)  # but not the module in which it is defined
                 del fresh[at]
