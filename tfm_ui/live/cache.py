@@ -90,7 +90,7 @@ _computing: ContextVar[bool] = ContextVar("computing", default=False)  # whether
 class _Together:
     """Key -> result of all that was asked for in a block of `kept_together`, and whether any of it took long."""
 
-    results: dict[bytes, Any] = field(default_factory=dict)
+    results: dict[bytes | tuple[Any, ...], Any] = field(default_factory=dict)
     long: bool = False
 
 
@@ -115,6 +115,20 @@ def kept_together() -> Iterator[None]:
         together.results.clear()
         if together.long:
             give_back()
+
+
+def made_once(kind: Callable[P, R], *args: P.args, **more: P.kwargs) -> R:
+    """An object of these arguments; in a block of `kept_together` the same one each time, so that what it keeps is
+    computed once. The arguments can be hashed, and nobody may change the object.
+    """
+    together = _together.get()
+    if not together:
+        return kind(*args, **more)
+    at = kind, *args, *sorted(more.items())
+    if at not in together.results:
+        together.results[at] = kind(*args, **more)
+    made: R = together.results[at]
+    return made
 
 
 def never(*_: Any, **__: Any) -> bool:
