@@ -19,7 +19,7 @@ from tfm_ui.lenses.attention.inside import inside as inside_of
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.masked_passes import forward_under_mask, layer_sites, obeyed, reads
-from tfm_ui.lenses.masks.padding import beside, empty_rows
+from tfm_ui.lenses.masks.padding import beside, empty_rows, treated
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
@@ -223,14 +223,14 @@ def test_what_layers_read_and_the_weight_on_rows_without_a_key(model):
             same(output.output, trace[where.format(layer=layer, what="output")])
             same(output.weights, trace[where.format(layer=layer, what="weights")])
         blind = ~mask[:, empty].any(-1) & mask.any(-1)
-        for way, treated in empty_rows.treated_passes(batch, 1).items():
-            weights_of = empty_rows.SPREADS[way]
+        for way, spread in treated.treated_passes(batch, 1).items():
+            weights_of = treated.SPREADS[way]
             ours = instead(weights_of, where.format(layer="*", what="").removesuffix(".")) if weights_of else None
             second = where.format(layer=1, what="weights")
             _, trace = forward_under_mask(batch.setting, [second], mask=mask, source=batch.chosen_source, edits=ours)
-            if treated.onto_empty and blind.any():
+            if spread.onto_empty and blind.any():
                 given = trace[second][0][:, blind][..., empty]
-                same(treated.onto_empty, given.amax((1, 2)))
+                same(spread.onto_empty, given.amax((1, 2)))
 
 
 @pytest.mark.crossed(length=["padded"], **AXES)

@@ -257,5 +257,14 @@ def test_a_change_of_the_model_that_changes_no_weight_draws_none(changes, monkey
     assert changed.unembedding.weight is kept.unembedding.weight
 
 
+def test_parameters_are_counted_once_a_shape_and_nothing_is_drawn_for_it(monkeypatch):
+    model = SINGLE.varied(d_model=24, num_heads=3, seed=4)
+    real = sum(parameter.numel() for parameter in Transformer(model.config).parameters())
+    monkeypatch.setattr(initialization, "draw", lambda *_: pytest.fail("expected no drawing"))
+    assert passes.parameters(model.config) == real
+    monkeypatch.setattr(passes, "block_parameters", lambda _: pytest.fail("expected no other count"))
+    assert passes.parameters(model.varied(seed=5).config) == real
+
+
 def test_the_weights_are_drawn_by_what_is_counted():
     assert transformer.fill_parameters is positions_schemes.fill_parameters is initialization.fill_parameters

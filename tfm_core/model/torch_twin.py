@@ -1,9 +1,12 @@
 """torch's own module with our weights in it, so that the two can be compared number by number."""
 
+from functools import lru_cache
+
 import torch
 from torch import nn
 
 from tfm_core.model.attention import MultiHeadAttention
+from tfm_core.model.unfilled import copied
 
 
 def as_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -15,9 +18,7 @@ def as_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     """
     projections = (attention.query_projection, attention.key_projection, attention.value_projection)
     last = attention.output_projection
-    twin = nn.MultiheadAttention(
-        attention.d_model, attention.num_heads, dropout=attention.dropout, batch_first=True, device="meta"
-    )  # on the meta device nothing is drawn, and torch's random numbers stay where they were
+    twin = copied(_empty(attention.d_model, attention.num_heads, attention.dropout))
     packed = {
         "in_proj_weight": torch.cat([projection.weight for projection in projections]),
         "in_proj_bias": torch.cat([projection.bias for projection in projections]),
@@ -26,3 +27,9 @@ def as_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     }
     twin.load_state_dict({name: tensor.detach() for name, tensor in packed.items()}, assign=True)
     return twin.train(attention.training)
+
+
+@lru_cache(maxsize=32)
+def _empty(d_model: int, num_heads: int, dropout: float) -> nn.MultiheadAttention:
+    """torch's module on the meta device: nothing is drawn, and torch's random numbers stay where they were."""
+    return nn.MultiheadAttention(d_model, num_heads, dropout=dropout, batch_first=True, device="meta")

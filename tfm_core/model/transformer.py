@@ -9,6 +9,9 @@ A decoder that writes need not read its text anew for each token: `model(new_tok
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from itertools import repeat
 
 import torch
@@ -21,7 +24,7 @@ from tfm_core.model.initialization import SharedParameters, fill_parameters
 from tfm_core.model.layer import TransformerLayer
 from tfm_core.model.recording import Tapped, name_sites
 from tfm_core.model.trained import RANDOM, put_trained
-from tfm_core.model.unfilled import LayerNorm, Linear
+from tfm_core.model.unfilled import LayerNorm, Linear, copied
 from tfm_core.positional.schemes import POSITIONAL, biases_made_once
 
 
@@ -120,24 +123,24 @@ class Transformer(Tapped):
             all parameters for itself, and may be trained; trained weights never are shared.
     """
 
+    stack: Stack  # of an encoder or a decoder
+    encoder: Stack  # these two of an encoder-decoder
+    decoder: Stack
+    unembedding: Linear
+
     def __init__(self, config: TransformerConfig, shared: SharedParameters | None = None) -> None:
         super().__init__()
         self.config = config
-        with torch.device("meta"):  # no memory, no random numbers: both come below
-            if config.architecture == "encoder-decoder":
-                self.encoder = Stack(config, decoder=False)
-                self.decoder = Stack(config, decoder=True, cross_attention=True)
-            else:
-                self.stack = Stack(config, decoder=config.architecture == "decoder")
-            self.unembedding = Linear(config.d_model, config.vocab_size, bias=False)
+        for name, part in _empty_parts(replace(config, seed=0, weights=RANDOM)).items():
+            setattr(self, name, copied(part))
+        for stack in self._stacks():
+            stack.config = config
         if config.tie_embeddings:
             self._tie()
         is_drawn = config.weights == RANDOM
         fill_parameters(self, config.seed, torch.get_default_device(), shared if is_drawn else None)
         if not is_drawn:
             put_trained(self, config.weights)
-        # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
-        name_sites(self if config.architecture == "encoder-decoder" else self.stack)
 
     def forward(
         self,
@@ -163,6 +166,21 @@ class Transformer(Tapped):
         Raises:
             ValueError: naming what was expected and what came.
         """
+        return self._logits(self.states(source, target, mask=mask, cross_mask=cross_mask, cache=cache))
+
+    def states(
+        self,
+        source: Tensor,
+        target: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        cross_mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """What the logits are made of, (batch, seq, d_model): the same pass, and the same arguments, without its end.
+
+        For whoever looks at layers alone: at these sizes the logits take as long as a layer.
+        """
         self._check_ids("source", source)
         if self.config.architecture != "encoder-decoder":
             if target is not None or cross_mask is not None:
@@ -172,7 +190,8 @@ class Transformer(Tapped):
             if cache is not None:
                 return self._go_on(source, mask, cache)
             self._check_mask("mask", mask, source, source.shape[1])
-            return self._logits(self.stack(source, mask))
+            states: Tensor = self.stack(source, mask)
+            return states
 
         if cache is not None:
             raise ValueError("cache: expected none for an encoder-decoder, got one")
@@ -185,22 +204,26 @@ class Transformer(Tapped):
         self._check_mask("cross_mask", cross_mask, target, source.shape[1])
         memory = self.encoder(source)
         cross_mask = combine_masks(cross_mask, self.encoder.padding(source))
-        return self._logits(self.decoder(target, mask, memory=memory, memory_mask=cross_mask))
+        states = self.decoder(target, mask, memory=memory, memory_mask=cross_mask)
+        return states
 
     def _go_on(self, tokens: Tensor, mask: Tensor | None, cache: KeyValueCache) -> Tensor:
-        """Logits of tokens that come after those in the cache."""
+        """What the logits are made of, of tokens that come after those in the cache."""
         cache.check(self.config, len(tokens))
         self._check_mask("mask", mask, tokens, cache.length + tokens.shape[1])
         draft = cache.copy()  # so that a pass that breaks off leaves no layer longer than the others
-        logits = self._logits(self.stack(tokens, mask, cache=draft))
+        states: Tensor = self.stack(tokens, mask, cache=draft)
         cache.become(draft)
-        return logits
+        return states
 
     def _logits(self, x: Tensor) -> Tensor:
         return self.tap("logits", self.unembedding(x))
 
+    def _stacks(self) -> list[Stack]:
+        return [stack for stack in self.children() if isinstance(stack, Stack)]
+
     def _tie(self) -> None:
-        stacks = [stack for stack in self.children() if isinstance(stack, Stack)]
+        stacks = self._stacks()
         for stack in stacks:
             stack.embedding.weight = stacks[0].embedding.weight
         self.unembedding.weight = stacks[0].embedding.weight
@@ -223,3 +246,22 @@ class Transformer(Tapped):
         if mask is not None:
             shape = (len(queries), self.config.num_heads, queries.shape[1], key_len)
             check_mask(mask, shape, name=name)
+
+
+# A model of two layers is copied in 0.3 ms and built in 1; a slider of the seed builds one at each step.
+@lru_cache(maxsize=32)
+def _empty_parts(config: TransformerConfig) -> Mapping[str, nn.Module]:
+    """Name -> a stack or the output matrix, of this shape: without memory, without random numbers, its sites named."""
+    with torch.device("meta"):
+        unembedding = Linear(config.d_model, config.vocab_size, bias=False)
+        if config.architecture != "encoder-decoder":
+            # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
+            stack = Stack(config, decoder=config.architecture == "decoder")
+            name_sites(stack)
+            return {"stack": stack, "unembedding": unembedding}
+        stacks = {
+            "encoder": Stack(config, decoder=False),
+            "decoder": Stack(config, decoder=True, cross_attention=True),
+        }
+        name_sites(nn.ModuleDict(stacks))
+        return {**stacks, "unembedding": unembedding}

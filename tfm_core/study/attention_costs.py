@@ -4,6 +4,7 @@ The projections, 4 n d² multiply-adds, are the same for all and left out. Vaswa
 2019, section 4; Katharopoulos et al. 2020, section 3.2.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -47,6 +48,7 @@ def attention_costs(attention: str, n: int, *, d_model: int, num_heads: int, cau
     return AttentionCost(pairs, 2 * pairs * d_model, 2 * n * n * d_model, kept)
 
 
+@lru_cache(maxsize=1024)
 def visible_pairs(attention: str, n: int, *, causal: bool = False) -> int:
     """How many of n² pairs may see each other, for a pattern in which that depends on their distance alone."""
     pattern = ATTENTION[attention].pattern(1, n)  # of the last query, which sees all distances, the largest first

@@ -4,12 +4,16 @@ All take (attention, queries (batch, query, d_model), keys (batch, key, d_model)
 d_model): what the heads gathered, side by side, or where the call goes on to project it, the output.
 """
 
+from functools import lru_cache
+from typing import Any
+
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.model.torch_twin import as_torch
+from tfm_core.model.unfilled import copied
 
 
 def merged(heads: Tensor) -> Tensor:
@@ -41,15 +45,11 @@ def mha_padding(attention: MultiHeadAttention, query: Tensor, key: Tensor, hande
 
 def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor, *, causal: bool = False) -> Tensor:
     """The attention of transformers' BERT with our weights, its mask made as its models make it."""
-    from transformers import BertConfig  # imported here, as it takes seconds, and few need it
-    from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
-    from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
+    from transformers.masking_utils import create_bidirectional_mask, create_causal_mask  # here, as in `_empty_bert`
 
-    config = BertConfig(hidden_size=attention.d_model, num_attention_heads=attention.num_heads)
-    config._attn_implementation = "sdpa"  # as in a model that is loaded, by default
     memory = [] if key is query else [key]
-    with torch.device("meta"):  # no memory, no random numbers: the weights are ours
-        attend = (BertCrossAttention if memory else BertSelfAttention)(config, is_causal=causal).eval()
+    config, empty = _empty_bert(attention.d_model, attention.num_heads, causal=causal, across=bool(memory))
+    attend = copied(empty)
     attend.query, attend.key = attention.query_projection, attention.key_projection
     attend.value = attention.value_projection
     if causal:
@@ -58,6 +58,18 @@ def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tens
         mask = create_bidirectional_mask(config, query, handed, encoder_hidden_states=memory[0] if memory else None)
     output: Tensor = attend(query, *memory, attention_mask=mask)[0]
     return output
+
+
+@lru_cache(maxsize=32)  # transformers takes longer to make them than a pass takes
+def _empty_bert(d_model: int, num_heads: int, *, causal: bool, across: bool) -> tuple[Any, nn.Module]:
+    """The configuration of a BERT, and one attention of it, on the meta device: no memory, no random numbers."""
+    from transformers import BertConfig  # imported here, as it takes seconds, and few need it
+    from transformers.models.bert.modeling_bert import BertCrossAttention, BertSelfAttention
+
+    config = BertConfig(hidden_size=d_model, num_attention_heads=num_heads)
+    config._attn_implementation = "sdpa"  # as in a model that is loaded, by default
+    with torch.device("meta"):
+        return config, (BertCrossAttention if across else BertSelfAttention)(config, is_causal=causal).eval()
 
 
 def bert_causal(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ block `with kept_together():`, in which nothing is computed twice, however small
 import gc
 import itertools
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -27,7 +28,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import cachetools
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import TransformerConfig
 from tfm_core.allocator import give_back
@@ -46,24 +47,31 @@ ENTRY = 500  # bytes that an entry takes in addition to its result: its key and 
 def held_bytes(value: Any) -> int:
     """The bytes that a value keeps in memory: its tensors and arrays, each counted once, and all other objects."""
     total, known = 0, set[int]()
-    stack: list[Any] = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, SHARED) or id(item) in known:
-            continue
-        known.add(id(item))
-        total += sys.getsizeof(item)
-        if isinstance(item, Tensor):
-            storage = item.untyped_storage()
-            if storage.data_ptr() not in known:
-                known.add(storage.data_ptr())
-                total += storage.nbytes()
-        elif isinstance(item, np.ndarray) and item.base is not None:
-            stack.append(item.base)  # a view: its memory belongs to another array
-        if isinstance(item, FunctionType):
-            stack.append(item.__closure__)  # but not the module in which it is defined
-        else:
-            stack.extend(gc.get_referents(item))
+    reached: list[Any] = [value]
+    while reached:
+        fresh = {id(item): item for item in reached if id(item) not in known and not isinstance(item, SHARED)}
+        known.update(fresh)
+        total += sum(map(sys.getsizeof, fresh.values()))
+        reached = []
+        for at, item in list(fresh.items()):
+            if isinstance(item, Tensor):
+                storage = item.untyped_storage()
+                if storage.data_ptr() not in known:
+                    known.add(storage.data_ptr())
+                    total += storage.nbytes()
+            elif isinstance(item, np.ndarray) and item.base is not None:
+                reached.append(item.base)  # a view: its memory belongs to another array
+            elif isinstance(item, nn.Module):
+                # Looking into the dozen empty tables of hooks that each module has takes as long as into all the rest.
+                parts = vars(item).values()
+                filled = [part for part in parts if type(part) is not OrderedDict or part]
+                total += sys.getsizeof(vars(item)) + (len(parts) - len(filled)) * sys.getsizeof(OrderedDict())
+                reached += filled
+                del fresh[at]
+            elif isinstance(item, FunctionType):
+                reached.append(item.__closure__)  # but not the module in which it is defined
+                del fresh[at]
+        reached += gc.get_referents(*fresh.values())
     return total
 
 
@@ -82,7 +90,7 @@ _computing: ContextVar[bool] = ContextVar("computing", default=False)  # whether
 class _Together:
     """Key -> result of all that was asked for in a block of `kept_together`, and whether any of it took long."""
 
-    results: dict[bytes, Any] = field(default_factory=dict)
+    results: dict[bytes | tuple[Any, ...], Any] = field(default_factory=dict)
     long: bool = False
 
 
@@ -107,6 +115,20 @@ def kept_together() -> Iterator[None]:
         together.results.clear()
         if together.long:
             give_back()
+
+
+def made_once(kind: Callable[P, R], *args: P.args, **more: P.kwargs) -> R:
+    """An object of these arguments; in a block of `kept_together` the same one each time, so that what it keeps is
+    computed once. The arguments can be hashed, and nobody may change the object.
+    """
+    together = _together.get()
+    if not together:
+        return kind(*args, **more)
+    at = kind, *args, *sorted(more.items())
+    if at not in together.results:
+        together.results[at] = kind(*args, **more)
+    made: R = together.results[at]
+    return made
 
 
 def never(*_: Any, **__: Any) -> bool:

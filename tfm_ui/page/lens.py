@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from tfm_ui.live import passes
+from tfm_ui.live.cache import made_once
 from tfm_ui.live.memory import LITTLE, why_too_large
 from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
@@ -35,7 +36,7 @@ def _made(maker: Maker, model: ModelState, state: LensState) -> Made:
     if isinstance(maker, Columns):
         return Columns([[_made(inside, model, state) for inside in column] for column in maker.columns], maker.widths)
     if isinstance(maker, type):
-        panel: Panel = maker(model, state)
+        panel: Panel = made_once(maker, model, state)
         return panel if panel.is_shown else panel.instead()
     made: Made = maker(model, state)
     return made

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 
 from tfm_ui.live import memory
+from tfm_ui.live.cache import made_once
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.model_state import ModelState
@@ -201,7 +202,7 @@ class Panel(ABC):
         Raises:
             CannotBeShown: if the link has no such picture.
         """
-        panel = cls(model, state)
+        panel = made_once(cls, model, state)
         header, numbers = panel.picture()
         return header if header.get("about") else {**header, "about": panel.sentence()}, numbers
 

@@ -128,7 +128,7 @@ class ModelState:
             return None
         return None if any(text.dropped or text.padding for text in texts) else number
 
-    @property
+    @cached_property
     def config(self) -> TransformerConfig:
         """The configuration of the transformer."""
         return TransformerConfig(

@@ -1,5 +1,7 @@
 """The cache has one limit in bytes, and each result is computed once."""
 
+import gc
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -206,3 +208,17 @@ def test_in_a_block_nothing_is_computed_twice_and_all_is_let_go_at_its_end(room)
     assert gone() is None
     large(1)
     assert calls == [1, 2, 1]
+
+
+def test_all_that_a_model_holds_is_counted_with_its_empty_tables():
+    """It is what a walk counts that knows nothing of modules."""
+    model = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.LayerNorm(4), nn.Dropout()))
+    model[0].register_forward_hook(max)
+    total, known, reached = 0, set(), [model]
+    while reached:
+        item = reached.pop()
+        if id(item) not in known and not isinstance(item, cache.SHARED):
+            known.add(id(item))
+            total += sys.getsizeof(item) + (item.untyped_storage().nbytes() if isinstance(item, torch.Tensor) else 0)
+            reached += gc.get_referents(item)
+    assert held_bytes(model) == total

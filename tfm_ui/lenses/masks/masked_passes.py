@@ -1,9 +1,9 @@
 """The model's passes under a mask of the reader's, kept by tfm_ui/live/cache.py."""
 
-import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from tfm_core import (
     recording,
 )
 from tfm_core.model.recording import Edit, Watch
+from tfm_core.model.unfilled import copied
 from tfm_core.study import leak_test
 from tfm_core.study.leak_test import LeakTest
 from tfm_ui.lenses.masks.state import MasksState, Setting, setting
@@ -90,11 +91,14 @@ def under_exactly(
     edits: Mapping[str, Edit] | None = None,
     watch: Mapping[str, Watch] | None = None,
 ) -> tuple[Tensor, Trace]:
-    """The logits, (batch, seq, vocab), under a mask in place of all that the model hides by itself; the recording."""
+    """What the logits are made of, (batch, seq, d_model), under a mask in place of all that the model hides by itself;
+    and the recording.
+    """
     exactly = {mask_site: lambda automatic: mask.expand_as(automatic)}
+    handed: dict[str, Any] = {argument: mask}
     with torch.no_grad(), recording(sites, exactly | dict(edits or {}), watch) as trace:
-        logits = model(*inputs, **{argument: mask})
-    return logits, trace
+        states = model.states(*inputs, **handed)
+    return states, trace
 
 
 def forward_under_mask(
@@ -107,7 +111,7 @@ def forward_under_mask(
     edits: Mapping[str, Edit] | None = None,
     watch: Mapping[str, Watch] | None = None,
 ) -> tuple[Tensor, Trace]:
-    """The model's logits, (batch, seq, vocab), under exactly the setting's mask, and what was recorded. Not kept.
+    """What logits are made of, (batch, seq, d_model), under exactly the setting’s mask, and the recording. Not kept.
 
     By itself the model would hide padding, too, and a decoder the future: `mask` replaces all that, in each layer of
     the attention that the setting names.
@@ -128,6 +132,18 @@ def forward_under_mask(
     mask = setting.mask if mask is None else mask
     names = argument_of(setting), at(setting, "*", "mask")
     return under_exactly(model or transformer(state.config), inputs, mask, *names, sites, edits, watch)
+
+
+def logits_under_mask(setting: Setting) -> Tensor:
+    """The model's logits, (1, seq, vocab), under exactly the setting's mask."""
+    return logits_of(setting, forward_under_mask(setting)[0])
+
+
+def logits_of(setting: Setting, states: Tensor) -> Tensor:
+    """The logits, (..., vocab), that the setting's model makes of these, (..., d_model)."""
+    with torch.no_grad():
+        logits: Tensor = transformer(setting.model.config).unembedding(states)
+    return logits
 
 
 def argument_of(setting: Setting) -> str:
@@ -163,10 +179,8 @@ def layer_sites(state: ModelState) -> list[str]:
 @cached()
 def precise(config: TransformerConfig) -> Transformer:
     """The model in float64, in which small effects and rounding are far apart."""
-    model = transformer(config)
-    # What deepcopy puts in place of each parameter, of which there is no other copy then.
-    instead = {id(each): nn.Parameter(each.detach().double(), each.requires_grad) for each in model.parameters()}
-    return copy.deepcopy(model, instead).double()
+    # With a cache, so that a parameter that stands in two places is one parameter again.
+    return copied(transformer(config), cache(lambda each: nn.Parameter(each.detach().double(), each.requires_grad)))
 
 
 def read_by(

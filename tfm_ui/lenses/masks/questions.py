@@ -14,7 +14,7 @@ from tfm_core import Tokens
 from tfm_ui.lenses.masks.above import other_mask
 from tfm_ui.lenses.masks.conventions.chosen import Handed
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
-from tfm_ui.lenses.masks.masked_passes import forward_under_mask
+from tfm_ui.lenses.masks.masked_passes import logits_under_mask
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
 from tfm_ui.lenses.masks.padding.empty_rows import NanSpreads
 from tfm_ui.lenses.masks.see import NAMED, NOTHING, See
@@ -74,7 +74,7 @@ def _right(model: ModelState, state: MasksState, *, masked: bool) -> tuple[int, 
     under = setting(model, state)
     if not under.model.right_answers:
         return None
-    logits = forward_under_mask(under)[0] if masked else _plain(under.model)
+    logits = logits_under_mask(under) if masked else _plain(under.model)
     return right_answers(under.model, logits[0])
 
 
@@ -264,7 +264,7 @@ def _next(model: ModelState, state: MasksState) -> tuple[Tensor, Tensor]:
     """The probabilities at the last token, without the mask on screen and under it, (vocab)."""
     shown = setting(model, state)
     last = len(_text(shown.model).pieces) - 1
-    return _plain(shown.model)[0, last].softmax(-1), forward_under_mask(shown)[0][0, last].softmax(-1)
+    return _plain(shown.model)[0, last].softmax(-1), logits_under_mask(shown)[0, last].softmax(-1)
 
 
 def _text(model: ModelState) -> Tokens:

@@ -107,7 +107,7 @@ def modules_of(model: Transformer) -> nn.Module:
 class LayerPanel(ModelPanel):
     """A panel on the chosen layer, and on the tokens that its stack reads."""
 
-    @property
+    @cached_property
     def config(self) -> TransformerConfig:
         """The configuration of the live model."""
         return config_of(self.model, self.state)

@@ -12,7 +12,7 @@ from tfm_core import MASKS, Transformer
 from tfm_ui.lenses.masks.composition import composed
 from tfm_ui.lenses.masks.padding.amount import AMOUNTS, PaddingAmount, beside_pads
 from tfm_ui.lenses.masks.padding.beside import TITLES, Padding, PaddingWeights
-from tfm_ui.lenses.masks.padding.empty_rows import EVALUATING, READ_UP_TO, SPREADS, EmptyRow, NanSpreads
+from tfm_ui.lenses.masks.padding.empty_rows import EVALUATING, READ_UP_TO, EmptyRow, NanSpreads
 from tfm_ui.lenses.masks.padding.padded import (
     ROUNDING,
     among_tokens,
@@ -22,6 +22,7 @@ from tfm_ui.lenses.masks.padding.padded import (
     told,
     without_keys,
 )
+from tfm_ui.lenses.masks.padding.treated import SPREADS
 from tfm_ui.lenses.masks.state import SIDES, MasksState
 from tfm_ui.live import memory, passes
 from tfm_ui.state.model_state import ModelState

@@ -115,6 +115,7 @@ class PaddingAmount(BesidePanel):
     title = "By how much padding"
     how_to_read = "The largest move of an output (up, in powers of ten) against the number of PADs."
     canvas = CHART
+    slow = True  # a pass for each amount, and of the longest texts of this page: as many as all other panels take
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -1,7 +1,6 @@
 """Rows without any key: what each way to treat them makes of one, and how a NaN spreads from one through the model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +20,6 @@ from tfm_ui.lenses.masks.masked_passes import (
     attention_of,
     forward_under_mask,
     layer_sites,
-    read_by,
     reads,
     under_exactly,
 )
@@ -35,6 +33,16 @@ from tfm_ui.lenses.masks.padding.padded import (
     told,
     with_tokens,
     without_keys,
+)
+from tfm_ui.lenses.masks.padding.treated import (
+    INFINITE,
+    LARGE,
+    OURS,
+    TreatedPass,
+    blind_to,
+    spreads,
+    treated_by_ours,
+    treated_passes,
 )
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
@@ -112,20 +120,13 @@ class EmptyRowsPanel(PaddingPanel):
 
 
 @cached()
-def _read(batch: Padded, row: int) -> list[tuple[Tensor, Tensor]]:
-    """What each layer's attention reads under a mask with a row without a key."""
-    mask, _, _ = without_keys(batch, row)
-    return read_by(batch.setting, mask=mask, source=batch.chosen_source)
-
-
-@cached()
 def treated_rows(batch: Padded, row: int, layer: int) -> Mapping[str, tuple[Treated, Case]]:
     """What each treatment makes of a row without a key (`without_keys`), in the attention of a layer, from 0."""
     setting = batch.setting
     mask, _, _ = without_keys(batch, row)
     scheme = passes.scheme(setting.model, setting.place)
     acts = scheme is not None and {"rotate", "bias_at"} & set(scheme.enters())
-    queries, keys = _read(batch, row)[layer]
+    queries, keys = treated_by_ours(batch, row).reads[layer]
     case = Case.of(attention_of(setting, layer), queries, keys, mask, scheme if acts else None)
     return {name: treatment.run(case) for name, treatment in TREATMENTS.items()}
 
@@ -299,58 +300,6 @@ class EmptyRow(EmptyRowsPanel):
         )
 
 
-def spreads() -> dict[str, Callable[[Tensor], Tensor] | None]:
-    """The ways to treat a row without a key that run through the whole model, in the place of ours."""
-    return {"−∞ and softmax": minus_infinity, "−1e9 and softmax": minus_a_billion, "ours": None}
-
-
-SPREADS = spreads()
-INFINITE, LARGE, OURS = SPREADS
-
-
-@dataclass(frozen=True)
-class TreatedPass:
-    """One way to treat an empty row, through the whole model; padding included."""
-
-    streams: Tensor
-    """(place, row, d_model), as in `Run`."""
-
-    logits: Tensor
-    """(token, vocab)."""
-
-    onto_empty: list[float] | None
-    """The largest weight that a row with keys gives, in a head of the second layer, to rows without that it may not
-    look at, (head); NaN if one is. None where there is no second layer, or where keys are another text's."""
-
-
-def blind_to(mask: Tensor, empty: list[int]) -> Tensor:
-    """Boolean (query): the rows with keys that may look at none of these."""
-    return ~mask[:, empty].any(-1) & mask.any(-1)
-
-
-@cached()
-def treated_passes(batch: Padded, row: int) -> Mapping[str, TreatedPass]:
-    """The whole model under a mask with a row without a key (`without_keys`), each of `SPREADS` in place of ours."""
-    setting, sites, ways = batch.setting, layer_sites(batch.setting.model), {}
-    mask, empty, _ = without_keys(batch, row)
-    blind = blind_to(mask, empty)
-    second = at(setting, 1, "weights") if setting.model.num_layers > 1 and setting.place != "cross" else ""
-    for name, weights_of in SPREADS.items():
-        edits = instead(weights_of, at(setting, "*", "").removesuffix(".")) if weights_of else None
-        largest: list[float] = []
-
-        def look(_: str, weights: Tensor, largest: list[float] = largest) -> None:
-            given = weights[0][:, blind][:, :, empty].flatten(1)
-            largest += given.amax(1).tolist() if given.numel() else [0.0] * len(given)
-
-        logits, trace = forward_under_mask(
-            setting, sites, mask=mask, source=batch.chosen_source, edits=edits, watch={second: look} if second else None
-        )
-        streams = torch.stack([trace[site][0] for site in sites])
-        ways[name] = TreatedPass(streams, logits[0], largest if second else None)
-    return ways
-
-
 def spread_through_the_model(
     *,
     model: Transformer,
@@ -372,6 +321,7 @@ def spread_through_the_model(
     for way, weights_of in spreads().items():
         edits = instead(weights_of, attention) if weights_of else {}
         output, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
+        output = model.unembedding(output).detach()
         streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
     return streams, logits
 

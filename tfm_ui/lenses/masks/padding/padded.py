@@ -18,6 +18,7 @@ from tfm_ui.lenses.masks.masked_passes import MasksPanel, argument_of, at
 from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import MOST
 from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import Code, of_model
@@ -93,12 +94,16 @@ class Padded:
         """The sentence without padding: token ids (1, seq), and its mask, (query, key)."""
         return self.setting.model.source_tokens.batch[:, : self.read], among_tokens(self.setting)
 
+    @cached_property
+    def _masks(self) -> Tensor:
+        return torch.stack([laid(setting, self.side, words=True) for setting in self.settings])[:, None]
+
     def masks(self, *, hidden: bool) -> Tensor:
         """All sentences' masks, boolean (batch, 1, query, key): as composed if PAD were a word, PAD `hidden` or not."""
-        masks = [laid(setting, self.side, words=True) for setting in self.settings]
-        if hidden:
-            masks = [mask & key_mask(setting, self.side) for mask, setting in zip(masks, self.settings, strict=True)]
-        return torch.stack(masks)[:, None]
+        if not hidden:
+            return self._masks
+        keys = torch.stack([key_mask(setting, self.side) for setting in self.settings])  # (batch, 1, key)
+        return self._masks & keys[:, None]
 
 
 def most_places(model: ModelState, count: int) -> int:
@@ -126,6 +131,7 @@ def batch_needs(model: ModelState, state: MasksState) -> int:
     return passes.needs(model) + NUMBER * count * (scores + vectors)
 
 
+@cached(heavy=never)  # each panel asks for it, for its picture and for its words
 def batch_of(model: ModelState, state: MasksState, most: int = 0) -> Padded:
     """The lens's batch, of which at most `most` places are read."""
     model, count = padded(model, state), len(sentences(model, state))

@@ -67,13 +67,17 @@ class Variant:
 
 
 def alone(
-    model: Transformer, site: str, x: Tensor, mask: Tensor, wanted: Sequence[str]
+    model: Transformer, attention: str, site: str, x: Tensor, mask: Tensor, wanted: Sequence[str]
 ) -> tuple[Tensor, Mapping[str, Tensor]]:
-    """The attention at a site, run by itself on x: its output, and what it recorded of what is wanted."""
+    """An attention with the weights of the one at a site, run by itself on x: its output, and what is wanted of it."""
     modules = modules_of(model)
     positional = modules.get_submodule(site.rpartition("layers.")[0] + "positional")
+    with torch.device("meta"):
+        other = ATTENTION[attention](model.config.d_model, model.config.num_heads).eval()
+    other.load_state_dict(modules.get_submodule(site).state_dict(), assign=True)
+    other.prefix = f"{site}."
     with torch.no_grad(), recording([f"{site}.{name}" for name in wanted]) as inside:
-        output = modules.get_submodule(site)(x, mask=mask, positional=positional)
+        output = other(x, mask=mask, positional=positional)
     return output, inside
 
 
@@ -94,33 +98,34 @@ def on_the_same_weights(
 ) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor], Mapping[str, Tensor]]:
     """Each attention in place of the full one at a site, on its recorded input: weights, visible pairs, outputs."""
     reads = f"{site}.normed" if config.norm == "pre" else f"{site}.residual_before"
+    model = Transformer(config).eval()
     with torch.no_grad(), recording([reads, f"{site}.mask"]) as trace:
-        Transformer(config).eval()(*inputs, mask=mask)
+        model(*inputs, mask=mask)
     weights, visible, outputs = {}, {}, {}
     for name in names:
-        model = Transformer(replace(config, attention=name)).eval()  # the same weights, as they are drawn by name
-        output, inside = alone(model, site, trace[reads], trace[f"{site}.mask"], ["weights", "mask"])
+        output, inside = alone(model, name, site, trace[reads], trace[f"{site}.mask"], ["weights", "mask"])
         weights[name], visible[name] = of_head(inside, site, head)
         outputs[name] = output[0]
     return weights, visible, outputs
 
 
 def attend(
-    model: ModelState, config: TransformerConfig, site: str, wanted: Sequence[str]
+    model: ModelState, config: TransformerConfig, attention: str, site: str, wanted: Sequence[str]
 ) -> tuple[Tensor, Mapping[str, Tensor]]:
-    """What `alone` gives of an attention of the live model, on what it reads under full attention. Not kept.
+    """What `alone` gives of an attention in the live model, on what is read there under full attention. Not kept.
 
     Args:
         model: the sidebar's model.
-        config: its configuration, with the attention that runs.
+        config: its configuration, with full attention.
+        attention: the attention that runs.
         site: where it stands: the attention of a layer and stack.
         wanted: the names of what is recorded there.
     """
     reads = "normed" if config.norm == "pre" else "residual_before"
     # All layers at once, so that another layer or stack needs no other pass.
     sites = tuple(f"*layers.*.self_attention.{what}" for what in (reads, "mask"))
-    trace = read(model, replace(config, attention="full"), sites)
-    return alone(transformer(config), site, trace[f"{site}.{reads}"], trace[f"{site}.mask"], wanted)
+    trace = read(model, config, sites)
+    return alone(transformer(config), attention, site, trace[f"{site}.{reads}"], trace[f"{site}.mask"], wanted)
 
 
 @cached()
@@ -128,10 +133,10 @@ def variants(
     model: ModelState, config: TransformerConfig, names: tuple[str, ...], site: str, head: int
 ) -> tuple[dict[str, Variant], float]:
     """Attention -> what it does at this site; and the largest number of the full attention's output there."""
-    full = attend(model, config, site, ["weights"])[0]
+    full = attend(model, config, "full", site, ["weights"])[0]
 
     def variant(name: str) -> Variant:  # of all heads' weights one is kept, before the next attention writes its own
-        output, inside = attend(model, replace(config, attention=name), site, ["weights", "mask"])
+        output, inside = attend(model, config, name, site, ["weights", "mask"])
         weights, visible = of_head(inside, site, head)
         return Variant(weights.clone(), visible.clone(), float((output - full).abs().max()))
 
@@ -163,7 +168,7 @@ class Efficient(SubLayerPanel):
     canvas = MAPS
     needs = and_scores(3)
 
-    @property
+    @cached_property
     def config(self) -> TransformerConfig:
         """The sidebar's configuration, with full attention."""
         return replace(self.model.config, attention="full")

@@ -83,7 +83,7 @@ def steps_of(
     model: ModelState, config: TransformerConfig, site: str, head: int, side: int
 ) -> tuple[Sequence[Tile], Tensor, Tensor]:
     """The same of the live model."""
-    _, inside = attend(model, config, site, SITES)
+    _, inside = attend(model, config, "full", site, SITES)
     parts = first_of_head(inside, site, head, READ)
     steps = tuple(tiles(*parts, rows=side, columns=side))
     return steps, tiled_attention(steps), scaled_dot_product_attention(*parts)[0]

@@ -46,7 +46,7 @@ def recorded(model: ModelState, config: TransformerConfig, stack: str) -> Mappin
         if model.is_encoder_decoder and stack == "encoder":
             machine.encoder(inputs[0])
         else:
-            machine(*inputs, mask=mask)
+            machine.states(*inputs, mask=mask)
     return {site.replace(f".{reads}", ".reads"): values[0, :READ].clone() for site, values in trace.items()}
 
 

@@ -47,7 +47,7 @@ class OutputPanel(LayerPanel):
         """Whether one matrix is the embedding and gives the logits: as the control says, but as trained if trained."""
         return self.state.tied if self.model.is_random else self.model.config.tie_embeddings
 
-    @property
+    @cached_property
     def config(self) -> TransformerConfig:
         """What is run."""
         return replace(config_of(self.model, self.state), tie_embeddings=self.tied)

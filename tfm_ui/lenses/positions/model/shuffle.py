@@ -84,6 +84,7 @@ class Shuffled(TextPanel):
     title = "Shuffle the words"
     sources = (shuffle_order, moved, difference, model_runs.reading, Stack.place, Stack.run)
     canvas = MAPS
+    slow = True  # two passes for each scheme, where the other panels of this page share one
 
     @property
     def how_to_read(self) -> str:
