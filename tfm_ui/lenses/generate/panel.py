@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tfm_core import Course
 from tfm_core.language.lab_gpt import NAME
-from tfm_ui.lenses.generate.courses import Settings, Steps, course_of, prompt_of, settings_of, steps_of, why_not_write
+from tfm_ui.lenses.generate.courses import Settings, course_of, prompt_of, settings_of, why_not_write
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.steps import Steps, steps_of
 from tfm_ui.live.script import Code, config_of, tokenizer_of
 from tfm_ui.page import controls
 from tfm_ui.page.drawing import Drawing

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tfm_core import Draw, Sampling, Transformer, TransformerConfig, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.courses import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.lenses.generate.panel import CoursePanel, replay, tokenizer_itself
 from tfm_ui.lenses.generate.state import as_text
+from tfm_ui.lenses.generate.steps import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Content, Header
