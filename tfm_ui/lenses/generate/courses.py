@@ -6,15 +6,22 @@ A text is written once, and kept; other settings go on from where the texts part
 from dataclasses import dataclass, replace
 
 from tfm_core import Beams, Course, Sampling, TransformerConfig, beam_search, generate
+from tfm_core.generation.beam import Written
 from tfm_core.language.bpe import START_ID
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.live.cache import cached, grown, keep_latest, latest
+from tfm_ui.live.cache import grown, keep_latest, latest
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import weight_bytes
 
 # So many tokens are written in the time of a few pictures. More have a lane of their own, or a class that writes would
 # keep all other pictures waiting (benchmarks/writing.py).
 QUICK = 20
+# What is written while a slider is dragged has a bound, by a rule, so that it is the same for a link on each machine: a
+# token takes about as long as to read all weights once, but no less than to read OF_A_TOKEN. These are 62 tokens of Lab
+# GPT, which take 30 ms; of a longer text picture and words come when the slider rests.
+IN_A_TICK, OF_A_TOKEN = 640_000_000, 4_000_000  # bytes
+OF_A_BEAM_STEP = 3  # times as long as to write a token, of a few texts side by side
 Prompt = tuple[TransformerConfig, tuple[int, ...], int]  # the model, what it reads first, and the longest context
 
 
@@ -86,6 +93,11 @@ def _why_not(model: ModelState, *, decoder: str, shared: str) -> str:
     return f"{decoder} {what} Choose Lab GPT as weights, or the architecture “decoder”."
 
 
+def in_a_tick(config: TransformerConfig, tokens: int) -> bool:
+    """Whether a model of this configuration writes so many tokens while a slider is dragged."""
+    return tokens * (weight_bytes(config) + OF_A_TOKEN) <= IN_A_TICK
+
+
 def text_of(model: ModelState, settings: Settings) -> tuple[Prompt, Settings]:
     """What a text is, however many of its tokens are asked for: what it begins with, and how it goes on."""
     return (model.config, prompt_of(model), model.most_tokens), replace(settings, steps=0)
@@ -128,11 +140,27 @@ def course_of(model: ModelState, settings: Settings) -> Course:
     return replace(course, steps=course.steps[:count])
 
 
-@cached()
 def beams_of(model: ModelState, width: int, steps: int) -> Beams:
-    """The texts that a beam search follows, as far as the context has room; none of a model that writes nothing."""
+    """The texts that a beam search follows, as far as the context has room; none of a model that writes nothing.
+
+    Of fewer steps than there have been, the search is the beginning of the longer one.
+    """
     if why_not_write(model):
         return Beams((), (), ())
     prompt = prompt_of(model)
     room = max(1, min(steps, model.most_tokens - len(prompt)))
-    return beam_search(transformer(model.config), prompt, width=width, steps=room)
+    search = grown(
+        ("beams", model.config, prompt, width),
+        lambda _: beam_search(transformer(model.config), prompt, width=width, steps=room),
+        is_enough=lambda known: len(known.steps) >= room,
+        heavy=lambda _: model.is_heavy or room > QUICK,
+    )
+    return _until(search, room)
+
+
+def _until(search: Beams, count: int) -> Beams:
+    """The search as it was after so many steps; no text of it has ended."""
+    last = search.steps[count - 1]
+    texts = [search.tokens_of(count - 1, number) for number in range(len(last.beams))]
+    written = [Written(text, beam.score, beam.score / count) for text, beam in zip(texts, last.beams, strict=True)]
+    return Beams(search.prompt, search.steps[:count], tuple(sorted(written, key=lambda text: -text.rating)))

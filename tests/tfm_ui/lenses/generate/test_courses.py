@@ -8,12 +8,15 @@ from numpy.testing import assert_allclose
 
 from tests.examples import shared_by
 from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM
-from tfm_core import Sampling, Transformer, draw, generate
+from tfm_core import Sampling, Transformer, beam_search, draw, generate
 from tfm_core.generation.lean import LeanDecoder
-from tfm_ui.lenses.generate.courses import QUICK, course_of, prompt_of, settings_of
+from tfm_ui.lenses.generate.courses import QUICK, beams_of, course_of, prompt_of, settings_of
 from tfm_ui.lenses.generate.kept.same import KeptSame
+from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.steps import OF_STEP, numbers_of, steps_of
+from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import cache
 from tfm_ui.server.pool_worker import TurnElsewhere
 from tfm_ui.state.model_state import ModelState
@@ -105,6 +108,27 @@ def test_a_text_that_grows_by_a_few_tokens_stays_in_the_quick_lane(written):
             assert len(steps_of(LAB, settings_of(LAB, GenerateState(steps=steps))).totals) == steps
         with pytest.raises(SlowLaneNeeded):
             course_of(LAB, settings_of(LAB, GenerateState(steps=101 + 2 * QUICK)))
+
+
+def test_what_is_written_while_a_slider_is_dragged_has_a_bound():
+    opened, put = GenerateState(), GenerateState(forced="3.99")
+    assert not Write(LAB, opened).slow
+    assert Write(LAB, GenerateState(steps=70)).slow
+    assert Write(LAB, put).slow  # two texts, one beside the other
+    assert not Write(LAB, GenerateState(steps=30, forced="3.99")).slow
+    assert not Kept(RANDOM, GenerateState(steps=120)).slow
+    large = ModelState(architecture="decoder", tokenizer="byte", d_model=256, num_layers=8)
+    assert Write(large, opened).slow
+    assert not Beams(LAB, GenerateState(method="beam", steps=20)).slow
+    assert Beams(LAB, GenerateState(method="beam", steps=60)).slow
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_shorter_search_is_the_beginning_of_a_longer_one(width):
+    searches = {steps: beams_of(RANDOM, width, steps) for steps in (12, 5, 1)}
+    for steps, search in searches.items():
+        model = Transformer(RANDOM.config).eval()
+        assert search == beam_search(model, prompt_of(RANDOM), width=width, steps=steps)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,12 @@ class Write(CoursePanel):
         return Write(self.model, replace(self.state, forced=as_text(before)))
 
     @property
+    def new_tokens(self) -> int:
+        """Those of the text beside it, too, which is another one from the last token on that was put there."""
+        steps, forced = self.settings.steps, self.settings.forced
+        return 2 * steps - forced[-1][0] if forced else steps
+
+    @property
     def text(self) -> str:
         """What was written, as a text."""
         return self.model.tokens_by.join(self.pieces)
