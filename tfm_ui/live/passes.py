@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,13 +15,15 @@ from tfm_core import (
     Positional,
     Transformer,
     TransformerConfig,
+    block_parameters,
     causal_mask,
     recording,
 )
 from tfm_core.model.initialization import SharedParameters
+from tfm_core.model.trained import RANDOM
 from tfm_ui.live import origins
 from tfm_ui.live.attention import Attention, Summary
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import adds_bias as adds_bias
 from tfm_ui.live.memory import needs as needs
 from tfm_ui.live.memory import why_too_large
@@ -101,10 +103,14 @@ def transformer(config: TransformerConfig) -> Transformer:
     return Transformer(config, PARAMETERS).eval()
 
 
-@cached()
 def parameters(config: TransformerConfig) -> int:
-    """How many parameters the model of this configuration has."""
-    return sum(parameter.numel() for parameter in transformer(config).parameters())
+    """How many parameters the model of this configuration has, whatever their values; it is not built."""
+    return _parameters(replace(config, seed=0, weights=RANDOM))
+
+
+@cached(heavy=never, always_kept=64)
+def _parameters(config: TransformerConfig) -> int:
+    return sum(block_parameters(config).values())
 
 
 def forward(state: ModelState, source: Tensor | None = None, target: Tensor | None = None) -> Tensor:
