@@ -16,8 +16,11 @@ from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
 from benchmarks.load import as_hosted
 from benchmarks.measure import Figure, Figures, show
-from benchmarks.tick import _asks as asks_of
+from tfm_ui.lenses import lens
 from tfm_ui.lenses.generate.panel import LAB
+from tfm_ui.pictures.panel import panels_in
+from tfm_ui.pictures.registry import Asked
+from tfm_ui.settings import ENTRIES
 
 MOVES = 24
 BAR = 40.0  # milliseconds of the dearest control
@@ -74,13 +77,21 @@ OF_CONTROL = {control.name: Figure(f"Pictures and words of a move, {control.name
 FIGURES = list(OF_CONTROL.values())
 
 
+def names_of(link: str) -> list[str]:
+    """What a browser asks for at each move in this view: its pictures that are not slow, and its words."""
+    shown, asked = lens(urlsplit(link).path.strip("/")), Asked(urlsplit(link).query)
+    panels = panels_in(shown.blocks(asked.model, asked.lens(shown.state, shown.prefix)))
+    pictures = dict.fromkeys(panel.picture_name for panel in panels if panel.picture_name and not panel.slow)
+    return [*pictures, f"{shown.name}.words"]
+
+
 def main(moves: int = MOVES) -> Figures:
     """Measure each control in turn, round after round."""
     as_hosted()
     chance = random.Random(0)
     spent: dict[str, list[float]] = {control.name: [] for control in CONTROLS}
-    asked = {control.name: "+".join(asks_of(control.link).names) for control in CONTROLS}
-    with running_server(settings={"ATTENTION_LAB_WORKERS": "2"}) as (address, process):
+    asked = {control.name: "+".join(names_of(control.link)) for control in CONTROLS}
+    with running_server(settings={ENTRIES["workers"].variable: "2"}) as (address, process):
         tree, connection = ProcessTree(process), HTTPConnection(urlsplit(address).netloc)
         for _ in range(moves + 1):
             for control in CONTROLS:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -90,38 +91,42 @@ def numbers_of(steps: Sequence[Step], sampling: Sampling) -> Steps:
     logits = torch.stack([step.logits for step in steps])  # (step, vocab)
     tokens = torch.tensor([step.token for step in steps])
     vocab, temperature = logits.shape[1], sampling.temperature
-    filters = not sampling.greedy
-    values, order = _likeliest(logits, vocab if filters and not sampling.top_k else max(ROWS, sampling.top_k))
+    needs_all = not sampling.greedy and not sampling.top_k
+    values, order = _likeliest(logits, vocab if needs_all else max(ROWS, sampling.top_k))
     probabilities = (logits.double() / temperature).softmax(1)
     scaled = values.double() / temperature
     ranks = _ranks(logits, tokens)
-    places = torch.arange(min(ROWS, vocab)).repeat(len(steps), 1)  # (step, candidate), of the order
-    places[:, -1] = places[:, -1].maximum(ranks)
+    places = torch.arange(min(ROWS, vocab)).repeat(len(steps), 1)  # (step, candidate), in the order
+    places[:, -1] = places[:, -1].maximum(ranks)  # the token itself, if it is less likely
     ids = order.gather(1, places.clamp(max=order.shape[1] - 1))
     ids[:, -1] = torch.where(ranks >= places.shape[1], tokens, ids[:, -1])
-    numbers = np.zeros((len(steps), OF_STEP + ROWS * OF_ROW))
+    numbers, totals = np.zeros((len(steps), OF_STEP + ROWS * OF_ROW)), np.zeros(len(steps))
     about, candidates = numbers[:, :OF_STEP], numbers[:, OF_STEP:].reshape(len(steps), ROWS, OF_ROW)
-    about[:, 3] = ranks
-    about[:, 7] = probabilities.gather(1, tokens[:, None])[:, 0]
+    about[:, 3], about[:, 7] = ranks, probabilities.gather(1, tokens[:, None])[:, 0]
     candidates[:, :, 0] = -1
     there = candidates[:, : places.shape[1]]
     there[:, :, 0], there[:, :, 1], there[:, :, 2] = ids, logits.gather(1, ids), probabilities.gather(1, ids)
-    totals = np.ones(len(steps))
     for number, step in enumerate(steps):
-        left, shares, ends = (vocab,) * 3, np.ones(1), np.ones(1)
-        if filters:
-            kept, *both = bar(scaled[number], sampling)
-            left, (shares, ends) = (kept.top_k, kept.top_p, kept.min_p), (each.numpy() for each in both)
-            about[number, 0] = random_number(sampling.seed, step.number)
+        left, shares, ends = _bar(scaled[number], sampling, vocab)
+        kept, at = len(shares), places[number].numpy()
+        rank = min(int(ranks[number]), kept)  # what is cut stands at the end of the bar, and takes nothing of it
         begins, finals = np.append(0.0, ends), np.append(shares, 0.0)
-        rank, at = min(int(ranks[number]), len(shares)), places[number].numpy()
-        about[number, 1:3] = begins[rank], begins[min(rank + 1, len(shares))]
-        about[number, 4:7], about[number, 8] = left, finals[rank]
-        there[number, :, 3] = finals[np.minimum(at, len(shares))]
         is_cut = at >= np.array(left)[:, None]  # (filter, candidate)
+        about[number, 0] = 0.0 if sampling.greedy else random_number(sampling.seed, step.number)
+        about[number, 1:3] = begins[rank], begins[min(rank + 1, kept)]
+        about[number, 4:7], about[number, 8] = left, finals[rank]
+        there[number, :, 3] = finals[np.minimum(at, kept)]
         there[number, :, 4] = np.where(is_cut.any(0), is_cut.argmax(0) + 1, 0)
         totals[number] = shares.sum()
     return Steps(numbers, totals)
+
+
+def _bar(scaled: Tensor, sampling: Sampling, vocab: int) -> tuple[Sequence[int], NDArray[Any], NDArray[Any]]:
+    """How many tokens each filter leaves, the shares of what is left, and where each share ends; see `bar`."""
+    if sampling.greedy:
+        return (vocab,) * 3, np.ones(1), np.ones(1)
+    left, shares, ends = bar(scaled, sampling)
+    return (left.top_k, left.top_p, left.min_p), shares.numpy(), ends.numpy()
 
 
 def _likeliest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -139,6 +144,6 @@ def _likeliest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 def _ranks(logits: Tensor, tokens: Tensor) -> Tensor:
     """The place of each step's token in the order, int64 (step): how many are likelier, or alike with a lower id."""
-    own = logits.gather(1, tokens[:, None])
+    of_token = logits.gather(1, tokens[:, None])
     before = torch.arange(logits.shape[1]) < tokens[:, None]
-    return ((logits > own) | ((logits == own) & before)).sum(1)
+    return ((logits > of_token) | ((logits == of_token) & before)).sum(1)

@@ -14,7 +14,7 @@ from tfm_ui.lenses.generate.courses import QUICK, beams_of, course_of, prompt_of
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.lenses.generate.steps import OF_STEP, numbers_of, steps_of
+from tfm_ui.lenses.generate.steps import numbers_of, steps_of
 from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import cache
@@ -157,4 +157,3 @@ def test_numbers_of_many_steps_are_those_of_each_draw(sampling, rounded):
         assert (got.shares[at], got.finals[at]) == (drawn.probabilities[step.token], drawn.final[step.token])
         assert got.candidates(at)[:-1, 0].tolist() == order[: len(got.candidates(at)) - 1]
         np.testing.assert_array_equal(got.candidates(at)[:, 3], drawn.final[got.candidates(at)[:, 0].astype(int)])
-    assert got.numbers[:, OF_STEP:].shape[0] == len(steps)
