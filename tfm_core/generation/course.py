@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from tfm_core.generation.sampling import Sampling
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.config import TransformerConfig
 
@@ -44,6 +45,7 @@ class Course:
         steps: as they were yielded.
         context: the longest text of a pass; None for any length.
         caches: where a context begins -> what was stored of the text from there on; empty without the cache.
+        sampling: how its tokens were chosen; None if that is not known.
     """
 
     config: TransformerConfig
@@ -51,6 +53,7 @@ class Course:
     steps: tuple[Step, ...]
     context: int | None
     caches: Mapping[int, KeyValueCache]
+    sampling: Sampling | None = None
 
     @property
     def tokens(self) -> tuple[int, ...]:

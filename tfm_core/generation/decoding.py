@@ -58,6 +58,8 @@ class Generation(Iterator[Step]):
         logits = self._logits(begin)
         token, forced = self.forced.get(number), number in self.forced
         if token is None:
+            token = self._drawn_before(number)
+        if token is None:
             token = next_token(logits, self.sampling, number)
         step = Step(number, begin, token, forced, logits)
         self._steps.append(step)
@@ -71,7 +73,8 @@ class Generation(Iterator[Step]):
         for begin in self.earlier.caches if self.earlier else ():
             if begin not in caches and self._agree > begin:
                 caches[begin] = self._earlier_cache(begin, self._agree)
-        return Course(self.model.config, self._prompt, tuple(self._steps), self.context, MappingProxyType(caches))
+        steps = tuple(self._steps)
+        return Course(self.model.config, self._prompt, steps, self.context, MappingProxyType(caches), self.sampling)
 
     def _is_over(self) -> bool:
         if self._steps and self._steps[-1].token == self.end_id:
@@ -83,6 +86,15 @@ class Generation(Iterator[Step]):
         both = min(len(self._ids), len(self._known))
         while self._agree < both and self._ids[self._agree] == self._known[self._agree]:
             self._agree += 1
+
+    def _drawn_before(self, number: int) -> int | None:
+        """What the earlier course has drawn at this step in the same way from the same text; None if it has not."""
+        earlier = self.earlier
+        if earlier is None or (earlier.sampling, earlier.prompt) != (self.sampling, self._prompt):
+            return None
+        if self._agree < len(self._ids) or number >= len(earlier.steps) or earlier.steps[number].forced:
+            return None
+        return earlier.steps[number].token
 
     @torch.no_grad()
     def _logits(self, begin: int) -> Tensor:

@@ -216,8 +216,45 @@ def cached(
     return decorate
 
 
+def grown(
+    of: object,
+    grow: Callable[[R | None], R],
+    *,
+    is_enough: Callable[[R], bool],
+    heavy: Callable[[R | None], bool] = never,
+) -> R:
+    """What is kept of something that grows, such as a text that is written on: as it is, or grown until it is enough.
+
+    It has one entry in the cache, whatever its lengths that were asked for. Two threads that ask for it at the same
+    time may both compute.
+
+    Args:
+        of: a frozen dataclass or plain values, whose repr is the key.
+        grow: makes it of what there is; of None, where there is nothing, from its beginning. What there is stays as
+            it is: others may have it.
+        is_enough: whether what there is needs not grow.
+        heavy: tells of what there is whether growing takes long.
+    """
+    at, together = _key_of_latest(of), _together.get()
+    there = [latest(of), together.results.get(at) if together else None]
+    result = max((each for each in there if each is not None), key=is_enough, default=None)
+    if result is None or not is_enough(result):
+        if _computing.get():  # part of another result, for which others may wait: it must not wait for a turn
+            result = grow(result)
+        else:
+            long = heavy(result)
+            with turn_to_compute(heavy=long):
+                result = grow(result)
+            if long and together:
+                together.long = True
+        keep_latest(of, result)
+    if together:
+        together.results[at] = result
+    return result
+
+
 def latest(of: object) -> Any:
-    """What was kept last of something that has many results, such as the texts after a prompt; None if nothing was."""
+    """What `keep_latest` or `grown` has kept last of something; None if nothing was, or if it is there no more."""
     with _changed:
         return CACHE.get(_key_of_latest(of))
 

@@ -104,12 +104,12 @@ def transformer(config: TransformerConfig) -> Transformer:
 
 
 def parameters(config: TransformerConfig) -> int:
-    """How many parameters the model of this configuration has, whatever its weights are."""
-    return _parameters_of_shape(replace(config, seed=0, weights=RANDOM))
+    """How many parameters the model of this configuration has, whatever their values; it is not built."""
+    return _parameters(replace(config, seed=0, weights=RANDOM))
 
 
-@cached(heavy=never)
-def _parameters_of_shape(config: TransformerConfig) -> int:
+@cached(heavy=never, always_kept=64)
+def _parameters(config: TransformerConfig) -> int:
     return sum(block_parameters(config).values())
 
 

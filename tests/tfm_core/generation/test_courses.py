@@ -20,6 +20,7 @@ from tests.tfm_core.generation.writing import (
 )
 from tests.tfm_core.toys import VOCAB, largest_error
 from tfm_core import POSITIONAL, KeyValueCache, Sampling, generate
+from tfm_core.generation import decoding
 
 
 def test_the_same_settings_need_no_pass(read):
@@ -40,6 +41,26 @@ def test_more_steps_run_what_is_new_alone(read):
     assert read == [1, 1, 1]  # the twelfth token was drawn, and never read
     assert longer[:12] != course.steps  # steps anew, of the same logits
     assert all(new.logits is old.logits for new, old in zip(longer, course.steps, strict=False))
+
+
+def test_what_was_drawn_in_the_same_way_is_not_drawn_again(monkeypatch):
+    drawn, draw_one = [], decoding.next_token
+    course = written(decoder(), steps=12)
+
+    def noted(logits, sampling, number):
+        drawn.append(number)
+        return draw_one(logits, sampling, number)
+
+    monkeypatch.setattr(decoding, "next_token", noted)
+    put = course.steps[5].token
+    written(decoder(), steps=15, earlier=course)
+    assert drawn == [12, 13, 14]
+    for settings in ({"forced": {5: put}}, {"sampling": Sampling(seed=1, top_k=3)}):
+        drawn.clear()
+        beside = written(decoder(), steps=12, **settings)
+        drawn.clear()
+        assert tokens_of(written(decoder(), steps=12, earlier=beside).steps) == tokens_of(course.steps)
+        assert 5 in drawn  # what was put there, and what was drawn in another way, is drawn
 
 
 def test_a_longer_prompt_that_begins_the_same_reads_its_end_alone(read):

@@ -15,8 +15,9 @@ from torch import nn
 
 from tfm_ui.live import cache
 from tfm_ui.live.cache import cached, held_bytes
+from tfm_ui.server.pool_worker import TurnElsewhere
 from tfm_ui.visitors.compute_limiter import Lane
-from tfm_ui.visitors.turn import Turn, use_turn
+from tfm_ui.visitors.turn import SlowLaneNeeded, Turn, use_turn
 
 
 @pytest.fixture
@@ -222,3 +223,52 @@ def test_all_that_a_model_holds_is_counted_with_its_empty_tables():
             total += sys.getsizeof(item) + (item.untyped_storage().nbytes() if isinstance(item, torch.Tensor) else 0)
             reached += gc.get_referents(item)
     assert held_bytes(model) == total
+
+
+def test_what_grows_goes_on_from_what_is_there_and_has_one_entry(room):
+    begins = []
+
+    def count_to(number: int) -> list[int]:
+        def go_on(there: list[int] | None) -> list[int]:
+            begins.append(len(there or []))
+            return [*(there or []), *range(len(there or []), number)]
+
+        return cache.grown("numbers", go_on, is_enough=lambda there: len(there) >= number)
+
+    assert [len(count_to(number)) for number in (3, 2, 5, 5)] == [3, 3, 5, 5]
+    assert begins == [0, 3]
+    assert len(room) == 1
+    cache.clear()
+    assert count_to(1) == [0]
+
+
+def test_what_grows_beyond_the_cache_is_there_until_its_block_ends(room):
+    calls = []
+
+    def large(there: np.ndarray | None) -> np.ndarray:
+        calls.append(there is None)
+        return np.zeros(100_000)
+
+    with cache.kept_together():
+        for _ in range(2):
+            cache.grown("large", large, is_enough=lambda there: len(there) > 1)
+    assert calls == [True]
+    cache.grown("large", large, is_enough=lambda there: len(there) > 1)
+    assert calls == [True, True]
+
+
+def test_what_grows_by_much_asks_for_the_slow_lane(room):
+    def to(number: int) -> list[int]:
+        return cache.grown(
+            "lane",
+            lambda there: list(range(number)),
+            is_enough=lambda there: len(there) >= number,
+            heavy=lambda there: number - len(there or []) > 2,
+        )
+
+    with use_turn(TurnElsewhere(heavy=False)):
+        assert len(to(2)) == 2
+        assert len(to(4)) == 4
+        with pytest.raises(SlowLaneNeeded):
+            to(7)
+        assert len(to(3)) == 4

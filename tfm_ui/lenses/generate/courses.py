@@ -1,26 +1,28 @@
-"""The texts that a link describes, and how each of their tokens came about.
+"""The texts that a link describes.
 
 A text is written once, and kept; other settings go on from where the texts part.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tfm_core import Beams, Course, Draw, Sampling, Step, beam_search, draw, generate
+from tfm_core import Beams, Course, Sampling, TransformerConfig, beam_search, generate
+from tfm_core.generation.beam import Written
 from tfm_core.language.bpe import START_ID
 from tfm_ui.lenses.generate.state import GenerateState
-from tfm_ui.live.cache import cached, keep_latest, latest
+from tfm_ui.live.cache import grown, keep_latest, latest
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import weight_bytes
 
 # So many tokens are written in the time of a few pictures. More have a lane of their own, or a class that writes would
 # keep all other pictures waiting (benchmarks/writing.py).
 QUICK = 20
-ROWS = 12  # candidates of a step; the token itself is the last of them if it is less likely
-OF_STEP = 9  # numbers of a step before its candidates, see `Steps`
-OF_ROW = 5
+# What is written while a slider is dragged has a bound, by a rule, so that it is the same for a link on each machine: a
+# token takes about as long as to read all weights once, but no less than to read OF_A_TOKEN. These are 62 tokens of Lab
+# GPT, which take 30 ms; of a longer text picture and words come when the slider rests.
+IN_A_TICK, OF_A_TOKEN = 640_000_000, 4_000_000  # bytes
+OF_A_BEAM_STEP = 3  # times as long as to write a token, of a few texts side by side
+Prompt = tuple[TransformerConfig, tuple[int, ...], int]  # the model, what it reads first, and the longest context
 
 
 @dataclass(frozen=True)
@@ -91,110 +93,74 @@ def _why_not(model: ModelState, *, decoder: str, shared: str) -> str:
     return f"{decoder} {what} Choose Lab GPT as weights, or the architecture “decoder”."
 
 
-@cached()
+def in_a_tick(config: TransformerConfig, tokens: int) -> bool:
+    """Whether a model of this configuration writes so many tokens while a slider is dragged."""
+    return tokens * (weight_bytes(config) + OF_A_TOKEN) <= IN_A_TICK
+
+
+def text_of(model: ModelState, settings: Settings) -> tuple[Prompt, Settings]:
+    """What a text is, however many of its tokens are asked for: what it begins with, and how it goes on."""
+    return (model.config, prompt_of(model), model.most_tokens), replace(settings, steps=0)
+
+
 def course_of(model: ModelState, settings: Settings) -> Course:
     """The text that is written after the model's text; of a model that writes nothing, one without tokens.
 
-    A model that writes always writes a token, as the prompt is no longer than the context. Logits that an earlier
-    course has are not computed again.
+    A model that writes always writes a token, as the prompt is no longer than the context. A text that has been written
+    is written on, and of a shorter one the longer one's beginning is taken; where it is chosen in another way, it goes
+    on from where the two part. So a slider that is drawn back and forth writes each token once.
     """
     if why_not_write(model):
         return Course(model.config, (), (), model.most_tokens, {})
-    prompt, context = prompt_of(model), model.most_tokens
-    key = model.config, prompt, context
-    generation = generate(
-        transformer(model.config),
-        prompt,
-        settings.sampling,
-        steps=settings.steps,
-        forced=dict(settings.forced),
-        context=context,
-        when_full=settings.full,
-        earlier=latest(key),
-    )
-    for _ in generation:
-        pass
-    course = generation.course()
-    keep_latest(key, course)
-    return course
+    of_text = begin, _ = text_of(model, settings)
+    _, prompt, context = begin
+    room = context + 1 - len(prompt) if settings.full == "stop" else settings.steps
+    count = min(settings.steps, room)
+
+    def write_on(written: Course | None) -> Course:
+        generation = generate(
+            transformer(model.config),
+            prompt,
+            settings.sampling,
+            steps=count,
+            forced=dict(settings.forced),
+            context=context,
+            when_full=settings.full,
+            earlier=written or latest((begin, latest(begin))),
+        )
+        for _ in generation:
+            pass
+        return generation.course()
+
+    def is_long(written: Course | None) -> bool:
+        return model.is_heavy or count - (len(written.steps) if written else 0) > QUICK
+
+    course = grown(of_text, write_on, is_enough=lambda written: len(written.steps) >= count, heavy=is_long)
+    keep_latest(*of_text)  # of all texts after a prompt, the one that another way of choosing goes on from
+    return replace(course, steps=course.steps[:count])
 
 
-@cached()
 def beams_of(model: ModelState, width: int, steps: int) -> Beams:
-    """The texts that a beam search follows, as far as the context has room; none of a model that writes nothing."""
+    """The texts that a beam search follows, as far as the context has room; none of a model that writes nothing.
+
+    Of fewer steps than there have been, the search is the beginning of the longer one.
+    """
     if why_not_write(model):
         return Beams((), (), ())
     prompt = prompt_of(model)
     room = max(1, min(steps, model.most_tokens - len(prompt)))
-    return beam_search(transformer(model.config), prompt, width=width, steps=room)
+    search = grown(
+        ("beams", model.config, prompt, width),
+        lambda _: beam_search(transformer(model.config), prompt, width=width, steps=room),
+        is_enough=lambda known: len(known.steps) >= room,
+        heavy=lambda _: model.is_heavy or room > QUICK,
+    )
+    return _until(search, room)
 
 
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """How the token of each step was chosen; where one was put, how it would have been."""
-
-    numbers: NDArray[np.float64]
-    """A row per step: the random number, where the token begins and ends on the cumulative bar, its rank from 0; how
-    many tokens top-k, top-p and min-p left; its probability before and after the cuts; then of each candidate its id,
-    logit, probability, final probability, and which filter cut it (0: none). Candidates that there are not have the id
-    -1."""
-
-    totals: NDArray[np.float64]
-    """The sum of the final probabilities of all tokens at each step."""
-
-    @property
-    def ranks(self) -> NDArray[np.float64]:
-        """The rank of each token among all, from 0."""
-        return self.numbers[:, 3]
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """The probability of each token before the cuts."""
-        return self.numbers[:, 7]
-
-    @property
-    def finals(self) -> NDArray[np.float64]:
-        """The probability of each token after the cuts."""
-        return self.numbers[:, 8]
-
-    def candidates(self, step: int) -> NDArray[np.float64]:
-        """A row per candidate of a step: id, logit, probability, final probability, and which filter cut it."""
-        rows = self.numbers[step, OF_STEP:].reshape(ROWS, OF_ROW)
-        return rows[rows[:, 0] >= 0]
-
-
-def draw_of(step: Step, sampling: Sampling) -> Draw:
-    """How the token of a step was chosen, or would have been if none had been put there."""
-    return draw(step.logits, sampling, step.number)
-
-
-@cached()
-def steps_of(model: ModelState, settings: Settings) -> Steps:
-    """How the token of each step was chosen."""
-    rows, totals = [], []
-    for step in course_of(model, settings).steps:
-        drawn = draw_of(step, settings.sampling)
-        rows.append(_of_step(drawn, step.token))
-        totals.append(float(drawn.final.sum()))
-    return Steps(np.array(rows).reshape(len(rows), OF_STEP + ROWS * OF_ROW), np.array(totals))
-
-
-def _of_step(drawn: Draw, token: int) -> NDArray[np.float64]:
-    order = drawn.order.numpy()
-    rank = int((order == token).nonzero()[0][0])
-    end = float(drawn.cumulative[rank]) if rank < len(drawn.cumulative) else 1.0
-    begin = float(drawn.cumulative[rank - 1]) if 0 < rank <= len(drawn.cumulative) else float(rank > 0)
-    left = drawn.left.top_k, drawn.left.top_p, drawn.left.min_p
-    ranks = np.arange(min(ROWS, len(order)))
-    if rank not in ranks:
-        ranks[-1] = rank
-    ids = order[ranks]
-    candidates = np.zeros((ROWS, OF_ROW))
-    candidates[:, 0] = -1
-    candidates[: len(ids), 0] = ids
-    for column, values in enumerate((drawn.logits, drawn.probabilities, drawn.final), 1):
-        candidates[: len(ids), column] = values.numpy()[ids]
-    is_cut = ranks >= np.array(left)[:, None]  # (filter, candidate)
-    candidates[: len(ids), 4] = np.where(is_cut.any(0), is_cut.argmax(0) + 1, 0)
-    about = [drawn.number, begin, end, rank, *left, float(drawn.probabilities[token]), float(drawn.final[token])]
-    return np.concatenate([about, candidates.ravel()])
+def _until(search: Beams, count: int) -> Beams:
+    """The search as it was after so many steps; no text of it has ended."""
+    last = search.steps[count - 1]
+    texts = [search.tokens_of(count - 1, number) for number in range(len(last.beams))]
+    written = [Written(text, beam.score, beam.score / count) for text, beam in zip(texts, last.beams, strict=True)]
+    return Beams(search.prompt, search.steps[:count], tuple(sorted(written, key=lambda text: -text.rating)))

@@ -10,8 +10,16 @@ from numpy.typing import NDArray
 
 from tfm_core import Course
 from tfm_core.language.lab_gpt import NAME
-from tfm_ui.lenses.generate.courses import Settings, Steps, course_of, prompt_of, settings_of, steps_of, why_not_write
+from tfm_ui.lenses.generate.courses import (
+    Settings,
+    course_of,
+    in_a_tick,
+    prompt_of,
+    settings_of,
+    why_not_write,
+)
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
+from tfm_ui.lenses.generate.steps import Steps, steps_of
 from tfm_ui.live.script import Code, config_of, tokenizer_of
 from tfm_ui.page import controls
 from tfm_ui.page.drawing import Drawing
@@ -105,6 +113,15 @@ class CoursePanel(GeneratePanel):
     def lengths(self) -> list[int]:
         """How many tokens there are before each step: all that the context holds."""
         return [len(self.course.prompt) + step.number - step.begin for step in self.course.steps]
+
+    @property
+    def new_tokens(self) -> int:
+        """How many tokens are written at most, where nothing is known of the text yet."""
+        return self.settings.steps
+
+    @property
+    def slow(self) -> bool:
+        return not in_a_tick(self.model.config, self.new_tokens)
 
     @property
     def layer(self) -> int:

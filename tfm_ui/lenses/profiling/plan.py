@@ -20,6 +20,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NO_CONFIGURATION = "There is no configuration to show. Open “Configurations” above and write one line: 64, 4, 2, 50."
+Shape = tuple[tuple[str, Any], ...]  # fields of `Size`, and their values
 LARGEST = 65536  # of each number in the text box
 # The default plan takes a minute on a rented core; three let it fit where cores are slow. With two gigabytes, and as
 # much again for what an estimate overlooks, a server of eight keeps the rest for its visitors.
@@ -40,7 +41,8 @@ def plan_of_rows(model: ModelState, state: ProfilingState) -> Plan | None:
 
 def plan_of_lengths(model: ModelState, state: ProfilingState) -> Plan | None:
     """The sidebar's model at several lengths; None if it can have none of them."""
-    rows = tuple(_row(model, state, length) for length in lengths_of(model, state)[0])
+    shape = _shape_of(model, state)
+    rows = tuple(_row(shape, state.target, length) for length in lengths_of(model, state)[0])
     return Plan(rows, setup_of(state)) if rows else None
 
 
@@ -93,18 +95,26 @@ def why_no_row(model: ModelState, state: ProfilingState) -> str:
 
 def lengths_of(model: ModelState, state: ProfilingState) -> tuple[list[int], dict[int, str]]:
     """The lengths of the view "length" that are within the budget; and what each of the others would need."""
-    within: list[int] = []
+    within, left_out = _lengths(_shape_of(model, state), state.target, setup_of(state), state.longest)
+    return list(within), dict(left_out)
+
+
+# Ten places of a page ask for them, and whatever seed and text the sidebar has: worked out anew each time they were the
+# half of its words and pictures.
+@lru_cache(maxsize=256)
+def _lengths(shape: Shape, target: str, setup: Setup, longest: int) -> tuple[tuple[int, ...], Mapping[int, str]]:
+    rows: list[Row] = []
     left_out = {}
-    for length in (length for length in LENGTHS if length <= state.longest and not why_not(model, state, length)):
-        plan = Plan(tuple(_row(model, state, n) for n in (*within, length)), setup_of(state))
-        of_all = needs(plan)
+    for length in (length for length in LENGTHS if length <= longest and not _why_not(shape, target, length)):
+        row = _row(shape, target, length)
+        of_all = needs(Plan((*rows, row), setup))
         if of_all.bytes > BUDGET.bytes:
             left_out[length] = in_bytes(of_all.bytes)
         elif of_all.seconds > BUDGET.seconds:
             left_out[length] = in_seconds(of_all.seconds)
         else:
-            within.append(length)
-    return within, left_out
+            rows.append(row)
+    return tuple(row.size.seq_len for row in rows), left_out
 
 
 def beyond_budget(left_out: Mapping[int, str]) -> str:
@@ -118,39 +128,49 @@ def beyond_budget(left_out: Mapping[int, str]) -> str:
 
 def why_no_length(model: ModelState, state: ProfilingState) -> str:
     """Why some lengths, or all, cannot be: the first reason; "" where all can."""
-    reasons = (why_not(model, state, length) for length in LENGTHS if length <= state.longest)
+    shape = _shape_of(model, state)
+    reasons = (_why_not(shape, state.target, length) for length in LENGTHS if length <= state.longest)
     return next(filter(None, reasons), "")
 
 
 def why_not(model: ModelState, state: ProfilingState, length: int) -> str:
     """Why the sidebar's model cannot run at a length with the target of the view "length"; "" if it can."""
+    return _why_not(_shape_of(model, state), state.target, length)
+
+
+@lru_cache(maxsize=4096)
+def _why_not(shape: Shape, target: str, length: int) -> str:
     try:
-        row = _row(model, state, length)
+        row = _row(shape, target, length)
     except ValueError as problem:
         words = str(problem)
         return f"{words[:1].upper()}{words[1:]}."
     return TARGETS[row.target].lacks(row.size)
 
 
-def _row(model: ModelState, state: ProfilingState, length: int) -> Row:
+def _row(shape: Shape, target: str, length: int) -> Row:
     """The sidebar's model at a length.
 
     Raises:
         ValueError: where it cannot be so long.
     """
-    size = size_of_sidebar(model)
-    return Row(state.target, replace(size, seq_len=length, batch=state.length_batch, **kind_of(model, state)))
+    return Row(target, Size(seq_len=length, **dict(shape)))
+
+
+def _shape_of(model: ModelState, state: ProfilingState) -> Shape:
+    """The sidebar's model without a length."""
+    kind = kind_of(model, state)
+    return tuple((_sizes_of_sidebar(model) | kind | {"batch": state.length_batch}).items())
+
+
+def _sizes_of_sidebar(model: ModelState) -> dict[str, Any]:
+    """The numbers of the sidebar's model, beside its length: fields of `Size`."""
+    return {name: getattr(model, name) for name in ("d_model", "num_heads", "num_layers", "d_ff")}
 
 
 def size_of_sidebar(model: ModelState) -> Size:
     """The sidebar's model at the length of its text."""
-    return Size(
-        d_model=model.d_model,
-        num_heads=model.num_heads,
-        num_layers=model.num_layers,
-        seq_len=model.length,
-        d_ff=model.d_ff,
-    )
+    return Size(seq_len=model.length, **_sizes_of_sidebar(model))
 
 
 def sizes_of(text: str, batch: int, kind: Mapping[str, Any] | None = None) -> tuple[list[Size], list[str]]:

@@ -13,12 +13,12 @@ from torch import Tensor
 
 from tfm_core import POSITIONAL, TrainingConfig, Transformer, TransformerConfig
 from tfm_core.training.decoding import Decoded, decode_greedily
-from tfm_core.training.examples import probes
 from tfm_core.training.networks import network
 from tfm_core.training.scores import pattern_score
 from tfm_core.training.tasks.order import START
 from tfm_core.training.tasks.task import Examples
 from tfm_ui.lenses.training import row_controls
+from tfm_ui.lenses.training.left_out import probes_of
 from tfm_ui.lenses.training.panels import RunPanel, held_out_needs
 from tfm_ui.lenses.training.runs import shown_run, tokens_of
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
@@ -51,7 +51,7 @@ def longest(config: TrainingConfig) -> int:
 
 def source_of(config: TrainingConfig, typed: str) -> tuple[tuple[int, ...], str]:
     """The source's ids, and why the typed text is not read, in a sentence; "" if it is."""
-    example = tuple(probes(config).source[0].tolist())
+    example = tuple(probes_of(config.task).source[0].tolist())
     words = typed.split()
     if not words:
         return example, ""

@@ -243,7 +243,10 @@ def smoothed(losses: Tensor, most: int) -> tuple[list[int], list[float], int]:
     apart = max(1, -(-len(losses) // most))
     every = min(max(AT_LEAST, apart), len(losses))
     ends = list(range(len(losses), every - 1, -apart))[::-1] if every else []
-    return ends, [losses[end - every : end].mean().item() for end in ends], every
+    if not ends:
+        return [], [], every
+    windows = losses.unfold(0, every, 1)[[end - every for end in ends]]  # (mean, step)
+    return ends, windows.mean(1).tolist(), every
 
 
 def line_of_losses(run: Run, most: int, name: str, colour: str) -> Line:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.lenses.generate.examples import LAB, RANDOM
-from tfm_ui.lenses.generate.courses import QUICK, ROWS
+from tfm_ui.lenses.generate.courses import QUICK
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.steps import ROWS
 from tfm_ui.lenses.generate.write.look import LIKELIEST, Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live import cache
@@ -61,6 +62,7 @@ def test_a_long_text_asks_for_the_slow_lane_and_a_short_text_does_not():
     cache.clear()
     with use_turn(TurnElsewhere(heavy=False)):
         assert len(Write(LAB, GenerateState(steps=QUICK)).course.steps) == QUICK
+        cache.clear()  # else a single token is written on
         longer = Write(LAB, GenerateState(steps=QUICK + 1))
         for numbers in (lambda: longer.steps, lambda: longer.course):
             with pytest.raises(SlowLaneNeeded):

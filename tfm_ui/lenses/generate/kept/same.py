@@ -9,9 +9,9 @@ import torch
 from tfm_core import Course, Sampling, Transformer, TransformerConfig, generate
 from tfm_core.generation.costs import step_flops
 from tfm_core.generation.sampling import next_token
-from tfm_ui.lenses.generate.courses import Settings, course_of
+from tfm_ui.lenses.generate.courses import QUICK, Settings, course_of, text_of
 from tfm_ui.lenses.generate.panel import CoursePanel
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import grown
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
 from tfm_ui.pictures import lines
@@ -44,11 +44,23 @@ def once_more(
     return tokens, differences
 
 
-@cached()
 def without_cache(model: ModelState, settings: Settings) -> tuple[list[int], list[float]]:
-    """What `once_more` tells of the steps that are compared."""
+    """What `once_more` tells of the steps that are compared; of a text that has been written on, of its new steps."""
     course = course_of(model, settings)
-    return once_more(transformer(model.config), course, settings.sampling, compared(model, course))
+    numbers = compared(model, course)
+
+    def look_on(known: Mapping[int, tuple[int, float]] | None) -> Mapping[int, tuple[int, float]]:
+        new = [number for number in numbers if number not in (known or {})]
+        pairs = zip(*once_more(transformer(model.config), course, settings.sampling, new), strict=True)
+        return {**(known or {}), **dict(zip(new, pairs, strict=True))}
+
+    by_step = grown(
+        ("without the cache", *text_of(model, settings)),
+        look_on,
+        is_enough=lambda known: known.keys() >= set(numbers),
+        heavy=lambda known: model.is_heavy or len(set(numbers) - (known or {}).keys()) > QUICK,
+    )
+    return [by_step[number][0] for number in numbers], [by_step[number][1] for number in numbers]
 
 
 def compared(model: ModelState, course: Course) -> Sequence[int]:

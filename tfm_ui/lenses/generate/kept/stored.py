@@ -25,7 +25,6 @@ from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import around_zero
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 from tfm_ui.text.token_labels import named
 
@@ -107,9 +106,9 @@ def stored(*, config: TransformerConfig, tokens: Sequence[int], layer: int) -> t
 
 
 @cached()
-def fresh_matrices(model: ModelState, tokens: tuple[int, ...], layer: int) -> tuple[Tensor, Tensor]:
-    """Keys and values of one pass over these tokens, (token, d_model) each."""
-    return side_by_side(stored_by(transformer(model.config), tokens), layer, len(tokens))
+def stored_at_once(config: TransformerConfig, tokens: tuple[int, ...]) -> KeyValueCache:
+    """What one pass over these tokens stores, in all layers."""
+    return stored_by(transformer(config), tokens)
 
 
 class Kept(CoursePanel):
@@ -198,7 +197,7 @@ class Kept(CoursePanel):
     @cached_property
     def difference(self) -> float:
         """The largest one between the last context's keys and values and those of one pass over all of it."""
-        fresh = fresh_matrices(self.model, self.last_tokens, self.layer)
+        fresh = side_by_side(stored_at_once(self.model.config, self.last_tokens), self.layer, len(self.last_tokens))
         pairs = zip(self.matrices(self.begins[-1]), fresh, strict=True)
         return max(float((ours - theirs).abs().max()) for ours, theirs in pairs)
 

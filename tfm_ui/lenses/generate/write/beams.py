@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tfm_core import Beams as Search
 from tfm_core import Sampling, Transformer, TransformerConfig, beam_search
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.courses import Settings, beams_of, course_of
+from tfm_ui.lenses.generate.courses import OF_A_BEAM_STEP, Settings, beams_of, course_of, in_a_tick
 from tfm_ui.lenses.generate.panel import GeneratePanel, replay, tokenizer_itself
 from tfm_ui.live.script import config_of, script
 from tfm_ui.pictures import figures
@@ -64,6 +64,10 @@ class Beams(GeneratePanel):
     def search(self) -> Search:
         """The whole search."""
         return beams_of(self.model, self.state.width, self.state.steps)
+
+    @property
+    def slow(self) -> bool:
+        return not in_a_tick(self.model.config, OF_A_BEAM_STEP * self.state.steps)
 
     @property
     def best(self) -> str:

@@ -29,7 +29,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
-LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `courses.ROWS`
+LIKELIEST = 8  # tokens of the distribution that are drawn; fewer than `steps.ROWS`
 TOO_SHORT = "Nothing was written after more than two tokens."
 
 

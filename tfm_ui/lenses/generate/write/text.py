@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tfm_core import Draw, Sampling, Transformer, TransformerConfig, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_core.model.tokens import Tokenizer
-from tfm_ui.lenses.generate.courses import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.lenses.generate.panel import CoursePanel, replay, tokenizer_itself
 from tfm_ui.lenses.generate.state import as_text
+from tfm_ui.lenses.generate.steps import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Content, Header
@@ -94,6 +94,12 @@ class Write(CoursePanel):
             return None
         before = {step + 1: token for step, token in self.settings.forced[:-1]}
         return Write(self.model, replace(self.state, forced=as_text(before)))
+
+    @property
+    def new_tokens(self) -> int:
+        """Those of the text beside it, too, which is another one from the last token on that was put there."""
+        steps, forced = self.settings.steps, self.settings.forced
+        return 2 * steps - forced[-1][0] if forced else steps
 
     @property
     def text(self) -> str:

@@ -10,10 +10,11 @@ import pandas as pd
 from tfm_core import TrainingConfig
 from tfm_core.training.baselines import Baseline, baselines, logistic_regression, naive_bayes, trained_on
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import EVALUATED, FINAL, held_out, held_out_count
+from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
+from tfm_ui.lenses.training.left_out import were_left_out
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
 from tfm_ui.lenses.training.runs import dated, measured_on, run_of
 from tfm_ui.live.cache import cached, never
@@ -232,11 +233,9 @@ class Classify(RunPanel):
 
     def laws(self) -> Mapping[str, bool]:
         """Whether held-out sequences were left out of training, and whether the first loss is one of guessing."""
-        task = self.config.about
-        left_out = bool(task.split(held_out(self.config, FINAL).source).all())
         return {
-            "no held-out sequence was trained on": left_out,
-            **before_training(task, self.trained.points[0] if self.trained else None),
+            "no held-out sequence was trained on": were_left_out(self.config.task, FINAL),
+            **before_training(self.config.about, self.trained.points[0] if self.trained else None),
         }
 
     def recipe(self) -> str:

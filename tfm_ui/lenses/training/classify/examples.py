@@ -126,6 +126,7 @@ class AnswersPanel(RunPanel):
     sources = (answers_with,)
     canvas = MAPS
     shape = ""
+    slow = True  # a pass over all held-out examples, 30 ms
 
     @cached_property
     def answers(self) -> Answers:

@@ -12,13 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_core import TrainingConfig
-from tfm_core.training.examples import EVALUATED, held_out, probes
+from tfm_core.training.examples import EVALUATED
 from tfm_core.training.run import Point, Run
-from tfm_core.training.scores import chance, pattern_score
+from tfm_core.training.scores import pattern_score
 from tfm_core.training.tasks.task import Pattern
 from tfm_core.training.train import train
 from tfm_ui.lenses.training.learn import weights
 from tfm_ui.lenses.training.learn.maps import LEARN, AttentionRow, rows_of
+from tfm_ui.lenses.training.left_out import probes_of, score_by_chance, were_left_out
 from tfm_ui.lenses.training.panels import RunPanel, before_training, line_of_losses
 from tfm_ui.lenses.training.runs import dated, is_under_way, measured_on, tokens_of
 from tfm_ui.pictures import chart, lines
@@ -143,8 +144,7 @@ class Learn(RunPanel):
         who, name = f"Head {head.head} of layer {head.layer}", head.pattern.name
         if head.pattern.even:
             return f"{who} spreads its weight over “{name}”: evenness {formats.weight(head.score)} of 1."
-        causal = self.config.about.architecture != "encoder"
-        by_chance = chance(head.pattern, held_out(self.config, EVALUATED), causal=causal)
+        by_chance = score_by_chance(self.config.task, self.config.about.patterns.index(head.pattern))
         if head.score < max(CLEAR, 2 * by_chance):
             return (
                 f"No head looks clearly at “{name}”: the most that one puts there is {formats.weight(head.score)}, and "
@@ -176,7 +176,7 @@ class Learn(RunPanel):
     def laws(self) -> Mapping[str, bool]:
         """What must hold of the maps on screen, of the beginning, and of what was held out."""
         task, sums = self.config.about, [maps.sum(-1) for maps in self.run.maps.values()]
-        left_out = bool(task.split(held_out(self.config, EVALUATED).source).all())
+        left_out = were_left_out(self.config.task, EVALUATED)
         laws = {"no held-out example was trained on": left_out, **before_training(task, self.run.points[0])}
         if sums:
             laws["rows of weights sum to 1"] = all(bool((rows - 1).abs().max() < 1e-5) for rows in sums)
@@ -193,7 +193,7 @@ class Learn(RunPanel):
         """The curves, the maps of one example at each snapshot, and what was measured and said there."""
         config, run, task = self.config, self.run, self.config.about
         probe = self.state.probe - 1
-        example = probes(config)[probe : probe + 1]
+        example = probes_of(config.task)[probe : probe + 1]
         rows = rows_of(config, example) if run.maps else []
         by_step = {point.step: point for point in run.points}
         points = [by_step[step] for step in run.snapshots if step in by_step]
