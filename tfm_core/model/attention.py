@@ -18,12 +18,12 @@ from tfm_core.model.attention_inputs import check_inputs
 from tfm_core.model.linear_attention import causal_and_visible, linear_attention, linear_attention_weights
 from tfm_core.model.recording import Tapped
 from tfm_core.model.scaled_dot_product import (
+    attended_alone,
     attention_scores,
     attention_weights,
     fused_attention,
     gathered_alone,
     mask_scores,
-    weights_alone,
 )
 from tfm_core.model.stored import Stored
 from tfm_core.model.unfilled import Linear
@@ -144,7 +144,10 @@ class MultiHeadAttention(Tapped):
             masked = self.tap("masked_scores", mask_scores(scores, mask))
             weights = self.tap("weights", attention_weights(masked, mask))
         elif self.wanted("weights") or written:
-            weights = self.tap("weights", weights_alone(q, k, mask, bias=bias))
+            gathered, computed = attended_alone(q, k, v, mask, bias=bias)
+            weights = self.tap("weights", computed)
+            if weights is computed and not dropout:  # nobody has changed them
+                return gathered
         else:
             return gathered_alone(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v

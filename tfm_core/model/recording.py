@@ -106,9 +106,10 @@ class _Recorder:
         self._met[site] = None
         if self._kept[site]:
             self.trace._tensors[site] = tensor
-        for pattern, watch in self.watches.items():
-            if fnmatchcase(site, pattern):
-                watch(site, tensor)
+        if self.watches:
+            for pattern, watch in self.watches.items():
+                if fnmatchcase(site, pattern):
+                    watch(site, tensor)
 
     def check_names(self) -> None:
         """Refuse a name that no site of the model answered to: a typo must not look like an empty result."""
@@ -136,7 +137,8 @@ def tap(site: str, tensor: Tensor) -> Tensor:
     """
     recorders = _recorders.get()
     for recorder in recorders:
-        tensor = recorder.edit(site, tensor)
+        if recorder.edits:
+            tensor = recorder.edit(site, tensor)
     for recorder in recorders:
         recorder.keep(site, tensor)
     return tensor
