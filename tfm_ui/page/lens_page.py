@@ -29,12 +29,16 @@ def show(lens: Lens) -> None:
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))
-    (frame.fragment(lens.name, _show_view) if has_controls else _show_view)(lens, model)
+    show_view = partial(_show_view, lens)
+    if has_controls:
+        frame.fragment(lens.name, show_view)()
+    else:
+        show_view(model)
 
 
 @kept_together()
 def _show_view(lens: Lens, model: ModelState) -> None:
-    """Draw the visible view. A change of the lens's controls runs only this function."""
+    """Draw the visible view. A change of the lens's controls, or of the model's seed, runs only this function."""
     controls.apply_requested()
     follow.nothing_follows()  # until the pictures are there
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
