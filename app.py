@@ -9,8 +9,8 @@ import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
-from tfm_ui.page import frame, present, present_bar, reconnect, sidebar
-from tfm_ui.server import logs, pool_member, start
+from tfm_ui.page import frame, present, present_bar, reconnect, sidebar, spoken
+from tfm_ui.server import logs, page_words, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 from tfm_ui.server.http_protocol import bound_heads
 from tfm_ui.server.link_preview import LinkPreview
@@ -54,6 +54,7 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     allow_local_names()
     shared.begin()
     pool_member.prepare()
+    spoken.computed_by(page_words.ask)
     logs.set_up()
     # `route` tells Streamlit the pages before the first request; otherwise a link to /heads as the very first request
     # would be answered with "Page not found". Streamlit's warning that no script is running is expected here.

@@ -37,6 +37,7 @@ def test_trained_weights_fix_the_model_and_random_ones_bring_back_what_was_chose
     app = start()
     for name, value in CHOSEN.items():
         widget(app, name).set_value(value).run()
+        app.run()  # all of the page, as some controls run only what the lens draws
     widget(app, "d_ff").set_value(40).run()
     before = shown(app)
     widget(app, "weights").set_value("reverse").run()

@@ -9,8 +9,12 @@ import pytest
 from tests.explanations import without_explanations
 from tests.pages.test_app import component_data, start, widget
 from tfm_ui.lenses import lenses
-from tfm_ui.pictures.registry import content_of
+from tfm_ui.page import spoken
+from tfm_ui.pictures.registry import content_of, read
+from tfm_ui.server import page_words
+from tfm_ui.server.packed import packed
 from tfm_ui.server.page_runs import is_name
+from tfm_ui.visitors.compute_limiter import Busy
 
 PLACE = re.compile(r'<(\w+)(?:[^>]*) data-words="(\w+)"[^>]*>(.*?)</\1>')
 LABELS = {"facts_label"}  # in Streamlit's own elements
@@ -70,6 +74,42 @@ def test_what_travels_is_what_the_page_writes_and_no_widget_has_a_name_that_is_r
     page, with_pictures = without_time(written(app)), without_time(travelling(app))
     assert page.keys() >= {place for place in with_pictures if with_pictures[place]} - LABELS
     assert page == {place: with_pictures[place] for place in page}
+
+
+class Packing:
+    """A pool that computes here, in place of workers, and notes what it was asked."""
+
+    is_started = True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def ask(self, question) -> bytes:
+        self.asked += question.names
+        return packed(question.turn, question.names, read(question.names, question.query))
+
+
+@pytest.mark.parametrize(("lens", "view"), QUESTIONS)
+def test_a_page_whose_words_a_worker_has_computed_is_the_same(lens, view, monkeypatch):
+    alone = without_time(written(opened(lens, QUESTIONS[lens, view])))
+    pool = Packing()
+    monkeypatch.setattr(page_words, "POOL", pool)
+    monkeypatch.setattr(spoken, "_ask", page_words.ask)
+    app = opened(lens, QUESTIONS[lens, view])
+    assert not app.exception
+    assert set(pool.asked) == {f"{lens}.words"}
+    assert without_time(written(app)) == alone
+
+
+def test_a_page_computes_its_words_where_no_worker_can_tell(monkeypatch):
+    def busy(question) -> bytes:
+        raise Busy("The server is busy.")
+
+    alone, pool = without_time(written(start("heads"))), Packing()
+    monkeypatch.setattr(pool, "ask", busy)
+    monkeypatch.setattr(page_words, "POOL", pool)
+    monkeypatch.setattr(spoken, "_ask", page_words.ask)
+    assert without_time(written(start("heads"))) == alone
 
 
 @pytest.mark.parametrize("weights", ["reverse", "authors"])

@@ -14,15 +14,30 @@ from streamlit.errors import StreamlitAPIException
 
 from tfm_ui.page import undo
 from tfm_ui.page.notices import dismiss, notify
-from tfm_ui.state.fields import Choice, Field, Flag, Limits, Number, State, Text, Whole, controls_of, held_by
+from tfm_ui.state.fields import (
+    Choice,
+    Field,
+    Flag,
+    Limits,
+    Number,
+    State,
+    Text,
+    Whole,
+    alone_in,
+    controls_of,
+    held_by,
+)
 from tfm_ui.state.links import as_text, read_link
 from tfm_ui.streamlit_private.containers import DeltaGenerator
+from tfm_ui.streamlit_private.script_run import page_here
 
 S = TypeVar("S", bound=State)
 
 # Keys of the session state. They start with an underscore, which no parameter of a link does.
 KNOWN, PAGE, REQUESTED = "_known", "_page", "_requested"
 BEFORE, KEPT = "_before", "_kept"  # the prefixes of the previous run's page; the last values of all held fields
+# The page that is on screen, by Streamlit's name for it; "" if parts of it are still to be drawn anew.
+DRAWN = "_drawn"
 # The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
 HEARD = "_heard"
 FOOT = "foot"  # the fragment at the foot of the page, which says what Undo would take back
@@ -37,6 +52,7 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
     known: dict[str, type[State]] = st.session_state.setdefault(KNOWN, {})
     if not prefix:  # the model's fields come first, on every page
         st.session_state[BEFORE] = st.session_state.get(PAGE, [])
+        st.session_state[DRAWN] = ""
     st.session_state[PAGE] = ["", prefix] if prefix else [""]
     if prefix in known and prefix not in st.session_state[BEFORE]:
         _come_back(state, prefix)
@@ -53,6 +69,11 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
         known[prefix] = state  # only now: another act may end the run at any of these, and then the next run corrects
         if corrections:
             st.rerun()  # with the corrected link: Streamlit takes the values and shows them in the address bar
+
+
+def all_is_drawn() -> None:
+    """Note that the whole page has been drawn. Call it at the end of a run of the page."""
+    st.session_state[DRAWN] = page_here()
 
 
 def states() -> list[tuple[State, str]]:
@@ -109,17 +130,25 @@ def _changed(key: str, field: Field, prefix: str) -> None:
     if isinstance(field, Text) and len(text := st.session_state[key]) > field.max_chars:
         st.session_state[key] = text[: field.max_chars]
         notify(f"{field.label}: of {len(text)} characters the first {field.max_chars} are taken.")
-    _run_again(prefix)
+    if prefix:
+        _run_again(prefix)
+    elif key in alone_in(st.session_state[KNOWN][""]):
+        undo.shown(key, st.session_state[key])  # its control is not drawn anew
+        _run_again(st.session_state[PAGE][-1])
+    else:
+        st.session_state[DRAWN] = ""
 
 
 def _run_again(prefix: str) -> None:
     """Run only the lens's fragment and the foot, which says what Undo takes back, after a lens's control has changed.
 
-    The fragment's key is the prefix without "_". If there is no fragment with that key, the whole page runs.
+    The fragment's key is the prefix without "_". If there is no fragment with that key, the whole page runs. So it does
+    if this change has ended a run of all of it, or comes with another page: the fragments are those of the page before.
     """
-    if prefix:
-        with suppress(StreamlitAPIException):
-            st.rerun([prefix.removesuffix("_"), FOOT])
+    if page_here() != st.session_state.get(DRAWN):
+        st.rerun()
+    with suppress(StreamlitAPIException):
+        st.rerun([prefix.removesuffix("_"), FOOT])
 
 
 def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
@@ -184,8 +213,11 @@ def set_without_undo(prefix: str, **values: Any) -> None:
 
 
 def _request(changes: Mapping[str, Any]) -> None:
+    known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
     for key, value in changes.items():
         undo.shown(key, value)
+    if "" in known and not changes.keys().isdisjoint(defaults(known[""], "")):
+        st.session_state[DRAWN] = ""
     st.session_state[REQUESTED] = st.session_state.get(REQUESTED, {}) | changes  # last, so that it is all or nothing
 
 

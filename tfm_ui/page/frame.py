@@ -84,12 +84,15 @@ def in_turn(draw: Callable[P, None], *, heavy: bool = False) -> Callable[P, None
     return drawn
 
 
-def fragment(key: str, draw: Callable[P, None]) -> Callable[P, None]:
-    """Make a function a fragment with this key: a change of the lens's controls runs only this part of the page."""
+def fragment(key: str, draw: Callable[[ModelState], None]) -> Callable[[], None]:
+    """Make a function a fragment with this key: a change of the lens's controls runs only this part of the page.
 
-    @wraps(draw)
-    def drawn(*args: P.args, **more: P.kwargs) -> None:
-        in_turn(draw, heavy=model().is_heavy)(*args, **more)
+    It is handed the model as it is at each run: of some fields of the model a change runs nothing else, either.
+    """
+
+    def drawn() -> None:
+        now = model()
+        in_turn(draw, heavy=now.is_heavy)(now)
 
     return st.fragment(key=key)(drawn)
 
@@ -120,3 +123,4 @@ def foot(pages: Sequence[st.Page], page: st.Page) -> None:
                 if 0 <= other < len(pages):
                     st.page_link(pages[other], label=arrow.format(pages[other].title))
     sidebar.tools()
+    controls.all_is_drawn()

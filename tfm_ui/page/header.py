@@ -9,6 +9,7 @@ import streamlit as st
 
 from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
+from tfm_ui.page.spoken import Spoken
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
@@ -78,18 +79,17 @@ def _buttons(
             st.button(name, on_click=partial(opens, view), type=kind, icon=on_this, key=f"{begins}{view}")
 
 
-def facts(model: ModelState, this_pass: Pass | None, *, beside: str = "") -> None:
+def facts(model: ModelState, of_pass: Callable[[], Pass | None], spoken: Spoken, *, beside: str = "") -> None:
     """Draw the facts about the model: a short line, which unfolds to all of them.
 
     Args:
         model: the model's state.
-        this_pass: the model's pass, if the page shows it.
+        of_pass: returns the model's pass, if the page shows it.
+        spoken: what the page says.
         beside: what to call the model if the page is about others.
     """
     with st.popover(label(model, beside), icon=icon_of(model), type="tertiary", key="_facts"):
-        rows = "".join(
-            f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in all_facts(model, this_pass).items()
-        )
+        rows = spoken.facts(lambda: all_facts(model, of_pass()))
         st.html(f'<dl class="facts_list" data-words="facts">{rows}</dl>')
 
 

@@ -1,6 +1,7 @@
 """Draws the page of a lens: header, question, the knobs of the visible view, its main picture, and what refines it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,12 @@ from tfm_ui.live.memory import is_large
 from tfm_ui.page import controls, controls_line, follow, frame, header, question_row, words
 from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
+from tfm_ui.page.spoken import Spoken
 from tfm_ui.pictures.panel import Block, panels_in
+from tfm_ui.pictures.registry import States, query_of
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.glossary import explained
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
@@ -29,12 +31,16 @@ def show(lens: Lens) -> None:
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))
-    (frame.fragment(lens.name, _show_view) if has_controls else _show_view)(lens, model)
+    show_view = partial(_show_view, lens)
+    if has_controls:
+        frame.fragment(lens.name, show_view)()
+    else:
+        show_view(model)
 
 
 @kept_together()
 def _show_view(lens: Lens, model: ModelState) -> None:
-    """Draw the visible view. A change of the lens's controls runs only this function."""
+    """Draw the visible view. A change of the lens's controls, or of the model's seed, runs only this function."""
     controls.apply_requested()
     follow.nothing_follows()  # until the pictures are there
     state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
@@ -59,16 +65,23 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             state = _knobs(lens, view, model, partial(header.draw_choice, lens.choices(name), name, opens))
         with question:  # only now: a link's values are known when their controls have been drawn
             question_row.draw(lens, model, state)
+        running = st.container(key="running")  # says that it is, over the page and not in its flow
+        with running, _waiting(view, model, state):
+            says, _ = words.names(lens)
+            spoken = Spoken.asked([says], query_of(((model, ""), (state, lens.prefix))))
         if view.may_read_another:
-            _what_is_read(view.reads_instead(model, state))
+            _what_is_read(spoken.html("read_instead", lambda: view.reads_instead(model, state)))
         with place:
             if view.badge:
-                header.badge(view.badge(model, state))
+                header.badge(spoken.plain("badge", partial(view.badge, model, state)))
             elif view.uses_model:
-                header.facts(model, passes.run(model) if view.reads_pass else None, beside=lens.beside)
+                of_pass = partial(passes.run, model) if view.reads_pass else lambda: None
+                header.facts(model, of_pass, spoken, beside=lens.beside)
             else:
                 header.no_model()
-        _pictures(lens, view, model, state)
+        with running, _waiting(view, model, state):
+            blocks = _computed(view, model, state, spoken)
+        _pictures(lens, blocks, ((model, ""), (state, lens.prefix)), spoken)
 
 
 def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
@@ -89,33 +102,34 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable
 
 
 def _what_is_read(instead: str) -> None:
-    """Say it above the picture, in a line that is there even where nothing is said: so no picture moves."""
+    """Say it, in HTML, above the picture, in a line that is there even where nothing is said: so no picture moves."""
     with st.container(key="read_instead"):
-        st.html(f'<p class="note" data-words="read_instead">{explained(instead)}</p>')
+        st.html(f'<p class="note" data-words="read_instead">{instead}</p>')
 
 
-def _pictures(lens: Lens, view: View[Any], model: ModelState, state: LensState) -> None:
+def _pictures(lens: Lens, blocks: Sequence[Block | None], states: States, spoken: Spoken) -> None:
     """Draw the main picture, and below it what refines it."""
     stage, below = st.container(key="stage"), st.container(key="below")
-    first, *rest = blocks = _computed(view, model, state)
-    states = ((model, ""), (state, lens.prefix))
+    first, *rest = blocks
     with stage:
-        draw_blocks([first], states)
+        draw_blocks([first], states, spoken)
     with below:
-        draw_blocks(rest, states, first=1)
-    follow.let_words_follow(words.names(lens), panels_in(blocks), states)
+        draw_blocks(rest, states, spoken, first=1)
+    follow.let_words_follow(words.names(lens), panels_in(blocks), states, spoken)
 
 
-def _computed(view: View[Any], model: ModelState, state: LensState) -> Sequence[Block | None]:
-    """The view's blocks; if computing them takes seconds, that is said meanwhile, over the page and not in its flow."""
-    text, large = view.running(model, state), is_large(view.needs(model, state))
-    with (
-        st.container(key="running"),
-        st.spinner(text, show_time=True) if text else st.container(),
-        turn_to_compute(heavy=large),
-    ):
+def _waiting(view: View[Any], model: ModelState, state: LensState) -> AbstractContextManager[None]:
+    """Say, while the block runs, that it takes seconds, if it does."""
+    text = view.running(model, state)
+    return st.spinner(text, show_time=True) if text else nullcontext()
+
+
+def _computed(view: View[Any], model: ModelState, state: LensState, spoken: Spoken) -> Sequence[Block | None]:
+    """The view's blocks; if computing what they say takes seconds, it is computed now, while that is said."""
+    large = is_large(view.needs(model, state))
+    with turn_to_compute(heavy=large):
         blocks = view.shown(model, state)
-        if text or large:
+        if large or view.running(model, state):
             for panel in panels_in(blocks):
-                panel.sentence()  # a panel computes nothing before it is asked
+                spoken.plain(f"said_{panel.key}", panel.sentence)  # a panel computes nothing before it is asked
         return blocks

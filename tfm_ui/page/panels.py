@@ -13,6 +13,7 @@ from tfm_ui.page import share
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.present import presenting
 from tfm_ui.page.save_picture import save_picture
+from tfm_ui.page.spoken import Spoken
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.registry import States
 from tfm_ui.text import formats
@@ -36,31 +37,34 @@ def on_phone() -> bool:
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
-def draw_blocks(blocks: Sequence[Block | None], states: States, *, first: int = 0, within: str = "") -> None:
+def draw_blocks(
+    blocks: Sequence[Block | None], states: States, spoken: Spoken, *, first: int = 0, within: str = ""
+) -> None:
     """Draw blocks below each other, each in a place that stays where it is when others are empty.
 
     Args:
         blocks: the blocks of a view, see tfm_ui/pictures/panel.py.
         states: the states that the pictures show.
+        spoken: what the page says.
         first: the number of the first block among all blocks of the view.
         within: the beginning of the names of places in a column, see tfm_ui/page/words.py.
     """
     for number, block in enumerate(blocks, first):
         place = f"{within}{number}"
         with st.container(key=f"columns_{place}" if isinstance(block, Columns) else None):
-            _draw_block(block, states, place)
+            _draw_block(block, states, spoken, place)
 
 
-def _draw_block(block: Block | None, states: States, place: str) -> None:
+def _draw_block(block: Block | None, states: States, spoken: Spoken, place: str) -> None:
     match block:
         case Panel():
             with st.container(border=True, key=f"panel_{block.key}"):
-                draw_panel(block, states)
+                draw_panel(block, states, spoken)
         case Columns(columns, widths):
             places = st.columns(list(widths) or len(columns), gap="small")
             for number, column in enumerate(columns):
                 with places[number]:
-                    draw_blocks(column, states, within=f"{place}_{number}_")
+                    draw_blocks(column, states, spoken, within=f"{place}_{number}_")
         case Note(text, "plain"):
             st.html(f'<p class="note" data-words="note_{place}">{explained(text)}</p>')
         case Note(text, "warning", icon):
@@ -73,29 +77,29 @@ def _draw_block(block: Block | None, states: States, place: str) -> None:
             draw()
 
 
-def draw_panel(panel: Panel, states: States) -> None:
+def draw_panel(panel: Panel, states: States, spoken: Spoken) -> None:
     """Draw what a panel holds: nothing whose height an act changes stands above the picture."""
     key = panel.key
     panel.above()
     lock = ' class="lock"' if panel.locked else ""
-    name = f'<span{lock} data-words="title_{key}">{escape(panel.title)}</span>'
-    shape = f'<small data-words="shape_{key}">{escape(panel.shape)}</small>'
+    title, shape = spoken.plain(f"title_{key}", lambda: panel.title), spoken.plain(f"shape_{key}", lambda: panel.shape)
+    name = f'<span{lock} data-words="title_{key}">{escape(title)}</span>'
+    shape = f'<small data-words="shape_{key}">{escape(shape)}</small>'
     st.html(f'<div class="phead"><h2>{name} {shape}</h2></div>')
     drawing = Drawing(panel.picture_name, states, panel.on_pick, panel.slow) if panel.picture_name else None
     if drawing and (clicked := drawing.draw(key)) and panel.opens:
         panel.opens(*clicked)
     if panel.open_table and not drawing:  # then the table is the panel's picture
-        _open_table(panel)
+        _open_table(panel, spoken)
     panel.tools()
     with st.container(gap=None, key=f"words_{key}"):
-        st.html(f'<p class="said" data-words="said_{key}">{explained(panel.sentence())}</p>')
-        if laws := panel.laws():
-            marks = "".join(f"<span>{'✓' if ok else '✕'} {explained(law)}</span>" for law, ok in laws.items())
-            st.html(f'<p class="law" data-words="laws_{key}">{marks}</p>')
-        if panel.how_to_read:
-            st.html(f'<p class="how" data-words="how_{key}">{explained(panel.how_to_read)}</p>')
+        st.html(f'<p class="said" data-words="said_{key}">{spoken.html(f"said_{key}", panel.sentence)}</p>')
+        if laws := spoken.laws(f"laws_{key}", panel.laws):
+            st.html(f'<p class="law" data-words="laws_{key}">{laws}</p>')
+        if how := spoken.html(f"how_{key}", lambda: panel.how_to_read):
+            st.html(f'<p class="how" data-words="how_{key}">{how}</p>')
     if panel.open_table and drawing:
-        _open_table(panel)
+        _open_table(panel, spoken)
     with st.container(horizontal=True, gap="small", key=f"actions_{key}"):
         if not panel.open_table:
             _numbers(key, panel.table)
@@ -104,14 +108,14 @@ def draw_panel(panel: Panel, states: States) -> None:
     panel.below()
 
 
-def _open_table(panel: Panel) -> None:
+def _open_table(panel: Panel, spoken: Spoken) -> None:
     shown, key = panel.open_table, f"table_{panel.key}"
     assert shown
     drawn: dict[str, Any] = {
         "column_config": dict(shown.columns),
         "row_height": 28,
         "placeholder": "",  # of a number that there is not, as while presenting
-        "alt": panel.sentence(),
+        "alt": spoken.plain(f"said_{panel.key}", panel.sentence),
     }
     table = panel.table()
     if shown.not_on_phones and on_phone():

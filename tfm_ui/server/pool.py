@@ -17,7 +17,7 @@ from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, forker, prepare
 from tfm_ui.server.pool_worker import DeskProxy
 from tfm_ui.visitors.compute_limiter import Busy, Lane
-from tfm_ui.visitors.turn import PicturesTurn
+from tfm_ui.visitors.turn import Turn
 
 PATIENCE = 30.0  # seconds that a question waits for a worker that has ended to be replaced
 
@@ -54,7 +54,7 @@ class Question:
         request: the id of the request in the log.
     """
 
-    turn: PicturesTurn
+    turn: Turn
     names: Sequence[str]
     query: str
     request: str = ""
@@ -83,6 +83,11 @@ class Pool:
         for member in self._members:
             member.close()
         self._members = []
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there are workers to ask."""
+        return bool(self._members)
 
     def status(self) -> list[Status]:
         """The workers, as they are now."""

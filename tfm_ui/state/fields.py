@@ -207,7 +207,7 @@ class Name:
         return (name, "") if known else (default, f"there is no {self.label.lower()} of this name")
 
 
-def control(field: Field, *, default: Any, held: bool = False, local: bool = False) -> Any:
+def control(field: Field, *, default: Any, held: bool = False, local: bool = False, alone: bool = False) -> Any:
     """A dataclass field that is a control.
 
     Args:
@@ -215,8 +215,9 @@ def control(field: Field, *, default: Any, held: bool = False, local: bool = Fal
         default: its default value.
         held: no Streamlit widget shows the field: a picture or a button sets it, and only the address stores it.
         local: only the browser uses the field: the server's pictures do not depend on it.
+        alone: no other control depends on the field, so that a change of it runs only what the lens draws.
     """
-    return dataclasses.field(default=default, metadata={"control": field, "held": held, "local": local})
+    return dataclasses.field(default=default, metadata={"control": field, "held": held, "local": local, "alone": alone})
 
 
 def held_by(state: type["State"]) -> set[str]:
@@ -227,6 +228,11 @@ def held_by(state: type["State"]) -> set[str]:
 def local_to(state: type["State"]) -> set[str]:
     """The names of the fields that only the browser uses."""
     return {field.name for field in dataclasses.fields(state) if field.metadata["local"]}
+
+
+def alone_in(state: type["State"]) -> set[str]:
+    """The names of the fields on which no other control depends."""
+    return {field.name for field in dataclasses.fields(state) if field.metadata["alone"]}
 
 
 Limits = Mapping[str, Mapping[str, Any]]

@@ -57,18 +57,26 @@ class ModelState:
         held=True,
     )
     positional: str = control(
-        Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."), default="sinusoidal"
+        Choice("Positions", tuple(POSITIONAL), help="How the model is told where a token stands."),
+        default="sinusoidal",
+        alone=True,
     )
     norm: str = control(
-        Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."), default="pre"
+        Choice("Norm", NORMS, help="Before each sub-layer (pre) or after it (post, as in 2017)."),
+        default="pre",
+        alone=True,
     )
-    activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu")
+    activation: str = control(Choice("Activation", tuple(ACTIVATIONS)), default="gelu", alone=True)
     architecture: str = control(Choice("Architecture", ARCHITECTURES, help=TWO_TEXTS), default="encoder")
     causal: bool = control(
-        Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."), default=True
+        Flag("Causal: no looking ahead", help="A choice in encoders; decoders are always causal."),
+        default=True,
+        alone=True,
     )
     weights: str = control(runs.RunName("Weights"), default=RANDOM, held=True)
-    seed: int = control(Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7)
+    seed: int = control(
+        Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7, alone=True
+    )
 
     def __post_init__(self) -> None:
         for name, value in runs.shape_of(self.weights).items():  # trained weights fix these

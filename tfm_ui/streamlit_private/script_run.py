@@ -17,6 +17,12 @@ def session_here() -> str:
     return context.session_id if context else ""
 
 
+def page_here() -> str:
+    """The page that this run draws, by Streamlit's name for it; "" without a run."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.page_script_hash if context else ""
+
+
 def by_history() -> bool:
     """Whether Back or Forward has caused this run: then the address says all that the page is to show."""
     context = get_script_run_ctx(suppress_warning=True)

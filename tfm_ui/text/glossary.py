@@ -5,6 +5,7 @@ pointer shows the explanation. Words are explained in this file alone.
 """
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 GLOSSARY = {
@@ -65,7 +66,12 @@ def explained(text: str) -> str:
 
     assets/page/words.js builds the same elements of `marked`.
     """
-    return "".join(_html(piece) for piece in marked(text))
+    return html_of(marked(text))
+
+
+def html_of(pieces: Sequence[Marked]) -> str:
+    """Pieces of a text, of `marked`, as HTML, escaped."""
+    return "".join(map(_html, pieces))
 
 
 def _html(piece: Marked) -> str:

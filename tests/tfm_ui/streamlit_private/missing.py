@@ -22,6 +22,7 @@ USED = {
     "streamlit.runtime:Runtime.is_active_session": "running.py: jobs end with the last tab that waits for them",
     "streamlit.runtime:Runtime.uploaded_file_mgr": "running.py: how much memory uploads take",
     "streamlit.runtime.scriptrunner:ScriptRunContext.session_id": "script_run.py: which tab asks for a job",
+    "streamlit.runtime.scriptrunner:ScriptRunContext.page_script_hash": "script_run.py: an act of a page that is gone",
     "streamlit.runtime.scriptrunner:ScriptRunContext.is_history_navigation": "script_run.py: what Back brings back",
     "streamlit.config:is_manually_set": "options.py: no default of ours goes before what was asked for",
     "streamlit.config:set_option": "options.py: a local server has local names alone",
