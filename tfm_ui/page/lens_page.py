@@ -67,8 +67,9 @@ def _show_view(lens: Lens, model: ModelState) -> None:
             question_row.draw(lens, model, state)
         running = st.container(key="running")  # says that it is, over the page and not in its flow
         with running, _waiting(view, model, state):
-            says, _ = words.names(lens)
-            spoken = Spoken.asked([says], query_of(((model, ""), (state, lens.prefix))))
+            says, _, slow = words.names(lens)
+            names = [says, slow] if words.has_slow(panels_in(view.shown(model, state))) else [says]
+            spoken = Spoken.asked(names, query_of(((model, ""), (state, lens.prefix))))
         if view.may_read_another:
             _what_is_read(spoken.html("read_instead", lambda: view.reads_instead(model, state)))
         with place:
