@@ -1,9 +1,11 @@
 """Nobody waits for ever: crowds of visitors at the limiter, in a time that the test makes."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from itertools import count, islice
 
 import pytest
@@ -140,3 +142,23 @@ def test_nothing_is_foretold_of_who_does_not_wait():
     assert crowd.limiter.expected("192.0.2.1 a") == 0
     crowd.limiter.ask("192.0.2.1 a", Lane.PAGES)
     assert crowd.limiter.expected("192.0.2.1 a") == 0
+
+
+@pytest.mark.parametrize("draggers", [3, 30, 100])
+def test_previews_give_way_to_who_has_moved_once(draggers):
+    """Who drags asks again as soon as an answer is there: with more of them previews come less often, and all else not."""
+    crowd, begun = Crowd(), Counter[str]()
+
+    def drag(visitor: str) -> None:
+        begun[visitor] += 1
+        crowd.compute(visitor, Lane.PICTURES, then=lambda: drag(visitor))
+
+    for number in range(draggers):
+        crowd.at(0.0, partial(drag, f"192.0.2.1 {number}"))
+    crowd.at(10.0, lambda: None)
+    crowd.run_until(lambda: crowd.now >= 10.0)
+    before, asked = crowd.turns, begun.copy()
+    mine = crowd.compute("192.0.2.1 mover", Lane.PICTURES)
+    crowd.run_until(mine.admitted.done)
+    assert crowd.turns - before <= draggers + 1
+    assert max((begun - asked).values(), default=0) <= 2, "nobody who drags has had two turns meanwhile"
