@@ -146,7 +146,7 @@ def test_nothing_is_foretold_of_who_does_not_wait():
 
 @pytest.mark.parametrize("draggers", [3, 30, 100])
 def test_previews_give_way_to_who_has_moved_once(draggers):
-    """Who drags asks again as soon as an answer is there: with more of them previews come less often, and all else not."""
+    """Who drags asks again as soon as an answer is there: the more of them, the less often do previews come."""
     crowd, begun = Crowd(), Counter[str]()
 
     def drag(visitor: str) -> None:
