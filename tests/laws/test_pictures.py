@@ -123,7 +123,7 @@ def test_the_browser_goes_ahead_where_the_address_holds_all_and_a_pass_is_quick(
 
 @pytest.mark.parametrize("state", [MODEL, ModelState(text="@alice", seq_len=257)])
 def test_a_slow_picture_hears_of_the_address_where_others_do_to_be_marked(state):
-    """That its numbers are not asked for before the page has been run is held by tests/scripts/follow_slow.test.js."""
+    """Its numbers are not asked for before the page has been run: tests/scripts/follow_slow.test.js."""
     states = (state, ""), (HeadsState(), "heads_")
     assert Drawing("heads", states, slow=True).early is Drawing("heads", states).early
 
