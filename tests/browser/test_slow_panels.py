@@ -1,9 +1,7 @@
 """What takes too long for a tick is marked as being renewed while a slider is dragged, and comes when it is let go."""
 
-import re
-
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from tests.browser.conftest import Visitor
 from tests.browser.test_live_sliders import HEADS, LAYERS, held, place
@@ -39,6 +37,18 @@ def all_are(visitor: Visitor, panels: list[str], *, marked: bool) -> None:
         visitor.page.wait_for_function(MARKED, arg=[panel, marked])
 
 
+def names_asked_for(visitor: Visitor) -> list[str]:
+    """The names of pictures and words that the browser asks for from now on; the list grows."""
+    names: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST" and "/pictures/" in request.url:
+            names.extend(request.url.rsplit("/", 1)[1].split("+"))
+
+    visitor.page.on("request", note)
+    return names
+
+
 def stands(visitor: Visitor, view: str) -> dict[str, dict]:
     return {name: visitor.page.evaluate(STANDS, name) for name in SLOW[view] + QUICK[view]}
 
@@ -46,17 +56,14 @@ def stands(visitor: Visitor, view: str) -> dict[str, dict]:
 @pytest.mark.parametrize("view", SLOW)
 def test_a_slow_panel_is_marked_while_a_slider_is_dragged_and_renewed_at_rest(visit, view):
     visitor = visit(f"/model?model_view={view}&weights=random")
-    asked: list[str] = []
-    visitor.page.on("request", lambda request: asked.append(request.url) if "/pictures/" in request.url else None)
-    before = stands(visitor, view)
+    asked, before = names_asked_for(visitor), stands(visitor, view)
     with held(visitor, LAYERS, 2, 3):
         expect(visitor.page.locator(".st-key-_facts")).to_contain_text("4 × 4")  # other words come with each tick
         all_are(visitor, SLOW[view], marked=True)
         all_are(visitor, QUICK[view], marked=False)
         held_at = stands(visitor, view)
         assert [held_at[name]["says"] for name in SLOW[view]] == [before[name]["says"] for name in SLOW[view]]
-        slow = {*SLOW[view], "model.slow"}
-        assert not slow & {name for url in asked for name in re.split(r"[/+]", url)}
+        assert not {*SLOW[view], "model.slow"} & set(asked)
     visitor.wait()
     all_are(visitor, [*SLOW[view], *QUICK[view]], marked=False)
     at_rest, address = stands(visitor, view), visitor.page.url
@@ -83,8 +90,10 @@ def a_row_of_presses_marks_it_until_the_page_was_run(visitor) -> None:
         visitor.choose_seed(seed)
         visitor.wait()
     box = visitor.page.get_by_role("spinbutton", name="Seed")
+    asked, runs = names_asked_for(visitor), visitor.runs
     box.press("ArrowUp")
     all_are(visitor, SLOW["depth"], marked=True)
+    assert visitor.runs > runs or not {*SLOW["depth"], "model.slow"} & set(asked)
     visitor.wait()
     assert visitor.page.evaluate(MARKS) == 0
     assert "seed=3" in visitor.page.url

@@ -121,8 +121,11 @@ def test_the_browser_goes_ahead_where_the_address_holds_all_and_a_pass_is_quick(
     assert Drawing("heads", ((state, ""), (HeadsState(), "heads_"))).early is early
 
 
-def test_the_browser_does_not_go_ahead_of_a_picture_that_takes_longer_than_a_pass():
-    assert not Drawing("heads", ((MODEL, ""), (HeadsState(), "heads_")), slow=True).early
+@pytest.mark.parametrize("state", [MODEL, ModelState(text="@alice", seq_len=257)])
+def test_a_slow_picture_hears_of_the_address_where_others_do_to_be_marked(state):
+    """Its numbers are not asked for before the page has been run: tests/scripts/follow_slow.test.js."""
+    states = (state, ""), (HeadsState(), "heads_")
+    assert Drawing("heads", states, slow=True).early is Drawing("heads", states).early
 
 
 def test_a_text_longer_than_a_link_reaches_the_picture_whole():

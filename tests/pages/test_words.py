@@ -10,6 +10,7 @@ from tests.explanations import without_explanations
 from tests.pages.test_app import component_data, start, widget
 from tfm_ui.lenses import lenses
 from tfm_ui.page import spoken
+from tfm_ui.page.words import LATER
 from tfm_ui.pictures.registry import content_of, read
 from tfm_ui.server import page_words
 from tfm_ui.server.packed import packed
@@ -32,12 +33,16 @@ def written(app) -> dict[str, str]:
 
 
 def travelling(app) -> dict[str, str]:
-    """Place -> the text that a picture's answer brings there."""
+    """Place -> the text that answers bring there: to pictures at each tick, and to slow ones at rest."""
     (data,) = [data for data in component_data(app) if "names" in data]
-    lens = app.session_state["_lens"] or "home"
-    header, numbers = content_of(f"{lens}.words", data["query"])
-    assert not numbers.size
-    return {place: plain(spoken) for place, spoken in header["places"].items()}
+    lens, places = app.session_state["_lens"] or "home", {}
+    for name in filter(None, (f"{lens}.words", data["slow"])):
+        header, numbers = content_of(name, data["query"])
+        assert not numbers.size
+        places |= header["places"]
+    later = {place for place, spoken in places.items() if spoken == LATER}
+    assert later == ({"answer"} if data["slow"] else set())  # which a browser asks for where it is open
+    return {place: plain(spoken) for place, spoken in places.items() if place not in later}
 
 
 def plain(spoken) -> str:
