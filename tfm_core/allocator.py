@@ -5,6 +5,7 @@ All of it concerns Linux and glibc alone. Elsewhere nothing happens, and nothing
 
 import ctypes
 import mmap
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -33,5 +34,11 @@ def in_large_pages(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     if new.nbytes >= LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
         start = -(-new.data_ptr() // mmap.PAGESIZE) * mmap.PAGESIZE
         length = new.data_ptr() + new.nbytes - start
-        ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), mmap.MADV_HUGEPAGE)
+        _c_library().madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), mmap.MADV_HUGEPAGE)
     return new
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    """Looked up once: a layer asks for large pages in each pass, and the look-up takes longer than the advice."""
+    return ctypes.CDLL(None)

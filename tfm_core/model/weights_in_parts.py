@@ -112,11 +112,11 @@ def _scores_of_parts(
     sequences = max(1, SCORES_AT_A_TIME // (pairs * shape[1]))  # more than one only where all heads of one fit
     hidden = None if mask is None else ~mask
     query, key = query.contiguous(), key.contiguous()  # otherwise each part's product makes its own copy
-    in_place = weights is not None and pairs > SCORES_AT_A_TIME
-    buffer = None if in_place else new((min(sequences, shape[0]), heads, *shape[2:]), query.dtype)
+    one_buffer = (min(sequences, shape[0]), heads, *shape[2:])
+    buffer = weights if weights is not None and pairs > SCORES_AT_A_TIME else new(one_buffer, query.dtype)
     for part in itertools.product(_slices(shape[0], sequences), _slices(shape[1], heads)):
         queries = query[part]
-        place = weights[part] if buffer is None else buffer[: len(queries), : queries.shape[1]]
+        place = buffer[part] if buffer is weights else buffer[: len(queries), : queries.shape[1]]
         scores = torch.matmul(queries, key[part].mT, out=place)
         if bias is not None:
             scores += _of_part(bias, part)

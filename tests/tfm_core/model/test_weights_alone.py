@@ -16,7 +16,7 @@ from tfm_core import (
 )
 from tfm_core.model import weights_in_parts
 from tfm_core.model.feed_forward import IN_PLACE
-from tfm_core.model.scaled_dot_product import fused_attention, gathered_alone, weights_alone
+from tfm_core.model.scaled_dot_product import attended_alone, fused_attention, gathered_alone, weights_alone
 
 BATCH, HEADS, QUERIES, KEYS = 5, 2, 3, 21
 MASKS = [None, *broadcasting_to(BATCH, HEADS, QUERIES, KEYS)]
@@ -66,6 +66,34 @@ def test_what_heads_gather_with_a_bias_is_what_torch_gathers(shape, dtype, parts
     assert got.dtype == dtype
     torch.testing.assert_close(got, weights_alone(query, key, mask, bias=bias) @ value)
     torch.testing.assert_close(got, fused_attention(query, key, value, mask, bias))
+
+
+@torch.no_grad()
+@pytest.mark.crossed(
+    shape=MASKS, with_bias=[False, True], dtype=[torch.float32, torch.float64], parts=PARTS.values(), laid_out=[0, 1]
+)
+def test_values_met_part_by_part_are_what_torch_gathers_and_leave_the_weights_as_they_are(
+    shape, with_bias, dtype, parts, laid_out, monkeypatch
+):
+    monkeypatch.setattr(weights_in_parts, "SCORES_AT_A_TIME", parts)
+    query, key = (heads_of(torch.randn(BATCH, length, 8, dtype=dtype)) for length in (QUERIES, KEYS))
+    value = heads_of(torch.randn(BATCH, KEYS, 2 * 3, dtype=dtype))  # narrower than the keys
+    if laid_out:
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
+    mask = None if shape is None else torch.rand(shape) < 0.4
+    bias = torch.randn(HEADS, QUERIES, KEYS, dtype=dtype) if with_bias else None
+    gathered, weights = attended_alone(query, key, value, mask, bias=bias)
+    assert torch.equal(weights, in_steps(query, key, mask, bias))
+    torch.testing.assert_close(gathered, fused_attention(query, key, value, mask, bias))
+
+
+@torch.no_grad()
+def test_values_that_broadcast_meet_the_weights_of_each_sequence(at_a_time):
+    query, key = (heads_of(torch.randn(BATCH, length, 8)) for length in (QUERIES, KEYS))
+    value = torch.randn(KEYS, 3)  # the same for all
+    gathered, weights = attended_alone(query, key, value, None)
+    assert torch.equal(weights, in_steps(query, key))
+    assert torch.equal(gathered, weights @ value)
 
 
 @torch.no_grad()
