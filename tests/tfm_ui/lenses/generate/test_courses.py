@@ -117,6 +117,8 @@ def test_what_is_written_while_a_slider_is_dragged_has_a_bound():
     assert Write(LAB, put).slow  # two texts, one beside the other
     assert not Write(LAB, GenerateState(steps=30, forced="3.99")).slow
     assert not Kept(RANDOM, GenerateState(steps=120)).slow
+    assert Kept(RANDOM, GenerateState(steps=200)).slow
+    assert not Kept(LAB, GenerateState(steps=200)).slow  # its slider writes on, and no slider draws other weights
     large = ModelState(architecture="decoder", tokenizer="byte", d_model=256, num_layers=8)
     assert Write(large, opened).slow
     assert not Beams(LAB, GenerateState(method="beam", steps=20)).slow

@@ -131,6 +131,12 @@ class Kept(CoursePanel):
         """Where each context begins in the whole text -> how many tokens its cache stores at last."""
         return dict(zip(self.begins, self.lengths, strict=True))
 
+    @property
+    def slow(self) -> bool:
+        # The slider of this view is the number of tokens, which goes on from what is written. All is written anew where
+        # a slider draws other weights.
+        return self.model.is_random and super().slow
+
     def matrices(self, begin: int) -> tuple[Tensor, Tensor]:
         """The layer's keys and values of a context, (token, d_model) each, heads side by side."""
         return side_by_side(self.course.caches[begin], self.layer, self.parts[begin])
