@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from tfm_ui.live import cache
-from tfm_ui.live.cache import cached, held_bytes
+from tfm_ui.live.cache import cached, held_bytes, kept_together, made_once
 from tfm_ui.visitors.compute_limiter import Lane
 from tfm_ui.visitors.turn import Turn, use_turn
 
@@ -222,3 +222,18 @@ def test_all_that_a_model_holds_is_counted_with_its_empty_tables():
             total += sys.getsizeof(item) + (item.untyped_storage().nbytes() if isinstance(item, torch.Tensor) else 0)
             reached += gc.get_referents(item)
     assert held_bytes(model) == total
+
+
+def test_an_object_is_made_once_in_a_block_and_anew_elsewhere():
+    @dataclass(frozen=True)
+    class Made:
+        number: int
+
+    assert made_once(Made, 1) is not made_once(Made, 1)
+    with kept_together():
+        first = made_once(Made, 1)
+        with kept_together():
+            assert made_once(Made, 1) is first
+        assert made_once(Made, 2) == Made(2)
+    with kept_together():
+        assert made_once(Made, 1) is not first
