@@ -8,6 +8,7 @@ with them: tfm_ui/page/words.py computes it, assets/pictures/words.js puts it on
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -275,6 +276,7 @@ def _parameters(query: str) -> Query:
         raise CannotBeShown(f"expected at most {PARAMETERS} parameters") from None
 
 
+@lru_cache(maxsize=64)  # all pictures of a request, and its words, have the same one
 def query_of(states: States) -> str:
     """The query of these states, of any length, without the fields that only the browser uses."""
     parameters = {

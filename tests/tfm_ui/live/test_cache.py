@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from tfm_ui.live import cache
-from tfm_ui.live.cache import cached, held_bytes
+from tfm_ui.live.cache import cached, held_bytes, kept_together, made_once
 from tfm_ui.server.pool_worker import TurnElsewhere
 from tfm_ui.visitors.compute_limiter import Lane
 from tfm_ui.visitors.turn import SlowLaneNeeded, Turn, use_turn
@@ -272,3 +272,18 @@ def test_what_grows_by_much_asks_for_the_slow_lane(room):
         with pytest.raises(SlowLaneNeeded):
             to(7)
         assert len(to(3)) == 4
+
+
+def test_an_object_is_made_once_in_a_block_and_anew_elsewhere():
+    @dataclass(frozen=True)
+    class Made:
+        number: int
+
+    assert made_once(Made, 1) is not made_once(Made, 1)
+    with kept_together():
+        first = made_once(Made, 1)
+        with kept_together():
+            assert made_once(Made, 1) is first
+        assert made_once(Made, 2) == Made(2)
+    with kept_together():
+        assert made_once(Made, 1) is not first
