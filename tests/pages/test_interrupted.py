@@ -17,7 +17,7 @@ def another_page(lens: str, **query: str) -> Callable[[], None]:
 
 
 def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
-    for at in range(2, 80, 13):  # of about 750 times
+    for at in range(2, 80, 13):  # of about 590 times
         app = go_to(new_app(), "positions")
         with interrupted(at, by=another_page("heads")):
             app.run()
@@ -28,7 +28,7 @@ def test_a_first_visit_that_another_page_interrupts_leaves_a_working_page():
 
 def test_a_bad_question_is_corrected_although_the_run_that_found_it_was_interrupted():
     bad = {"attention_question": "abc", "num_heads": "7"}
-    for at in range(330, 360, 6):  # between the note that the lens is known and the correction
+    for at in range(296, 309, 3):  # while the lens's link is opened, from what is known to the correction
         app = go_to(new_app(**bad), "attention")
         with interrupted(at, by=another_page("attention", **bad)):
             app.run()

@@ -60,7 +60,7 @@ def test_another_page_that_is_asked_for_at_the_same_time_is_drawn(name, value):
 def test_after_a_run_of_all_of_the_page_that_was_ended_all_of_it_is_run():
     app = start()
     widget(app, "text").set_value("quite another")
-    with interrupted(450, by=st.stop):
+    with interrupted(300, by=st.stop):  # of about 480 times: the sidebar is drawn, the lens is not
         app.run()
     assert not [button for button in app.button if button.key == "_undo"]
     widget(app, "seed").set_value(8).run()

@@ -98,7 +98,7 @@ def draw(
     key = prefix + name
     if isinstance(field, Whole) and st.session_state.get(key, field.low) > field.high:
         st.session_state[key] = field.high  # the limit has fallen below the value
-    undo.shown(key, _widget(field, where, key, default, prefix))
+    undo.shown({key: _widget(field, where, key, default, prefix)})
 
 
 def _widget(field: Field, where: DeltaGenerator, key: str, default: Any, prefix: str) -> Any:
@@ -133,7 +133,7 @@ def _changed(key: str, field: Field, prefix: str) -> None:
     if prefix:
         _run_again(prefix)
     elif key in alone_in(st.session_state[KNOWN][""]):
-        undo.shown(key, st.session_state[key])  # its control is not drawn anew
+        undo.shown({key: st.session_state[key]})  # its control is not drawn anew
         _run_again(st.session_state[PAGE][-1])
     else:
         st.session_state[DRAWN] = ""
@@ -153,11 +153,16 @@ def _run_again(prefix: str) -> None:
 
 def current(state: type[S], prefix: str = "", limits: Limits | None = None) -> S:
     """The state, read from the widgets, for held fields from the address; a field in neither has its default."""
-    held = held_by(state)
-    values = {}
+    held, address = held_by(state), st.query_params.to_dict()  # in one call: each looks for the session first
+    values, of_held = {}, {}
     for name, (field, default) in controls_of(state, limits).items():
         key = prefix + name
-        values[name] = _held(key, field, default) if name in held else _drawn(key, field, default)
+        if name in held:
+            values[name] = of_held[key] = field.read(address[key], default)[0] if key in address else default
+        else:
+            values[name] = _drawn(key, field, default)
+    st.session_state.setdefault(KEPT, {}).update(of_held)
+    undo.shown(of_held)
     return state(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -169,14 +174,6 @@ def _drawn(key: str, field: Field, default: Any) -> Any:
     """
     value = st.session_state.get(key)
     return value if value is None else field.read(value if isinstance(value, str) else as_text(value), default)[0]
-
-
-def _held(key: str, field: Field, default: Any) -> Any:
-    raw = st.query_params.get(key)
-    value = default if raw is None else field.read(raw, default)[0]
-    st.session_state.setdefault(KEPT, {})[key] = value
-    undo.shown(key, value)
-    return value
 
 
 def take_along() -> None:
@@ -214,8 +211,7 @@ def set_without_undo(prefix: str, **values: Any) -> None:
 
 def _request(changes: Mapping[str, Any]) -> None:
     known: dict[str, type[State]] = st.session_state.get(KNOWN, {})
-    for key, value in changes.items():
-        undo.shown(key, value)
+    undo.shown(changes)
     if "" in known and not changes.keys().isdisjoint(defaults(known[""], "")):
         st.session_state[DRAWN] = ""
     st.session_state[REQUESTED] = st.session_state.get(REQUESTED, {}) | changes  # last, so that it is all or nothing

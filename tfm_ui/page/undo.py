@@ -16,9 +16,9 @@ MOST = 100
 Values = Mapping[str, Any]
 
 
-def shown(key: str, value: Any) -> None:
-    """Note the current value of a control."""
-    st.session_state.setdefault(SHOWN, {})[key] = value
+def shown(values: Values) -> None:
+    """Note the current values of controls."""
+    st.session_state.setdefault(SHOWN, {}).update(values)
 
 
 def begin_with(values: Values) -> None:
