@@ -131,6 +131,13 @@ def test_questions_about_the_same_go_to_the_same_worker_if_it_is_free(pool):
         assert [now.answered - then for now, then in zip(pool.status(), before, strict=True)][near] == 3
 
 
+def test_questions_that_show_no_model_go_to_the_same_worker_whatever_the_model(pool):
+    before = pool.status()
+    for near in (0, 1):
+        answer(pool, "training_classify", near_to(near))
+    assert sorted(now.answered - then.answered for now, then in zip(pool.status(), before, strict=True)) == [0, 2]
+
+
 def near_to(worker: int) -> str:
     """A link to a model whose questions go to this one of two workers, if both are free."""
     links = (f"seed={seed}" for seed in itertools.count(3))

@@ -172,6 +172,12 @@ def shows_jobs(name: str) -> bool:
     return any(picture.shows_jobs and picture.prefix == prefix for picture in PICTURES.values())
 
 
+def show_model(names: Iterable[str]) -> bool:
+    """Whether any of these pictures shows something of the sidebar's model; what comes without a picture may."""
+    pictures = [PICTURES[name] for name in names if name in PICTURES]
+    return not pictures or any(picture.uses_model for picture in pictures)
+
+
 def registered(name: str) -> Registered:
     """The picture with this name.
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tfm_ui.jobs import sessions
-from tfm_ui.pictures.registry import Asked, read, shows_jobs, takes_long
+from tfm_ui.pictures.registry import Asked, read, show_model, shows_jobs, takes_long
 from tfm_ui.server.logs import of_visitor
 from tfm_ui.server.packed import AllFailed, logged, packed
 from tfm_ui.server.pool_member import Member, forker, prepare
@@ -117,7 +117,7 @@ class Pool:
 
         The link is read here, in the question's turn, as a long one takes a while, and only here: the worker is sent
         what was read. Questions about the same model go to the same worker, if it is free, which has computed the like
-        before.
+        before; and so do the same questions where the sidebar's model is not shown, whatever it is.
         """
         turn, names, query = question.turn, question.names, question.query
         asked = read(names, query)
@@ -157,7 +157,8 @@ class Pool:
 
     def _answer(self, question: Question, asked: Asked) -> bytes:
         heavy, number = question.turn.ticket.lane is Lane.SLOW, next(self._numbers)
-        with self._free(hash(asked.model), heavy=heavy) as desk:
+        near = asked.model if show_model(question.names) else tuple(question.names)
+        with self._free(hash(near), heavy=heavy) as desk:
             self._asked[question] = desk, number
             try:
                 answer: bytes = desk.ask(number, heavy, (question.names, asked, question.request))
