@@ -38,6 +38,7 @@ MORE = {  # views that compare models or sentences run as many as they show
     **dict.fromkeys(["positions.words of fault", "positions_fault_added", "positions_fault_maps"], BATCH),
     "positions_distance": BATCH,
     "positions_maps": BATCH,
+    "positions.words of model": BATCH,
     "positions.slow of model": SHUFFLED,
     "positions_shuffled": SHUFFLED,  # two schemes, each with the text as written and shuffled
     "profiling_length_time": 9,  # how fast the machine multiplies, whatever the model is
