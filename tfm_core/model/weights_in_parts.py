@@ -17,7 +17,7 @@ from torch import Tensor
 
 SCORES_AT_A_TIME = 2**19  # 2 MB of float32, which a processor's cache holds beside the weights that they become
 # Of heads that fill the cache each: with one thread, with several threads, which have to wait for each other at the end
-# of each step of a part. On 2 cores that others use as well, one head at a time takes about three times as long as four.
+# of each step of a part. On 2 cores that others use as well, one head at a time takes three times as long as four.
 HEADS_AT_A_TIME = 1, 4
 # Up to this many weights, writing them down is faster: with one thread, with several threads.
 FASTER_WRITTEN = 2**21, 2**23
