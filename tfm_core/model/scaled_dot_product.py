@@ -100,8 +100,10 @@ def attended_alone(
     """
     if saves_time_in_parts(query, key, value):
         weights = in_large_pages((*query.shape[:-1], key.shape[-2]), query.dtype)
-        scaled, empty = _scaled(query, scale), empty_rows(mask)
-        return gathered_in_parts(scaled, key, value, mask, empty, bias, new=in_large_pages, weights=weights), weights
+        gathered = gathered_in_parts(
+            _scaled(query, scale), key, value, mask, empty_rows(mask), bias, new=in_large_pages, weights=weights
+        )
+        return gathered, weights
     weights = weights_alone(query, key, mask, scale=scale, bias=bias)
     return weights @ value, weights
 

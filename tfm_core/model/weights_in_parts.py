@@ -16,6 +16,9 @@ import torch
 from torch import Tensor
 
 SCORES_AT_A_TIME = 2**19  # 2 MB of float32, which a processor's cache holds beside the weights that they become
+# Of heads that fill the cache each: with one thread, with several threads, which have to wait for each other at the end
+# of each step of a part. On 2 cores that others use as well, one head at a time takes three times as long as four.
+HEADS_AT_A_TIME = 1, 4
 # Up to this many weights, writing them down is faster: with one thread, with several threads.
 FASTER_WRITTEN = 2**21, 2**23
 
@@ -72,8 +75,8 @@ def gathered_in_parts(
     """
     gathered = new((*query.shape[:-1], value.shape[-1]), query.dtype)
     for part, scores in _scores_of_parts(query, key, mask, bias, new=new, weights=weights):
-        weights_of_part = _softmax(scores, empty, part, out=None if weights is None else weights[part])
-        torch.matmul(weights_of_part, value[part], out=gathered[part])  # while they are in the cache
+        out = None if weights is None else weights[part]
+        torch.matmul(_softmax(scores, empty, part, out=out), value[part], out=gathered[part])  # while in the cache
     return gathered
 
 
@@ -112,8 +115,10 @@ def _scores_of_parts(
     sequences = max(1, SCORES_AT_A_TIME // (pairs * shape[1]))  # more than one only where all heads of one fit
     hidden = None if mask is None else ~mask
     query, key = query.contiguous(), key.contiguous()  # otherwise each part's product makes its own copy
-    one_buffer = (min(sequences, shape[0]), heads, *shape[2:])
-    buffer = weights if weights is not None and pairs > SCORES_AT_A_TIME else new(one_buffer, query.dtype)
+    if weights is not None and pairs > SCORES_AT_A_TIME:
+        buffer, heads = weights, min(shape[1], HEADS_AT_A_TIME[torch.get_num_threads() > 1])
+    else:
+        buffer = new((min(sequences, shape[0]), heads, *shape[2:]), query.dtype)
     for part in itertools.product(_slices(shape[0], sequences), _slices(shape[1], heads)):
         queries = query[part]
         place = buffer[part] if buffer is weights else buffer[: len(queries), : queries.shape[1]]

@@ -140,20 +140,28 @@ class Held:
                 return max(turning, 2 * a + (0 if told else added))
 
     def _written(self) -> float:
-        """Weights by `weights_alone`: all at once, or where the scores outgrow the cache, some sequences at a time."""
-        a, s, batch = self.a, self.s, self.size.batch
+        """Weights by `attended_alone`: all at once, or where the scores outgrow the cache, part by part.
+
+        In parts, the scaled queries, the keys and what is gathered lie beside the weights, and a part's scores, unless
+        they lie where the weights will be.
+        """
+        a, s = self.a, self.s
         if s <= SCORES_AT_A_TIME or self.setup.device != "cpu":
             return max(2 * s, 3 * a + s)
-        at_a_time = max(1, SCORES_AT_A_TIME // (s // batch)) / batch
-        return a + s + at_a_time * (s + 2 * a)
+        buffer = 0 if self.size.seq_len**2 > SCORES_AT_A_TIME else self._part()
+        return 3 * a + s + buffer
 
     def _gathered(self) -> float:
-        """What heads gather by `gathered_alone`: queries, scaled; what is gathered; a part's scores and weights."""
+        """What heads gather by `gathered_alone`: scaled queries, keys, the result; a part's scores and weights."""
+        return 3 * self.a + 2 * self._part()
+
+    def _part(self) -> int:
+        """Scores that take turns in one buffer."""
         size = self.size
         pairs = size.seq_len**2
         heads = max(1, min(size.num_heads, SCORES_AT_A_TIME // pairs))
         sequences = max(1, min(size.batch, SCORES_AT_A_TIME // (pairs * size.num_heads)))
-        return 2 * self.a + 2 * sequences * heads * pairs
+        return sequences * heads * pairs
 
     def training(self, parameters: int) -> float:
         """Forward + backward.
