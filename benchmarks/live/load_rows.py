@@ -106,11 +106,13 @@ def memory_values_of(observed: Observed) -> dict[TableRow, float]:
 
 def bars_of(visitors: int) -> Mapping[TableRow, float]:
     """The most that may be measured with this many visitors."""
-    bars = {TICK: 30.0, ERRORS: 0.0}
+    bars = {ERRORS: 0.0}
+    if visitors == 1:
+        bars |= {NEW_50: 15.0, NEW_95: 60.0}
     if visitors == CLASS:
-        bars |= {OVER_ALONE: 10.0, NEW_95: 300.0}
+        bars |= {TICK: 18.0, OVER_ALONE: 10.0, NEW_95: 120.0}
     if visitors == FULL:
-        bars |= {NEW_95: 2000.0, SLOWEST_OPENING: 5.0}
+        bars |= {NEW_95: 800.0, SLOWEST_OPENING: 4.0}
     return bars
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.live.crowd import Hand, Observed
+from benchmarks.live.crowd import Hand, Lecture, Observed
 from benchmarks.live.load_rows import (
     ERRORS,
     NEW_50,
@@ -81,6 +81,16 @@ def test_visitors_of_a_control_with_few_values_have_seeds_of_their_own():
     assert hand.known()[0] == hand.known()[0]
 
 
+def test_who_follows_a_lecturer_makes_the_same_moves_at_the_same_times():
+    lecture = Lecture(Ticked("/heads", "seed", [str(n) for n in range(50)], True, 2, True), random.Random(0))
+    (link, seed), other = lecture.link(), lecture.link()
+    assert (link, seed) == other
+    first, second = lecture.moves(seed), lecture.moves(seed)
+    assert [next(first) for _ in range(3)] == [({"seed": str(n)}, False) for n in range(3)]
+    assert [next(second) for _ in range(4)] == [({"seed": str(n)}, n < 3) for n in range(4)]
+    assert lecture.chance(random.Random(1)).random() == lecture.chance(random.Random(2)).random()
+
+
 def test_the_table_has_the_bars_beside_the_numbers():
     kept = Kept(pictures=[0.02, 0.04, 0.06], pages=[0.1], moves=4, errors=["broken"])
     measured = Observed(kept, processor=0.2, driver=0.5, wall=10.0, memory=[(0.0, 400.0), (5.0, 500.0)])
@@ -88,8 +98,8 @@ def test_the_table_has_the_bars_beside_the_numbers():
     assert (values[TICK], values[NEW_50], values[ERRORS]) == (50.0, 40.0, 1)
     assert values[OVER_ALONE] == pytest.approx(values[NEW_95] / 10)
     told = {what: bar for what, _, _, bar in lines(values, bars_of(30))}
-    assert told[TICK.what] == "≤ 30 ✕"
-    assert told[NEW_95.what] == "≤ 300 ✓"
+    assert told[TICK.what] == "≤ 18 ✕"
+    assert told[NEW_95.what] == "≤ 120 ✓"
     assert told[ERRORS.what] == "≤ 0 ✕"
 
 
