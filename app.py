@@ -47,7 +47,7 @@ def visit() -> None:
 
 if __name__ == "__main__":
     # Streamlit ends a run that is out of date by an exception, which is no error.
-    with metrics.PAGE_RUNS.time(), metrics.PAGE_ERRORS.count_exceptions():
+    with metrics.PAGE_ERRORS.count_exceptions():
         frame.in_turn(visit)()
 elif __name__ != "__mp_main__":  # the start of the server; worker processes import this file under the other name
     bound_heads()

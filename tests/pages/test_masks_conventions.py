@@ -239,10 +239,11 @@ def test_another_visitor_who_has_the_link_sees_the_upload():
 
 def test_while_the_server_is_busy_a_mask_is_not_lost(monkeypatch):
     full = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
-    place = full.ask("somebody", Lane.PAGES)
+    place = full.ask("somebody", Lane.SLOW)
     app = lens()
     with monkeypatch.context() as patch:
         patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
+        patch.setattr("tfm_ui.page.upload.MANY", 0)  # so that the file waits for the slow lane
         patch.setattr("tfm_ui.page.frame.turn_to_compute", lambda **_: nullcontext())  # pages are not what waits here
         app.file_uploader[0].upload("mask.txt", b"10\n11", "text/plain").run()
         assert not app.exception

@@ -192,9 +192,10 @@ def bring(app, content: bytes, name: str = "weights.safetensors"):
 def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
     content, full = as_file(STORE.find(of_task("reverse"))), ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
     app = start("training")
-    places = [full.ask("somebody", Lane.PAGES)]
+    places = [full.ask("somebody", Lane.SLOW)]
     with monkeypatch.context() as patch:
         patch.setattr("tfm_ui.visitors.turn.LIMITER", full)
+        patch.setattr("tfm_ui.page.upload.MANY", 0)  # so that the file waits for the slow lane
         for page in ("frame", "lens_page"):  # pages are not what waits here
             patch.setattr(f"tfm_ui.page.{page}.turn_to_compute", lambda **_: nullcontext())
         bring(app, content)

@@ -98,7 +98,8 @@ def _filled(
     shared: SharedParameters | None,
 ) -> nn.Parameter:
     if parameter.is_meta and device and device.type == "meta":
-        return nn.Parameter(torch.empty_like(parameter))
+        # Of a shape, as `empty_like` on this device imports sympy: 38 MB, in each process.
+        return nn.Parameter(torch.empty(parameter.shape, dtype=parameter.dtype, device=device))
     if isinstance(module, nn.LayerNorm):
         value = torch.full(parameter.shape, 1.0 if name.endswith(".weight") else 0.0)
     elif name.endswith(".bias"):

@@ -15,7 +15,7 @@ from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.panels import draw_blocks
 from tfm_ui.page.spoken import Spoken
 from tfm_ui.pictures.panel import Block, panels_in
-from tfm_ui.pictures.registry import States, query_of
+from tfm_ui.pictures.registry import States, whole_query_of
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -69,7 +69,7 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         with running, _waiting(view, model, state):
             says, _, slow = words.names(lens)
             names = [says, slow] if words.has_slow(panels_in(view.shown(model, state))) else [says]
-            spoken = Spoken.asked(names, query_of(((model, ""), (state, lens.prefix))))
+            spoken = Spoken.asked(names, whole_query_of(((model, ""), (state, lens.prefix))))
         if view.may_read_another:
             _what_is_read(spoken.html("read_instead", lambda: view.reads_instead(model, state)))
         with place:

@@ -285,10 +285,19 @@ def _parameters(query: str) -> Query:
 @lru_cache(maxsize=64)  # all pictures of a request, and its words, have the same one
 def query_of(states: States) -> str:
     """The query of these states, of any length, without the fields that only the browser uses."""
+    return _query_of(states, leaves_out=local_to)
+
+
+def whole_query_of(states: States) -> str:
+    """The query of these states, of any length, with the fields that only the browser uses: sentences tell of these."""
+    return _query_of(states, leaves_out=lambda state: set())
+
+
+def _query_of(states: States, *, leaves_out: Callable[[type[Any]], set[str]]) -> str:
     parameters = {
         key: value
         for state, prefix in states
         for key, value in link_parameters(state, prefix).items()
-        if key.removeprefix(prefix) not in local_to(type(state))
+        if key.removeprefix(prefix) not in leaves_out(type(state))
     }
     return urlencode(parameters, errors="replace")

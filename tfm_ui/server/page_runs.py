@@ -143,7 +143,7 @@ class _Tab:
         elif kind == "delta" and sent.delta.fragment_id:
             self._fragments.add(sent.delta.fragment_id)
         elif kind == "script_finished" and sent.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-            self._turns.end()
+            self._turns.ended()
 
     def close(self) -> None:
         """The websocket is closed."""

@@ -5,8 +5,10 @@ more moves than a server can follow, a visitor who goes on moving is never serve
 """
 
 import asyncio
+import time
 
 from tfm_ui.streamlit_private.protocol import BackMsg
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import Lane, Ticket
 from tfm_ui.visitors.rest import joined
 from tfm_ui.visitors.turn import LIMITER, PAGES_HERE
@@ -33,6 +35,7 @@ class PageTurns:
         self.admitted: asyncio.Future[None] | None = None
         self._running: Ticket | None = None
         self._given_up: asyncio.TimerHandle | None = None
+        self._began = 0.0
 
     def put(self, asked: BackMsg) -> None:
         """Let this request wait for a turn, with those that wait already."""
@@ -49,6 +52,7 @@ class PageTurns:
         self._running, self._waiting, self.admitted = self._waiting, None, None
         messages, self._messages = self._messages, []
         if self._running:
+            self._began = time.monotonic()
             PAGES_HERE.begin(self._session, self._running)
             self._given_up = asyncio.get_running_loop().call_later(LONGEST, self.end)
         return messages
@@ -59,8 +63,14 @@ class PageTurns:
         if self._running:
             PAGES_HERE.begin(session, self._running)
 
+    def ended(self) -> None:
+        """The run has come to its end: how long it took is noted, and its place is free."""
+        if self._running:
+            metrics.PAGE_RUNS.observe(time.monotonic() - self._began)
+        self.end()
+
     def end(self) -> None:
-        """The run has ended: its place is free."""
+        """Give the place of the run back, whether it has come to its end or is given up."""
         if self._given_up:
             self._given_up.cancel()
         if self._running:

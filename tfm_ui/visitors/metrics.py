@@ -15,7 +15,7 @@ ProcessCollector(registry=REGISTRY)
 
 PAGE_RUNS = Histogram(
     "attention_lab_page_run_seconds",
-    "How long runs of a page's script took.",
+    "How long runs of a page, or of a part of it, took once they had their turn.",
     buckets=BOUNDS,
     registry=REGISTRY,
 )

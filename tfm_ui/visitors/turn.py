@@ -112,8 +112,8 @@ class PicturesTurn(Turn):
     Several visitors may wait for the same pictures.
     """
 
-    def __init__(self, who: str, wanted: Callable[[], bool]) -> None:
-        super().__init__(who, wanted)
+    def __init__(self, who: str, wanted: Callable[[], bool] = lambda: True, *, lane: Lane = Lane.PICTURES) -> None:
+        super().__init__(who, wanted, lane=lane)
         self._all = [who]
 
     def join(self, visitor: str) -> None:

@@ -11,7 +11,9 @@ from tfm_ui.server import page_turns
 from tfm_ui.server.page_runs import PageRunsAtRest
 from tfm_ui.server.page_turns import PageTurns
 from tfm_ui.streamlit_private.protocol import ForwardMsg
+from tfm_ui.visitors import metrics
 from tfm_ui.visitors.compute_limiter import ComputeLimiter, Lane
+from tfm_ui.visitors.metrics import told_of
 from tfm_ui.visitors.turn import PAGES_HERE
 
 
@@ -82,7 +84,7 @@ def finished(how: int) -> bytes:
     ],
 )
 def test_the_place_is_free_when_the_run_has_ended_or_the_tab_is_closed(limiter, how, running):
-    noted = []
+    noted, runs = [], told_of(metrics.PAGE_RUNS)["count"]
 
     async def app(scope, receive, send):
         await receive()
@@ -99,6 +101,7 @@ def test_the_place_is_free_when_the_run_has_ended_or_the_tab_is_closed(limiter, 
     run(PageRunsAtRest(app)(SCOPE, receive, send))
     assert noted == [(1, 0), (running, 0)]
     assert pages(limiter) == (0, 0)
+    assert told_of(metrics.PAGE_RUNS)["count"] == runs + 1 - running, "a run that has come to its end is counted"
 
 
 def test_a_run_that_nobody_hears_of_again_does_not_keep_its_place(limiter, monkeypatch):
