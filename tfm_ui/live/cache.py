@@ -1,4 +1,4 @@
-"""The one cache for all results, with one limit in bytes; the least recently used result is dropped first.
+"""The one cache for all results, with one limit in bytes; what is soon computed again for its size is dropped first.
 
     @cached()
     def reading(state: ModelState, layer: int) -> Reading: ...
@@ -15,6 +15,8 @@ block `with kept_together():`, in which nothing is computed twice, however small
 import gc
 import itertools
 import sys
+import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -75,9 +77,62 @@ def held_bytes(value: Any) -> int:
     return total
 
 
-CACHE: cachetools.LRUCache[bytes, Any] = cachetools.LRUCache(
-    EACH_CACHE, getsizeof=lambda result: held_bytes(result) + ENTRY
-)
+class DearestKept(cachetools.Cache[bytes, Any]):
+    """A cache that drops the result of the least worth: GreedyDual-Size (Cao and Irani, 1997).
+
+    A result is worth the processor time that it took, for each of its bytes, and what the last dropped one was worth:
+    so old results leave in the end. With the least recently used one dropped first, a class in all views that shares
+    27 MB had a text of Lab GPT written anew at each move, 100 ms, as the models of other visitors, 3 ms each, had
+    pushed it out.
+    """
+
+    def __init__(self, maxsize: int) -> None:
+        super().__init__(maxsize, self._size_of)
+        self._seconds: dict[bytes, float] = {}
+        self._per_byte: dict[bytes, float] = {}  # seconds
+        self._worth: dict[bytes, float] = {}  # the one that was asked for last is the last
+        self._least = 0.0  # what the last dropped result was worth
+        self._size = 0  # of the result that is being put in
+
+    def _size_of(self, result: Any) -> int:
+        self._size = held_bytes(result) + ENTRY
+        return self._size
+
+    def __getitem__(self, key: bytes) -> Any:
+        result = super().__getitem__(key)
+        self._note(key)
+        return result
+
+    def __setitem__(self, key: bytes, result: Any) -> None:
+        super().__setitem__(key, result)
+        self._seconds[key] = getattr(_took, "seconds", 0.0)
+        self._per_byte[key] = self._seconds[key] / self._size
+        self._note(key)
+
+    def __delitem__(self, key: bytes) -> None:
+        super().__delitem__(key)
+        for of_keys in (self._seconds, self._per_byte, self._worth):
+            of_keys.pop(key, None)
+
+    def popitem(self) -> tuple[bytes, Any]:
+        """Drop the result of the least worth; of several, the one that was asked for least recently."""
+        key = min(self._worth, key=self._worth.__getitem__)
+        self._least = self._worth[key]
+        result = super().__getitem__(key)
+        del self[key]
+        return key, result
+
+    def seconds(self, key: bytes) -> float:
+        """The processor time that a result took; 0 if it is not there."""
+        return self._seconds.get(key, 0.0)
+
+    def _note(self, key: bytes) -> None:
+        self._worth.pop(key, None)
+        self._worth[key] = self._least + self._per_byte[key]
+
+
+CACHE = DearestKept(EACH_CACHE)
+_took = threading.local()  # the processor time of the result that this thread has computed last
 # Name -> cached function whose arguments say what it costs: tests look whether they do.
 WEIGHED_BY_ARGUMENTS: dict[str, Callable[..., Any]] = {}
 _changed = Condition()
@@ -170,11 +225,12 @@ def cached(
             return blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
         def compute(*args: P.args, **more: P.kwargs) -> R:
-            token = _computing.set(True)
+            token, begin = _computing.set(True), time.thread_time()
             try:
                 return function(*args, **more)
             finally:
                 _computing.reset(token)
+                _took.seconds = time.thread_time() - begin
 
         once: Callable[P, R] = cachetools.cached(CACHE, key=key, condition=_changed)(compute)
 
@@ -239,6 +295,7 @@ def grown(
     there = [latest(of), together.results.get(at) if together else None]
     result = max((each for each in there if each is not None), key=is_enough, default=None)
     if result is None or not is_enough(result):
+        begin = time.thread_time()
         if _computing.get():  # part of another result, for which others may wait: it must not wait for a turn
             result = grow(result)
         else:
@@ -247,7 +304,7 @@ def grown(
                 result = grow(result)
             if long and together:
                 together.long = True
-        keep_latest(of, result)
+        keep_latest(of, result, CACHE.seconds(at) + time.thread_time() - begin)
     if together:
         together.results[at] = result
     return result
@@ -259,13 +316,15 @@ def latest(of: object) -> Any:
         return CACHE.get(_key_of_latest(of))
 
 
-def keep_latest(of: object, result: Any) -> None:
+def keep_latest(of: object, result: Any, seconds: float = 0.0) -> None:
     """Keep this result for `latest`, in place of an earlier one; it counts like all others.
 
     Args:
         of: a frozen dataclass or plain values, whose repr is the key.
         result: from which another result of the same can go on. Nobody may change it.
+        seconds: of processor time that it took from its beginning on.
     """
+    _took.seconds = seconds
     with _changed, suppress(ValueError):  # larger than the whole cache
         CACHE[_key_of_latest(of)] = result
 

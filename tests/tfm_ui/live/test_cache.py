@@ -4,10 +4,10 @@ import gc
 import sys
 import threading
 import weakref
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import cachetools
 import numpy as np
 import pytest
 import torch
@@ -21,9 +21,9 @@ from tfm_ui.visitors.turn import SlowLaneNeeded, Turn, use_turn
 
 
 @pytest.fixture
-def room(monkeypatch) -> cachetools.LRUCache:
+def room(monkeypatch) -> cache.DearestKept:
     """A cache of 10 kB, so that tests need not fill the server's."""
-    small = cachetools.LRUCache(10_000, getsizeof=cache.CACHE.getsizeof)
+    small = cache.DearestKept(10_000)
     monkeypatch.setattr(cache, "CACHE", small)
     return small
 
@@ -77,7 +77,15 @@ def test_the_same_is_computed_once(room):
     assert calls == [3, 3, 4]
 
 
-def test_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room):
+@pytest.fixture
+def clock(monkeypatch) -> Iterator[list[float]]:
+    """The processor time of all threads, as a test sets it."""
+    seconds = [0.0]
+    monkeypatch.setattr(cache.time, "thread_time", lambda: seconds[0])
+    return seconds
+
+
+def test_of_equal_worth_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room, clock):
     calls = []
 
     @cached()
@@ -91,6 +99,37 @@ def test_what_was_not_used_for_longest_goes_first_and_the_budget_holds(room):
     assert calls == [1, 2, 3, 4]
     block(2)
     assert calls == [1, 2, 3, 4, 2]
+
+
+def test_what_is_dear_for_its_size_stays_when_others_come_and_leaves_in_the_end(room, clock):
+    calls = []
+
+    @cached()
+    def block(number: int, seconds: float) -> np.ndarray:
+        calls.append(number)
+        clock[0] += seconds
+        return np.zeros(300)
+
+    block(0, 10.0)
+    for number in range(1, 9):  # 3 of them fit
+        block(number, 1.0)
+    block(0, 10.0)
+    assert calls == [*range(9)], "the dear one has stayed"
+    for number in range(9, 99):
+        block(number, 1.0)
+    block(0, 10.0)
+    assert calls == [*range(99), 0], "it was asked for too long ago"
+
+
+def test_what_has_grown_is_worth_all_that_it_took(room, clock):
+    def grow(there: list[int] | None) -> list[int]:
+        clock[0] += 2.0
+        return [*(there or []), 1]
+
+    for length in (1, 2, 3):
+        cache.grown("steps", grow, is_enough=lambda there, length=length: len(there) >= length)
+    [key] = room
+    assert room.seconds(key) == 6.0
 
 
 def test_results_apart_are_not_pushed_out_by_others_and_go_when_the_cache_is_emptied(room):
