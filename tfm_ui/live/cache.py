@@ -122,6 +122,12 @@ class DearestKept(cachetools.Cache[bytes, Any]):
         del self[key]
         return key, result
 
+    def clear(self) -> None:
+        """Drop all results."""
+        super().clear()
+        for of_keys in (self._seconds, self._per_byte, self._worth):
+            of_keys.clear()
+
     def seconds(self, key: bytes) -> float:
         """The processor time that a result took; 0 if it is not there."""
         return self._seconds.get(key, 0.0)

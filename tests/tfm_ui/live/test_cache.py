@@ -121,6 +121,15 @@ def test_what_is_dear_for_its_size_stays_when_others_come_and_leaves_in_the_end(
     assert calls == [*range(99), 0], "it was asked for too long ago"
 
 
+def test_nothing_is_left_of_a_cache_that_is_emptied(room):
+    for _ in range(2):
+        for number in range(9):  # 3 of them fit
+            room[bytes([number])] = np.zeros(300)
+        room.clear()
+    assert (len(room), room.currsize) == (0, 0)
+    assert room.seconds(bytes([8])) == 0
+
+
 def test_what_has_grown_is_worth_all_that_it_took(room, clock):
     def grow(there: list[int] | None) -> list[int]:
         clock[0] += 2.0
