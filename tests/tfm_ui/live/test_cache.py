@@ -141,7 +141,7 @@ def test_what_has_grown_is_worth_all_that_it_took(room, clock):
     assert room.seconds(key) == 6.0
 
 
-def test_results_apart_are_not_pushed_out_by_others_and_go_when_the_cache_is_emptied(room):
+def test_results_apart_are_not_pushed_out_by_others_and_go_when_the_cache_is_emptied(room, clock):
     calls = []
 
     @cached(always_kept=2)
