@@ -7,7 +7,7 @@ import { isToRun } from "../streamlit_private/dom.js"
 const FIRST = 4 // seconds that somebody waits before the server is asked for how long
 const AGAIN = 2 // seconds between two questions, as the queue changes
 
-/** What stands on the page meanwhile: beside the page's own styles, which may not be there.
+/** What stands on the page meanwhile; it has its style with it, as those of the page may not be there.
  * @type {HTMLElement | undefined} */
 let notice
 let waited = 0 // seconds
@@ -25,7 +25,7 @@ function say(text) {
   notice ??= Object.assign(document.createElement("p"), { className: "full_server", role: "status" })
   notice.style.cssText = "position: fixed; z-index: 999993; bottom: 1rem; left: 50%; transform: translateX(-50%); width: max-content; " +
     "max-width: calc(100vw - 2rem); box-sizing: border-box; margin: 0; padding: .5rem 1rem; border: 1px solid currentColor; " +
-    "border-radius: .375rem; background: var(--st-background-color, Canvas); color: var(--st-text-color, CanvasText); font: 1rem/1.4 sans-serif"
+    "border-radius: .375rem; background: inherit; color: inherit; font: 1rem/1.4 sans-serif" // of the body, in light or dark
   if (notice.textContent !== text) notice.textContent = text
   if (!notice.isConnected) document.body.append(notice)
 }

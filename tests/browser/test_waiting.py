@@ -9,6 +9,13 @@ from tests.browser.conftest import Visitor
 NOTICE = ".full_server"
 
 
+def colours(page: Page, what: str) -> list[str]:
+    """Of the paper and of the letters."""
+    script = "element => [getComputedStyle(element).backgroundColor, getComputedStyle(element).color]"
+    of_element: list[str] = page.locator(what).evaluate(script)
+    return of_element
+
+
 def says(page: Page, what: str) -> None:
     words = f"The server is full: your {what} comes in about 8 seconds."
     expect(page.locator(NOTICE)).to_have_text(words, timeout=10_000)
@@ -23,8 +30,10 @@ def test_a_full_server_says_when_a_picture_comes(visit):
     page, held, full = visitor.page, list[Route](), [True]
     page.route("**/waiting", lambda route: route.fulfill(json={"seconds": 8.2 if full else 0}))
     page.route("**/pictures/*", lambda route: held.append(route) if full else route.fallback())
+    visitor.resize(1440, "dark")
     visitor.choose_seed(5)
     says(page, "picture")
+    assert colours(page, NOTICE) == colours(page, "body") != ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
     full.clear()
     for route in held:
         route.fallback()
