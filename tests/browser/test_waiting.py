@@ -10,7 +10,7 @@ NOTICE = ".full_server"
 
 
 def colours(page: Page, what: str) -> list[str]:
-    """Of the paper and of the letters."""
+    """The colours of the paper and of the letters."""
     script = "element => [getComputedStyle(element).backgroundColor, getComputedStyle(element).color]"
     of_element: list[str] = page.locator(what).evaluate(script)
     return of_element
