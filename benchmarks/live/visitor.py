@@ -50,7 +50,7 @@ class Visitor:
             headers={"Origin": self._address, "Accept-Encoding": "gzip"},
         )
         self._began = time.perf_counter()
-        async with self._http.get(f"{self._address}{HEALTH}") as answer:
+        async with self._http.get(f"{self._address}{HEALTH}", raise_for_status=True) as answer:
             cookies = [cookie.partition(";")[0] for cookie in answer.headers.getall("Set-Cookie")]
         token = dict(cookie.split("=", 1) for cookie in cookies)[COOKIE]
         self._cookie = {"Cookie": "; ".join(cookies)}  # with several servers, one says which of them it was

@@ -65,6 +65,7 @@ from tfm_core.study.contribution import contribution_norms
 from tfm_core.study.depth import parameter_gradients, signals_by_depth
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
 from tfm_core.study.position_laws import shift_error
+from tfm_core.study.recurrences import recurrences
 from tfm_core.study.tiling import tiles
 from tfm_core.training.baselines import baselines
 from tfm_core.training.config import of_task
@@ -381,6 +382,11 @@ STUDIES: Calls = [
     (lambda: signals_by_depth([layer(cross_attention=True)], FLAT), "without cross-attention"),
     (lambda: gradient_by_distance(lambda x: x.sum(1), X[:1]), "an output (batch, seq, width) … got (1, 8)"),
     (lambda: gradient_by_distance(torch.zeros_like, X[:1]), "depends on the input"),
+    (lambda: recurrences(nn.GRU(2, 2, bidirectional=True), {}, X), "in one direction, … got GRU(2, 2, bidirectional"),
+    (
+        lambda: recurrences(nn.RNN(8, 3), {"weight_ih_l0": torch.ones(3, 8)}, X[:1]),
+        "weight_ih_l0 of shape (1, 3, 8), got (3, 8)",
+    ),
     *(
         (
             lambda wrong=wrong: scale_experiment(**{"widths": [4], **wrong}),

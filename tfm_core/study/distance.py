@@ -4,7 +4,7 @@ In a recurrent network the gradient passes through every step between the two, a
 attention it takes one step, whatever the distance. Bengio et al. 1994; Vaswani et al. 2017, table 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from tfm_core.model.initialization import draw
 
 
-def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed: int = 0) -> Tensor:
+def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed: int | Sequence[int] = 0) -> Tensor:
     """Lengths of gradients, (batch, distance): at distance 0 that of the last input, at seq - 1 that of the first.
 
     What is differentiated is the product of the last output vector with a random one, so that every direction of the
@@ -21,7 +21,7 @@ def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed
     Args:
         network: (batch, seq, width) in, (batch, seq, any width) out.
         x: (batch, seq, width), what goes in.
-        seed: of the random vector.
+        seed: of the random vector, (batch, width); or one for each of the batch, whose vector it draws, (1, width).
 
     Raises:
         ValueError: if the output has other axes, or none of it depends on the input.
@@ -36,7 +36,9 @@ def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed
         if not output.requires_grad:
             raise ValueError("expected an output that depends on the input, got one without a gradient")
         last = output[:, -1]
-        product = (last * draw(seed, "probe", tuple(last.shape), std=1.0).to(last)).sum()
+        seeds, rows = ([seed], len(last)) if isinstance(seed, int) else (seed, 1)
+        probe = torch.cat([draw(each, "probe", (rows, *last.shape[1:]), std=1.0) for each in seeds])
+        product = (last * probe.to(last)).sum()
         (gradient,) = torch.autograd.grad(product, x)
     lengths: Tensor = gradient.norm(dim=-1).flip(-1)
     return lengths

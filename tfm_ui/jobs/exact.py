@@ -85,7 +85,7 @@ def all_draws(asked: Draws) -> Iterator[ExactStep]:
         lengths, count = networks.gradients_of(
             name, config, asked.tokens, asked.kernel, asked.start, causal=asked.causal
         )
-        numbers[name][seed], numbers[f"{name}, parameters"] = lengths, torch.tensor([count])
+        numbers[name][seed], numbers[f"{name}, parameters"] = lengths[0], torch.tensor([count])
     yield ExactStep(1.0, 0.0, "done", numbers)
 
 

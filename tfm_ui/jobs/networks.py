@@ -4,20 +4,23 @@ All take and return (batch, seq, d_model), in float64: a gradient that has shrun
 and a 0 means that nothing leads there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from tfm_core import Transformer, TransformerConfig, causal_mask, gradient_by_distance
-from tfm_core.model.initialization import draw
+from tfm_core.model.initialization import draw, fill_parameters
+from tfm_core.profiling.closed_forms import transformer_parameters
 from tfm_core.profiling.closed_forms_others import Convolution, Recurrent
 from tfm_core.profiling.size import Size
-from tfm_core.profiling.targets_others import convolutions, recurrent
+from tfm_core.profiling.targets_others import Recurrence, convolutions, recurrent
+from tfm_core.study.recurrences import recurrences
 
 NAMES = ("transformer", "convolution", "LSTM", "GRU", "RNN")
 RECURRENT = ("LSTM", "GRU", "RNN")
+AT_ONCE = 2_000_000  # numbers of the draws that are run at once, of weights and of vectors: 16 MB
 
 
 def size_of(config: TransformerConfig, *, causal: bool) -> Size:
@@ -58,6 +61,13 @@ def network_of(name: str, config: TransformerConfig, kernel: int, *, causal: boo
     return recurrent(size, config.seed, network=getattr(nn, name), width=width).double()
 
 
+def start_anew(network: nn.Module, seed: int, start: str) -> None:
+    """Draw all weights from this seed: "ours", as the library draws them, or spread as torch's own start."""
+    fill_parameters(network, seed)
+    if start == "torch":
+        start_as_torch(network, seed)
+
+
 @torch.no_grad()
 def start_as_torch(network: nn.Module, seed: int) -> None:
     """Weights and biases spread as torch's own start spreads them: uniform between -1 / sqrt(n) and 1 / sqrt(n).
@@ -92,26 +102,68 @@ def reading(network: nn.Module, *, causal: bool) -> Callable[[Tensor], Tensor]:
     return read
 
 
-def gradients(
-    config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool
-) -> tuple[dict[str, Tensor], dict[str, int]]:
-    """Network -> lengths of the gradients of its last output, (distance), and network -> how many parameters it has.
+def read_at_once(network: Recurrence, weights: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    """Outputs of several draws of a recurrent network, each for vectors of its own: (draw, seq, d_model) in and out.
 
-    Weights, inputs and the random vector that the output is multiplied with are drawn from the configuration's seed.
+    Args:
+        network: says which network and how many layers.
+        weights: parameter -> those of all draws, (draw, ...).
+        x: (draw, seq, d_model).
+    """
+    x = recurrences(network.recurrence, {name.removeprefix("recurrence."): each for name, each in weights.items()}, x)
+    return torch.baddbmm(weights["output.bias"][:, None], x, weights["output.weight"].mT)
+
+
+def parameters_of(config: TransformerConfig, *, causal: bool) -> int:
+    """How many parameters the transformer has here, and about as many each of the other four."""
+    return sum(transformer_parameters(size_of(config, causal=causal)).values())
+
+
+def in_parts(
+    config: TransformerConfig, tokens: int, draws: int, *, causal: bool
+) -> list[tuple[TransformerConfig, int]]:
+    """The draws in parts that are run at once: the configuration of the first of a part, and how many they are.
+
+    Of large networks there is one in each part, as each takes memory.
+    """
+    vectors = config.num_layers * tokens * (12 * config.d_model + 4 * config.feed_forward_dim)
+    most = max(1, AT_ONCE // (parameters_of(config, causal=causal) + vectors))
+    return [(replace(config, seed=config.seed + first), min(most, draws - first)) for first in range(0, draws, most)]
+
+
+def gradients(
+    config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool, draws: int
+) -> tuple[dict[str, Tensor], dict[str, int]]:
+    """Network -> lengths of the gradients of its last output, (draw, distance), and network -> how many parameters.
+
+    Weights, inputs and the random vector that the output is multiplied with are drawn from the configuration's seed,
+    and for each further draw from the next seed.
     """
     names = ("transformer", "convolution", "LSTM", "GRU", "RNN")
-    both = {name: gradients_of(name, config, tokens, kernel, start, causal=causal) for name in names}
+    both = {name: gradients_of(name, config, tokens, kernel, start, causal=causal, draws=draws) for name in names}
     return {name: length for name, (length, _) in both.items()}, {name: count for name, (_, count) in both.items()}
 
 
 def gradients_of(
-    name: str, config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool
+    name: str, config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool, draws: int = 1
 ) -> tuple[Tensor, int]:
-    """The same of one network, which is gone at the end: two would take twice the memory."""
-    x = draw(config.seed, "x", (1, tokens, config.d_model), std=1.0).double()
-    network = network_of(name, config, kernel, causal=causal)
-    if start == "torch":
-        start_as_torch(network, config.seed)
-    network.requires_grad_(False)  # only the input's gradient is wanted
-    length = gradient_by_distance(reading(network, causal=causal), x, seed=config.seed)[0]
-    return length, sum(parameter.numel() for parameter in network.parameters())
+    """The same of one network, which is gone at the end: two would take twice the memory.
+
+    Draws of a recurrent network are run at once, as each of its steps is small; those of the others one by one.
+    """
+    network = network_of(name, config, kernel, causal=causal).requires_grad_(False)  # only x needs a gradient
+    seeds = [config.seed + number for number in range(draws)]
+    at_once = network if isinstance(network, Recurrence) and draws > 1 else None
+    x = torch.cat([draw(seed, "x", (1, tokens, config.d_model), std=1.0) for seed in seeds]).double()
+    lengths, weights = [], []
+    for number, seed in enumerate(seeds):
+        start_anew(network, seed, start)
+        if at_once:
+            weights.append({name: parameter.clone() for name, parameter in network.named_parameters()})
+        else:
+            read = reading(network, causal=causal)
+            lengths.append(gradient_by_distance(read, x[number : number + 1], seed=seed))
+    if at_once:
+        stacked = {name: torch.stack([of_draw[name] for of_draw in weights]) for name in weights[0]}
+        lengths.append(gradient_by_distance(lambda x: read_at_once(at_once, stacked, x), x, seed=seeds))
+    return torch.cat(lengths), sum(parameter.numel() for parameter in network.parameters())

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import TransformerConfig, gradient_by_distance
-from tfm_core.profiling.closed_forms import transformer_parameters
 from tfm_core.profiling.closed_forms_others import OfEqualCount
 from tfm_core.profiling.targets_others import Convolutions, Recurrence
+from tfm_core.study.recurrences import recurrences
 from tfm_ui.jobs import networks
 from tfm_ui.jobs.exact import DRAWS, Draws
-from tfm_ui.jobs.networks import NAMES, gradients
+from tfm_ui.jobs.networks import NAMES, gradients, in_parts, parameters_of
 from tfm_ui.lenses.model.machine import ModelPanel, drawn_config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, most_draws
 from tfm_ui.live.cache import cached
@@ -43,17 +42,12 @@ ALIKE = 0.05  # counts of parameters that are closer are called about equal
 COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), strict=True))
 
 
-def parameters_of(config: TransformerConfig, *, causal: bool) -> int:
-    """How many parameters the transformer has here, and about as many each of the other four."""
-    return sum(transformer_parameters(networks.size_of(config, causal=causal)).values())
-
-
-def takes_long(config: TransformerConfig, *others: object, causal: bool) -> bool:
+def takes_long(config: TransformerConfig, *others: object, causal: bool, draws: int = 1) -> bool:
     """Whether five networks of this size are computed after others."""
     return parameters_of(config, causal=causal) > LARGE
 
 
-# Lengths of gradients, (distance), and counts of parameters, by network; for the weights of one seed.
+# Lengths of gradients, (draw, distance), and counts of parameters, by network.
 drawn = cached(heavy=takes_long)(gradients)
 
 
@@ -71,30 +65,34 @@ def reach(
     *, config: TransformerConfig, tokens: int, seeds: int, kernel: int, start: str, causal: bool
 ) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor], Mapping[str, Tensor], Mapping[str, int]]:
     """Network -> median, lowest and highest length of the gradient over the seeds, (distance); and its parameters."""
-    draws = [
-        gradients(replace(config, seed=config.seed + k), tokens, kernel, start, causal=causal) for k in range(seeds)
+    parts = [
+        gradients(first, tokens, kernel, start, causal=causal, draws=draws)
+        for first, draws in in_parts(config, tokens, seeds, causal=causal)
     ]
-    parameters = draws[0][1]
-    lengths = {name: torch.stack([of_seed[name] for of_seed, _ in draws]) for name in parameters}
+    parameters = parts[0][1]
+    lengths = {name: torch.cat([of_part[name] for of_part, _ in parts]) for name in parameters}
     medians, lowest, highest = over_draws(lengths)
     return medians, lowest, highest, parameters
 
 
 def needs_of_networks(model: ModelState, state: ModelLensState) -> int:
     """The bytes that a network takes, of as many parameters as the transformer, while it is made float64, or with what
-    it remembers for the gradient of a few tokens; one network after the other, beside the model of the page.
+    it remembers for the gradient of a few tokens; one network after the other, or several small ones at once, beside
+    the model of the page.
     """
     config, double = drawn_config_of(model, state), 2 * NUMBER
     count = parameters_of(config, causal=model.masks_the_future)
     vectors = config.num_layers * state.reach_length * (12 * config.d_model + 4 * config.feed_forward_dim)
     of_network = max(2 * double * count, double * count + 2 * double * vectors)
+    if count + vectors < networks.AT_ONCE:
+        of_network = 2 * double * networks.AT_ONCE
     return weight_bytes(model.config) + of_network + LITTLE
 
 
 class FiveNetworks(ModelPanel):
     """A panel on the transformer with the lens's attention and the other networks, and on draws of their weights."""
 
-    slow = True  # a draw of five small networks takes 35 ms, and there are ten; one that was just asked for is kept
+    slow = True  # ten draws of five small networks take 100 ms
 
     @cached_property
     def config(self) -> TransformerConfig:
@@ -162,9 +160,9 @@ class FiveNetworks(ModelPanel):
         if whole := self.whole:
             return {name: whole[name] for name in NAMES}, {name: int(whole[f"{name}, parameters"]) for name in NAMES}
         how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
-        configs = [replace(self.config, seed=self.config.seed + k) for k in range(self.seeds)]
-        draws = [drawn(config, *how, causal=self.causal) for config in configs]
-        return {name: torch.stack([lengths[name] for lengths, _ in draws]) for name in NAMES}, draws[0][1]
+        in_all = in_parts(self.config, self.tokens, self.seeds, causal=self.causal)
+        parts = [drawn(first, *how, causal=self.causal, draws=draws) for first, draws in in_all]
+        return {name: torch.cat([lengths[name] for lengths, _ in parts]) for name in NAMES}, parts[0][1]
 
     @property
     def lengths(self) -> Mapping[str, Tensor]:
@@ -188,6 +186,8 @@ class Distance(FiveNetworks):
     sources = (
         gradient_by_distance,
         networks.gradients_of,
+        networks.read_at_once,
+        recurrences,
         networks.network_of,
         networks.start_as_torch,
         OfEqualCount.width,
