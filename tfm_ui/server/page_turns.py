@@ -43,6 +43,8 @@ class PageTurns:
             self._messages.pop()
         self._messages.append(asked)
         if not self._waiting:
+            if self._running and LIMITER.has_no_queue(Lane.PAGES):
+                self.end()  # Streamlit ends that run for this one; while others wait, it has to come to its end first
             self._waiting = LIMITER.ask(self._visitor, Lane.PAGES)
             self.admitted = asyncio.wrap_future(self._waiting.admitted)
 

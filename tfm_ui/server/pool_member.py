@@ -80,7 +80,7 @@ def _runs(process: psutil.Process) -> bool:
 
 
 def _has_ended(process: psutil.Process) -> bool:
-    """Whether a process that has run has ended, also if nobody has reaped it: asked for each question, so it is quick."""
+    """Whether a process that has run has ended, also if nobody has reaped it; quick, as each question asks."""
     try:
         process.wait(timeout=0)
     except psutil.TimeoutExpired:

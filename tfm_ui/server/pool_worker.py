@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from multiprocessing.managers import BaseManager, BaseProxy
 from multiprocessing.util import get_temp_dir
 from typing import Any
@@ -52,6 +53,7 @@ class Desk:
     def __init__(self, compute: Callable[..., Any]) -> None:
         self._compute = compute
         self._turns: dict[int, TurnElsewhere] = {}
+        self._quick = threading.Lock()  # of quick questions one is computed at a time
 
     def ask(self, number: int, heavy: bool, arguments: Sequence[Any]) -> Any:
         """The answer of `compute`; raises what that raises.
@@ -63,7 +65,8 @@ class Desk:
         """
         turn = self._turns[number] = TurnElsewhere(heavy=heavy)
         try:
-            return self._compute(turn, *arguments)
+            with nullcontext() if heavy else self._quick:
+                return self._compute(turn, *arguments)
         finally:
             del self._turns[number]
 

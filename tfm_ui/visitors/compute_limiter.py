@@ -152,6 +152,11 @@ class ComputeLimiter:
                 for lane, places in self._places.items()
             }
 
+    def has_no_queue(self, lane: Lane) -> bool:
+        """Whether nothing waits for this lane."""
+        with self._lock:
+            return not any(ticket.lane == lane for ticket in self._waiting)
+
     def expected(self, visitor: str) -> float:
         """The seconds, by estimate, until what this visitor waits for may begin; 0 if nothing waits.
 

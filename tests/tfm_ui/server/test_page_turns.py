@@ -119,18 +119,38 @@ def test_a_run_that_nobody_hears_of_again_does_not_keep_its_place(limiter, monke
     assert run(silent()) == (0, 0)
 
 
-def test_a_newer_run_ends_the_one_before_and_a_closed_tab_waits_no_more(limiter):
+def test_a_newer_run_ends_the_one_before_where_nobody_waits(limiter):
     async def acts():
         turns = PageTurns("a")
         turns.put(rerun(seed=1))
         assert await admitted(turns)
         turns.take()
         turns.put(rerun(seed=2))
-        other = PageTurns("b")
-        other.put(rerun(seed=1))
-        assert pages(limiter) == (1, 2)
+        assert await admitted(turns)
+        assert pages(limiter) == (1, 0)
+        assert seed_of(turns.take()) == [2]
+        assert pages(limiter) == (1, 0)
         turns.close()
+
+    run(acts())
+    assert pages(limiter) == (0, 0)
+
+
+def test_while_others_wait_a_newer_run_waits_for_its_turn_and_a_closed_tab_waits_no_more(limiter):
+    async def acts():
+        turns, other = PageTurns("a"), PageTurns("b")
+        turns.put(rerun(seed=1))
+        assert await admitted(turns)
+        turns.take()
+        other.put(rerun(seed=1))
+        turns.put(rerun(seed=2))
+        assert pages(limiter) == (1, 2)
+        turns.ended()
         assert await admitted(other)
+        assert not await admitted(turns)
+        turns.close()
+        assert pages(limiter) == (1, 0)
+        other.take()
         other.close()
 
     run(acts())
