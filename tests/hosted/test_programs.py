@@ -54,6 +54,31 @@ def test_importing_the_library_loads_nothing_of_the_app_and_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+ALL_PICTURES = """
+import sys
+sys.modules["transformers"] = None  # where it is installed, a view calls it, and it loads SymPy by itself
+from benchmarks.live.views import links
+from tfm_ui.lenses import lens, preloaded
+from tfm_ui.page.words import names
+from tfm_ui.pictures.panel import panels_in
+from tfm_ui.pictures.registry import Asked, made
+
+for link in links():
+    path, _, query = link.strip("/").partition("?")
+    shown, asked = lens(path), Asked(query)
+    panels = panels_in(shown.blocks(asked.model, asked.lens(shown.state, shown.prefix)))
+    says, _, slow = names(shown)
+    for name in [*dict.fromkeys(panel.picture_name for panel in panels if panel.picture_name), says, slow]:
+        made(name, asked)
+print("sympy" in sys.modules)
+"""
+
+
+def test_no_picture_loads_sympy_which_takes_38_megabytes_in_each_worker():
+    done = subprocess.run([sys.executable, "-c", ALL_PICTURES], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 WITH_TORCH_ALONE = """
 import importlib, sys
 for name in ("numpy", "pandas", "plotly", "streamlit", "transformers"):

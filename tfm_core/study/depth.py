@@ -113,7 +113,7 @@ def signals_by_depth(
         with torch.enable_grad():
             starts = [stream.detach().requires_grad_() for stream in streams]
             ends = attended(converted(layer), wired, starts)
-        backs.append(list(torch.autograd.grad(ends, starts, backs[-1])))
+        backs.append(_carried_back(ends, starts, backs[-1]))
     signals = {}
     for at, name in enumerate(wirings):
         vectors = torch.stack([streams[at] for streams in reached])
@@ -230,10 +230,20 @@ def parameter_gradients(
             with torch.enable_grad():
                 start = stream.detach().requires_grad_()
                 (end,) = attended(layer, [wiring], [start])
-            backs[at], of_matrix = torch.autograd.grad(end, (start, matrix), backs[at])
+            backs[at], of_matrix = _carried_back([end], (start, matrix), [backs[at]])
             sizes[at].append(of_matrix.norm())
     lengths = (torch.stack(each[::-1]) if each else x.new_zeros(0) for each in sizes)
     return dict(zip(wirings, lengths, strict=True))
+
+
+def _carried_back(ends: Sequence[Tensor], starts: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Tensor]:
+    """Gradients with respect to the starts, from those with respect to the ends.
+
+    `torch.autograd.grad` takes those as well, but then imports SymPy: 38 MB, in each process, and a second.
+    """
+    with torch.enable_grad():
+        products = [(end * gradient).sum() for end, gradient in zip(ends, gradients, strict=True)]
+    return list(torch.autograd.grad(products, starts))
 
 
 def _before_norm(end: Tensor, probe: Tensor) -> Tensor:
@@ -241,7 +251,7 @@ def _before_norm(end: Tensor, probe: Tensor) -> Tensor:
     with torch.enable_grad():
         last = end.detach().requires_grad_()
         normed = F.layer_norm(last, last.shape[-1:])
-    return torch.autograd.grad(normed, last, probe)[0]
+    return _carried_back([normed], [last], [probe])[0]
 
 
 def _check(layers: Sequence[TransformerLayer], wirings: Sequence[str]) -> None:

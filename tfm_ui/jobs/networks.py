@@ -20,7 +20,6 @@ from tfm_core.study.recurrences import recurrences
 
 NAMES = ("transformer", "convolution", "LSTM", "GRU", "RNN")
 RECURRENT = ("LSTM", "GRU", "RNN")
-AT_ONCE = 2_000_000  # numbers of the draws that are run at once, of weights and of vectors: 16 MB
 
 
 def size_of(config: TransformerConfig, *, causal: bool) -> Size:
@@ -127,7 +126,8 @@ def in_parts(
     Of large networks there is one in each part, as each takes memory.
     """
     vectors = config.num_layers * tokens * (12 * config.d_model + 4 * config.feed_forward_dim)
-    most = max(1, AT_ONCE // (parameters_of(config, causal=causal) + vectors))
+    numbers = 2_000_000  # of weights and vectors of the draws that are run at once: 16 MB
+    most = max(1, numbers // (parameters_of(config, causal=causal) + vectors))
     return [(replace(config, seed=config.seed + first), min(most, draws - first)) for first in range(0, draws, most)]
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ from tfm_ui.jobs.exact import DRAWS, Draws
 from tfm_ui.jobs.networks import NAMES, gradients, in_parts, parameters_of
 from tfm_ui.lenses.model.machine import ModelPanel, drawn_config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, most_draws
-from tfm_ui.live.cache import cached
+from tfm_ui.live.cache import grown
 from tfm_ui.live.exact import MISSING, Exact
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import config_code, script
@@ -42,13 +43,51 @@ ALIKE = 0.05  # counts of parameters that are closer are called about equal
 COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), strict=True))
 
 
-def takes_long(config: TransformerConfig, *others: object, causal: bool, draws: int = 1) -> bool:
+def takes_long(config: TransformerConfig, *, causal: bool) -> bool:
     """Whether five networks of this size are computed after others."""
     return parameters_of(config, causal=causal) > LARGE
 
 
-# Lengths of gradients, (draw, distance), and counts of parameters, by network.
-drawn = cached(heavy=takes_long)(gradients)
+Lengths = Mapping[str, Tensor]  # network -> lengths of gradients, (draw, distance)
+
+
+def drawn(
+    config: TransformerConfig, tokens: int, kernel: int, start: str, *, causal: bool, draws: int
+) -> tuple[Lengths, Mapping[str, int]]:
+    """What `networks.gradients` gives, kept: of more draws only those that there are not yet are made."""
+    how = tokens, kernel, start
+    known: tuple[Lengths, Mapping[str, int]] = {}, {}
+    for part, more in in_parts(config, tokens, draws, causal=causal):
+        enough = part.seed - config.seed + more
+        known = grown(
+            ("distance", config, *how, causal),
+            partial(_drawn_on, config, how, causal, enough),
+            is_enough=partial(_has, enough),
+            heavy=lambda _: takes_long(config, causal=causal),
+        )
+    lengths, parameters = known
+    return {name: of_network[:draws] for name, of_network in lengths.items()}, parameters
+
+
+def _has(enough: int, known: tuple[Lengths, Mapping[str, int]]) -> bool:
+    """Whether there are enough draws."""
+    return len(known[0]["transformer"]) >= enough
+
+
+def _drawn_on(
+    config: TransformerConfig,
+    how: tuple[int, int, str],
+    causal: bool,
+    enough: int,
+    known: tuple[Lengths, Mapping[str, int]] | None,
+) -> tuple[Lengths, Mapping[str, int]]:
+    """What there is, and beside it the draws that are missing."""
+    made = len(known[0]["transformer"]) if known else 0
+    missing = replace(config, seed=config.seed + made)
+    lengths, parameters = gradients(missing, *how, causal=causal, draws=enough - made)
+    if known:
+        lengths = {name: torch.cat([known[0][name], lengths[name]]) for name in lengths}
+    return lengths, parameters
 
 
 def over_draws(
@@ -84,9 +123,8 @@ def needs_of_networks(model: ModelState, state: ModelLensState) -> int:
     count = parameters_of(config, causal=model.masks_the_future)
     vectors = config.num_layers * state.reach_length * (12 * config.d_model + 4 * config.feed_forward_dim)
     of_network = max(2 * double * count, double * count + 2 * double * vectors)
-    if count + vectors < networks.AT_ONCE:
-        of_network = 2 * double * networks.AT_ONCE
-    return weight_bytes(model.config) + of_network + LITTLE
+    [(_, at_once), *_] = in_parts(config, state.reach_length, state.reach_seeds, causal=model.masks_the_future)
+    return weight_bytes(model.config) + at_once * of_network + LITTLE
 
 
 class FiveNetworks(ModelPanel):
@@ -160,9 +198,7 @@ class FiveNetworks(ModelPanel):
         if whole := self.whole:
             return {name: whole[name] for name in NAMES}, {name: int(whole[f"{name}, parameters"]) for name in NAMES}
         how = (self.tokens, self.state.reach_kernel, self.state.reach_start)
-        in_all = in_parts(self.config, self.tokens, self.seeds, causal=self.causal)
-        parts = [drawn(first, *how, causal=self.causal, draws=draws) for first, draws in in_all]
-        return {name: torch.cat([lengths[name] for lengths, _ in parts]) for name in NAMES}, parts[0][1]
+        return drawn(self.config, *how, causal=self.causal, draws=self.seeds)
 
     @property
     def lengths(self) -> Mapping[str, Tensor]:
