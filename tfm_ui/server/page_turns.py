@@ -13,9 +13,9 @@ from tfm_ui.visitors.compute_limiter import Lane, Ticket
 from tfm_ui.visitors.rest import joined
 from tfm_ui.visitors.turn import LIMITER, PAGES_HERE
 
-# Seconds after which a run no longer counts, though nobody has said that it has ended: of some messages Streamlit makes
-# no run.
-LONGEST = 10.0
+# Seconds after which a run no longer counts, though nobody has said that it has ended; and after which it must have
+# begun: of some messages, such as those for a part of a page that is gone, Streamlit makes no run, and all others wait.
+LONGEST, BEGINS = 10.0, 0.25
 
 
 class PageTurns:
@@ -56,13 +56,16 @@ class PageTurns:
         if self._running:
             self._began = time.monotonic()
             PAGES_HERE.begin(self._session, self._running)
-            self._given_up = asyncio.get_running_loop().call_later(LONGEST, self.end)
+            self._given_up = asyncio.get_running_loop().call_later(BEGINS, self.end)
         return messages
 
     def runs_as(self, session: str) -> None:
-        """Note Streamlit's name for the tab, which is known when its first run has begun."""
+        """Note that the run has begun, and Streamlit's name for the tab, which its first run tells."""
         self._session = session
         if self._running:
+            if self._given_up:
+                self._given_up.cancel()
+            self._given_up = asyncio.get_running_loop().call_later(LONGEST, self.end)
             PAGES_HERE.begin(session, self._running)
 
     def ended(self) -> None:

@@ -104,19 +104,24 @@ def test_the_place_is_free_when_the_run_has_ended_or_the_tab_is_closed(limiter, 
     assert told_of(metrics.PAGE_RUNS)["count"] == runs + 1 - running, "a run that has come to its end is counted"
 
 
-def test_a_run_that_nobody_hears_of_again_does_not_keep_its_place(limiter, monkeypatch):
-    monkeypatch.setattr(page_turns, "LONGEST", 0.01)
+@pytest.mark.parametrize("begins", [True, False], ids=["it has begun", "Streamlit makes no run of it"])
+def test_a_run_that_nobody_hears_of_again_does_not_keep_its_place(limiter, monkeypatch, begins):
+    monkeypatch.setattr(page_turns, "LONGEST" if begins else "BEGINS", 0.1)
+    monkeypatch.setattr(page_turns, "BEGINS" if begins else "LONGEST", 0.02 if begins else 60.0)
 
     async def silent():
         turns = PageTurns("a")
         turns.put(rerun(seed=1))
         assert await admitted(turns)
         turns.take()
-        assert pages(limiter) == (1, 0)
+        if begins:
+            turns.runs_as("a session")
         await asyncio.sleep(0.05)
-        return pages(limiter)
+        early = pages(limiter)
+        await asyncio.sleep(0.15)
+        return early, pages(limiter)
 
-    assert run(silent()) == (0, 0)
+    assert run(silent()) == ((1, 0), (0, 0))
 
 
 def test_a_newer_run_ends_the_one_before_where_nobody_waits(limiter):
