@@ -118,6 +118,11 @@ def parameters_of(config: TransformerConfig, *, causal: bool) -> int:
     return sum(transformer_parameters(size_of(config, causal=causal)).values())
 
 
+def remembered(config: TransformerConfig, tokens: int) -> int:
+    """How many numbers a network remembers for the gradient of its input, about."""
+    return config.num_layers * tokens * (12 * config.d_model + 4 * config.feed_forward_dim)
+
+
 def in_parts(
     config: TransformerConfig, tokens: int, draws: int, *, causal: bool
 ) -> list[tuple[TransformerConfig, int]]:

@@ -79,17 +79,6 @@ def _runs(process: psutil.Process) -> bool:
         return False
 
 
-def _has_ended(process: psutil.Process) -> bool:
-    """Whether a process that has run has ended, also if nobody has reaped it; quick, as each question asks."""
-    try:
-        process.wait(timeout=0)
-    except psutil.TimeoutExpired:
-        return False
-    except psutil.Error:
-        return True
-    return True
-
-
 class Member:
     """A worker process, and those that replace it when it ends.
 
@@ -120,7 +109,7 @@ class Member:
     @property
     def lives(self) -> bool:
         """Whether the process can be asked, as far as is known now: its keeper hears of its end a moment later."""
-        return bool(self.desk and self._process and not _has_ended(self._process))
+        return bool(self.desk and self._process and _runs(self._process))
 
     def _keep(self) -> None:
         while not self._is_closed.is_set():

@@ -17,7 +17,7 @@ from tfm_core.profiling.targets_others import Convolutions, Recurrence
 from tfm_core.study.recurrences import recurrences
 from tfm_ui.jobs import networks
 from tfm_ui.jobs.exact import DRAWS, Draws
-from tfm_ui.jobs.networks import NAMES, gradients, in_parts, parameters_of
+from tfm_ui.jobs.networks import NAMES, gradients, in_parts, parameters_of, remembered
 from tfm_ui.lenses.model.machine import ModelPanel, drawn_config_of
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState, most_draws
 from tfm_ui.live.cache import grown
@@ -121,8 +121,7 @@ def needs_of_networks(model: ModelState, state: ModelLensState) -> int:
     """
     config, double = drawn_config_of(model, state), 2 * NUMBER
     count = parameters_of(config, causal=model.masks_the_future)
-    vectors = config.num_layers * state.reach_length * (12 * config.d_model + 4 * config.feed_forward_dim)
-    of_network = max(2 * double * count, double * count + 2 * double * vectors)
+    of_network = max(2 * double * count, double * count + 2 * double * remembered(config, state.reach_length))
     [(_, at_once), *_] = in_parts(config, state.reach_length, state.reach_seeds, causal=model.masks_the_future)
     return weight_bytes(model.config) + at_once * of_network + LITTLE
 
