@@ -6,6 +6,7 @@ export class Simulation {
   /** @param {string} [query] what the page says at first; its picture is drawn
    * @param {boolean} [slow] whether it is asked for at rest alone */
   constructor(query = "", slow = false) {
+    /** @type {boolean} written out, as the type of `tell` leads through the state back to it */
     this.slow = slow
     this.state = initial(0)
     /** @type {FollowEffect[]} what the last event has asked for */
