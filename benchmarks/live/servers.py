@@ -1,16 +1,16 @@
 """Two servers behind nginx, each on a core of its own, beside one on one core: how many moves are answered in a second.
 
 The set-up is that of hosting/compose.yaml: nginx, Redis, and servers with a host's settings. More visitors move than
-can be answered, so that what is answered is what the servers can do. Visitors and nginx have the core that a single
-server leaves free; from two servers they take their share.
+can be answered, so that what is answered is what the servers can do. A core carries its server's visitors, too: those
+of a single server are on its core, and those of two, with nginx and Redis, on both.
 """
 
 import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from benchmarks.live.crowd import Observed, together
@@ -58,6 +58,7 @@ def main(views: Sequence[Ticked], seconds: float) -> float:
 
 def _observed(views: Sequence[Ticked], number: int, cores: Sequence[int], seconds: float) -> Observed:
     with ExitStack() as stack:
+        stack.enter_context(_on(cores[:number]))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         [port] = free_ports(1)
         redis = [program("redis-server"), "--port", str(port), "--save", "", "--dir", str(folder)]
@@ -67,3 +68,14 @@ def _observed(views: Sequence[Ticked], number: int, cores: Sequence[int], second
         address = stack.enter_context(behind_nginx(replicas))
         crowd = together(address, replicas.processes, views, number * EACH, spread=SPREAD, seconds=seconds)
         return asyncio.run(crowd)
+
+
+@contextmanager
+def _on(cores: Collection[int]) -> Iterator[None]:
+    """Run on these cores alone, with all that is started meanwhile and not put elsewhere."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
