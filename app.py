@@ -18,6 +18,7 @@ from tfm_ui.server.part import part
 from tfm_ui.server.same_origin import allow_local_names
 from tfm_ui.store import shared
 from tfm_ui.streamlit_private.loggers import NO_SCRIPT_RUNS
+from tfm_ui.streamlit_private.session_values import look_up_one_by_one
 from tfm_ui.visitors import metrics
 
 
@@ -51,6 +52,7 @@ if __name__ == "__main__":
         frame.in_turn(visit)()
 elif __name__ != "__mp_main__":  # the start of the server; worker processes import this file under the other name
     bound_heads()
+    look_up_one_by_one()
     allow_local_names()
     shared.begin()
     pool_member.prepare()

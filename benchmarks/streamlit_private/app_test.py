@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from tfm_ui.streamlit_private.protocol import events_of
+from tfm_ui.streamlit_private.session_values import looked_up_one_by_one
 
 # What AppTest is made of: its modules, which name no types for it.
 APP: Any = app_test
@@ -85,7 +86,7 @@ def pages_without_preparation() -> Iterator[None]:
     """Spare each run of a page what a server does once: compiling the scripts, and a stand-in for the server.
 
     A third of a run is that. AppTest also looks a thousand times a second whether the script has ended, and each look
-    halts the script; its end is enough.
+    halts the script; its end is enough. As in a server, values of widgets are looked up one by one.
     """
     scripts, server = APP.ScriptCache(), MagicMock(spec=APP.Runtime)
     look = RUNNER.require_widgets_deltas
@@ -100,6 +101,7 @@ def pages_without_preparation() -> Iterator[None]:
         look(runner, timeout=1)  # ends at once, or says what the time was over for
 
     with (
+        looked_up_one_by_one(),
         patch.object(app_test, "ScriptCache", lambda: scripts),
         patch.object(local_script_runner, "ScriptCache", lambda: scripts),
         patch.object(app_test, "MagicMock", same_server),

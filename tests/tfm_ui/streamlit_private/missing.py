@@ -24,6 +24,7 @@ USED = {
     "streamlit.runtime.scriptrunner:ScriptRunContext.session_id": "script_run.py: which tab asks for a job",
     "streamlit.runtime.scriptrunner:ScriptRunContext.page_script_hash": "script_run.py: an act of a page that is gone",
     "streamlit.runtime.scriptrunner:ScriptRunContext.is_history_navigation": "script_run.py: what Back brings back",
+    "streamlit.runtime.state:SessionState.filtered_state": "session_values.py: values are looked up one by one",
     "streamlit.config:is_manually_set": "options.py: no default of ours goes before what was asked for",
     "streamlit.config:set_option": "options.py: a local server has local names alone",
     "streamlit.config:get_option": "server/asgi.py: where the app's addresses begin",

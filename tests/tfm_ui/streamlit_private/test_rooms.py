@@ -10,7 +10,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from tfm_ui.streamlit_private import containers, loggers, options, running, script_run
+from tfm_ui.streamlit_private import containers, loggers, options, running, script_run, session_values
 
 OPTIONS = "server.allowedHosts", "browser.serverAddress", "server.baseUrlPath"
 
@@ -103,3 +103,45 @@ def test_the_warning_that_no_script_runs_has_the_name_that_is_silenced(caplog):
         st.text("nobody sees this")
     named = {record.name for record in caplog.records if "ScriptRunContext" in record.getMessage()}
     assert named == {loggers.NO_SCRIPT_RUNS}, "app.py: the server's start would warn of a script that is not expected"
+
+
+def test_values_looked_up_one_by_one_are_those_that_are_gathered():
+    def page() -> None:
+        import streamlit as st
+        from streamlit.components.v2 import component
+
+        component("knob", html="<p>0</p>")(key="knob", default={"step": 3}, on_step_change=lambda: None)
+        st.session_state.kept = [1, 2]
+        st.number_input("Seed", value=7, key="seed")
+        st.selectbox("Scheme", ["rope", "alibi"], index=None, key="scheme")
+        st.text_input("Without a key")
+        st.button("Press", key="press")
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    state = app.session_state._state._state  # without what AppTest and a lock put around it
+    gathered = state.filtered_state
+    assert {"seed", "scheme", "kept", "knob", "press"} <= gathered.keys()
+    told = "session_values.py: widgets would see other values than Streamlit gathers for them"
+    values = session_values.SessionValues(state)
+    assert dict(values) == gathered, told
+    assert repr(values) == repr(gathered), told
+    assert len(values) == len(gathered), told
+    for key in [*state._keys(), "nobody's"]:
+        assert (key in values) == (key in gathered), f"{told}: {key}"
+
+
+def test_while_values_are_looked_up_one_by_one_none_are_gathered():
+    def page() -> None:
+        import streamlit as st
+
+        st.number_input("Seed", value=None, key="seed")
+
+    with session_values.looked_up_one_by_one():
+        app = AppTest.from_function(page)
+        app.session_state.seed = 5
+        assert app.run().number_input[0].value == 5
+        assert app.number_input[0].set_value(None).run().number_input[0].value is None
+        state = app.session_state._state._state
+        assert isinstance(state.filtered_state, session_values.SessionValues), "each widget still gathers all values"
+    assert isinstance(state.filtered_state, dict)
