@@ -4,7 +4,7 @@ For each text, number and choice that a page draws, Streamlit gathers the values
 gather the value of a component it makes a class, so that this was a seventh of a page's run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from tfm_ui.streamlit_private.protocol import GENERATED_ELEMENT_ID_PREFIX, STREA
 
 HIDDEN = GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX  # begin names that only Streamlit knows
 GATHERED = "filtered_state"  # the property of Streamlit's that gathers them
-_gathered: Any = vars(SessionState)[GATHERED]
+_gathered: Callable[[SessionState], dict[str, Any]] = vars(SessionState)[GATHERED].fget
 
 
 class SessionValues(Mapping[str, Any]):
@@ -31,14 +31,14 @@ class SessionValues(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         """All keys, as gathered."""
-        return iter(_gathered.fget(self._state))
+        return iter(_gathered(self._state))
 
     def __len__(self) -> int:
         """How many keys there are."""
-        return len(_gathered.fget(self._state))
+        return len(_gathered(self._state))
 
     def __repr__(self) -> str:
-        return repr(_gathered.fget(self._state))
+        return repr(_gathered(self._state))
 
 
 def look_up_one_by_one() -> None:
@@ -51,5 +51,7 @@ def looked_up_one_by_one() -> Iterator[None]:
     """Let Streamlit look values up one by one in the block."""
     before = vars(SessionState)[GATHERED]
     look_up_one_by_one()
-    yield
-    setattr(SessionState, GATHERED, before)
+    try:
+        yield
+    finally:
+        setattr(SessionState, GATHERED, before)
