@@ -114,3 +114,9 @@ def test_a_model_runs_with_torch_alone():
         assert int(count) == 6  # 2 layers: the encoder's, the decoder's, and what it sees of the encoder
         assert float(total) == pytest.approx(4 * 6, abs=1e-4)  # heads, queries: each row sums to 1
     assert shapes == "(2, 3, 4) (2, 3, 3)"
+
+
+def test_a_server_looks_values_of_widgets_up_one_by_one():
+    code = "import app, streamlit.runtime.state as state; print(state.SessionState.filtered_state.fget.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "SessionValues"
