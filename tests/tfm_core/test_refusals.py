@@ -339,7 +339,10 @@ WRITING: Calls = [
     (lambda: to_gpt2(shared()), "architecture decoder, as GPT-2 is a decoder; got 'encoder'"),
     (lambda: to_gpt2(shared(**BOTH)), "got 'encoder-decoder'"),
     (lambda: to_gpt2(decoder(norm="post")), "expected norm pre, as GPT-2 norms before"),
-    (lambda: to_gpt2(decoder(activation="swiglu")), "expected activation gelu, as its network has no gate"),
+    (
+        lambda: to_gpt2(decoder(activation="swiglu")),
+        "expected activation gelu or gelu_tanh, as its network has no gate",
+    ),
     (lambda: to_gpt2(decoder(positional="rope")), "positional none or sinusoidal or learned, as it adds positions"),
     (lambda: to_gpt2(decoder(attention="window")), "expected attention full or fused, as each of its queries sees all"),
     (lambda: Sampling(temperature=0), "temperature: … 0.05 to 5; its limit at 0 is greedy=True; got 0"),

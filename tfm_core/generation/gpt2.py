@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.normalization import Norm
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.schemes import POSITIONAL
 
@@ -29,7 +30,7 @@ def to_gpt2(model: Transformer) -> GPT2LMHeadModel:
     """The same function of token ids, as a GPT2LMHeadModel in evaluation mode, with weights of its own.
 
     Args:
-        model: a decoder with pre-norm, gelu (the exact, by the error function), full or fused attention, and no
+        model: a decoder with pre-norm, gelu (by the error function or the tanh), full or fused attention, and no
             positions, or such as are added to the embeddings.
 
     Raises:
@@ -49,18 +50,20 @@ def to_gpt2(model: Transformer) -> GPT2LMHeadModel:
             n_layer=config.num_layers,
             n_head=config.num_heads,
             n_inner=config.feed_forward_dim,
-            activation_function="gelu",
+            activation_function={"gelu": "gelu", "gelu_tanh": "gelu_new"}[config.activation],
+            layer_norm_epsilon=config.norm_eps,
             resid_pdrop=config.dropout,
             embd_pdrop=config.dropout,
             attn_pdrop=config.dropout,
             tie_word_embeddings=False,
             bos_token_id=None,
             eos_token_id=None,
-            pad_token_id=config.pad_id,
+            pad_token_id=None if config.pad_id < 0 else config.pad_id,
         )
     )
+    scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
     weights = {
-        "transformer.wte.weight": stack.embedding.weight * math.sqrt(config.d_model),
+        "transformer.wte.weight": stack.embedding.weight * scale,
         "transformer.wpe.weight": _table(model),
         **_norm("transformer.ln_f", stack.final_norm),
         "lm_head.weight": model.unembedding.weight,
@@ -92,14 +95,20 @@ def _check(config: TransformerConfig) -> None:
     wanted = {
         "architecture": (("decoder",), "GPT-2 is a decoder"),
         "norm": (("pre",), "GPT-2 norms before attention and network, and at the end"),
-        "activation": (("gelu",), "its network has no gate, and is known with gelu"),
+        "activation": (("gelu", "gelu_tanh"), "its network has no gate, and is known with gelu"),
+        "normalization": (("layer",), "its norms take the mean away"),
+        "num_kv_heads": ((0, config.num_heads), "each of its heads has keys of its own"),
+        "embedding_norm": ((False,), "no norm comes after its embeddings"),
+        "num_token_types": ((0,), "it knows no types of tokens"),
+        "sliding_window": ((0,), "each of its queries sees all earlier keys"),
+        "head": (("logits",), "its logits are a matrix times the last hidden states"),
         "positional": (added, "it adds positions to the embeddings, and nowhere else"),
         "attention": (SAME_WEIGHTS, "each of its queries sees all earlier keys, by a softmax"),
     }
     for field, (choices, why) in wanted.items():
         if getattr(config, field) not in choices:
             raise ValueError(
-                f"to_gpt2: expected {field} {' or '.join(choices)}, as {why}; got {getattr(config, field)!r}"
+                f"to_gpt2: expected {field} {' or '.join(map(str, choices))}, as {why}; got {getattr(config, field)!r}"
             )
 
 
@@ -110,13 +119,20 @@ def _table(model: Transformer) -> Tensor:
     return torch.zeros(config.max_len, config.d_model) if table is None else table
 
 
-def _norm(name: str, norm: nn.LayerNorm) -> dict[str, Tensor]:
+def _norm(name: str, norm: Norm) -> dict[str, Tensor]:
+    assert isinstance(norm, nn.LayerNorm)  # as `_check` has asked for
     return {f"{name}.weight": norm.weight, f"{name}.bias": norm.bias}
+
+
+def _bias(linear: nn.Linear) -> Tensor:
+    """Its bias: zeros where it has none, as GPT-2's maps all have one."""
+    bias: Tensor | None = linear.bias
+    return linear.weight.new_zeros(len(linear.weight)) if bias is None else bias
 
 
 def _map(name: str, *maps: nn.Linear) -> dict[str, Tensor]:
     """Linear maps side by side as a Conv1D, which has its weight as (inputs, outputs)."""
     return {
         f"{name}.weight": torch.cat([linear.weight for linear in maps]).mT.contiguous(),
-        f"{name}.bias": torch.cat([linear.bias for linear in maps]),
+        f"{name}.bias": torch.cat([_bias(linear) for linear in maps]),
     }

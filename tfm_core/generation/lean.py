@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tfm_core.model import normalization
 from tfm_core.model.attention import ATTENTION, FusedAttention, MultiHeadAttention
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.feed_forward import IN_PLACE
@@ -30,22 +31,25 @@ class Map(NamedTuple):
     """W x + b: the parameters of a linear map."""
 
     weight: Tensor
-    bias: Tensor
+    bias: Tensor | None
 
     def __call__(self, x: Tensor) -> Tensor:
         """(inputs) -> (outputs)."""
-        return torch.addmv(self.bias, self.weight, x)
+        return self.weight.mv(x) if self.bias is None else torch.addmv(self.bias, self.weight, x)
 
 
 class Norm(NamedTuple):
-    """The parameters of a layer norm."""
+    """The parameters of a layer norm, or of an RMS norm."""
 
     weight: Tensor
-    bias: Tensor
+    bias: Tensor | None
     eps: float
+    is_rms: bool
 
     def __call__(self, x: Tensor) -> Tensor:
         """(d_model) in and out."""
+        if self.is_rms:
+            return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
 
@@ -62,9 +66,15 @@ class LeanDecoder:
         self.positional, self.embedding = stack.positional, stack.embedding.weight
         self.layers = [LeanLayer(layer) for layer in stack.layers if isinstance(layer, TransformerLayer)]
         self.final_norm = None if stack.final_norm is None else _norm(stack.final_norm)
-        self.unembedding = model.unembedding.weight
-        self.scale = math.sqrt(self.config.d_model)
-        self.is_known = ATTENTION[self.config.attention] in KINDS
+        self.unembedding = model.unembedding.weight if self.config.head != "none" else self.embedding
+        self.scale = math.sqrt(self.config.d_model) if self.config.scale_embeddings else 1.0
+        self.embedding_norm = None if stack.embedding_norm is None else _norm(stack.embedding_norm)
+        self.is_known = (
+            ATTENTION[self.config.attention] in KINDS
+            and self.config.head == "logits"
+            and not self.config.num_token_types
+            and not self.config.sliding_window
+        )
         self._encodings: tuple[int, Tensor | None] = -1, None  # the first of these positions, and theirs (seq, d_model)
 
     def can(self, token: int, cache: KeyValueCache) -> bool:
@@ -80,6 +90,8 @@ class LeanDecoder:
         encoding = self._encoding(place)
         if encoding is not None:
             x = x + encoding.to(x)
+        if self.embedding_norm is not None:
+            x = self.embedding_norm(x)
         bias = self.positional.bias(1, place + 1)  # (head, 1, key), the same in all layers
         bias = None if bias is None else bias.to(x)
         for layer, stored in zip(self.layers, draft.layers, strict=True):
@@ -88,7 +100,8 @@ class LeanDecoder:
             if turned_q is not None and turned_k is not None:
                 q, k = turned_q, turned_k
             k, v = stored.append(k, v)
-            gathered = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)  # (1, head, 1, head_dim)
+            # (1, head, 1, head_dim)
+            gathered = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, enable_gqa=layer.shares_keys)
             x = x + layer.output(gathered.view(-1))
             if not layer.pre_norm:
                 x = layer.self_attention_norm(x)
@@ -117,6 +130,8 @@ class LeanLayer:
         attention, network = layer.self_attention, layer.feed_forward
         self.pre_norm = layer.pre_norm
         self.heads = 1, attention.num_heads, 1, -1
+        self.key_heads = 1, attention.num_kv_heads, 1, -1
+        self.shares_keys = attention.num_kv_heads < attention.num_heads
         self.self_attention_norm = _norm(layer.self_attention_norm)
         self.query, self.key = _map(attention.query_projection), _map(attention.key_projection)
         self.value, self.output = _map(attention.value_projection), _map(attention.output_projection)
@@ -126,8 +141,8 @@ class LeanLayer:
         self.activation = IN_PLACE.get(network.activation, network.activation)
 
     def split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value, (1, head, 1, head_dim)."""
-        return self.query(x).view(self.heads), self.key(x).view(self.heads), self.value(x).view(self.heads)
+        """Query, (1, head, 1, head_dim), and key and value, (1, kv_head, 1, head_dim)."""
+        return self.query(x).view(self.heads), self.key(x).view(self.key_heads), self.value(x).view(self.key_heads)
 
     def network(self, x: Tensor) -> Tensor:
         """The output of the feed-forward network."""
@@ -140,5 +155,7 @@ def _map(linear: nn.Linear) -> Map:
     return Map(linear.weight, linear.bias)
 
 
-def _norm(norm: nn.LayerNorm) -> Norm:
-    return Norm(norm.weight, norm.bias, norm.eps)
+def _norm(norm: normalization.Norm) -> Norm:
+    if isinstance(norm, nn.RMSNorm):
+        return Norm(norm.weight, None, norm.eps or 0.0, is_rms=True)
+    return Norm(norm.weight, norm.bias, norm.eps, is_rms=False)

@@ -6,7 +6,7 @@ what it changes of `MultiHeadAttention`, and enter it there.
 """
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -34,20 +34,28 @@ from tfm_core.positional.schemes import Positional
 class MultiHeadAttention(Tapped):
     """Several attentions side by side, each in its own slice of d_model. Vaswani et al. 2017, section 3.2.2.
 
-    Records `query`, `key`, `value` (batch, head, seq, head_dim); `rotated_query`, `rotated_key` under rope and
-    `position_bias` (head, query, key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True
-    where there is none); `scores`, `masked_scores`, `weights` (batch, head, query, key); `head_output` (batch, head,
-    query, head_dim); `output` (batch, query, d_model). With a cache, `query`, `key` and `value` are those of the new
-    tokens, and the key axis of the others is that of the stored and the new keys. Unless somebody listens to scores
-    or weights, torch's fused kernel works where it is faster.
+    With fewer key-value heads than heads, `num_heads / num_kv_heads` heads in a row look at the same keys and gather
+    the same values: grouped-query attention, Ainslie et al. 2023; with a single one multi-query attention, Shazeer
+    2019.
+
+    Records `query` (batch, head, seq, head_dim); `key`, `value` (batch, kv_head, seq, head_dim), kv_head 0 to
+    num_kv_heads - 1; `rotated_query`, `rotated_key` of the same shapes under rope, and `position_bias` (head, query,
+    key) under alibi and t5; `mask` (broadcasts to the shape of the scores; all True where there is none); `scores`,
+    `masked_scores`, `weights` (batch, head, query, key); `head_output` (batch, head, query, head_dim); `output` (batch,
+    query, d_model). With a cache, `query`, `key` and `value` are those of the new tokens, and the key axis of the
+    others is that of the stored and the new keys. Unless somebody listens to scores or weights, torch's fused kernel
+    works where it is faster.
 
     Args:
         d_model: width of the inputs and of the output.
         num_heads: divides d_model; each head is head_dim = d_model / num_heads wide.
+        num_kv_heads: how many heads keys and values have; divides num_heads, and 0 means as many.
+        qkv_bias: whether the projections of query, key and value have a bias.
+        output_bias: whether the projection of the output has one.
         dropout: share of the weights set to zero while training, after they are recorded.
 
     Raises:
-        ValueError: if num_heads does not divide d_model.
+        ValueError: if num_heads does not divide d_model, or num_kv_heads does not divide num_heads.
     """
 
     about: ClassVar[str] = "Full: a query sees every key that the mask leaves it."
@@ -61,17 +69,41 @@ class MultiHeadAttention(Tapped):
         """The pairs that this kind of attention has at all, boolean (query, key); None for all pairs."""
         return None
 
-    def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        num_kv_heads: int = 0,
+        qkv_bias: bool = True,
+        output_bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         if d_model < 1 or num_heads < 1 or d_model % num_heads:
             raise ValueError(f"expected num_heads that divides d_model={d_model}, both at least 1; got {num_heads}")
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout: expected a number from 0 to below 1, got {dropout}")
-        self.d_model, self.num_heads, self.dropout = d_model, num_heads, dropout
-        self.query_projection = Linear(d_model, d_model)
-        self.key_projection = Linear(d_model, d_model)
-        self.value_projection = Linear(d_model, d_model)
-        self.output_projection = Linear(d_model, d_model)
+        num_kv_heads = num_kv_heads or num_heads
+        if num_kv_heads < 1 or num_heads % num_kv_heads:
+            raise ValueError(f"num_kv_heads: expected a divisor of num_heads={num_heads}, got {num_kv_heads}")
+        self.d_model, self.num_heads, self.num_kv_heads, self.dropout = d_model, num_heads, num_kv_heads, dropout
+        of_keys = num_kv_heads * (d_model // num_heads)
+        self.query_projection = Linear(d_model, d_model, bias=qkv_bias)
+        self.key_projection = Linear(d_model, of_keys, bias=qkv_bias)
+        self.value_projection = Linear(d_model, of_keys, bias=qkv_bias)
+        self.output_projection = Linear(d_model, d_model, bias=output_bias)
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The arguments that make another attention with places for the same weights."""
+        return {
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "num_kv_heads": self.num_kv_heads,
+            "qkv_bias": self.query_projection.bias is not None,
+            "output_bias": self.output_projection.bias is not None,
+        }
 
     def forward(
         self,
@@ -106,15 +138,16 @@ class MultiHeadAttention(Tapped):
             raise ValueError(f"{type(self).__name__}: expected no stored keys, as it has no cache; got {start}")
         mask = self._limited(mask, query.shape[1], start + key.shape[1], query.device)
 
-        q = self.tap("query", self._split(self.query_projection(query)))
-        k = self.tap("key", self._split(self.key_projection(key)))
-        v = self.tap("value", self._split(self.value_projection(value)))
+        q = self.tap("query", self._split(self.query_projection(query), self.num_heads))
+        k = self.tap("key", self._split(self.key_projection(key), self.num_kv_heads))
+        v = self.tap("value", self._split(self.value_projection(value), self.num_kv_heads))
         q, k, bias = self._place(q, k, positional, start)
         if stored is not None:
             k, v = stored.append(k, v)
         if self.wanted("mask"):
             everything = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device)
             mask = self.tap("mask", everything if mask is None else mask)
+        k, v = for_each_head(k, self.num_heads), for_each_head(v, self.num_heads)
         heads = self.tap("head_output", self._attend(q, k, v, mask, bias))
         merged = heads.transpose(1, 2).flatten(2)  # (batch, query, head, head_dim) -> (batch, query, d_model)
         return self.tap("output", self.output_projection(merged))
@@ -152,10 +185,18 @@ class MultiHeadAttention(Tapped):
             return gathered_alone(q, k, v, mask, bias, dropout)
         return (F.dropout(weights, dropout) if dropout else weights) @ v
 
-    def _split(self, x: Tensor) -> Tensor:
-        """(batch, seq, d_model) -> (batch, head, seq, head_dim)."""
+    def _split(self, x: Tensor, heads: int) -> Tensor:
+        """(batch, seq, heads * head_dim) -> (batch, head, seq, head_dim)."""
         batch, seq, _ = x.shape
-        return x.view(batch, seq, self.num_heads, -1).transpose(1, 2)
+        return x.view(batch, seq, heads, -1).transpose(1, 2)
+
+
+def for_each_head(x: Tensor, num_heads: int) -> Tensor:
+    """Keys or values of each head, (batch, head, seq, head_dim), from those that heads share, (batch, kv_head, ...).
+
+    Of grouped-query attention; head h has those of kv_head h // (num_heads / num_kv_heads). Ainslie et al. 2023.
+    """
+    return x if x.shape[1] == num_heads else x.repeat_interleave(num_heads // x.shape[1], 1)
 
 
 def span_of(length: int) -> int:

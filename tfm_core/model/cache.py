@@ -88,8 +88,12 @@ class KeyValueCache:
 
     @staticmethod
     def memory_of(config: Cached, length: int, *, batch: int = 1, number: int = 4) -> int:
-        """What `nbytes` will be with `length` tokens: 2 layers d_model length batch, each of `number` bytes."""
-        return 2 * config.num_layers * config.d_model * length * batch * number
+        """What `nbytes` will be with `length` tokens: 2 layers d_model length batch, each of `number` bytes.
+
+        Where heads share keys and values, those of num_kv_heads in place of num_heads, and so a part of it.
+        """
+        width = config.d_model // config.num_heads * (config.num_kv_heads or config.num_heads)
+        return 2 * config.num_layers * width * length * batch * number
 
     def keys(self, layer: int) -> Tensor:
         """What a layer matches new queries with, (batch, head, seq, head_dim); under rope, turned by position."""
@@ -154,8 +158,9 @@ class KeyValueCache:
         self.layers, self.visible = other.layers, other.visible
 
     def _tensor(self, kept: Tensor | None) -> Tensor:
-        heads = self.config.num_heads
-        return kept if kept is not None else torch.empty(1, heads, 0, self.config.d_model // heads)
+        heads = self.config.num_kv_heads or self.config.num_heads
+        width = self.config.d_model // self.config.num_heads
+        return kept if kept is not None else torch.empty(1, heads, 0, width)
 
     def _with(self, layers: list[Stored], visible: Tensor | None) -> "KeyValueCache":
         cache = object.__new__(KeyValueCache)

@@ -6,20 +6,25 @@ import torch
 from torch import nn
 
 from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.normalization import Norm
 from tfm_core.model.torch_twin import as_torch
 
 
-def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: nn.LayerNorm | None) -> nn.TransformerEncoder:
+def as_torch_encoder(layers: Sequence[TransformerLayer], final_norm: Norm | None) -> nn.TransformerEncoder:
     """An nn.TransformerEncoder that computes what these layers and then this norm compute: batch first, same mode.
 
     The weights are copies.
 
     Raises:
-        ValueError: for layers that it has no place for: none at all, gated, or looking across.
+        ValueError: for layers that it has no place for: none at all, gated, looking across, with RMS norms, or without
+            biases.
     """
     if not layers or any(layer.looks_across or layer.feed_forward.gate_projection is not None for layer in layers):
         raise ValueError("expected at least one layer, all of them of self-attention alone and without a gate")
     attention, feed_forward = layers[0].self_attention, layers[0].feed_forward
+    norms = [layers[0].self_attention_norm, *([] if final_norm is None else [final_norm])]
+    if any(isinstance(norm, nn.RMSNorm) for norm in norms) or feed_forward.input_projection.bias is None:
+        raise ValueError("expected layer norms, and linear maps with biases; got RMS norms, or maps without biases")
     with torch.device("meta"):  # nothing is drawn, and torch's random numbers stay where they were
         layer = nn.TransformerEncoderLayer(
             attention.d_model,

@@ -68,7 +68,12 @@ class SharedParameters:
 
 @torch.no_grad()
 def fill_parameters(
-    model: nn.Module, seed: int, device: torch.device | None = None, shared: SharedParameters | None = None
+    model: nn.Module,
+    seed: int,
+    device: torch.device | None = None,
+    shared: SharedParameters | None = None,
+    *,
+    missing: bool = False,
 ) -> None:
     """Give every parameter of a model its first value.
 
@@ -78,11 +83,12 @@ def fill_parameters(
         device: where parameters take the place of those on the meta device, which stay as they are if it is None. If
             it is the meta device itself, those in their place have no numbers either.
         shared: if given, drawn parameters that take a place come from here.
+        missing: fill only those on the meta device, as the others have their values.
     """
     filled: dict[int, nn.Parameter] = {}  # tied parameters have two names: the first one counts
     for path, module in model.named_modules():
         for leaf, parameter in module._parameters.items():
-            if parameter is None or (parameter.is_meta and device is None):
+            if parameter is None or (device is None if parameter.is_meta else missing):
                 continue
             if id(parameter) not in filled:
                 filled[id(parameter)] = _filled(parameter, module, f"{path}.{leaf}", seed, device, shared)
@@ -100,7 +106,7 @@ def _filled(
     if parameter.is_meta and device and device.type == "meta":
         # Of a shape, as `empty_like` on this device imports sympy: 38 MB, in each process.
         return nn.Parameter(torch.empty(parameter.shape, dtype=parameter.dtype, device=device))
-    if isinstance(module, nn.LayerNorm):
+    if isinstance(module, nn.LayerNorm | nn.RMSNorm):
         value = torch.full(parameter.shape, 1.0 if name.endswith(".weight") else 0.0)
     elif name.endswith(".bias"):
         value = torch.zeros(parameter.shape)

@@ -9,16 +9,24 @@ from typing import Protocol
 
 from tfm_core.model.choices import check_choice
 from tfm_core.model.feed_forward import ACTIVATIONS
+from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.positional.schemes import POSITIONAL
 
 ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
 NORMS = ("pre", "post")
 MAX_LEN = 1024  # the longest sequence that learned positions know, where nothing else is said
 
+HEADS = {
+    "logits": "a matrix makes logits of the last hidden states",
+    "masked": "a dense layer, its activation and a norm come before it, and it has a bias: BERT's masked-word head",
+    "none": "there are no logits: what comes out are the last hidden states",
+}
+
 KINDS: dict[str, Collection[str]] = {
     "architecture": ARCHITECTURES,
     "positional": POSITIONAL,
     "norm": NORMS,
+    "normalization": NORMALIZATIONS,
     "activation": ACTIVATIONS,
 }
 
@@ -35,6 +43,10 @@ class Kind(Protocol):
         """Attention heads per layer."""
 
     @property
+    def num_kv_heads(self) -> int:
+        """Heads of keys and values; 0 means num_heads."""
+
+    @property
     def positional(self) -> str:
         """A key of `POSITIONAL`."""
 
@@ -49,4 +61,8 @@ def check_kind(kind: Kind) -> None:
         check_choice(field, getattr(kind, field), choices)
     if kind.d_model % kind.num_heads:
         raise ValueError(f"num_heads: expected a divisor of d_model={kind.d_model}, got {kind.num_heads}")
+    if kind.num_heads % (kind.num_kv_heads or kind.num_heads):
+        raise ValueError(
+            f"num_kv_heads: expected 0 or a divisor of num_heads={kind.num_heads}, got {kind.num_kv_heads}"
+        )
     POSITIONAL[kind.positional].check(d_model=kind.d_model, num_heads=kind.num_heads)

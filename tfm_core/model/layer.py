@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -9,9 +10,9 @@ from tfm_core.model.attention import ATTENTION
 from tfm_core.model.choices import check_choice
 from tfm_core.model.feed_forward import FeedForward
 from tfm_core.model.kind import NORMS
+from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.model.recording import Tapped
 from tfm_core.model.stored import Stored
-from tfm_core.model.unfilled import LayerNorm
 from tfm_core.positional.schemes import Positional
 
 
@@ -34,19 +35,33 @@ class TransformerLayer(Tapped):
         attention: str = "full",
         dropout: float = 0.0,
         cross_attention: bool = False,
+        normalization: str = "layer",
+        norm_eps: float = 1e-5,
+        num_kv_heads: int = 0,
+        qkv_bias: bool = True,
+        output_bias: bool = True,
+        feed_forward_bias: bool = True,
     ) -> None:
         super().__init__()
         check_choice("norm", norm, NORMS)
         check_choice("attention", attention, ATTENTION)
+        check_choice("normalization", normalization, NORMALIZATIONS)
         self.pre_norm = norm == "pre"
-        self.self_attention_norm = LayerNorm(d_model)
-        self.self_attention = ATTENTION[attention](d_model, num_heads, dropout=dropout)
+        new_norm = partial(NORMALIZATIONS[normalization], d_model, eps=norm_eps)
+        heads: dict[str, Any] = {
+            "num_kv_heads": num_kv_heads,
+            "qkv_bias": qkv_bias,
+            "output_bias": output_bias,
+            "dropout": dropout,
+        }
+        self.self_attention_norm = new_norm()
+        self.self_attention = ATTENTION[attention](d_model, num_heads, **heads)
         self.looks_across = cross_attention
         if cross_attention:
-            self.cross_attention_norm = LayerNorm(d_model)
-            self.cross_attention = ATTENTION["full"](d_model, num_heads, dropout=dropout)
-        self.feed_forward_norm = LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_ff, activation=activation, dropout=dropout)
+            self.cross_attention_norm = new_norm()
+            self.cross_attention = ATTENTION["full"](d_model, num_heads, **heads)
+        self.feed_forward_norm = new_norm()
+        self.feed_forward = FeedForward(d_model, d_ff, activation=activation, bias=feed_forward_bias, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
 
     def forward(

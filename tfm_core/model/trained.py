@@ -9,6 +9,8 @@ RANDOM = "random"  # the name of the weights that are drawn from a seed
 Source = Callable[[str], Mapping[str, Tensor] | None]
 
 _sources: list[Source] = []
+_mapped: list[tuple[Source, Callable[[str], bool]]] = []
+_mapped_at = set[int]()  # where mapped numbers lie: they stay there, as their sources keep them
 
 
 def add_source(source: Source) -> None:
@@ -20,19 +22,68 @@ def add_source(source: Source) -> None:
     _sources.append(source)
 
 
+def add_mapped_source(source: Source, knows: Callable[[str], bool]) -> None:
+    """Let models find weights that are mapped from a file, so that they use them as they are, and do not copy them.
+
+    Args:
+        source: a name -> the parameters by name, or None if they are not there.
+        knows: whether there can be weights of this name; at once, without reading any.
+    """
+    _mapped.append((source, knows))
+
+
+def names_a_file(name: str) -> bool:
+    """Whether weights of this name would be mapped from a file."""
+    return any(knows(name) for _, knows in _mapped)
+
+
+def mapped_weights(name: str) -> Mapping[str, Tensor] | None:
+    """The weights of this name, if they are mapped from a file; None if they are not."""
+    weights = next((weights for source, _ in _mapped if (weights := source(name)) is not None), None)
+    if weights is not None:
+        _mapped_at.update(value.untyped_storage().data_ptr() for value in weights.values())
+    return weights
+
+
+def is_mapped(tensor: Tensor) -> bool:
+    """Whether a tensor's numbers are those of a file, of which all processes share one copy in memory."""
+    return tensor.untyped_storage().data_ptr() in _mapped_at
+
+
 def trained_weights(name: str) -> Mapping[str, Tensor]:
     """The weights of a run.
 
     Raises:
         ValueError: if no source has it.
     """
-    for source in _sources:
+    for source in (*_sources, *(mapped for mapped, _ in _mapped)):
         if (weights := source(name)) is not None:
             return weights
     raise ValueError(
         f"weights: expected {RANDOM!r} or the name of a run that has been trained here; got {name!r}. "
         f"Train it: python -m tfm_core.training {name}"
     )
+
+
+def put_in_place(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Make these values the model's parameters, without a copy, where names and shapes are the same.
+
+    Raises:
+        ValueError: for values of another dtype than float32, with which models here compute.
+    """
+    made: dict[int, nn.Parameter] = {}  # tied parameters have two names: the first one counts
+    for path, module in model.named_modules():
+        for leaf, parameter in module._parameters.items():
+            name = f"{path}.{leaf}" if path else leaf
+            if parameter is None or (id(parameter) not in made and name not in weights):
+                continue
+            if id(parameter) not in made:
+                if weights[name].shape != parameter.shape:
+                    continue
+                if weights[name].dtype != torch.float32:
+                    raise ValueError(f"{name}: expected float32, got {weights[name].dtype}")
+                made[id(parameter)] = nn.Parameter(weights[name])
+            module._parameters[leaf] = made[id(parameter)]
 
 
 @torch.no_grad()

@@ -2,6 +2,8 @@
 
     tokens -> embedding * sqrt(d_model) + positions -> layers -> final norm (pre-norm) -> logits
 
+Models that others have trained do some of it otherwise: see the second half of `TransformerConfig`.
+
 An encoder sees everything, a decoder never looks ahead, an encoder-decoder is one of each, the decoder also
 looking at the encoder's output. Padding is hidden from attention by itself. Vaswani et al. 2017.
 
@@ -11,20 +13,23 @@ A decoder that writes need not read its text anew for each token: `model(new_tok
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 
 import torch
 from torch import Tensor, nn
 
 from tfm_core.masks.basic import causal_mask, check_mask, combine_masks, padding_mask
+from tfm_core.masks.patterns import window_mask
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.config import TransformerConfig
+from tfm_core.model.feed_forward import ACTIVATIONS
 from tfm_core.model.initialization import SharedParameters, fill_parameters
 from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.model.recording import Tapped, name_sites
-from tfm_core.model.trained import RANDOM, put_trained
-from tfm_core.model.unfilled import LayerNorm, Linear, copied
+from tfm_core.model.trained import RANDOM, mapped_weights, put_in_place, put_trained
+from tfm_core.model.unfilled import Linear, copied
 from tfm_core.positional.schemes import POSITIONAL, biases_made_once
 
 
@@ -32,7 +37,8 @@ class Stack(Tapped):
     """Embedding, positions and layers: all of an encoder, or of a decoder but its logits.
 
     Records `embedding` (batch, seq, d_model), `position` (seq, d_model) where the scheme adds one, and in
-    pre-norm `final_norm` (batch, seq, d_model), beside what its layers record.
+    pre-norm `final_norm` (batch, seq, d_model), beside what its layers record. Where there are token types,
+    `token_types`, and where embeddings are normed, `embedding_norm`, both (batch, seq, d_model).
     """
 
     def __init__(self, config: TransformerConfig, *, decoder: bool, cross_attention: bool = False) -> None:
@@ -42,9 +48,21 @@ class Stack(Tapped):
         # Given a weight, nn.Embedding draws none: on the meta device, drawing makes torch import its compiler, which
         # takes 2 s.
         self.embedding = nn.Embedding(*shape, _weight=torch.empty(shape))
+        self.token_types: nn.Embedding | None = None
+        if config.num_token_types:
+            of_types = config.num_token_types, config.d_model
+            self.token_types = nn.Embedding(*of_types, _weight=torch.empty(of_types))
         self.positional = POSITIONAL[config.positional](
-            d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len, bidirectional=not decoder
+            d_model=config.d_model,
+            num_heads=config.num_heads,
+            max_len=config.max_len,
+            bidirectional=not decoder,
+            base=config.positional_base,
+            offset=config.position_offset,
+            pairing=config.rope_pairing,
         )
+        new_norm = partial(NORMALIZATIONS[config.normalization], config.d_model, eps=config.norm_eps)
+        self.embedding_norm = new_norm() if config.embedding_norm else None
         self.layers = nn.ModuleList(
             TransformerLayer(
                 config.d_model,
@@ -55,10 +73,16 @@ class Stack(Tapped):
                 attention=config.attention,
                 dropout=config.dropout,
                 cross_attention=cross_attention,
+                normalization=config.normalization,
+                norm_eps=config.norm_eps,
+                num_kv_heads=config.num_kv_heads,
+                qkv_bias=config.qkv_bias,
+                output_bias=config.output_bias,
+                feed_forward_bias=config.feed_forward_bias,
             )
             for _ in range(config.num_layers)
         )
-        self.final_norm = LayerNorm(config.d_model) if config.norm == "pre" else None
+        self.final_norm = new_norm() if config.norm == "pre" else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -69,21 +93,43 @@ class Stack(Tapped):
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        token_types: Tensor | None = None,
     ) -> Tensor:
         """Token ids (batch, seq) -> the residual stream after the last layer, (batch, seq, d_model)."""
-        x, visible = self.embed(tokens), self.padding(tokens)
+        x, visible = self.embed(tokens, token_types), self.padding(tokens)
+        places = None
+        if visible is not None and not self.config.padding_takes_position:
+            places = (visible[:, 0, 0].cumsum(-1) - 1).clamp(min=0)
         if cache is not None:
             visible = cache.see(visible, tokens.shape)
-        return self.run(x, combine_masks(mask, visible), memory=memory, memory_mask=memory_mask, cache=cache)
+        mask = combine_masks(mask, visible)
+        return self.run(x, mask, memory=memory, memory_mask=memory_mask, cache=cache, places=places)
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Token ids (batch, seq) -> their embeddings times sqrt(d_model), (batch, seq, d_model)."""
-        return self.tap("embedding", self.embedding(tokens) * math.sqrt(self.config.d_model))
+    def embed(self, tokens: Tensor, token_types: Tensor | None = None) -> Tensor:
+        """Token ids (batch, seq) -> their embeddings, (batch, seq, d_model): times sqrt(d_model), unless that is off.
 
-    def place(self, x: Tensor, start: int = 0) -> Tensor:
-        """Embeddings -> what the first layer reads: with positions, `start` and up, if the scheme adds any here."""
+        Where there are token types, what they add is in them; `token_types` (batch, seq) are 0 by default.
+        """
+        scale = math.sqrt(self.config.d_model) if self.config.scale_embeddings else 1.0
+        x = self.tap("embedding", self.embedding(tokens) * scale)
+        if self.token_types is None:
+            return x
+        types = torch.zeros_like(tokens) if token_types is None else token_types
+        return x + self.tap("token_types", self.token_types(types))
+
+    def place(self, x: Tensor, start: int = 0, places: Tensor | None = None) -> Tensor:
+        """Embeddings -> what the first layer reads: with positions, if the scheme adds any here, and their norm.
+
+        Args:
+            x: (batch, seq, d_model).
+            start: the position of the first of them, after which the others follow.
+            places: (batch, seq), the position of each, if they do not follow each other.
+        """
         encoding = self.positional.encode(x.shape[1], start)
-        return x if encoding is None else x + self.tap("position", encoding.to(x))
+        if encoding is not None:
+            encoding = encoding if places is None else encoding[places]
+            x = x + self.tap("position", encoding.to(x))
+        return x if self.embedding_norm is None else self.tap("embedding_norm", self.embedding_norm(x))
 
     @biases_made_once()
     def run(
@@ -94,11 +140,15 @@ class Stack(Tapped):
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        places: Tensor | None = None,
     ) -> Tensor:
-        """The same from embeddings on: (batch, seq, d_model) in and out."""
+        """The same from embeddings on: (batch, seq, d_model) in and out; `places` as in `place`."""
         start, layers = (0, repeat(None)) if cache is None else (cache.length, cache.layers)
         query_len = x.shape[1]
-        x = self.dropout(self.place(x, start))
+        x = self.dropout(self.place(x, start, places))
+        if self.config.sliding_window and self.config.sliding_window < start + query_len:
+            near = window_mask(query_len, start + query_len, window=self.config.sliding_window).to(x.device)
+            mask = combine_masks(mask, near)
         if self.decoder and query_len > 1:  # a single token is the last, and sees all
             mask = combine_masks(mask, causal_mask(query_len, start + query_len, device=x.device))
         for layer, stored in zip(self.layers, layers, strict=False):
@@ -111,14 +161,33 @@ class Stack(Tapped):
         return None if bool(mask.all()) else mask
 
 
+class OutputTransform(nn.Module):
+    """What a masked-word head does before its matrix: norm(act(W x + b)), each position alone. Devlin et al. 2019."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.projection = Linear(config.d_model, config.d_model)
+        self.activation = ACTIVATIONS[config.activation].function
+        self.norm = NORMALIZATIONS[config.normalization](config.d_model, eps=config.norm_eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, seq, d_model) in and out."""
+        y: Tensor = self.norm(self.activation(self.projection(x)))
+        return y
+
+
 class Transformer(Tapped):
     """A transformer by its configuration, with weights drawn from (seed, parameter name), or trained.
 
     Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
-    encoder-decoder the same after `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all.
+    encoder-decoder the same after `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all but those without a
+    head; `transform` (batch, seq, d_model) before the logits of a masked-word head; `pooled` (batch, d_model) in
+    those with a pooler.
 
     Args:
         config: all that the model depends on.
+        weights: name of a parameter -> its values, of its shape and dtype, which become the parameter as they are,
+            without a copy: memory-mapped ones stay so. What has no values here is drawn.
         shared: the drawn parameters of other models, to use those that are also this one's. Without it, the model has
             all parameters for itself, and may be trained; trained weights never are shared.
     """
@@ -127,8 +196,16 @@ class Transformer(Tapped):
     encoder: Stack  # these two of an encoder-decoder
     decoder: Stack
     unembedding: Linear
+    transform: OutputTransform  # of a masked-word head
+    pooler: Linear
 
-    def __init__(self, config: TransformerConfig, shared: SharedParameters | None = None) -> None:
+    def __init__(
+        self,
+        config: TransformerConfig,
+        shared: SharedParameters | None = None,
+        *,
+        weights: Mapping[str, Tensor] | None = None,
+    ) -> None:
         super().__init__()
         self.config = config
         for name, part in _empty_parts(replace(config, seed=0, weights=RANDOM)).items():
@@ -137,9 +214,13 @@ class Transformer(Tapped):
             stack.config = config
         if config.tie_embeddings:
             self._tie()
-        is_drawn = config.weights == RANDOM
-        fill_parameters(self, config.seed, torch.get_default_device(), shared if is_drawn else None)
-        if not is_drawn:
+        if weights is None and config.weights != RANDOM:
+            weights = mapped_weights(config.weights)
+        is_drawn = weights is None and config.weights == RANDOM
+        if weights is not None:
+            put_in_place(self, weights)
+        fill_parameters(self, config.seed, torch.get_default_device(), shared if is_drawn else None, missing=True)
+        if not is_drawn and weights is None:
             put_trained(self, config.weights)
 
     def forward(
@@ -150,8 +231,11 @@ class Transformer(Tapped):
         mask: Tensor | None = None,
         cross_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        token_types: Tensor | None = None,
     ) -> Tensor:
         """Logits (batch, seq, vocab): `model(tokens)`, or in an encoder-decoder `model(source, target)`.
+
+        Of a model without a head, the last hidden states (batch, seq, d_model).
 
         Args:
             source: token ids (batch, seq).
@@ -162,11 +246,15 @@ class Transformer(Tapped):
             cache: what a decoder has stored of earlier tokens: `source` are the tokens after these, the logits are
                 theirs, the mask's key axis is that of all. They are added to the cache; if the pass breaks off,
                 the cache stays as it was.
+            token_types: (batch, seq), the type of each token in a model that has types; 0 by default.
 
         Raises:
             ValueError: naming what was expected and what came.
         """
-        return self._logits(self.states(source, target, mask=mask, cross_mask=cross_mask, cache=cache))
+        states = self.states(source, target, mask=mask, cross_mask=cross_mask, cache=cache, token_types=token_types)
+        if self.config.pooler and self.wanted("pooled"):
+            self.pooled(states)
+        return self.logits(states)
 
     def states(
         self,
@@ -176,12 +264,14 @@ class Transformer(Tapped):
         mask: Tensor | None = None,
         cross_mask: Tensor | None = None,
         cache: KeyValueCache | None = None,
+        token_types: Tensor | None = None,
     ) -> Tensor:
         """What the logits are made of, (batch, seq, d_model): the same pass, and the same arguments, without its end.
 
         For whoever looks at layers alone: at these sizes the logits take as long as a layer.
         """
         self._check_ids("source", source)
+        self._check_types(source, token_types)
         if self.config.architecture != "encoder-decoder":
             if target is not None or cross_mask is not None:
                 raise ValueError(
@@ -190,7 +280,7 @@ class Transformer(Tapped):
             if cache is not None:
                 return self._go_on(source, mask, cache)
             self._check_mask("mask", mask, source, source.shape[1])
-            states: Tensor = self.stack(source, mask)
+            states: Tensor = self.stack(source, mask, token_types=token_types)
             return states
 
         if cache is not None:
@@ -216,8 +306,25 @@ class Transformer(Tapped):
         cache.become(draft)
         return states
 
-    def _logits(self, x: Tensor) -> Tensor:
-        return self.tap("logits", self.unembedding(x))
+    def logits(self, states: Tensor) -> Tensor:
+        """The logits (batch, seq, vocab) of last hidden states (batch, seq, d_model); without a head, these states."""
+        if self.config.head == "none":
+            return states
+        if self.config.head == "masked":
+            states = self.tap("transform", self.transform(states))
+        return self.tap("logits", self.unembedding(states))
+
+    def pooled(self, states: Tensor) -> Tensor:
+        """One vector for a text: tanh(W x + b) of the first token's last hidden state, (batch, d_model).
+
+        Devlin et al. 2019 classify with it. It is not that hidden state itself.
+
+        Raises:
+            ValueError: of a model without a pooler.
+        """
+        if not self.config.pooler:
+            raise ValueError("pooled: expected a model with a pooler, got one without")
+        return self.tap("pooled", self.pooler(states[:, 0]).tanh())
 
     def _stacks(self) -> list[Stack]:
         return [stack for stack in self.children() if isinstance(stack, Stack)]
@@ -226,7 +333,8 @@ class Transformer(Tapped):
         stacks = self._stacks()
         for stack in stacks:
             stack.embedding.weight = stacks[0].embedding.weight
-        self.unembedding.weight = stacks[0].embedding.weight
+        if self.config.head != "none":
+            self.unembedding.weight = stacks[0].embedding.weight
 
     def _check_ids(self, name: str, tokens: Tensor) -> None:
         if not isinstance(tokens, Tensor):
@@ -242,6 +350,14 @@ class Transformer(Tapped):
                 f"{name}: expected ids below vocab_size={self.config.vocab_size}, from 0 on; got {lowest} to {highest}"
             )
 
+    def _check_types(self, tokens: Tensor, types: Tensor | None) -> None:
+        if types is None:
+            return
+        known = self.config.num_token_types
+        if not known or types.shape != tokens.shape or not 0 <= int(types.min()) <= int(types.max()) < known:
+            expected = f"types 0 to {known - 1} of shape {tuple(tokens.shape)}" if known else "none, as it has no types"
+            raise ValueError(f"token_types: expected {expected}; got {tuple(types.shape)}, {types.tolist()!r:.60}")
+
     def _check_mask(self, name: str, mask: Tensor | None, queries: Tensor, key_len: int) -> None:
         if mask is not None:
             shape = (len(queries), self.config.num_heads, queries.shape[1], key_len)
@@ -253,15 +369,21 @@ class Transformer(Tapped):
 def _empty_parts(config: TransformerConfig) -> Mapping[str, nn.Module]:
     """Name -> a stack or the output matrix, of this shape: without memory, without random numbers, its sites named."""
     with torch.device("meta"):
-        unembedding = Linear(config.d_model, config.vocab_size, bias=False)
+        end: dict[str, nn.Module] = {}
+        if config.head == "masked":
+            end["transform"] = OutputTransform(config)
+        if config.head != "none":
+            end["unembedding"] = Linear(config.d_model, config.vocab_size, bias=config.head == "masked")
+        if config.pooler:
+            end["pooler"] = Linear(config.d_model, config.d_model)
         if config.architecture != "encoder-decoder":
             # The one stack of an encoder or a decoder needs no prefix in the names of its sites.
             stack = Stack(config, decoder=config.architecture == "decoder")
             name_sites(stack)
-            return {"stack": stack, "unembedding": unembedding}
+            return {"stack": stack, **end}
         stacks = {
             "encoder": Stack(config, decoder=False),
             "decoder": Stack(config, decoder=True, cross_attention=True),
         }
         name_sites(nn.ModuleDict(stacks))
-        return {**stacks, "unembedding": unembedding}
+        return {**stacks, **end}

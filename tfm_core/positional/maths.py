@@ -1,6 +1,7 @@
 """The equations of the positional schemes, as pure functions; `schemes.py` makes modules of them."""
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -29,16 +30,20 @@ def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0, st
     return encoding
 
 
-def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0) -> Tensor:
+def apply_rotary(
+    x: Tensor, positions: Tensor | None = None, *, base: float = 10000.0, neighbours: bool = False
+) -> Tensor:
     """Turn each pair of dimensions (i, i + width/2) by the angle position / base^(2i / width).
 
     The dot product of two vectors so turned depends on their distance alone. Su et al. 2021 (RoFormer),
-    equation 34, with the halves paired as in GPT-NeoX and Llama.
+    equation 34, with the halves paired as in GPT-NeoX and in transformers' Llama; or, as the paper writes it, with
+    neighbours paired, (2i, 2i + 1), as in GPT-J and in Meta's Llama. The same numbers in another order: `rotary_pairs`.
 
     Args:
         x: (..., seq, width), width even; queries or keys, one head at a time.
         positions: broadcasts to (..., seq); 0 to seq - 1 by default. Need not be whole numbers.
         base: the slowest pair turns once in 2 pi base^((width - 2) / width) positions.
+        neighbours: whether dimensions 2i and 2i + 1 are a pair.
 
     Returns:
         The same shape and dtype. Angles are worked out in x's dtype, in float32 at the least.
@@ -55,9 +60,27 @@ def apply_rotary(x: Tensor, positions: Tensor | None = None, *, base: float = 10
     if positions.shape[-1:] not in ((), (1,), (x.shape[-2],)):
         raise ValueError(f"apply_rotary: expected positions of {x.shape[-2]} places, got {tuple(positions.shape)}")
     angles = _angles(positions, x.shape[-1], base, torch.promote_types(x.dtype, torch.float32))
-    cos, sin = angles.cos(), angles.sin()  # (..., seq, width / 2)
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
+    return turn_pairs(x, angles.cos(), angles.sin(), neighbours=neighbours)
+
+
+def turn_pairs(x: Tensor, cos: Tensor, sin: Tensor, *, neighbours: bool = False) -> Tensor:
+    """What `apply_rotary` does with the cosines and sines of its angles, (..., seq, width / 2); x's shape and dtype."""
+    first, second = (x[..., 0::2], x[..., 1::2]) if neighbours else x.chunk(2, dim=-1)
+    turned = first * cos - second * sin, second * cos + first * sin
+    return (torch.stack(turned, dim=-1).flatten(-2) if neighbours else torch.cat(turned, dim=-1)).to(x.dtype)
+
+
+@lru_cache(maxsize=8)  # of one pass: all of its layers turn by the same angles
+def rotary_turns(start: int, seq_len: int, width: int, base: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The cosines and sines by which `apply_rotary` turns positions `start` and up, (seq, width / 2), on the CPU."""
+    angles = _angles(torch.arange(start, start + seq_len), width, base, torch.promote_types(dtype, torch.float32))
+    return angles.cos(), angles.sin()
+
+
+def rotary_pairs(width: int, *, neighbours: bool = False) -> Tensor:
+    """Which dimensions `apply_rotary` turns together, int64 (pair, 2)."""
+    dimensions = torch.arange(width)
+    return dimensions.view(-1, 2) if neighbours else dimensions.view(2, -1).mT
 
 
 def _angles(positions: Tensor, width: int, base: float, dtype: torch.dtype) -> Tensor:

@@ -27,9 +27,12 @@ from tfm_core.positional.maths import (
     alibi_slopes,
     apply_rotary,
     frequencies,
+    rotary_pairs,
+    rotary_turns,
     sinusoidal_encoding,
     t5_buckets,
     t5_shared_from,
+    turn_pairs,
 )
 
 
@@ -76,6 +79,11 @@ class Table:
 
 
 PLACES = ("encode", "rotate", "bias_at")  # where a scheme can enter
+# Which dimensions of a query or a key turn together -> who stores weights for it.
+PAIRINGS = {
+    "halves": "dimensions i and i + width / 2: GPT-NeoX, and Llama, Mistral and Qwen as transformers stores them",
+    "neighbours": "dimensions 2i and 2i + 1, as the paper has it: GPT-J, Llama as Meta stores it and in GGUF files",
+}
 OF_BIASES = ("slopes", "buckets", "shared_from")  # what a scheme tells of its biases
 
 
@@ -104,8 +112,8 @@ class Positional(nn.Module):
         about: what is known of it.
         tables: the name of each parameter -> its place and its shape. They are all that it learns.
         waves_at: those of `PLACES` where its numbers are waves. Where they are added, they are those of
-            `sinusoidal_encoding`; where they turn, dimensions i and i + width / 2 turn once in `wavelengths`[i]
-            positions, and a scheme that turns has to say so.
+            `sinusoidal_encoding`; where they turn, the dimensions `pairs`[i] turn once in `wavelengths`[i] positions,
+            and a scheme that turns has to say both.
         num_buckets: of `buckets`, how many there are; 0 without.
         equations: the functions that its methods call, for readers who ask where numbers come from.
 
@@ -114,6 +122,8 @@ class Positional(nn.Module):
         max_len: the longest sequence that a scheme with a table knows.
         bidirectional: False in decoders, which never look ahead.
         base: of the frequencies, in schemes of waves.
+        offset: in which row of a table of positions the first position stands; the table has so many rows more.
+        pairing: one of `PAIRINGS`, in schemes that turn.
     """
 
     about: ClassVar[About] = About(
@@ -130,13 +140,21 @@ class Positional(nn.Module):
     equations: ClassVar[tuple[Callable[..., Any], ...]] = ()
 
     def __init__(
-        self, *, d_model: int, num_heads: int, max_len: int, bidirectional: bool = True, base: float = 10000.0
+        self,
+        *,
+        d_model: int,
+        num_heads: int,
+        max_len: int,
+        bidirectional: bool = True,
+        base: float = 10000.0,
+        offset: int = 0,
+        pairing: str = "halves",
     ) -> None:
         super().__init__()
         self.d_model, self.num_heads, self.max_len = d_model, num_heads, max_len
-        self.bidirectional, self.base = bidirectional, base
+        self.bidirectional, self.base, self.offset, self.pairing = bidirectional, base, offset, pairing
         for name, table in self.tables.items():
-            shape = table.sizes(d_model=d_model, num_heads=num_heads, max_len=max_len)
+            shape = table.sizes(d_model=d_model, num_heads=num_heads, max_len=max_len + offset)
             self.register_parameter(name, nn.Parameter(_first(*shape, std=table.std)))
 
     @classmethod
@@ -155,7 +173,7 @@ class Positional(nn.Module):
         if cls.enters() == (place,):
             return cls
         left_out = [other for other in PLACES if other != place]
-        left_out += [] if place in cls.waves_at else ["wavelengths"]
+        left_out += [] if place in cls.waves_at else ["wavelengths", "pairs"]
         left_out += [] if place == "bias_at" else OF_BIASES
         members = {method: getattr(Positional, method) for method in left_out} | {
             "tables": {name: table for name, table in cls.tables.items() if table.place == place},
@@ -204,6 +222,10 @@ class Positional(nn.Module):
         Of waves they are 2 pi base^(2i / width) positions, if the scheme says nothing else; None without waves.
         """
         return 2 * math.pi / frequencies(width, self.base) if self.waves_at else None
+
+    def pairs(self, width: int) -> Tensor | None:
+        """Which dimensions of vectors of this width turn together, int64 (pair, 2); None where nothing turns."""
+        return None
 
     def slopes(self) -> Tensor | None:
         """How much the bias of each head falls with every step of distance, float64 (head); None if not evenly."""
@@ -292,12 +314,17 @@ class Learned(Positional):
         if start + seq_len > self.max_len:
             got = f"{start} in the cache and {seq_len} new" if start else f"{seq_len}"
             raise ValueError(f"learned positions: expected at most max_len={self.max_len} tokens, got {got}")
-        places = torch.arange(start, start + seq_len, device=self.weight.device)
+        first = self.offset + start
+        places = torch.arange(first, first + seq_len, device=self.weight.device)
         return F.embedding(places, self.weight)  # a copy, no view
 
 
 class Rotary(Positional):
-    """Queries and keys turned by their positions. Su et al. 2021."""
+    """Queries and keys turned by their positions. Su et al. 2021.
+
+    Which dimensions turn together is a convention, `PAIRINGS`. Weights made for one of them go wrong under the other,
+    in silence: a head's rows of the query and key projections would have to change places.
+    """
 
     about = About(
         kind="relative",
@@ -311,8 +338,14 @@ class Rotary(Positional):
     equations = (apply_rotary,)
 
     def rotate(self, x: Tensor, start: int = 0) -> Tensor:
+        if x.is_cpu and not torch.is_grad_enabled():
+            cos, sin = rotary_turns(start, x.shape[-2], x.shape[-1], self.base, x.dtype)
+            return turn_pairs(x, cos, sin, neighbours=self.pairing == "neighbours")
         positions = torch.arange(start, start + x.shape[-2], device=x.device)
-        return apply_rotary(x, positions, base=self.base)
+        return apply_rotary(x, positions, base=self.base, neighbours=self.pairing == "neighbours")
+
+    def pairs(self, width: int) -> Tensor:
+        return rotary_pairs(width, neighbours=self.pairing == "neighbours")
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:

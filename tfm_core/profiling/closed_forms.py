@@ -5,9 +5,9 @@ biases and residual additions count 0, as in torch's FlopCounterMode. In the for
 num_heads, B = batch, L = num_layers, V = vocab_size.
 """
 
+from collections import Counter
 from typing import Protocol
 
-from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling.setup import Setup
 from tfm_core.profiling.size import Size
 
@@ -44,13 +44,37 @@ class Forms(Protocol):
 
 
 def ends(size: Size) -> Parts:
-    """Parameters of embedding and output, V d together and V d of one alone; none where both are left out."""
-    return {"embedding" if size.embeds else "logits": size.table} if size.table else {}
+    """Parameters of embedding and output: V d together, twice that where they share no matrix; V d of one alone.
+
+    None where both are left out. With the embedding go types of tokens, t d; with the output what a masked-word head
+    has before it and its bias, d^2 + d, a norm and V. A pooler has d^2 + d.
+    """
+    d, counts = size.d_model, Counter[str]()
+    if size.embeds:
+        counts["embedding"] += size.table + size.num_token_types * d
+    if size.gives_logits:
+        counts["logits"] += 0 if size.embeds and size.tie_embeddings else size.table
+        if size.head == "masked":
+            counts["logits"] += d * d + d + norm_parameters(size) + size.vocab_size
+    if size.embeds and size.pooler:
+        counts["pooler"] += d * d + d
+    return {part: count for part, count in counts.items() if count}
+
+
+def norm_parameters(size: Size) -> int:
+    """What one norm learns: a factor for each dimension, d, and in layer norms a shift, too, 2 d."""
+    return size.d_model * (1 if size.normalization == "rms" else 2)
 
 
 def logits(size: Size) -> Parts:
-    """FLOPs of the output, B 2 n d V; none where it is left out."""
-    return {"logits": 2 * size.batch * size.seq_len * size.table} if size.gives_logits else {}
+    """FLOPs of the output, B 2 n d V, none where it is left out.
+
+    Before it in a masked-word head B 2 n d^2. A pooler is not run by a pass.
+    """
+    if not size.gives_logits:
+        return {}
+    before = size.d_model**2 if size.head == "masked" else 0
+    return {"logits": 2 * size.batch * size.seq_len * (size.table + before)}
 
 
 def input_bytes(size: Size, setup: Setup) -> int:
@@ -61,19 +85,22 @@ def input_bytes(size: Size, setup: Setup) -> int:
 def transformer_parameters(size: Size) -> Parts:
     """What a transformer learns. The other networks are made as large as this.
 
-    Projections A (4 d^2 + 4 d); feed-forward K (2 d d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms 2 d each:
-    A + K of them, and in pre-norm one more for each stack. Positions, for each stack: the tables of the scheme, such as
-    learned 1024 d, T5 32 h. The embedding V d, whose matrix is the output's too; as many where there is only one of
-    them.
+    Projections A (4 d^2 + 4 d); where heads share keys, those of keys and values are d d_kv each. Feed-forward K (2 d
+    d_ff + d_ff + d), gated K (3 d d_ff + 2 d_ff + d). Norms `norm_parameters` each: A + K of them, in pre-norm one more
+    for each stack, and one where embeddings are normed. Without biases so much less. Positions, for each stack: the
+    tables of the scheme, such as learned 1024 d, T5 32 h. Embedding and output: `ends`.
     """
-    d, wide, maps = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2
-    finals = size.num_stacks if size.norm == "pre" else 0
-    positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=MAX_LEN)
+    d, wide, maps, keys = size.d_model, size.feed_forward_dim, 3 if size.is_gated else 2, size.key_width
+    others = size.num_stacks * ((size.norm == "pre") + size.embedding_norm)
+    rows = size.max_len + size.position_offset
+    positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=rows)
+    projections = 2 * d * d + 2 * d * keys + size.qkv_bias * (d + 2 * keys) + size.output_bias * d
+    network = maps * d * wide + size.feed_forward_bias * ((maps - 1) * wide + d)
     counts = {
         **ends(size),
         "positions": size.num_stacks * sum(positions.values()),
-        "projections": size.num_attentions * (4 * d * d + 4 * d),
-        "feed-forward": size.num_feed_forwards * (maps * d * wide + (maps - 1) * wide + d),
-        "norms": (size.num_attentions + size.num_feed_forwards + finals) * 2 * d,
+        "projections": size.num_attentions * projections,
+        "feed-forward": size.num_feed_forwards * network,
+        "norms": (size.num_attentions + size.num_feed_forwards + others) * norm_parameters(size),
     }
     return {part: count for part, count in counts.items() if count}

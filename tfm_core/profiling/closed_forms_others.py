@@ -26,8 +26,8 @@ class OfEqualCount(ABC):
         """FLOPs of one forward pass without embedding and output, by part."""
 
     def parameters(self, size: Size) -> Parts:
-        """Numbers that are learned, by part."""
-        return {**ends(size), **self.of_width(size, self.width(size))}
+        """Numbers that are learned, by part. Types of tokens and a pooler are in the width alone, as it has none."""
+        return {**ends(replace(size, num_token_types=0, pooler=False)), **self.of_width(size, self.width(size))}
 
     def flops(self, size: Size) -> Parts:
         """FLOPs of one forward pass, by part."""

@@ -41,12 +41,13 @@ class Transformer:
     def flops(self, size: Size) -> Parts:
         """Projections A B 8 n d^2, products with scores A B 4 n^2 d, feed-forward K B 4 n d d_ff, logits B 2 n d V.
 
-        Gated feed-forward K B 6 n d d_ff. A mask takes nothing away: all n^2 scores count, though torch's fused kernels
-        pass over many of those that a causal mask hides.
+        Where heads share keys, projections A B 4 n d (d + d_kv). Gated feed-forward K B 6 n d d_ff. A mask takes
+        nothing away: all n^2 scores count, though torch's fused kernels pass over many of those that a causal mask
+        hides.
         """
         n, d, maps = size.seq_len, size.d_model, 3 if size.is_gated else 2
         return {
-            "projections": size.batch * size.num_attentions * 8 * n * d * d,
+            "projections": size.batch * size.num_attentions * 4 * n * d * (d + size.key_width),
             "products": size.batch * size.num_attentions * 4 * n * n * d,
             "feed-forward": size.batch * size.num_feed_forwards * 2 * maps * n * d * size.feed_forward_dim,
             **logits(size),

@@ -4,10 +4,44 @@ from dataclasses import dataclass, fields
 
 from tfm_core.model.choices import check_choice, check_whole_numbers
 from tfm_core.model.feed_forward import ACTIVATIONS
-from tfm_core.model.kind import MAX_LEN, check_kind
+from tfm_core.model.kind import HEADS, MAX_LEN, check_kind
 from tfm_core.positional.schemes import POSITIONAL, Positional, called
 
-LOWEST = {"d_model": 1, "num_heads": 1, "num_layers": 1, "seq_len": 1, "batch": 1, "d_ff": 0, "vocab_size": 0}
+LOWEST = {
+    "d_model": 1,
+    "num_heads": 1,
+    "num_layers": 1,
+    "seq_len": 1,
+    "batch": 1,
+    "d_ff": 0,
+    "vocab_size": 0,
+    "num_kv_heads": 0,
+    "num_token_types": 0,
+    "position_offset": 0,
+    "max_len": 1,
+}
+# Fields that a size and a `TransformerConfig` have in common, as they are, beside what `Kind` has.
+OF_CONFIG = (
+    "architecture",
+    "d_model",
+    "num_heads",
+    "num_layers",
+    "d_ff",
+    "max_len",
+    "positional",
+    "norm",
+    "activation",
+    "num_kv_heads",
+    "normalization",
+    "qkv_bias",
+    "output_bias",
+    "feed_forward_bias",
+    "embedding_norm",
+    "num_token_types",
+    "position_offset",
+    "pooler",
+    "tie_embeddings",
+)
 ENDS = {"both": "embedding and output", "embedding": "embedding, without output", "output": "output, without embedding"}
 
 
@@ -27,6 +61,9 @@ class Size:
         vocab_size: token ids that the embedding and the output know, of which PAD is the first; they share one matrix.
             0 leaves both out: then what goes in and out is the residual stream.
         ends: which of the two there is where there are token ids, one of `ENDS`: the other end is the residual stream.
+        num_kv_heads, normalization, qkv_bias, output_bias, feed_forward_bias, embedding_norm, num_token_types,
+        position_offset, max_len, head, pooler: as in `TransformerConfig`.
+        tie_embeddings: whether embedding and output share one matrix, where there are both.
 
     Raises:
         ValueError: naming the field, what was expected and what came.
@@ -45,6 +82,18 @@ class Size:
     causal: bool = False
     vocab_size: int = 0
     ends: str = "both"
+    num_kv_heads: int = 0
+    normalization: str = "layer"
+    qkv_bias: bool = True
+    output_bias: bool = True
+    feed_forward_bias: bool = True
+    embedding_norm: bool = False
+    num_token_types: int = 0
+    position_offset: int = 0
+    max_len: int = MAX_LEN
+    head: str = "logits"
+    pooler: bool = False
+    tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
         check_whole_numbers(self, LOWEST)
@@ -54,8 +103,9 @@ class Size:
         if type(self.causal) is not bool:
             raise ValueError(f"causal: expected True or False, got {self.causal!r}")
         check_kind(self)
-        if self.scheme.ends_at_max_len() and self.seq_len > MAX_LEN:
-            raise ValueError(f"{self.positional} positions: expected at most {MAX_LEN} tokens, got {self.seq_len}")
+        check_choice("head", self.head, HEADS)
+        if self.scheme.ends_at_max_len() and self.seq_len > self.max_len:
+            raise ValueError(f"{self.positional} positions: expected at most {self.max_len} tokens, got {self.seq_len}")
 
     def __repr__(self) -> str:
         """The call that makes it, without what is as it would be anyway."""
@@ -96,6 +146,11 @@ class Size:
     def head_dim(self) -> int:
         """Width of one head's queries, keys and values."""
         return self.d_model // self.num_heads
+
+    @property
+    def key_width(self) -> int:
+        """Width of keys, and of values, of all heads that have their own."""
+        return self.head_dim * (self.num_kv_heads or self.num_heads)
 
     @property
     def looks_back_only(self) -> bool:
@@ -139,5 +194,5 @@ class Size:
 
     @property
     def table(self) -> int:
-        """Numbers of the matrix that embedding and output share, V d; 0 where both are left out."""
+        """Numbers of the matrix of the embedding, or of the output, V d; 0 where both are left out."""
         return self.vocab_size * self.d_model

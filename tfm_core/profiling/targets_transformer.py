@@ -14,27 +14,21 @@ from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.encoder_twin import as_torch_encoder
 from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.normalization import Norm
 from tfm_core.model.recording import recording
 from tfm_core.model.scaled_dot_product import mask_scores
 from tfm_core.model.torch_twin import as_torch
 from tfm_core.model.transformer import Stack, Transformer
-from tfm_core.profiling.size import Size
+from tfm_core.profiling.size import OF_CONFIG, Size
 
 
 def config_of(size: Size, seed: int = 0) -> TransformerConfig:
     """The transformer that a size describes; where embedding and output are left out, with the smallest ones."""
     return TransformerConfig(
         vocab_size=size.vocab_size or 1,
-        architecture=size.architecture,
-        d_model=size.d_model,
-        num_heads=size.num_heads,
-        num_layers=size.num_layers,
-        d_ff=size.d_ff,
-        positional=size.positional,
-        norm=size.norm,
-        activation=size.activation,
-        tie_embeddings=True,
+        head="masked" if size.gives_logits and size.head == "masked" else "logits",
         seed=seed,
+        **{name: getattr(size, name) for name in OF_CONFIG} | {"pooler": size.pooler and size.embeds},
     )
 
 
@@ -62,6 +56,7 @@ class Model(nn.Module):
         if not size.embeds:
             for stack in self.stacks():
                 del stack.embedding
+                stack.token_types = None
         given = causal_mask(size.seq_len) if size.causal and size.architecture == "encoder" else None
         self.register_buffer("mask", combine_masks(given, mask))
 
@@ -84,7 +79,7 @@ class Model(nn.Module):
             logits: Tensor = model(x, x if size.num_stacks == 2 else None, mask=self.mask)
             return logits
         x = self._embedded(x) if size.embeds else self._run(x)
-        return model.unembedding(x) if size.gives_logits else x
+        return model.logits(x) if size.gives_logits else x
 
     def _embedded(self, tokens: Tensor) -> Tensor:
         """`Transformer.forward` but for its logits."""
@@ -107,14 +102,13 @@ class FusedAttention(MultiHeadAttention):
     """Ours, by F.scaled_dot_product_attention at any length.
 
     Args:
-        d_model: width of the inputs and of the output.
-        num_heads: divides d_model.
+        ours: whose shape it has.
         backend: the one of torch's kernels that is to do it; its own choice by default.
         causal: whether its only mask is the causal one: then the kernel is told so, and looks at no mask.
     """
 
-    def __init__(self, d_model: int, num_heads: int, backend: SDPBackend | None = None, *, causal: bool) -> None:
-        super().__init__(d_model, num_heads)
+    def __init__(self, ours: MultiHeadAttention, backend: SDPBackend | None = None, *, causal: bool) -> None:
+        super().__init__(**ours.shape)
         self.backend, self.causal = backend, causal
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -155,7 +149,7 @@ class TorchAttention(nn.Module):
 class TorchLayers(nn.Module):
     """nn.TransformerEncoder with the weights of all of our layers, called as our stack calls one layer."""
 
-    def __init__(self, layers: list[TransformerLayer], final_norm: nn.LayerNorm | None) -> None:
+    def __init__(self, layers: list[TransformerLayer], final_norm: Norm | None) -> None:
         super().__init__()
         self.encoder = as_torch_encoder(layers, final_norm)
 
@@ -190,7 +184,7 @@ def fused(size: Size, seed: int = 0, *, backend: SDPBackend | None = None) -> Mo
 
     def build(ours: MultiHeadAttention, *, causal: bool) -> nn.Module:
         with torch.device("meta"):  # nothing is drawn
-            attention = FusedAttention(ours.d_model, ours.num_heads, backend, causal=causal)
+            attention = FusedAttention(ours, backend, causal=causal)
         attention.load_state_dict(ours.state_dict(keep_vars=True), assign=True)
         attention.prefix = ours.prefix
         return attention
@@ -223,6 +217,8 @@ def lacks_in_torchs_encoder(size: Size) -> str:
     """Why nn.TransformerEncoder cannot be this model; "" if it can."""
     if size.num_stacks == 2:
         return "nn.TransformerEncoder is one stack, and no encoder-decoder."
+    if size.normalization != "layer" or not (size.qkv_bias and size.output_bias and size.feed_forward_bias):
+        return "nn.TransformerEncoder has layer norms and biases in all of its maps."
     if size.is_gated:
         return f"nn.TransformerEncoder has no place for {size.activation}, as its feed-forward network has no gate."
     return lacks_inner_positions(size).replace("nn.MultiheadAttention", "nn.TransformerEncoder")

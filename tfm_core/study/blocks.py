@@ -27,7 +27,8 @@ class Block:
         name: as in `block_parameters` and in recordings, such as "encoder.layers.0.self_attention"; sums are called
             "layers.0.self_attention_sum", positions that are added "position".
         kind: "embedding", "position", "norm", "self_attention", "cross_attention", "feed_forward", "sum", "logits",
-            "head".
+            "head"; in models that have it "token_types", which are added like positions, "transform" before the logits,
+            and "pooler".
         parameters: how many it has; a matrix that several blocks share counts at the first of them.
         layer: of which layer, from 0; None outside the layers.
         reads: sites of a recording whose sum flows in; none into the embedding, which reads token ids.
@@ -40,6 +41,9 @@ class Block:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     layer: int | None = None
+
+
+AT_END = ("logits", "transform", "pooler", "pooled")  # what belongs to no stack
 
 
 class Term(NamedTuple):
@@ -77,16 +81,17 @@ def _stack(
     config: TransformerConfig, parameters: dict[str, int], prefix: str, *, cross: bool, last: str
 ) -> Iterator[Block]:
     scheme = POSITIONAL[config.positional]
-    learned = scheme.count_learned(d_model=config.d_model, num_heads=config.num_heads, max_len=config.max_len)
+    rows = config.max_len + config.position_offset
+    learned = scheme.count_learned(d_model=config.d_model, num_heads=config.num_heads, max_len=rows)
     of_positions = learned.pop("encode", 0)
 
     def block(name: str, kind: str, reads: list[str], writes: list[str], layer: int | None = None) -> Block:
-        sites = [tuple(site if site == "logits" else prefix + site for site in ends) for ends in (reads, writes)]
+        sites = [tuple(site if site in AT_END else prefix + site for site in ends) for ends in (reads, writes)]
         # Biases of the scores are one table for all layers: it counts in the first.
         shared = sum(learned.values()) if (kind, layer) == ("self_attention", 0) else 0
-        of_module = parameters.get("unembedding" if kind == "logits" else prefix + name, 0)
+        of_module = parameters.get("unembedding" if kind == "logits" else name if name in AT_END else prefix + name, 0)
         return Block(
-            name=name if kind == "logits" else prefix + name,
+            name=name if name in AT_END else prefix + name,
             kind=kind,
             parameters=of_positions if kind == "position" else of_module + shared,
             reads=sites[0],
@@ -95,9 +100,15 @@ def _stack(
         )
 
     stream = "layers.0.self_attention.residual_before"
+    parts = ["embedding"]  # whose sum has come so far
     yield block("embedding", "embedding", [], ["embedding"])
-    if "encode" in scheme.enters():
-        yield block("position", "position", ["embedding"], [stream])
+    added = ["token_types"] * (config.num_token_types > 0) + ["position"] * ("encode" in scheme.enters())
+    for kind in added:
+        is_last = kind == added[-1] and not config.embedding_norm
+        yield block(kind, kind, parts, [stream] if is_last else [*parts, kind])
+        parts = [*parts, kind]
+    if config.embedding_norm:
+        yield block("embedding_norm", "norm", parts, ["embedding_norm"])
     for layer in range(config.num_layers):
         for kind in ("self_attention", *["cross_attention"] * cross, "feed_forward"):
             name = f"layers.{layer}.{kind}"
@@ -116,7 +127,12 @@ def _stack(
     if config.norm == "pre":
         yield block("final_norm", "norm", [stream], ["final_norm"])
         stream = "final_norm"
-    if last:
+    if last == "logits" and config.pooler:
+        yield block("pooler", "pooler", [stream], ["pooled"])
+    if last == "logits" and config.head == "masked":
+        yield block("transform", "transform", [stream], ["transform"])
+        stream = "transform"
+    if last and (last != "logits" or config.head != "none"):
         yield block(last, last, [stream], ["logits"])
 
 
@@ -139,21 +155,24 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
         classes: C, of the head of a classifier.
     """
     d, d_ff, heads = config.d_model, config.feed_forward_dim, config.num_heads
-    stream = Term("n d", n * d)
+    stream, keys = Term("n d", n * d), config.kv_heads * config.head_dim
+    maps: tuple[Term, ...] = (Term("4 n d²", 4 * n * d * d),)
+    written: tuple[Term, ...] = (Term("5 n d", 5 * n * d),)
+    if keys < d:  # heads share keys and values
+        maps = Term("2 n d²", 2 * n * d * d), Term("2 n d d_kv", 2 * n * d * keys)
+        written = Term("3 n d", 3 * n * d), Term("2 n d_kv", 2 * n * keys)
     match block.kind:
         case "self_attention" if not ATTENTION[config.attention].has_scores:
             each = Term("2 n d dₖ", 2 * n * d * config.head_dim)
-            return Cost(
-                (Term("4 n d²", 4 * n * d * d), each),
-                (Term("5 n d", 5 * n * d), Term("d dₖ", d * config.head_dim), Term("d", d)),
-            )
+            return Cost((*maps, each), (*written, Term("d dₖ", d * config.head_dim), Term("d", d)))
         case "self_attention":
             products, scores = Term("2 n² d", 2 * n * n * d), (Term("h n²", heads * n * n),)
             beside = scores if ATTENTION[config.attention].writes_scores else ()
-            return Cost((Term("4 n d²", 4 * n * d * d), products), (*beside, Term("5 n d", 5 * n * d)))
+            return Cost((*maps, products), (*beside, *written))
         case "cross_attention":
-            maps = Term("2 n d²", 2 * n * d * d), Term("2 m d²", 2 * m * d * d)
-            written = Term("h n m", heads * n * m), Term("3 n d", 3 * n * d), Term("2 m d", 2 * m * d)
+            of_keys = "d" if keys == d else "d_kv"
+            maps = Term("2 n d²", 2 * n * d * d), Term("2 m d²" if keys == d else "2 m d d_kv", 2 * m * d * keys)
+            written = Term("h n m", heads * n * m), Term("3 n d", 3 * n * d), Term(f"2 m {of_keys}", 2 * m * keys)
             return Cost((*maps, Term("2 n m d", 2 * n * m * d)), written)
         case "feed_forward":
             gated = ACTIVATIONS[config.activation].gated
@@ -163,6 +182,10 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
         case "logits":
             vocab = config.vocab_size
             return Cost((Term("n d V", n * d * vocab),), (Term("n V", n * vocab),))
+        case "transform":
+            return Cost((Term("n d²", n * d * d),), (stream,))
+        case "pooler":  # of the first token
+            return Cost((Term("d²", d * d),), (Term("d", d),))
         case "head":  # of one vector, the mean over the tokens
             return Cost((Term("d C", d * classes),), (Term("C", classes),))
         case _:

@@ -1,11 +1,13 @@
 """How many parameters each block of a transformer has: counted on its real modules, without making its weights."""
 
 from collections import Counter
+from dataclasses import replace
 
 import torch
 
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.config import TransformerConfig
+from tfm_core.model.trained import RANDOM
 from tfm_core.model.transformer import Transformer
 
 
@@ -13,11 +15,13 @@ def block_parameters(config: TransformerConfig, classes: int = 0) -> dict[str, i
     """Block -> its number of parameters, from the bottom of each stack to its top; the values sum to the model's count.
 
     The names are those of the modules, as in a recording: `embedding`, `layers.0.self_attention`,
-    `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`; in an encoder-decoder after `encoder.` and
+    `layers.0.feed_forward_norm`, ..., `final_norm`, `unembedding`, where there are any `token_types`, `embedding_norm`,
+    `transform` and `pooler`; in an encoder-decoder after `encoder.` and
     `decoder.`; with `classes`, the `head` of a `SequenceClassifier` in place of `unembedding`. A matrix that several
     blocks share (`tie_embeddings`) counts where it stands first, and the other blocks, as all without parameters, have
     no entry. The model is built on torch's meta device: nothing is drawn or kept, so that any size can be counted.
     """
+    config = replace(config, weights=RANDOM)  # whose values they have makes no difference
     with torch.device("meta"):
         model = SequenceClassifier(config, classes) if classes else Transformer(config)
     counts = Counter[str]()
@@ -29,4 +33,6 @@ def block_parameters(config: TransformerConfig, classes: int = 0) -> dict[str, i
 def _block(parameter: str) -> str:
     """The block of a parameter, by its name: in a layer the sub-layer or its norm, else the module that holds it."""
     path = parameter.removeprefix("stack.").split(".")
+    if path[0] == "transform":
+        return path[0]
     return ".".join(path[: path.index("layers") + 3] if "layers" in path else path[:-1])

@@ -15,7 +15,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core.model.choices import check_choice
 from tfm_core.model.initialization import draw
@@ -197,7 +197,8 @@ def parameter_gradients(
     """Send the gradient back down and measure it at parameters: at each layer's last matrix, with each wiring.
 
     That is what theorem 1 of Xiong et al. 2020 bounds for the last layer. A wiring whose layers do not end in a norm
-    gets a final one, as there, and what is differentiated is the product of what comes out with random vectors.
+    gets a final one of the layers' kind, as there, and what is differentiated is the product of what comes out with
+    random vectors.
 
     Args:
         layers: as in `signals_by_depth`, like all the others.
@@ -219,8 +220,10 @@ def parameter_gradients(
     converted = _converter(layers, x)
     reached = _reached(layers, x, wired, attended, converted)
     probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)
+    final = F.rms_norm if layers and isinstance(layers[0].feed_forward_norm, nn.RMSNorm) else F.layer_norm
     backs = [
-        probe if wiring.norm_after else _before_norm(end, probe) for wiring, end in zip(wired, reached[-1], strict=True)
+        probe if wiring.norm_after else _before_norm(end, probe, final)
+        for wiring, end in zip(wired, reached[-1], strict=True)
     ]
     sizes: list[list[Tensor]] = [[] for _ in wired]
     for each, streams in zip(reversed(layers), reached[-2::-1], strict=True):
@@ -246,11 +249,11 @@ def _carried_back(ends: Sequence[Tensor], starts: Sequence[Tensor], gradients: S
     return list(torch.autograd.grad(products, starts))
 
 
-def _before_norm(end: Tensor, probe: Tensor) -> Tensor:
+def _before_norm(end: Tensor, probe: Tensor, norm: Callable[[Tensor, list[int]], Tensor]) -> Tensor:
     """The gradient of the product of normalised vectors with random ones, with respect to what is normalised."""
     with torch.enable_grad():
         last = end.detach().requires_grad_()
-        normed = F.layer_norm(last, last.shape[-1:])
+        normed = norm(last, [last.shape[-1]])
     return _carried_back([normed], [last], [probe])[0]
 
 

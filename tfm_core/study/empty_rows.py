@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.masks.basic import to_additive, to_ignore
-from tfm_core.model.attention import MultiHeadAttention
+from tfm_core.model.attention import MultiHeadAttention, for_each_head
 from tfm_core.model.recording import Edit, recording
 from tfm_core.model.torch_twin import as_torch
 from tfm_core.positional.schemes import Positional
@@ -67,7 +67,8 @@ class Case:
         # The names of sites begin with the path of the attention in its model, if it is in one.
         sites = {site.rpartition(".")[2]: tensor for site, tensor in trace.items()}
         query, key = (sites.get(f"rotated_{name}", sites[name]) for name in ("query", "key"))
-        rest = (query, key, sites["value"], sites.get("position_bias"), sites["scores"], output, sites["weights"])
+        key, value = (for_each_head(x, attention.num_heads) for x in (key, sites["value"]))
+        rest = (query, key, value, sites.get("position_bias"), sites["scores"], output, sites["weights"])
         return cls(attention, queries, keys, mask, positional, *rest)
 
     def gathered(self, heads: Tensor) -> Tensor:

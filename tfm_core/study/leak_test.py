@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core.masks.basic import padding_mask
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.recording import recording
-from tfm_core.model.transformer import Transformer
+from tfm_core.model.transformer import Stack, Transformer
+from tfm_core.model.unfilled import copied
 from tfm_core.study.leaks import Influence, influence_by_part
 
 
@@ -57,7 +59,7 @@ class LeakTest:
         """What moved, (token, layer, output), for a few tokens after the other, until all have been changed."""
         source, target = torch.tensor([self.source]), torch.tensor([self.target])
         run = streams(
-            Transformer(self.config).eval().double(),
+            in_float64(Transformer(self.config).eval()),
             self.place,
             source,
             target,
@@ -72,6 +74,41 @@ class LeakTest:
             tries=self.tries,
             at_once=self.at_once,
         )
+
+
+def in_float64(model: Transformer) -> Transformer:
+    """The same model, which computes in float64: a layer's parameters are widened while it runs, and no longer.
+
+    What it gives is what `model.double()` gives, to the last digit; but a model whose weights are memory-mapped takes
+    a layer more of memory, and not three times its own. Two threads must not run it at once.
+    """
+    # With a cache, so that a parameter that stands in two places is one parameter again.
+    widened: Transformer = copied(model, cache(lambda each: nn.Parameter(each.detach(), each.requires_grad)))
+    for stack in (part for part in widened.children() if isinstance(part, Stack)):
+        stack.embedding.register_forward_hook(lambda _, inputs, output: output.double())
+        if stack.token_types is not None:
+            stack.token_types.register_forward_hook(lambda _, inputs, output: output.double())
+        # What positions add becomes float64 where it is added.
+        for part in (*stack.layers, *filter(None, (stack.final_norm, stack.embedding_norm))):
+            _widen_while_it_runs(part)
+    return widened
+
+
+def _widen_while_it_runs(part: nn.Module) -> None:
+    narrow: dict[nn.Parameter, Tensor] = {}
+
+    def widen(*_: object) -> None:
+        for parameter in part.parameters():
+            narrow[parameter] = parameter.data
+            parameter.data = parameter.data.double()
+
+    def put_back(*_: object) -> None:
+        for parameter, values in narrow.items():
+            parameter.data = values
+        narrow.clear()
+
+    part.register_forward_pre_hook(widen)
+    part.register_forward_hook(put_back, always_call=True)
 
 
 def unpacked(cells: bytes, shape: tuple[int, int]) -> Tensor:

@@ -23,11 +23,33 @@ def logit_lens(model: Transformer, *inputs: Tensor, mask: Tensor | None = None) 
         mask: what the model is called with.
 
     The last one is the model's own logits. In post-norm no final norm is applied, as the model has none.
+
+    Raises:
+        ValueError: of a model without logits.
     """
+    return dict(each_read_out(model, *inputs, mask=mask))
+
+
+def each_read_out(
+    model: Transformer, *inputs: Tensor, mask: Tensor | None = None, count: int | None = None
+) -> Iterator[tuple[str, Tensor]]:
+    """The same, place by place: of a large vocabulary and many layers, all of them would take gigabytes at a time.
+
+    Args:
+        model: as in `logit_lens`, like `inputs` and `mask`.
+        inputs: what the model is called with.
+        mask: what the model is called with.
+        count: how many of the first positions are read out; by default all.
+
+    Raises:
+        ValueError: of a model without logits.
+    """
+    if model.config.head == "none":
+        raise ValueError("expected a model with logits, got one without: head='none'")
     places = dict(_places(model))
     with torch.no_grad(), recording(places.values()) as trace:
         model(*inputs, mask=mask)
-        return {place: _read_out(model, trace[site]) for place, site in places.items()}
+    return ((place, _read_out(model, trace[site][:, :count])) for place, site in places.items())
 
 
 def _places(model: Transformer) -> Iterator[tuple[str, str]]:
@@ -38,7 +60,7 @@ def _places(model: Transformer) -> Iterator[tuple[str, str]]:
         yield f"layer {number + 1}", f"{prefix}layers.{number}.feed_forward.residual_after"
 
 
+@torch.no_grad()
 def _read_out(model: Transformer, x: Tensor) -> Tensor:
     stack = model.decoder if model.config.architecture == "encoder-decoder" else model.stack
-    logits: Tensor = model.unembedding(x if stack.final_norm is None else stack.final_norm(x))
-    return logits
+    return model.logits(x if stack.final_norm is None else stack.final_norm(x))

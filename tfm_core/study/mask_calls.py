@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tfm_core.model.attention import MultiHeadAttention
-from tfm_core.model.torch_twin import as_torch
+from tfm_core.model.torch_twin import as_of_each_head, as_torch
 from tfm_core.model.unfilled import copied
 
 
@@ -27,7 +27,11 @@ def sdpa(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tens
     def split(x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], attention.num_heads, -1).transpose(1, 2)
 
-    q, k, v = attention.query_projection(query), attention.key_projection(key), attention.value_projection(key)
+    q, k, v = (
+        attention.query_projection(query),
+        as_of_each_head(attention, "key")(key),
+        as_of_each_head(attention, "value")(key),
+    )
     return merged(F.scaled_dot_product_attention(split(q), split(k), split(v), attn_mask=handed))
 
 
@@ -50,8 +54,8 @@ def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tens
     memory = [] if key is query else [key]
     config, empty = _empty_bert(attention.d_model, attention.num_heads, causal=causal, across=bool(memory))
     attend = copied(empty)
-    attend.query, attend.key = attention.query_projection, attention.key_projection
-    attend.value = attention.value_projection
+    attend.query, attend.key = attention.query_projection, as_of_each_head(attention, "key")
+    attend.value = as_of_each_head(attention, "value")
     if causal:
         mask = create_causal_mask(config, query, handed, past_key_values=None)
     else:

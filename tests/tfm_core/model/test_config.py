@@ -18,7 +18,7 @@ CHOICES = {
     "attention": ATTENTION,
 }
 WHOLE_NUMBERS = dict.fromkeys(["vocab_size", "d_model", "num_heads", "num_layers", "max_len"], 1)
-WHOLE_NUMBERS |= dict.fromkeys(["d_ff", "pad_id", "seed"], 0)
+WHOLE_NUMBERS |= dict.fromkeys(["d_ff", "seed"], 0) | {"pad_id": -1}
 
 
 @pytest.mark.parametrize("field", CHOICES)
