@@ -78,17 +78,30 @@ def _name(raw: str) -> str | None:
     return raw if re.fullmatch("[A-Za-z0-9_-]{0,40}", raw) else None
 
 
+def _models(raw: str) -> tuple[str, ...] | None:
+    if raw in ("all", "none"):
+        return MODELS if raw == "all" else ()
+    names = tuple(raw.split())
+    return names if names and set(names) <= set(MODELS) else None
+
+
 def _place(raw: str) -> str | None:
     port = PLACE.fullmatch(raw)
     return raw if not raw or (port and 0 < int(port[1]) < 2**16) else None
 
 
+MODELS = ("smollm2", "minilm")  # those of tfm_core.pretrained.offered
 MEGABYTES = whole(1, unit="MB", times=MEGABYTE)
 MEBIBYTES = whole(1, unit="MiB", times=MEBIBYTE)
 COUNT = whole(1)
 MINUTES = whole(1, unit="minutes", times=60)
 SECONDS = Kind("seconds, from 0 on, such as 2.5", _seconds, lambda value: f"{value:g}", "seconds")
 SOURCES = Kind("addresses separated by spaces", _sources)
+NAMES = Kind(
+    f"all, none, or names separated by spaces, of {' and '.join(MODELS)}",
+    _models,
+    lambda value: "all" if value == MODELS else " ".join(value) or "none",
+)
 METRICS = Kind("nothing, or an address and a port, such as 127.0.0.1:9464", _place)
 STORE = Kind("nothing, or an address that begins with redis:// or rediss://", _store)
 
@@ -174,9 +187,11 @@ class Settings:
     file_bytes_per_tab: int = _setting("FILES_MB_PER_TAB", MEGABYTES, "30", "10", "uploaded files of one open tab")
     file_bytes: int = _setting("FILES_MB", MEGABYTES, "150", "40", "uploaded files of all open tabs")
     upload_bytes_per_visitor: int = _setting(
-        "UPLOADS_MIB_PER_VISITOR", MEBIBYTES, "16", "8", "masks that are kept for one visitor"
+        "UPLOADS_MIB_PER_VISITOR", MEBIBYTES, "16", "8", "masks and attention weights that are kept for one visitor"
     )
-    upload_bytes: int = _setting("UPLOADS_MIB", MEBIBYTES, "64", "32", "masks that are kept in all")
+    upload_bytes: int = _setting(
+        "UPLOADS_MIB", MEBIBYTES, "64", "32", "masks and attention weights that are kept in all"
+    )
     runs_bytes: int = _setting("RUNS_MB", MEGABYTES, "100", "100", "trained runs that are kept")
     store: str = _setting(
         "STORE",
@@ -242,6 +257,20 @@ class Settings:
         "yes",
         "no",
         "whether the library transformers, 100 MB in each process, is loaded when somebody opens its masks",
+    )
+    models: tuple[str, ...] = _setting(
+        "MODELS",
+        NAMES,
+        "all",
+        "none",
+        "which pretrained models are offered where they are installed, see below",
+    )
+    model_bytes: int = _setting(
+        "MODEL_MB",
+        whole(0, unit="MB", times=MEGABYTE),
+        "2000",
+        "0",
+        "a model that a visitor brings, in float32; 0: nobody may bring one",
     )
     logs: str = _setting("LOGS", one_of("text", "json"), "text", "json", "how the server's log is written, see below")
 

@@ -16,6 +16,7 @@ EITHER = (
     "seed",
     "full",
     "forced",
+    "chat",
     "against",
     "other",
     "memory",

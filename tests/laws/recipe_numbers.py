@@ -26,6 +26,7 @@ from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.look import Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.lenses.heads.panels import Head
+from tfm_ui.lenses.heads.roles import Roles
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.leaks.measured import LeaksPanel
@@ -33,8 +34,9 @@ from tfm_ui.lenses.masks.padding.amount import PaddingAmount
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
 from tfm_ui.lenses.masks.padding.empty_rows import EmptyRow, NanSpreads
 from tfm_ui.lenses.masks.see import LENGTHS, Growth, See
+from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
-from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
+from tfm_ui.lenses.model.block.steps import Block, BlockMoments
 from tfm_ui.lenses.model.depth.live import StreamLengths, TrainingMode
 from tfm_ui.lenses.model.depth.wirings import Alike, Wirings
 from tfm_ui.lenses.model.diagram.block import Flow
@@ -54,6 +56,7 @@ from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Distance as MeansByDistance
 from tfm_ui.lenses.positions.model.maps import Maps
 from tfm_ui.lenses.positions.model.shuffle import Shuffled
+from tfm_ui.lenses.positions.pairing import PairingMaps
 from tfm_ui.lenses.positions.panel import WavesPanel
 from tfm_ui.lenses.positions.see.bias import Bias
 from tfm_ui.lenses.positions.see.clocks import Clocks
@@ -100,12 +103,16 @@ def arcs(panel: Arcs) -> Numbers:
     return {"weights": panel.table().to_numpy()[: len(panel.queries)]}  # of several heads the first
 
 
+def pairings(panel: PairingMaps) -> Numbers:
+    return {"weights": {name: head.weights for name, head in panel.heads.items()}}
+
+
 def moved(panel: LeaksPanel) -> Numbers:
     return {"moved": np.moveaxis(panel.moved, 0, 1), "allowed": panel.allowed[-1].T, "leaking": panel.leaking}
 
 
 def block(panel: Block) -> Numbers:
-    norm = {"mean": panel.norm.mean, "variance": panel.norm.variance, "normed": panel.norm.result}
+    norm = {"mean": panel.norm.mean, "variance": panel.norm.spread, "normed": panel.norm.result}
     return {**norm, **named("x", "output", "dropped", "total")(panel), "normalised": panel.norm.normalised}
 
 
@@ -156,6 +163,8 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     Pairs: lambda panel: {
         "distances": {scheme.key: {"mean": there(table.by_distance.mean)} for scheme, table in panel.sides}
     },
+    PairingMaps: pairings,
+    Roles: lambda panel: {"roles": panel.roles},
     ShiftErrors: lambda panel: {"left": {scheme.key: {"at": error.at} for scheme, error in panel.sides if error}},
     ShiftMatrix: named("matrix"),
     Unique: lambda panel: {"nearest": {scheme.key: {"distance": near.distance} for scheme, near in panel.sides}},

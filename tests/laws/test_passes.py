@@ -110,6 +110,7 @@ RUNS = {
     },
     PositionsState: {
         "a": "sinusoidal",  # another scheme is drawn and added
+        "pairing": "neighbours",  # likewise
         "width": 32,  # schemes of another make
         "heads": 4,
         "max_len": 24,  # of a table that is drawn
@@ -170,7 +171,7 @@ def counted(monkeypatch) -> Counter:
         monkeypatch.setattr(owner, name, counting)
 
     count(Stack, "forward")
-    count(Transformer, "forward")
+    count(Transformer, "states")  # which its forward calls
     count(transformer, "fill_parameters")
     count(positions_schemes, "fill_parameters")
     cache.clear()
@@ -235,14 +236,14 @@ def test_of_an_encoder_decoder_the_other_stacks_stream_is_another_pass_of_a_and_
     ask(AttentionState, BOTH, AttentionState(kind="encoder"))
     counted.clear()
     ask(AttentionState, BOTH, AttentionState(kind="decoder"))
-    assert counted["forward"] == 2
+    assert counted["states"] == 2
 
 
 def test_home_heads_and_the_attention_lens_share_one_pass(trained_runs_are_read, counted):
     ask(LensState, BOTH, LensState())
     ask(HeadsState, BOTH, HeadsState())
     ask(AttentionState, BOTH, AttentionState(changes=""))
-    assert (counted["forward"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"
+    assert (counted["states"], counted["fill_parameters"]) == (3, 1)  # and A and B of the view "change"
 
 
 @pytest.mark.parametrize("changes", [{"num_heads": 2}, {"positional": "alibi"}, {"causal": True}, {"norm": "post"}])

@@ -141,6 +141,9 @@ POSITIONS = (
     "positions?positions_view=beyond&positions_a=alibi&positions_b=nothing&positions_head=4&positions_max_len=20",
     "positions?positions_view=fault&positions_batch=4&positions_item=3&positional=learned",
     "positions?positions_view=fault&positional=none&text=🦊 🐺 🦊",
+    "positions?positions_view=pairing&positional=rope&architecture=decoder&tokenizer=byte&text=abc",
+    "positions?positions_view=pairing&weights=reverse",
+    "positions?positions_pairing=neighbours&positions_width=16",
     "positions?positions_view=table",
     "positions?positions_view=table&positions_a=t5&positions_b=learned&architecture=decoder",
 )  # fmt: skip

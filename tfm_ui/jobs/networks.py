@@ -35,6 +35,12 @@ def size_of(config: TransformerConfig, *, causal: bool) -> Size:
         positional=config.positional,
         architecture=config.architecture,
         causal=causal,
+        num_kv_heads=config.num_kv_heads,
+        normalization=config.normalization,
+        qkv_bias=config.qkv_bias,
+        output_bias=config.output_bias,
+        feed_forward_bias=config.feed_forward_bias,
+        embedding_norm=config.embedding_norm,
     )
 
 

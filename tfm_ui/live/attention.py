@@ -4,9 +4,10 @@ From these, weights are computed again when they are needed (tfm_ui/live/origins
 heads, a few at a time, for a small map and a few numbers of each (`summary`), which take longer than the pass itself.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.study.analysis import entropy, mean_distance, peaks, weight_on_first, weight_on_previous, weight_on_self
-from tfm_ui.live.origins import Heads, Origin
-from tfm_ui.state.pass_cost import EXACT_UP_TO
+from tfm_ui.live.origins import Heads
+from tfm_ui.state.pass_cost import AT_ONCE, EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
 POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows
@@ -28,6 +29,14 @@ SUMMARY = {
     "prev": weight_on_previous,
     "first": weight_on_first,
 }
+
+
+class HasWeights(Protocol):
+    """What the weights of a layer's heads come from: queries and keys, or a file."""
+
+    def weights(self, visible: Tensor) -> Iterator[Tensor]:
+        """The weights of all heads in their order, a few heads at a time, (some heads, query, key)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -76,9 +85,13 @@ class Attention(Heads):
 
     Attributes:
         read: how many of the rows are tokens; the rest is padding.
+        tolerance: by how much the sum of a row may differ from 1.
+        shares_out_1: whether the rows sum to 1, as softmax makes them.
     """
 
     read: int
+    tolerance: float = field(default=1e-5, kw_only=True)
+    shares_out_1: bool = field(default=True, kw_only=True)
 
     @property
     def block(self) -> int:
@@ -88,6 +101,65 @@ class Attention(Heads):
     def summary(self) -> Summary:
         """A map and numbers of all heads; not kept, as it takes as long as a pass: ask `passes.summary`."""
         return Summary([summarise(origin, self.visible, self.read) for origin in self.origins])
+
+
+@dataclass(frozen=True)
+class GivenWeights:
+    """A layer's weights as they are given.
+
+    Attributes:
+        given: float32 (head, query, key).
+    """
+
+    given: Tensor
+
+    def weights(self, visible: Tensor) -> Iterator[Tensor]:
+        """The weights of all heads, a few heads at a time, (some heads, query, key); all that are not 0 are visible."""
+        step = max(1, AT_ONCE // visible.numel())
+        for first in range(0, len(self.given), step):
+            yield self.given[first : first + step]
+
+
+@dataclass(frozen=True)
+class GivenAttention(Attention):
+    """All heads whose weights are given, and no queries or keys, so that there are no scores.
+
+    Attributes:
+        layers: each layer's weights.
+    """
+
+    layers: Sequence[GivenWeights]
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has."""
+        return len(self.layers[0].given)
+
+    def exact(self, layer: int, head: int) -> NDArray[np.float32]:
+        """The weights of one head, (query, key); layer and head from 0."""
+        weights: NDArray[np.float32] = self.layers[layer].given[head].numpy()
+        return weights
+
+    def summary(self) -> Summary:
+        """A map and numbers of all heads."""
+        return Summary([summarise(layer, self.visible, self.read) for layer in self.layers])
+
+
+def of_weights(weights: Tensor, *, is_causal: bool, tolerance: float, shares_out_1: bool) -> GivenAttention:
+    """Heads of given weights.
+
+    Args:
+        weights: float32 (layer, head, query, key), as many keys as queries.
+        is_causal: whether no query looks ahead.
+        tolerance: by how much the sum of a row may differ from 1.
+        shares_out_1: whether the rows sum to 1, but those of zeros.
+    """
+    length = weights.shape[-1]
+    visible = torch.ones(length, length, dtype=torch.bool)
+    # Whoever sees no key has a row of zeros, and padding may have, in all heads.
+    visible = (visible.tril() if is_causal else visible) & (weights.amax((0, 1, 3)) > 0)[:, None]
+    layers = [GivenWeights(layer) for layer in weights]
+    return GivenAttention((), visible.numpy(), length, layers, tolerance=tolerance, shares_out_1=shares_out_1)
 
 
 def block_of(queries: int, keys: int) -> int:
@@ -110,11 +182,11 @@ def _largest_of_blocks(weights: Tensor, block: int) -> Tensor:
     return weights
 
 
-def summarise(origin: Origin, visible: NDArray[np.bool_], read: int) -> Layer:
+def summarise(origin: HasWeights, visible: NDArray[np.bool_], read: int) -> Layer:
     """The map and the numbers of each head of a layer; the weights are computed a few heads at a time.
 
     Args:
-        origin: the queries and keys of the layer.
+        origin: what the layer's weights come from.
         visible: boolean (query, key), False where masked.
         read: how many of the rows are tokens; the rest is padding, and left out of the summaries.
     """

@@ -34,6 +34,7 @@ from torch import Tensor, nn
 
 from tfm_core import TransformerConfig
 from tfm_core.allocator import give_back
+from tfm_core.model.trained import is_mapped
 from tfm_ui.state.pass_cost import HEAVY, weight_bytes
 from tfm_ui.visitors.turn import turn_to_compute
 from tfm_ui.visitors.workers import EACH_CACHE
@@ -60,7 +61,7 @@ def held_bytes(value: Any) -> int:
                 storage = item.untyped_storage()
                 if storage.data_ptr() not in known:
                     known.add(storage.data_ptr())
-                    total += storage.nbytes()
+                    total += 0 if is_mapped(item) else storage.nbytes()
             elif isinstance(item, np.ndarray) and item.base is not None:
                 reached.append(item.base)  # a view: its memory belongs to another array
             elif isinstance(item, nn.Module):

@@ -2,7 +2,6 @@
 
 from tfm_core import Tokens, encode
 from tfm_ui.live.cache import cached, never
-from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.samples import SAMPLES, read_text
 
@@ -17,8 +16,8 @@ def known_texts(model: ModelState) -> list[Tokens]:
 
     Trained weights know the tokens of their task alone, and Lab GPT all of its own, whatever is read.
     """
-    if model.is_lab_gpt:
-        return [lab_gpt.every_token()]
+    if model.pretrained:
+        return [model.pretrained.every_token()]
     if model.trained:
         return [encode(" ".join(model.trained.about.vocabulary), model.tokens_by)]
     typed = [model.read_text] + ([model.read_target] if model.is_encoder_decoder else [])

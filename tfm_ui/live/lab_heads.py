@@ -4,7 +4,7 @@ from tfm_core import LAB_GPT
 from tfm_core.language.head_scores import HeadScores, head_scores
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.passes import transformer
-from tfm_ui.state import lab_gpt
+from tfm_ui.state.pretrained import Known
 
 COPIES = 0.5  # a head copies if it has this share of the best one's score, or more
 MOST = 4  # heads that are silenced at once
@@ -13,7 +13,7 @@ MOST = 4  # heads that are silenced at once
 @cached(heavy=never, always_kept=1)
 def scores() -> HeadScores:
     """The scores of all heads, on random tokens that come twice."""
-    return head_scores(transformer(LAB_GPT), first_id=lab_gpt.FIRST_ID)
+    return head_scores(transformer(LAB_GPT), first_id=Known().first_id)
 
 
 def previous_token_head() -> tuple[int, int]:

@@ -2,8 +2,9 @@
 
 from tfm_core import POSITIONAL
 from tfm_ui.settings import SETTINGS
+from tfm_ui.state.arrays import AttentionFile
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import peak_bytes
+from tfm_ui.state.pass_cost import AT_ONCE, EXACT_UP_TO, NUMBER, SMALL, peak_bytes
 
 MOST = SETTINGS.picture_bytes  # bytes that computing one picture may take in addition to what its process has
 QUICK = MOST // 4  # bytes that several may take at once; what needs more waits for the slow lane
@@ -18,7 +19,19 @@ def adds_bias(state: ModelState) -> bool:
 
 def needs(state: ModelState, _: object = None) -> int:
     """The bytes that a first pass takes at most, its model included; pictures that only read a pass need as many."""
+    if state.array:
+        return _file_bytes(state.array)
     return peak_bytes(state.config, state.longest, bias=adds_bias(state))
+
+
+def _file_bytes(array: AttentionFile) -> int:
+    """The bytes that a file of weights takes at most: as it is kept, read, and checked; one sentence of it, its maps;
+    and the weights that are summarised at a time, as in a pass.
+    """
+    pairs = array.num_heads * array.length**2
+    maps = array.num_layers * array.num_heads * min(array.length, EXACT_UP_TO) ** 2
+    running = NUMBER * (3 * min(pairs, AT_ONCE) + 8 * array.length**2 + pairs)
+    return 3 * array.size + maps + running + SMALL
 
 
 def little(*_: object) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Positional, attention_scores, attention_weights, mask_scores
+from tfm_core.model.attention import for_each_head
 from tfm_core.model.scaled_dot_product import weights_alone
 from tfm_ui.live import tables
 from tfm_ui.state.pass_cost import AT_ONCE
@@ -23,7 +24,8 @@ class Origin:
     """The queries and keys from which one layer's weights were computed.
 
     Attributes:
-        query, key: (1, head, seq, head_dim), after the rotation of a rotary positional scheme.
+        query, key: (1, head, seq, head_dim), after the rotation of a rotary positional scheme; where heads share keys,
+            each has them here.
         positional: the positional scheme of this attention; None in cross-attention.
     """
 
@@ -132,4 +134,8 @@ def origins(
         # A copy, because a view of one sequence would keep the whole batch in memory.
         return tensor[item : item + 1].clone() if len(tensor) > 1 else tensor
 
-    return [Origin(turned(layer, "query"), turned(layer, "key"), positional) for layer in range(layers)]
+    made = []
+    for layer in range(layers):
+        query = turned(layer, "query")
+        made.append(Origin(query, for_each_head(turned(layer, "key"), query.shape[1]), positional))
+    return made

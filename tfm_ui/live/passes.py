@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from tfm_core import (
     POSITIONAL,
-    STORE,
     Positional,
     Transformer,
     TransformerConfig,
@@ -22,15 +21,18 @@ from tfm_core import (
 from tfm_core.model.initialization import SharedParameters
 from tfm_core.model.trained import RANDOM
 from tfm_ui.live import origins
-from tfm_ui.live.attention import Attention, Summary
+from tfm_ui.live.attention import Attention, Summary, of_weights
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import adds_bias as adds_bias
 from tfm_ui.live.memory import needs as needs
 from tfm_ui.live.memory import why_too_large
+from tfm_ui.live.not_here import missing_weights as missing_weights
+from tfm_ui.live.not_here import why_not_run as why_not_run
 from tfm_ui.live.places import PLACES, place, tokens_of
+from tfm_ui.state import array_files
+from tfm_ui.state.arrays import AttentionFile
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
-from tfm_ui.state.trained import problem_of, run_of
 
 # Parameters of the models in the cache. Each counts for all that it uses, and what two of them share twice: so
 # memory stays within the limit of the cache, and still does when one of the two is dropped.
@@ -43,7 +45,8 @@ class Pass:
 
     Attributes:
         attention: kind -> its heads: "self" in a single stack; "encoder", "decoder", "cross" in an encoder-decoder.
-        next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one).
+        next_token: float32 (vocab), the probabilities at the last token of the text (of the target, if there is one);
+            empty of a model without logits.
         stream: site -> (1, seq, d_model), the residual stream before each attention, see `stream_sites`.
         milliseconds: the time of this pass, recording included.
     """
@@ -76,27 +79,6 @@ def too_large(state: ModelState) -> str:
     return why_too_large(needs(state))
 
 
-def why_not_run(model: ModelState) -> str:
-    """Why this model cannot be run, whatever is shown of it, in a few words; "" if it can."""
-    if model.empty_texts:
-        return "expected a text, got one that has no tokens"
-    return missing_weights(model)
-
-
-def missing_weights(state: ModelState) -> str:
-    """A sentence that the weights of a run are not here; "" if they are, or if the weights are of no run."""
-    if not state.trained or run_of(state.weights):
-        return ""
-    if away := STORE.shelf.unreadable:
-        return f"The weights “{state.weights}” cannot be looked up now. {away}"
-    if problem := problem_of(state.weights):
-        return f"The training of the weights “{state.weights}” ended early. {problem}"
-    where = f"The weights “{state.weights}” are not on this server."
-    if "file=" in state.weights:
-        return f"{where} They were loaded from a file: load it again in the Training lens."
-    return f"{where} Train them in the Training lens, or without the app: python -m tfm_core.training {state.weights}"
-
-
 @cached()
 def transformer(config: TransformerConfig) -> Transformer:
     """The model of this configuration, ready to run. What it shares with others in the cache is not drawn again."""
@@ -124,9 +106,21 @@ def forward(state: ModelState, source: Tensor | None = None, target: Tensor | No
     inputs = [state.source_tokens.batch if source is None else source]
     if state.is_encoder_decoder:
         inputs.append(state.target_tokens.batch if target is None else target)
-    mask = causal_mask(state.length) if state.masks_the_future else None
-    logits: Tensor = transformer(state.config)(*inputs, mask=mask)
+    logits: Tensor = transformer(state.config)(*inputs, mask=mask_of(state))
     return logits
+
+
+def mask_of(state: ModelState) -> Tensor | None:
+    """The mask that the model is given: an encoder's, if it may not look ahead; decoders have their own."""
+    return causal_mask(state.length) if state.masks_the_future else None
+
+
+def last_logits(state: ModelState, last: int) -> Tensor:
+    """Run the model; return its logits at a place of the text, from 0, (vocab): those of all take a fifth of a pass."""
+    inputs = [state.source_tokens.batch, *([state.target_tokens.batch] if state.is_encoder_decoder else [])]
+    model = transformer(state.config)
+    states = model.states(*inputs, mask=mask_of(state))
+    return model.logits(states[:, last : last + 1])[0, 0]
 
 
 def scheme(state: ModelState, kind: str) -> Positional | None:
@@ -159,20 +153,24 @@ def stream_sites(state: ModelState) -> list[str]:
     for kind in PLACES[state.is_encoder_decoder]:
         sites.append(place(state, kind).format(layer="*", what="residual_before"))
         if kind != "cross":
+            config = state.config
             added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
+            added += ["token_types"] * (config.num_token_types > 0) + ["embedding_norm"] * config.embedding_norm
             sites += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
     return sites + [memory_site(state)] * state.is_encoder_decoder
 
 
 @cached()
 def run(state: ModelState) -> Pass:
-    """Run the model on the text.
+    """Run the model on the text; of an array, what its file holds.
 
     Raises:
-        ValueError: if the model is `too_large`.
+        ValueError: if the model is `too_large`, or if the file has gone.
     """
     if reason := too_large(state):
         raise ValueError(reason)
+    if state.array:
+        return _of_file(state.array)
     transformer(state.config)  # before the pass, whose time is told
     last = len((state.target_tokens if state.is_encoder_decoder else state.source_tokens).pieces) - 1
     places = {kind: place(state, kind) for kind in PLACES[state.is_encoder_decoder]}
@@ -184,7 +182,7 @@ def run(state: ModelState) -> Pass:
     wanted += masks
     with torch.no_grad(), recording(wanted, watch=written) as trace, recording(stream_sites(state)) as stream:
         begin = time.perf_counter()
-        logits = forward(state)
+        logits = last_logits(state, last)
         milliseconds = (time.perf_counter() - begin) * 1000
     visible = {kind: trace[site] for site, kind in masks.items()}
     attention = {}
@@ -198,10 +196,21 @@ def run(state: ModelState) -> Pass:
         )
     return Pass(
         attention=attention,
-        next_token=logits[0, last].softmax(-1).numpy(),
+        next_token=logits.softmax(-1).numpy() if state.gives_logits else np.zeros(0, np.float32),
         stream=dict(stream),
         milliseconds=milliseconds,
     )
+
+
+def _of_file(array: AttentionFile) -> Pass:
+    """What a file holds of a pass that somebody else has run: the weights alone."""
+    heads = of_weights(
+        array_files.weights_of(array),
+        is_causal=array.is_causal,
+        tolerance=array.tolerance,
+        shares_out_1=array.rows_sum_to_1,
+    )
+    return Pass(attention={"self": heads}, next_token=np.zeros(0, np.float32), stream={}, milliseconds=0.0)
 
 
 @cached()

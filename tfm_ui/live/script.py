@@ -26,11 +26,16 @@ from types import ModuleType
 from typing import Any, Self
 
 import tfm_core
-from tfm_core import TransformerConfig
+from tfm_core import LAB_GPT, TransformerConfig
+from tfm_core.pretrained import register
+from tfm_core.pretrained.offered import OFFERED, pretrained_config, pretrained_prompt, pretrained_tokenizer
+from tfm_core.pretrained.registered import registered, registered_prompt
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pretrained import Brought, known
 from tfm_ui.state.samples import path, sample_name
 
 HEADER = "# The parameters of this picture"
+YOURS = "the folder of your checkpoint"  # to be put in by whoever copies a script: the app does not know it
 # Modules that expressions in the header may name, also where the recipe's own file has no need of them.
 IN_HEADERS = ("torch",)
 APP = __name__.partition(".")[0]
@@ -105,21 +110,33 @@ def config_code(config: TransformerConfig) -> Code:
     """The expression for a configuration, with the fields that differ from the defaults."""
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
     default = type(config)(vocab_size=config.vocab_size)
+    if config.weights in OFFERED and config == OFFERED[config.weights].config:
+        return Code(f"pretrained_config({config.weights!r})", pretrained_config)
+    if (brought := known(config.weights)) and config == brought.config and config != LAB_GPT:
+        return Code(f"register({YOURS!r}, {config.weights!r})", register)
     changed = {k: v for k, v in fields.items() if k == "vocab_size" or v != getattr(default, k)}
     return Code(f"TransformerConfig({', '.join(f'{name}={value!r}' for name, value in changed.items())})")
 
 
 def tokens_code(state: ModelState, text: str, count: int) -> Code:
     """The expression for the tokens of a text, which is an expression itself, as this model reads it."""
-    return Code(
-        f"lab_prompt({text}, {count})" if state.is_lab_gpt else f"encode({text}, {tokenizer_of(state)}, {count})"
-    )
+    if state.is_lab_gpt:
+        return Code(f"lab_prompt({text}, {count})")
+    if isinstance(state.pretrained, Brought):
+        return Code(f"registered_prompt({state.weights!r}, {text}, {count})", registered_prompt)
+    if state.pretrained:
+        return Code(f"pretrained_prompt({state.weights!r}, {text}, {count})", pretrained_prompt)
+    return Code(f"encode({text}, {tokenizer_of(state)}, {count})")
 
 
 def tokenizer_of(state: ModelState) -> Code:
     """The expression for what cuts texts into tokens: a name, or what the weights were trained with."""
     if state.is_lab_gpt:
         return Code("lab_tokenizer()")
+    if isinstance(state.pretrained, Brought):
+        return Code(f"registered({state.weights!r}).tokenizer", registered)
+    if state.pretrained:
+        return Code(f"pretrained_tokenizer({state.weights!r})", pretrained_tokenizer)
     return Code(f"TASKS[{state.trained.task!r}].tokenizer" if state.trained else repr(state.tokenizer))
 
 

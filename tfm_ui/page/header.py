@@ -10,7 +10,7 @@ import streamlit as st
 from tfm_ui.live import passes
 from tfm_ui.live.passes import Pass
 from tfm_ui.page.spoken import Spoken
-from tfm_ui.state import lab_gpt
+from tfm_ui.state.arrays import WEIGHTS_ALONE, AttentionFile
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import run_of
 from tfm_ui.streamlit_private.containers import DeltaGenerator
@@ -94,8 +94,12 @@ def facts(model: ModelState, of_pass: Callable[[], Pass | None], spoken: Spoken,
 
 
 def icon_of(model: ModelState) -> str:
-    """The sign of the weights: a ring if random, half full if trained on a task, with a dot if on a language."""
-    if model.is_lab_gpt:
+    """The sign of the weights: a ring if random, half full if trained on a task, with a dot if on a language; cells if
+    there are attention weights alone.
+    """
+    if model.array:
+        return ":material/grid_on:"
+    if model.pretrained:
         return ":material/radio_button_checked:"
     return ":material/contrast:" if model.trained else ":material/radio_button_unchecked:"
 
@@ -103,8 +107,10 @@ def icon_of(model: ModelState) -> str:
 def label(model: ModelState, beside: str = "") -> str:
     """The short line of facts: which weights these are, layers × heads."""
     size = f"{model.num_layers} × {model.num_heads}"
+    if model.array:
+        return f"Attention weights from a file · {size}"
     if not model.is_random:
-        called = lab_gpt.BADGE if model.is_lab_gpt else f"Trained on {model.weights}"
+        called = model.pretrained.badge if model.pretrained else f"Trained on {model.weights}"
         return f"{beside or called} · {size}"
     return f"{beside or 'Random weights'} · seed {model.seed} · {size}"
 
@@ -121,6 +127,8 @@ def badge(words: str) -> None:
 
 def all_facts(model: ModelState, this_pass: Pass | None) -> dict[str, str]:
     """All facts about the model, and about its pass if the page shows it: name -> value."""
+    if model.array:
+        return _about_file(model.array) | ({"Weights on screen": _exactness(this_pass)} if this_pass else {})
     layers, heads = formats.plural(model.num_layers, "layer"), formats.plural(model.num_heads, "head")
     known = _about_weights(model) | {
         "Architecture": model.architecture_name,
@@ -130,13 +138,30 @@ def all_facts(model: ModelState, this_pass: Pass | None) -> dict[str, str]:
     }
     if this_pass:
         known["Computed in"] = formats.duration(this_pass.milliseconds)
-        known["Weights on screen"] = "exact" if this_pass.exact else "pooled: each cell is the largest of its block"
+        known["Weights on screen"] = _exactness(this_pass)
     return known
 
 
+def _exactness(this_pass: Pass) -> str:
+    return "exact" if this_pass.exact else "pooled: each cell is the largest of its block"
+
+
+def _about_file(array: AttentionFile) -> dict[str, str]:
+    """All that is known of a file of attention weights; there is no model."""
+    layers, heads = formats.plural(array.num_layers, "layer"), formats.plural(array.num_heads, "head")
+    sentence = {"Sentence": f"{array.item + 1} of the {array.batch} in the file"} if array.batch > 1 else {}
+    return {
+        "Weights": f"attention weights out of the file {array.file}. {WEIGHTS_ALONE}",
+        "Size": f"{layers} × {heads}",
+        "Tokens": f"{formats.count(array.length)}. {array.about_tokens}",
+        **sentence,
+        "Reading": " ".join(array.notes),
+    }
+
+
 def _about_weights(model: ModelState) -> dict[str, str]:
-    if model.is_lab_gpt:
-        return {"Weights": lab_gpt.ABOUT, "Reads": f"at most {lab_gpt.CONTEXT} tokens: the last ones of a longer text"}
+    if known := model.pretrained:
+        return {"Weights": known.why_not_there or known.about, "Reads": known.reads}
     run = run_of(model.weights)
     if not model.trained or not run:
         return {"Weights": f"random, drawn from seed {model.seed}: nothing is learned"}

@@ -15,6 +15,7 @@ from tfm_ui.page.question_names import names_in_links
 from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel
 from tfm_ui.pictures.picture import Picture
+from tfm_ui.state.arrays import WEIGHTS_ALONE
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -132,6 +133,11 @@ class View(Generic[S]):
         return {**inside, **self.beside}
 
     @property
+    def works_on_weights_alone(self) -> bool:
+        """Whether it shows something of attention weights out of a file, where there is no model."""
+        return any(picture.works_on_weights_alone for picture in self.pictures.values())
+
+    @property
     def may_read_another(self) -> bool:
         """Whether its main picture ever is made from something else than the text in the sidebar."""
         return self.reads_instead is not _nothing
@@ -143,7 +149,11 @@ class View(Generic[S]):
 
     def why_not_shown(self, model: ModelState, state: S) -> str:
         """Why this cannot be shown of this model, in a few words; "" if it can."""
-        return (passes.why_not_run(model) if self.uses_model else "") or why_too_large(self.needs(model, state))
+        if self.uses_model and (reason := passes.why_not_run(model)):
+            return reason
+        if model.array and self.uses_model and not self.works_on_weights_alone:
+            return WEIGHTS_ALONE
+        return why_too_large(self.needs(model, state))
 
     def shown(self, model: ModelState, state: S) -> Sequence[Block | None]:
         """The blocks, and what `never_trained` says of trained weights."""

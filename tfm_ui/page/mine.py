@@ -39,4 +39,5 @@ def come_back() -> None:
 
 
 def _read(model: ModelState) -> Sequence[str]:
-    return [name for name in OWN if name != "target" or model.is_encoder_decoder]
+    """The fields that the model reads; of a text that its weights fix, the reader has none."""
+    return [name for name in OWN if (name != "target" or model.is_encoder_decoder) and name not in model.fixed]

@@ -42,7 +42,8 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         # Where keys walk on from, and the last of their steps that led here.
         taken = st.session_state.get(TAKEN, 0)
         at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}" data-taken="{taken}"'
-        is_true = now.is_true(model, state)
+        # A file of weights has no model, so that a view which shows nothing of it can ask nothing, either.
+        is_true = now.is_true(model, state) and not (model.array and unanswerable)
         text = explained(now.ask) if is_true else f"<b>{escape(now.name)}</b> asks about other settings than these."
         st.html(f'<p class="ask" {at}>{text}</p>')
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):

@@ -111,7 +111,12 @@ class Question:
         return {*self.model, *self.controls, *self.given} - {*self.moves, "view"}
 
     def is_true(self, model: ModelState, state: LensState) -> bool:
-        """Whether what its text says is true of this model and these controls."""
+        """Whether what its text says is true of this model and these controls.
+
+        Of attention weights out of a file nothing is true that is said of a model's fields, as there is no model.
+        """
+        if model.array and not MODEL.isdisjoint(self.speaks_of - controls_of(type(state)).keys()):
+            return False
         of_lens, of_model = controls_of(type(state)), controls_of(ModelState)
         for name in self.speaks_of:
             of, set_up, fields = (state, self.controls, of_lens) if name in of_lens else (model, self.model, of_model)
@@ -153,7 +158,7 @@ def first_of(questions: Sequence[Question], model: ModelState | None, state: Len
     """The first question whose text is true of this model and this page, and that is asked of such weights.
 
     If there is none, it is the first that is asked of such weights; if that is missing too, the first of all. Weights
-    are random, Lab GPT's, or trained on a task, whichever.
+    are random, pretrained, or trained on a task, whichever.
     """
     if not model:
         return questions[0]
@@ -162,8 +167,8 @@ def first_of(questions: Sequence[Question], model: ModelState | None, state: Len
     return next(true, next(iter(fitting), questions[0]))
 
 
-def _kind(model: ModelState) -> tuple[bool, bool]:
-    return model.is_random, model.is_lab_gpt
+def _kind(model: ModelState) -> tuple[bool, bool, bool]:
+    return model.is_random, model.pretrained is not None, model.array is not None
 
 
 def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question:

@@ -33,8 +33,10 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
     side, drawn = st.sidebar, set[str]()
     side.markdown(f"**Model** &nbsp;:gray[{SHARED if acts else ELSEWHERE}]")
     weights_control.draw(side)
-    texts, sizes, mask, more = side.container(), side.container(), side.container(), side.expander("More of the model")
+    texts, sizes, mask, more = side.container(), side.container(), side.container(), side.container()
     fixed = controls.current(ModelState)
+    if not fixed.array:  # of which there is no more
+        more = more.expander("More of the model")
 
     def draw(where: DeltaGenerator, *names: str) -> None:
         for name in names:
@@ -51,7 +53,8 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
     for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
         with texts.container(key=f"with_samples_{name}"):
             draw(st.container(), name)
-            _samples(name, fixed)
+            if not fixed.array:
+                _samples(name, fixed)
         read[name] = texts.container(key=f"read_{name}")  # filled last: it depends on controls that stand below
     tokens = sizes.container()
     for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
@@ -69,7 +72,8 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
         weights_control.keep(drawn)
     else:
         d_ff_control.draw(more)
-    sliders.draw_length(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
+    if not fixed.array:
+        sliders.draw_length(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
         mind_the_window()
     opening.name_fields()

@@ -8,25 +8,28 @@ from collections.abc import Collection
 import streamlit as st
 
 from tfm_core.model.trained import RANDOM
-from tfm_ui.page import controls, unbound
-from tfm_ui.state import lab_gpt
+from tfm_ui.page import array_upload, bring_model, controls, unbound
+from tfm_ui.state import arrays
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pretrained import KNOWN, known
 from tfm_ui.state.trained import offered
 from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 KEY = "weights"
+BRING, OPEN = "@file", "_bring_open"  # the option that opens the boxes for files; whether they are open
 FIXED = "These weights were trained with this."
+FIXED_BY_FILE = "The file has this."
 
 
 def draw(where: DeltaGenerator) -> None:
-    """Draw the box: random, Lab GPT, the runs that ship with the app, and the present run if it is another.
+    """Draw the box: random, pretrained models, the runs that ship with the app, the present one, and what opens files.
 
     The widget is not bound to the address, because what it offers is no fixed list.
     """
     field, _ = controls_of(ModelState)[KEY]
     now = controls.current(ModelState).weights
-    names = list(dict.fromkeys([RANDOM, lab_gpt.NAME, *offered(), now]))
+    names = list(dict.fromkeys([RANDOM, *KNOWN, *offered(), now, BRING]))
     key = unbound.key_of(KEY, now)
     where.selectbox(
         field.label,
@@ -38,33 +41,56 @@ def draw(where: DeltaGenerator) -> None:
         on_change=_changed,
         args=(key,),
     )
+    array_upload.draw_sentence(where)
+    if st.session_state.get(OPEN):
+        with where.container(border=True, key="bring"):
+            bring_model.draw()
+            array_upload.draw(st.container())
+            st.button("Close", icon=":material/close:", on_click=_close, type="tertiary", key="_bring_close")
 
 
 def named(weights: str) -> str:
     """Weights in words."""
-    return {RANDOM: RANDOM, lab_gpt.NAME: lab_gpt.CALLED}.get(weights, f"trained on {weights}")
+    if weights == BRING:
+        return "From a file or folder …"
+    if arrays.is_name(weights):
+        return "attention weights from a file"
+    if pretrained := known(weights):
+        return pretrained.called
+    return RANDOM if weights == RANDOM else f"trained on {weights}"
 
 
 def _changed(key: str) -> None:
-    if chosen := unbound.moved_to(KEY, key):
+    chosen = unbound.moved_to(KEY, key)
+    if chosen == BRING:
+        st.session_state[OPEN] = True
+        st.session_state[key] = controls.current(ModelState).weights  # the box goes on naming what is on screen
+    elif chosen:
         controls.set_parameters({KEY: chosen})
 
 
+def _close() -> None:
+    st.session_state.pop(OPEN, None)
+
+
 def draw_fixed(model: ModelState, name: str, where: DeltaGenerator) -> None:
-    """Draw a field that the weights fix."""
+    """Draw a field that the weights fix; of a file of attention weights only what it has."""
+    if model.array and name not in arrays.SHOWN:
+        return
     field, _ = controls_of(ModelState)[name]
+    fixed = FIXED_BY_FILE if model.array else FIXED
     value = getattr(model, name)
-    if name == "tokenizer" and model.is_lab_gpt:
-        value = lab_gpt.TOKENIZER
+    if name == "tokenizer" and model.pretrained:
+        value = model.pretrained.tokens_by
     elif name == "tokenizer" and model.trained:
         value = f"the tokens of “{model.trained.about.title}”"
     elif name == "d_ff":
         value = model.hidden
     key = f"_fixed_{name}_{value}"  # with the value: otherwise the browser would go on showing an earlier one
     if isinstance(value, bool):
-        where.toggle(field.label, value, disabled=True, help=FIXED, key=key)
+        where.toggle(field.label, value, disabled=True, help=fixed, key=key)
     else:
-        where.text_input(field.label, str(value), disabled=True, help=FIXED, key=key)
+        where.text_input(field.label, str(value), disabled=True, help=fixed, key=key)
 
 
 def keep(drawn: Collection[str]) -> None:

@@ -84,6 +84,9 @@ class Panel(ABC):
     ignores: ClassVar[frozenset[str]] = frozenset()
     """Fields of the model's state on which the picture does not depend, though it shows the model."""
 
+    works_on_weights_alone: ClassVar[bool] = False
+    """Whether the picture can be drawn of attention weights out of a file, where there is no model."""
+
     def __init__(self, model: ModelState, state: Any) -> None:
         self.model = model
         self.state = state
@@ -219,6 +222,7 @@ class Panel(ABC):
                 shows_jobs=cls.shows_jobs,
                 needs=cls.needs,
                 ignores=cls.ignores,
+                works_on_weights_alone=cls.works_on_weights_alone,
             )
         }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tfm_ui.pictures.canvas import Canvas, Content
+from tfm_ui.state.arrays import WEIGHTS_ALONE
 from tfm_ui.state.model_state import ModelState
 
 Needs = Callable[[ModelState, Any], int]  # of the two states: bytes
@@ -27,6 +28,7 @@ class Picture:
             is refused. tests/hosted/test_peaks.py compares it with what is measured.
         ignores: fields of the model's state on which the picture does not depend, though it uses the model: when one of
             them is moved, it is not asked for again. None that decides whether the model can be run.
+        works_on_weights_alone: whether it can be drawn of attention weights out of a file, where there is no model.
     """
 
     canvas: Canvas
@@ -35,6 +37,11 @@ class Picture:
     shows_jobs: bool = field(default=False, kw_only=True)
     needs: Needs = field(kw_only=True)
     ignores: frozenset[str] = field(default=frozenset(), kw_only=True)
+    works_on_weights_alone: bool = field(default=False, kw_only=True)
+
+    def why_not_drawn(self, model: ModelState) -> str:
+        """Why this cannot be drawn of a file of attention weights, in a sentence; "" if it can, or of any model."""
+        return WEIGHTS_ALONE if model.array and self.uses_model and not self.works_on_weights_alone else ""
 
     @property
     def ignored(self) -> frozenset[str]:

@@ -16,9 +16,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tfm_core.allocator import give_back
-from tfm_ui.live import passes
 from tfm_ui.live.cache import kept_together
 from tfm_ui.live.memory import KEPT, is_large, why_too_large
+from tfm_ui.live.not_here import why_not_run
 from tfm_ui.pictures.canvas import Content, Header, encode
 from tfm_ui.pictures.figures import finished
 from tfm_ui.pictures.picture import Needs, Picture
@@ -137,6 +137,7 @@ def register(pictures: Mapping[str, Picture], state: type[LensState], prefix: st
             shows_jobs=picture.shows_jobs,
             needs=picture.needs,
             ignores=picture.ignores,
+            works_on_weights_alone=picture.works_on_weights_alone,
         )
         if PICTURES.setdefault(name, entry) != entry:
             raise ValueError(f"expected names that no other lens uses, got the picture {name!r} twice")
@@ -215,7 +216,9 @@ def content_of(name: str, link: str | Asked) -> Content:
         with _room_for(name, asked):
             return {**words.said(*(state for state, _ in states)), "query": query_of(states)}, NOTHING
     picture = registered(name)
-    if picture.uses_model and (reason := passes.why_not_run(asked.model)):
+    if picture.uses_model and (reason := why_not_run(asked.model)):
+        raise CannotBeShown(reason)
+    if reason := picture.why_not_drawn(asked.model):
         raise CannotBeShown(reason)
     states = picture.states(asked)
     with _room_for(name, asked):

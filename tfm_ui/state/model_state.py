@@ -1,5 +1,6 @@
 """The state of the model that all lenses share: its controls, its configuration, its tokens."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -14,14 +15,15 @@ from tfm_core import (
     TrainingConfig,
     TransformerConfig,
     encode,
-    lab_tokenizer,
 )
 from tfm_core.model.tokens import Tokenizer
 from tfm_core.model.trained import RANDOM
-from tfm_ui.state import lab_gpt
+from tfm_ui.state import arrays, lab_gpt
 from tfm_ui.state import trained as runs
+from tfm_ui.state.arrays import WEIGHTS_ALONE, AttentionFile
 from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
 from tfm_ui.state.pass_cost import EXACT_UP_TO, HEAVY, pass_bytes
+from tfm_ui.state.pretrained import KNOWN, Known, known
 from tfm_ui.state.samples import about, read_text
 from tfm_ui.state.sizes import HEADS, LAYERS, TOKENS, WIDTH
 
@@ -36,6 +38,58 @@ TWO_TEXTS = (
     "An encoder-decoder has two texts: its encoder reads the first, its decoder the target text. "
     "An encoder that may not look ahead is called decoder-only on all pages."
 )
+
+
+@dataclass(frozen=True)
+class WeightsName:
+    """The weights: "random", the name of a pretrained model, of a run of training, such as "reverse,seed=3", or of an
+    array of attention weights.
+    """
+
+    label: str
+    help: str = (
+        "Random: drawn from the seed, so no head has a job. Pretrained models read any text. Or trained on a "
+        "task, whose tokens the model then reads."
+    )
+
+    def read(self, raw: str, default: Any) -> tuple[str, str]:
+        """The name in its plain form; the default if no run can have it."""
+        if raw == RANDOM or known(raw) or arrays.is_name(raw):
+            return raw, ""
+        expected = f"it can be {RANDOM}, {', '.join(KNOWN)}, or the name of a run such as reverse or reverse,seed=3"
+        try:
+            name = runs.trains(raw[: runs.MOST_CHARS + 1]).name
+        except ValueError as problem:
+            why = str(problem) if len(str(problem)) < runs.MOST_CHARS else "this is none"
+            return default, f"{expected}; {why}"
+        if len(raw) > runs.MOST_CHARS:
+            return default, f"{expected}; names have at most {runs.MOST_CHARS} characters"
+        return name, "" if name == raw else f"the plain name of this run is {name}"
+
+
+def shape_of(name: str) -> Mapping[str, Any]:
+    """Field of the model's state -> the value that these weights fix; empty for random weights."""
+    if array := arrays.known(name):
+        return array.fixes
+    config = runs.run_config(name)
+    pretrained = known(name)
+    if not config and not pretrained:
+        return {}
+    shape = pretrained.config if pretrained else config.transformer if config else None
+    assert shape
+    return {
+        "tokenizer": "word",  # means nothing: these weights have their own
+        "d_model": shape.d_model,
+        "num_heads": shape.num_heads,
+        "num_layers": shape.num_layers,
+        "d_ff": shape.d_ff,
+        "positional": shape.positional,
+        "norm": shape.norm,
+        "activation": shape.activation,
+        "architecture": shape.architecture,
+        "causal": shape.architecture != "encoder",
+        "seed": shape.seed,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,19 +127,19 @@ class ModelState:
         default=True,
         alone=True,
     )
-    weights: str = control(runs.RunName("Weights"), default=RANDOM, held=True)
+    weights: str = control(WeightsName("Weights"), default=RANDOM, held=True)
     seed: int = control(
         Whole("Seed", 0, 9999, box=True, help="Another seed, other random weights."), default=7, alone=True
     )
 
     def __post_init__(self) -> None:
-        for name, value in runs.shape_of(self.weights).items():  # trained weights fix these
+        for name, value in shape_of(self.weights).items():  # trained weights fix these
             object.__setattr__(self, name, value)
 
     @property
     def fixed(self) -> frozenset[str]:
         """The fields that the weights fix, so that no link need name them."""
-        return frozenset(runs.shape_of(self.weights))
+        return frozenset(shape_of(self.weights))
 
     @cached_property
     def trained(self) -> TrainingConfig | None:
@@ -98,8 +152,18 @@ class ModelState:
         return self.weights == RANDOM
 
     @property
+    def pretrained(self) -> Known | None:
+        """The pretrained model whose weights these are, so that any text is read as it stands; None of others."""
+        return known(self.weights)
+
+    @cached_property
+    def array(self) -> AttentionFile | None:
+        """The file of attention weights that is shown in place of a model; None of others, and if it is not there."""
+        return arrays.known(self.weights)
+
+    @property
     def is_lab_gpt(self) -> bool:
-        """Whether the weights have learned from prose, so that any text is read as it stands."""
+        """Whether the weights are those of the language model that comes with the app."""
         return self.weights == lab_gpt.NAME
 
     def varied(self, **changes: Any) -> "ModelState":
@@ -111,12 +175,13 @@ class ModelState:
     @property
     def tokens_by(self) -> Tokenizer:
         """What cuts texts into tokens: the tokenizer of that name, or what the weights were trained with."""
-        of_no_task = lab_tokenizer() if self.is_lab_gpt else TOKENIZERS[self.tokenizer]
-        return self.trained.about.tokenizer if self.trained else of_no_task
+        if self.pretrained:
+            return self.pretrained.tokenizer
+        return self.trained.about.tokenizer if self.trained else TOKENIZERS[self.tokenizer]
 
     def if_random(self, said: str, trained: str = "", *, prose: str | None = None) -> str:
-        """What is said of random weights, or of trained ones in its place; of Lab GPT `prose`, if that is given."""
-        of_trained = trained if prose is None or not self.is_lab_gpt else prose
+        """What is said of random weights, or of trained ones in its place; of pretrained ones `prose`, if given."""
+        of_trained = trained if prose is None or not self.pretrained else prose
         return said if self.is_random else of_trained
 
     @cached_property
@@ -138,7 +203,9 @@ class ModelState:
 
     @cached_property
     def config(self) -> TransformerConfig:
-        """The configuration of the transformer."""
+        """The configuration of the transformer; of an array one of its sizes, of which nothing may be shown."""
+        if self.pretrained:
+            return self._like(self.pretrained.config)
         return TransformerConfig(
             vocab_size=self.tokens_by.vocab_size,
             architecture=self.architecture,
@@ -146,14 +213,24 @@ class ModelState:
             num_heads=self.num_heads,
             num_layers=self.num_layers,
             d_ff=self.d_ff,
-            max_len=MAX_LEN if self.is_random else self.most_tokens,
+            max_len=self.most_tokens if self.trained else MAX_LEN,
             positional=self.positional,
             norm=self.norm,
             activation=self.activation,
             tie_embeddings=not self.trained,
             seed=self.seed,
             weights=self.weights,
+            head="none" if self.array else "logits",
         )
+
+    def _like(self, config: TransformerConfig) -> TransformerConfig:
+        """A pretrained model's configuration with the fields of this state, which differ only in a `Varied` one."""
+        fields_here = (
+            *("architecture", "d_model", "num_heads", "num_layers", "d_ff"),
+            *("positional", "norm", "activation", "seed"),
+        )
+        shares = config.num_kv_heads if self.num_heads == config.num_heads else 0
+        return replace(config, num_kv_heads=shares, **{name: getattr(self, name) for name in fields_here})
 
     @property
     def hidden(self) -> int:
@@ -163,7 +240,22 @@ class ModelState:
     @property
     def is_heavy(self) -> bool:
         """Whether a pass takes long, by an estimate of the bytes that it writes."""
-        return pass_bytes(self.config, self.longest) > HEAVY
+        return (self.array.size if self.array else pass_bytes(self.config, self.longest)) > HEAVY
+
+    @property
+    def gives_logits(self) -> bool:
+        """Whether the model has an output matrix, and so says something of tokens."""
+        return self.config.head != "none"
+
+    @property
+    def no_logits(self) -> str:
+        """Why nothing is said of tokens, in a sentence; "" where the model gives logits."""
+        if self.gives_logits:
+            return ""
+        if self.array:
+            return WEIGHTS_ALONE
+        name = self.pretrained.short if self.pretrained else "This model"
+        return f"{name} has no output matrix: it gives the last hidden states, and no logits."
 
     @property
     def is_encoder_decoder(self) -> bool:
@@ -188,6 +280,8 @@ class ModelState:
     @cached_property
     def _source(self) -> runs.Reading:
         """What is read of the text box, and what should be said of it."""
+        if self.array:
+            return runs.Reading(self.array.text, None, self.array.about_tokens)
         if self.trained:
             return runs.source_reading(self.trained, self.text)
         return runs.Reading(read_text(self.text), None, about(self.text))
@@ -223,13 +317,22 @@ class ModelState:
     @property
     def most_tokens(self) -> int:
         """How many tokens the model can read at all."""
-        return runs.longest_of(self.trained) if self.trained else lab_gpt.CONTEXT if self.is_lab_gpt else MAX_TOKENS
+        if self.array:
+            return self.array.length
+        if self.pretrained:
+            return self.pretrained.context
+        return runs.longest_of(self.trained) if self.trained else MAX_TOKENS
 
     @cached_property
     def length(self) -> int:
         """How many tokens the model reads of the text: `seq_len`, or if that is 0 as many as the text has."""
+        if self.array:
+            return self.array.length
         pieces = len(encode(self.read_text, self.tokens_by).pieces)
-        return min(self.seq_len or min(max(pieces, 2), EXACT_UP_TO), self.most_tokens)
+        most = self.most_tokens
+        if self.pretrained and not self.pretrained.pads:
+            most = max(1, min(pieces, most))
+        return min(self.seq_len or min(max(pieces, 2), EXACT_UP_TO), most)
 
     @property
     def longest(self) -> int:
@@ -239,8 +342,10 @@ class ModelState:
     @cached_property
     def source_tokens(self) -> Tokens:
         """The tokens of the text, as the model reads them."""
-        if self.is_lab_gpt:
-            return lab_gpt.tokens_of(self.read_text, self.length)
+        if self.array:
+            return self.array.tokens
+        if self.pretrained:
+            return self.pretrained.tokens_of(self.read_text, self.length)
         return encode(self.read_text, self.tokens_by, self.length)
 
     @cached_property

@@ -1,6 +1,7 @@
 """Estimates the cost of a pass before it runs, in bytes that the pass writes. Pure."""
 
 from tfm_core import TransformerConfig
+from tfm_core.model.trained import names_a_file
 
 # A pass of more bytes counts as slow: one shared core writes and reads this much in about 0.1 s.
 HEAVY = 24_000_000
@@ -15,18 +16,34 @@ DRAWN = 16  # numbers that are computed for each pair of tokens in a picture
 
 
 def weight_bytes(config: TransformerConfig) -> int:
-    """The bytes of the model's weights, without biases and norms, which are about a hundredth of them."""
-    width, hidden = config.d_model, config.d_ff or 4 * config.d_model
+    """The bytes of the model's weights, without biases and norms, which are about a hundredth of them.
+
+    None of a pretrained model that is mapped from a file: all processes share one copy, whatever is computed with it.
+    """
+    return 0 if is_mapped(config) else _bytes_of_weights(config)
+
+
+def _bytes_of_weights(config: TransformerConfig) -> int:
+    width, hidden = config.d_model, config.feed_forward_dim
     feed_forward = (3 if config.activation == "swiglu" else 2) * width * hidden
-    layer = 4 * width**2 * _attentions(config) + feed_forward * _stacks(config)
+    projections = 2 * width * (width + config.kv_heads * config.head_dim)
+    layer = projections * _attentions(config) + feed_forward * _stacks(config)
     return NUMBER * (config.vocab_size * width + config.num_layers * layer)
 
 
+def is_mapped(config: TransformerConfig) -> bool:
+    """Whether the weights are mapped from a file, so that no pass has them for itself."""
+    return names_a_file(config.weights)
+
+
 def pass_bytes(config: TransformerConfig, tokens: int) -> int:
-    """The bytes that a first pass writes: model, scores and weights of all heads, vectors, and a picture."""
+    """The bytes that a first pass writes: model, scores and weights of all heads, vectors, and a picture.
+
+    Weights that are mapped count, too: a pass reads all of them, which takes as long.
+    """
     scores = 3 * config.num_heads * tokens**2 * _attentions(config)
     vectors = tokens * (12 * config.d_model + 2 * (config.d_ff or 4 * config.d_model)) * _stacks(config)
-    return weight_bytes(config) + NUMBER * (config.num_layers * (scores + vectors) + DRAWN * tokens**2)
+    return _bytes_of_weights(config) + NUMBER * (config.num_layers * (scores + vectors) + DRAWN * tokens**2)
 
 
 def peak_bytes(config: TransformerConfig, tokens: int, *, bias: bool) -> int:

@@ -27,3 +27,4 @@ HEADS = Choice(
     lowered_by=SETTINGS.lowered_by("max_heads"),
 )
 LAYERS = Whole("Layers", 1, SETTINGS.max_layers, lowered_by=SETTINGS.lowered_by("max_layers"))
+MOST = 128  # layers of a pretrained model, and heads of a layer, at most: each lens's `limits` know how many there are

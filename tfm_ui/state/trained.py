@@ -1,18 +1,16 @@
 """Trained weights as the model's state sees them: the field that names them, their shape, the texts that they read.
 
 Trained weights fix the model's shape. Those of a task know its tokens alone: so a text box is read as it stands if all
-of its tokens are known, and otherwise an example of the task is read that was held out from training. Lab GPT, which
-has read prose, reads any text (lab_gpt.py).
+of its tokens are known, and otherwise an example of the task is read that was held out from training. Models that have
+read prose read any text (pretrained.py).
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tfm_core import LAB_GPT, POSITIONAL, STORE, TASKS, TrainingConfig
-from tfm_core.language.lab_gpt import NAME as LAB_GPT_NAME
+from tfm_core import POSITIONAL, STORE, TASKS, TrainingConfig
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
@@ -41,34 +39,9 @@ def trains(name: str) -> TrainingConfig:
 def run_config(name: str) -> TrainingConfig | None:
     """The configuration of the run with this name; None for names that no run can have, as of random weights."""
     try:
-        return None if name in (RANDOM, LAB_GPT_NAME) else trains(name)
+        return None if name == RANDOM else trains(name)
     except ValueError:
         return None
-
-
-@dataclass(frozen=True)
-class RunName:
-    """The weights: "random", "lab-gpt", or the name of a run of training, such as "reverse,seed=3"."""
-
-    label: str
-    help: str = (
-        "Random: drawn from the seed, so no head has a job. Lab GPT: a small language model, which reads any text. Or "
-        "trained on a task, whose tokens the model then reads."
-    )
-
-    def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The name in its plain form; the default if no run can have it."""
-        if raw in (RANDOM, LAB_GPT_NAME):
-            return raw, ""
-        expected = f"it can be {RANDOM}, {LAB_GPT_NAME}, or the name of a run such as reverse or reverse,seed=3"
-        try:
-            name = trains(raw[: MOST_CHARS + 1]).name
-        except ValueError as problem:
-            why = str(problem) if len(str(problem)) < MOST_CHARS else "this is none"
-            return default, f"{expected}; {why}"
-        if len(raw) > MOST_CHARS:
-            return default, f"{expected}; names have at most {MOST_CHARS} characters"
-        return name, "" if name == raw else f"the plain name of this run is {name}"
 
 
 def run_of(name: str) -> Run | None:
@@ -91,27 +64,6 @@ def offered() -> tuple[str, ...]:
     digits = "[0-9a-f]" * 16
     tasks = [task for task, about in TASKS.items() if not about.classes]
     return tuple(of_task(task).name for task in tasks if any(STORE.shipped.glob(f"{task}-{digits}-*.json")))
-
-
-def shape_of(name: str) -> Mapping[str, Any]:
-    """Field of the model's state -> the value that these weights fix; empty for random weights."""
-    config = run_config(name)
-    if not config and name != LAB_GPT_NAME:
-        return {}
-    shape = config.transformer if config else LAB_GPT
-    return {
-        "tokenizer": "word",  # means nothing: these weights have their own
-        "d_model": shape.d_model,
-        "num_heads": shape.num_heads,
-        "num_layers": shape.num_layers,
-        "d_ff": shape.d_ff,
-        "positional": shape.positional,
-        "norm": shape.norm,
-        "activation": shape.activation,
-        "architecture": shape.architecture,
-        "causal": shape.architecture != "encoder",
-        "seed": shape.seed,
-    }
 
 
 def longest_of(config: TrainingConfig) -> int:

@@ -22,6 +22,7 @@ from tempfile import gettempdir, mkdtemp
 from typing import TYPE_CHECKING
 
 from tfm_ui.settings import SETTINGS
+from tfm_ui.store import model_folder
 from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.local import LocalStore
 from tfm_ui.store.spare import WithSpare
@@ -30,7 +31,7 @@ from tfm_ui.store.store import KeyValueStore, StoreAway
 if TYPE_CHECKING:
     from tfm_ui.store.redis_store import RedisStore
 
-VARIABLE = "_ATTENTION_LAB_KEEPS"  # names the folder; no setting: a server overwrites it
+VARIABLE = model_folder.SERVER  # names the folder; no setting: a server overwrites it
 BEGINS, LOCK = "attention-lab-", "server"
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -60,9 +61,9 @@ def store() -> KeyValueStore:
         StoreAway: if there is no folder for it, and none can be made.
     """
     if not SETTINGS.store:
-        return _local(_folder())
+        return _local(folder())
     try:
-        return WithSpare(_redis(), _local(_folder()))
+        return WithSpare(_redis(), _local(folder()))
     except StoreAway:  # there is no spare one, and nobody may need it
         return _redis()
 
@@ -86,7 +87,12 @@ def warn() -> None:
         _log.warning(told)
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """The folder of this server, which all of its processes share.
+
+    Raises:
+        StoreAway: if there is none, and none can be made.
+    """
     named = os.environ.get(VARIABLE, "")
     if named and _stands(Path(named)):  # looked at without the lock: every page and picture comes by here
         return Path(named)
@@ -101,11 +107,11 @@ def _folder() -> Path:
 
 
 def _make() -> Path:
-    folder = Path(mkdtemp(prefix=BEGINS))  # only this user may enter it
-    _made.append((folder, _locked(folder)))
+    made = Path(mkdtemp(prefix=BEGINS))  # only this user may enter it
+    _made.append((made, _locked(made)))
     atexit.register(end)
-    os.environ[VARIABLE] = str(folder)
-    return folder
+    os.environ[VARIABLE] = str(made)
+    return made
 
 
 def _stands(folder: Path) -> bool:

@@ -14,6 +14,7 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 TIE = 0.01
 NEAR = 3  # places between a query and its favourite key
 NO_CHOICE = "No token has a choice: each may look at one at most."
+NO_WEIGHT = "All weights of tokens that have a choice are 0."
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,13 @@ class Rows:
 
 
 def about_head(
-    rows: Rows, queries: Sequence[str], keys: Sequence[str], *, same_text: bool = True, ids: Sequence[int] = ()
+    rows: Rows,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    same_text: bool = True,
+    ids: Sequence[int] = (),
+    shares_out_1: bool = True,
 ) -> str:
     """What a head does, in one or two sentences, from the rows that can see more than one key.
 
@@ -44,11 +51,12 @@ def about_head(
         keys: a label for each column.
         same_text: whether rows and columns are the same tokens, so that there is a previous token.
         ids: the number of each row's token, if it is to be told whether the head looks after earlier places of it.
+        shares_out_1: whether rows sum to 1; weights out of a file need not.
     """
-    free = np.flatnonzero(rows.visible > 1)
+    free = np.flatnonzero((rows.visible > 1) & (rows.first > 0))
     if len(free) == 0:
-        return NO_CHOICE
-    if (rows.first[free] * rows.visible[free] < 1 + TIE).all():
+        return NO_WEIGHT if (rows.visible > 1).any() else NO_CHOICE
+    if shares_out_1 and (rows.first[free] * rows.visible[free] < 1 + TIE).all():
         return "No pattern: every row spreads its weight evenly over the tokens that it may see."
     copies = _looks_behind(rows, ids) if same_text else ""
     return f"{_habit(rows, free, keys, same_text, copies)} {_strongest(rows, free, queries, keys)}"

@@ -3,8 +3,9 @@
 interface KeptHeader extends Header {
   layer: number // from 1
   layers: number
-  heads: number
-  width: number // d_model
+  heads: number // that have keys and values of their own
+  width: number // of a key of all these heads
+  owner?: string // what such a head is called, if other heads share its keys
   number: number // bytes of a number
   prompt: number // tokens of the prompt
   context: number | null

@@ -1,6 +1,6 @@
 /* What the key-value cache stores, step by step.
 
-   payload, behind the header: float32, of each context its keys and then its values, [token][d_model].
+   payload, behind the header: float32, of each context its keys and then its values, [token][width].
    The slider needs no server: all that is stored by the last step is here, and a step shows as many rows as there were. */
 
 import { keep, placeTip, room, stretch, tell, watch } from "../../pictures/canvas.js"

@@ -57,7 +57,7 @@ export function paint(scene) {
     const picture = scene.images[step.part][side]
     for (let head = 0; head < header.heads; head++) {
       const x = map.x + head * layout.step, wide = header.width / header.heads
-      const says = layout.slice > 46 * rem ? `head ${head + 1}` : `${head + 1}`
+      const says = layout.slice > (header.owner ? 120 : 46) * rem ? `${header.owner ?? "head"} ${head + 1}` : `${head + 1}`
       write(context, says, x + layout.slice / 2, map.y - 11 * rem, skin.muted, "center", { font: `${13 * rem}px ${skin.family}` })
       context.imageSmoothingEnabled = layout.row < 1 || layout.slice < wide
       context.drawImage(picture, head * wide, 0, wide, step.rows, x, map.y, layout.slice, tall)
@@ -120,7 +120,7 @@ export function read({ header, numbers, at }, { side, row, column }) {
   const value = numbers[from + (side * rows + row) * header.width + column], place = begin + row
   const whence = place < header.prompt ? "of the prompt" : `written at step ${place - header.prompt + 1}`
   return `${SIDES[side]} of “${header.tokens[place]}”, token ${place + 1}, ${whence}\n` +
-    `head ${Math.floor(column / wide) + 1}, number ${column % wide + 1} of ${wide}: ${written(value)}`
+    `${header.owner ?? "head"} ${Math.floor(column / wide) + 1}, number ${column % wide + 1} of ${wide}: ${written(value)}`
 }
 
 /** Outline the cell that is read, and its row. @param {KeptScene} scene @param {KeptCell} cell */

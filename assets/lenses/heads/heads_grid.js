@@ -14,6 +14,9 @@ import { fillBox, veil, write } from "../../pictures/pen.js"
 const LABELS = 24, EDGES = 34 // the heads' numbers above, the layers' at the left
 const LARGEST = 108, LEAST = 22, GAP = 4 // a thumbnail's side, and what is between two
 const WIDER = 1.3, NARROWER = 0.75 // how many times as wide as high a thumbnail may be that fills the room
+const DEEP = 12, MOST_BANDS = 3 // so many layers stand below each other; more may be folded into bands side by side
+const TINY = 12 // the least side of a thumbnail where a click only opens the lens
+const SCROLLED = 36 // a thumbnail's side where layers are so many that the page is scrolled anyway
 
 const LARGE = ".st-key-panel_head" // the panel that shows the picked head large
 
@@ -79,6 +82,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
   if (memory.shape !== `${layers}x${heads}`) {
     memory.shape = `${layers}x${heads}`
     memory.isolated = null
+    memory.bands = 1
     cells.style.setProperty("--columns", String(heads))
     cells.classList.toggle("dense", heads > 8)
     cells.replaceChildren(document.createElement("canvas"))
@@ -106,13 +110,64 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
 
   wear() // a focus may come before the first drawing
 
+  /* How high and how wide a thumbnail can be where layers are folded into so many bands. */
+  /** @param {number} bands @param {number} high */
+  function sides(bands, high) {
+    const { rem } = skin
+    return {
+      each: Math.floor((high - LABELS * rem) / Math.ceil(layers / bands) - GAP),
+      wide: Math.floor((root.clientWidth - bands * EDGES * rem) / (bands * heads) - GAP),
+    }
+  }
+
+  /* Layers below each other, or the layers of a deep model in bands side by side, whichever makes thumbnails larger. */
+  /** @param {number} high */
+  function fold(high) {
+    let bands = 1
+    const sideOf = (/** @type {number} */ count) => { const { each, wide } = sides(count, high); return Math.min(each, wide) }
+    if (layers > DEEP && high < Infinity) {
+      for (let count = 2; count <= MOST_BANDS; count++) if (sideOf(count) > sideOf(bands)) bands = count
+      if (sideOf(bands) < LEAST) bands = 1
+    }
+    if (bands === memory.bands) return bands
+    memory.bands = bands
+    cells.style.gridTemplateColumns = bands === 1 ? "" : Array(bands).fill(
+      `1.75rem repeat(${heads}, minmax(${LEAST}px, var(--most, ${LARGEST}px)))`).join(" ")
+    const down = Math.ceil(layers / bands)
+    for (const copy of cells.querySelectorAll(".copied")) copy.remove()
+    const [rowLabels, columnLabels] = [cells.querySelectorAll(".row"), cells.querySelectorAll(".column")]
+    /** @param {Element} element @param {number} row @param {number} column */
+    const put = (element, row, column) => {
+      if (element instanceof HTMLElement) element.style.gridArea = bands === 1 ? "" : `${row + 1} / ${column + 1}`
+    }
+    for (let layer = 0; layer < layers; layer++) {
+      const row = 1 + layer % down, column = Math.floor(layer / down) * (heads + 1)
+      put(rowLabels[layer], row, column)
+      for (let head = 0; head < heads; head++) put(buttons[layer * heads + head], row, column + 1 + head)
+    }
+    columnLabels.forEach((label, head) => {
+      put(label, 0, 1 + head)
+      for (let band = 1; band < bands; band++) {
+        const copy = /** @type {HTMLElement} */ (label.cloneNode(true))
+        copy.classList.add("copied")
+        copy.ariaHidden = "true"
+        cells.append(copy)
+        put(copy, 0, band * (heads + 1) + 1 + head)
+      }
+    })
+    return bands
+  }
+
   /* Make the grid as large as the room allows: heads may be wider than high where they fill it. */
   function fit() {
     const { high, fill } = room(root, cells), { rem } = skin
-    const each = Math.floor((high - LABELS * rem) / layers - GAP), most = fill ? each : Math.min(each, LARGEST * rem)
-    const wide = Math.floor((root.clientWidth - EDGES * rem) / heads - GAP)
-    const isLimited = high < Infinity
-    const side = Math.max(LEAST, fill ? Math.min(WIDER * each, wide) : most)
+    const { each, wide } = sides(fold(high), high), isLimited = high < Infinity
+    if (!picked && layers > DEEP && memory.bands === 1) {
+      cells.style.gridTemplateColumns = `1.75rem repeat(${heads}, ${clamp(wide, TINY, SCROLLED)}px)`
+    }
+    const most = fill ? each : Math.min(each, LARGEST * rem)
+    const least = each < LEAST && layers > DEEP ? clamp(wide, LEAST, SCROLLED) : LEAST
+    const side = Math.max(least, fill ? Math.min(WIDER * each, wide) : Math.min(most, layers > DEEP ? wide : most))
     cells.style.setProperty("--most", isLimited ? `${side}px` : "")
     cells.style.setProperty("--ratio", fill ? String(Math.max(NARROWER, Math.min(side, wide) / each)) : "")
   }

@@ -56,8 +56,9 @@ function columnsOf(context, names, rows, space, rem) {
 export function paint(context, picture, skin) {
   const { sides, size, small, least, tall } = picture, { rem, family, ink, muted } = skin
   const font = `${small}px ${family}`
-  for (const { title, left, boxes, columns } of sides) {
-    write(context, title, left + GUTTER * rem, 12 * rem, ink, "left", { font: `600 ${size}px ${family}`, room: boxes[0].w })
+  for (const { title, left, boxes, columns, right: end } of sides) {
+    const room = Math.max(boxes[0].w, end - left - GUTTER * rem) // above the columns nothing else stands in this line
+    write(context, title, left + GUTTER * rem, 12 * rem, ink, "left", { font: `600 ${size}px ${family}`, room })
     for (const { name, right } of columns) write(context, name, right, (TITLE + HEADS / 2) * rem, muted, "right", { font })
     band(context, boxes, skin)
     boxes.forEach((box, k) => {
@@ -118,7 +119,8 @@ function chip(context, text, right, y, skin, least, most) {
 /** @param {string} kind @param {Skin} skin */
 const colourOf = (kind, skin) => ({
   self_attention: skin.query, cross_attention: skin.key, feed_forward: skin.value, position: skin.heads[1],
-  embedding: skin.result, logits: skin.result, head: skin.result,
+  embedding: skin.result, logits: skin.result, head: skin.result, token_types: skin.heads[1], transform: skin.result,
+  pooler: skin.result,
 })[kind] ?? skin.muted
 
 /** An arrow upwards, from one box to the next.

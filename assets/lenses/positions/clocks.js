@@ -19,7 +19,10 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   const $ = partsOf(root)
   const memory = root._memory ??= { sliders: { query: {}, key: {} }, look: null }
   const { parameters, last } = header, hands = floats(numbers), canvas = root.querySelector("canvas"), context = contextOf(canvas)
-  const clocks = header.pairs.map((pair, i) => ({ pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5) }))
+  const clocks = header.pairs.map((pair, i) => ({
+    pair, wavelength: header.wavelengths[i], hands: hands.subarray(5 * i, 5 * i + 5),
+    dimensions: /** @type {Point} */ (header.dimensions?.[i] ?? [pair, pair + header.count]), isNamed: Boolean(header.dimensions),
+  }))
   const held = () => memory.sliders.query.dragging || memory.sliders.key.dragging
   if (!memory.at || (!held() && !late && !memory.playing)) memory.at = { ...header.at } // the positions at which the reader has put the hands
   for (const which in memory.at) memory.at[which] = Math.min(memory.at[which], last) // the length may have shrunk
@@ -130,10 +133,10 @@ export default function ({ header, numbers, root, late, alone, preview, commit, 
   /** @param {number} value */
   const digits = value => rounded(value, 4)
   /** @param {Clock} clock */
-  function read({ pair, wavelength, hands: [qc, qs, kc, ks, between] }) {
+  function read({ pair, dimensions, wavelength, hands: [qc, qs, kc, ks, between] }) {
     const { query, key } = header.at
     return [
-      `pair ${pair}: dimensions ${pair} and ${pair + header.count}, a turn in ${+wavelength.toPrecision(5)} positions`,
+      `pair ${pair}: dimensions ${dimensions[0]} and ${dimensions[1]}, a turn in ${+wavelength.toPrecision(5)} positions`,
       `query at ${query}: cos ${digits(qc)}, sin ${digits(qs)}`,
       `key at ${key}: cos ${digits(kc)}, sin ${digits(ks)}`,
       `between: (${query} − ${key}) θ = ${digits(between)} rad = ${rounded(between * 180 / Math.PI, 2)}°`,

@@ -39,7 +39,7 @@ function sidesOf(count, width, rem, { high, fill }) {
 
 /** @param {Context} context @param {Clock} clock @param {{ x: number, y: number, side: number }} place
  * @param {Skin} skin */
-export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x, y, side }, skin) {
+export function face(context, { pair, dimensions, isNamed, wavelength, hands: [qc, qs, kc, ks] }, { x, y, side }, skin) {
   const { rem, family } = skin, cx = x + side / 2, cy = y + side / 2, r = side / 2 - 7 * rem
   context.beginPath()
   context.arc(cx, cy, r, 0, 7)
@@ -56,7 +56,7 @@ export function face(context, { pair, wavelength, hands: [qc, qs, kc, ks] }, { x
   hand(context, cx, cy, r * kc, -r * ks, skin.key, true, rem)
   hand(context, cx, cy, r * qc, -r * qs, skin.query, false, rem)
   const look = { font: `${13 * rem}px ${family}`, room: side - 8 * rem }
-  write(context, `pair ${pair}`, cx, y + side + 6 * rem, skin.ink, "center", look)
+  write(context, isNamed ? `pair ${pair}: ${dimensions.join(", ")}` : `pair ${pair}`, cx, y + side + 6 * rem, skin.ink, "center", look)
   write(context, `λ ${brief(wavelength)}`, cx, y + side + 23 * rem, skin.muted, "center", look)
 }
 

@@ -3,6 +3,7 @@
 interface ClocksHeader extends Header {
   pairs: number[]
   count: number
+  dimensions?: Point[] // of each pair that is drawn; without them, the pair and as many on as there are pairs
   wavelengths: number[]
   at: { query: number; key: number }
   parameters: { query: string; key: string }
@@ -11,6 +12,8 @@ interface ClocksHeader extends Header {
 
 interface Clock {
   pair: number
+  dimensions: Point
+  isNamed: boolean // below the clock, too
   wavelength: number
   hands: Float32Array // cosine and sine of the query, of the key, and the angle between them
 }

@@ -47,7 +47,7 @@ def test_views_under_one_tab_follow_each_other_and_have_controls(of):
 
 
 def test_the_tabs_of_positions_and_profiling():
-    assert list(lens("positions").tabs) == ["see", "why", "model", "beyond", "fault"]
+    assert list(lens("positions").tabs) == ["see", "why", "model", "beyond", "fault", "pairing"]
     assert list(lens("profiling").tabs) == ["compare", "length"]
     assert lens("positions").choices("table") == {"see": "A and B", "table": "All schemes"}
     assert list(lens("profiling").choices("parts").values()) == ["Costs", "By part", "Roofline"]

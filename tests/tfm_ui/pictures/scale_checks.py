@@ -18,7 +18,10 @@ def floats(numbers: bytes) -> Floats:
 
 
 def printed(text: str) -> tuple[float, float]:
-    """The number in a text, and half a unit of its last digit."""
+    """The number in a text, and half a unit of its last digit; "over 0.999" is between that and one unit more."""
+    if text.startswith("over "):
+        least, half = printed(text.removeprefix("over "))
+        return least + half, half
     match = re.match(r"([+−]?)(\d*\.?\d+(?:e[+-]\d+)?)(?:×?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?|10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
     assert match, f"no number in {text!r}"
     sign, digits, power, alone = match.groups()

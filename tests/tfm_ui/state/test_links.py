@@ -14,8 +14,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, control, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
 from tfm_ui.state.lists import Numbers, Vectors
-from tfm_ui.state.model_state import CHARS, ModelState
-from tfm_ui.state.trained import RunName
+from tfm_ui.state.model_state import CHARS, ModelState, WeightsName
 
 LONGEST_NAME = (
     "reverse-decoder,d_model=250,num_heads=10,num_layers=6,positional=sinusoidal,norm=post,"
@@ -60,7 +59,7 @@ def _longest(field, default, *, trained=False):
             options = (" ".join([vector] * field.most),)
         case Name():
             options = (max((question.link for lens in lenses() for question in lens.questions), key=len),)
-        case RunName():
+        case WeightsName():
             options = (LONGEST_NAME,) if trained else (default,)
         case Changes():
             many = [[f"replace {n} {sign * 20}" for n in range(10, 40)] for sign in "x日🦊"]

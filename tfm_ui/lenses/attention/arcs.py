@@ -26,9 +26,11 @@ from tfm_core import (
     recording,
 )
 from tfm_core.study.aggregates import attention_rollout, max_over_heads, mean_over_heads
+from tfm_core.study.attention_arrays import read_attention
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import head_recipe, passes
+from tfm_ui.live import array_recipes, head_recipe, passes
+from tfm_ui.live.array_recipes import of_file
 from tfm_ui.live.attention import Attention
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import of_model, script
@@ -38,6 +40,7 @@ from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heatmaps import Heat, Side, Values, numbered
 from tfm_ui.pictures.map_scale import Scale, from_zero
 from tfm_ui.pictures.panel import Source
+from tfm_ui.state.arrays import AttentionFile
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, head_sentences
 
@@ -56,6 +59,7 @@ SOURCES: dict[str, Sequence[Source]] = {
     "max": (max_over_heads,),
     "rollout": (attention_rollout, mean_over_heads),
 }
+GIVEN = "the file’s weight in one head"  # of weights out of a file
 
 
 @dataclass(frozen=True)
@@ -232,6 +236,7 @@ class Arcs(AttentionPanel):
     name = "arcs"
     canvas = ARCS
     needs = passes.and_scores(1)
+    works_on_weights_alone = True
 
     @property
     def how(self) -> str:
@@ -258,7 +263,7 @@ class Arcs(AttentionPanel):
 
     @property
     def sources(self) -> Sequence[Source]:
-        return SOURCES[self.how]
+        return (read_attention,) if self.model.array and self.how == "heads" else SOURCES[self.how]
 
     @property
     def _many(self) -> str:
@@ -277,7 +282,8 @@ class Arcs(AttentionPanel):
     @property
     def how_to_read(self) -> str:
         """What a line is, with the aggregate's formula."""
-        strength = f"A line runs from a query to a key; its strength is {FORMULAS[self.how]}."
+        formula = GIVEN if self.model.array and self.how == "heads" else FORMULAS[self.how]
+        strength = f"A line runs from a query to a key; its strength is {formula}."
         if self.state.lines != self.how:
             why = "Cross-attention has no rollout, as its rows and columns are two texts: this is the mean."
             return f"{why} {strength}"
@@ -313,7 +319,13 @@ class Arcs(AttentionPanel):
         values = np.maximum(self.lines.weights[chosen, : self.read], 0)
         second = values[:, 1] if values.shape[1] > 1 else np.zeros_like(values[:, 0])
         rows = head_sentences.Rows(values[:, 0], keys, second, choices)
-        sentence = head_sentences.about_head(rows, self.queries, self.keys, same_text=self.kind != "cross")
+        sentence = head_sentences.about_head(
+            rows,
+            self.queries,
+            self.keys,
+            same_text=self.kind != "cross",
+            shares_out_1=self.attention.shares_out_1 or self.how == "rollout",
+        )
         return sentence if self.how == "heads" else f"{self.names[0].capitalize()}: {sentence[0].lower()}{sentence[1:]}"
 
     def _about_heads(self, choices: NDArray[np.intp]) -> str:
@@ -324,7 +336,9 @@ class Arcs(AttentionPanel):
         at, query = divmod(int(first.argmax()), first.shape[1])
         key = lines.keys[chosen[at], query, 0]
         top = np.maximum(lines.weights[chosen, : self.read, :2], 0)[:, free]  # (map, row, first and second)
-        if (top[..., 0] * choices[free] < 1 + head_sentences.TIE).all():
+        if not (top > 0).any():
+            return head_sentences.NO_WEIGHT
+        if self.attention.shares_out_1 and (top[..., 0] * choices[free] < 1 + head_sentences.TIE).all():
             return f"No pattern: every row of all {len(chosen)} heads spreads its weight evenly."
         clear = (top[..., 1] < top[..., 0] * (1 - head_sentences.TIE)).all(0)  # rows in which each head has a favourite
         favourites = lines.keys[chosen, : self.read, 0][:, free]
@@ -348,7 +362,8 @@ class Arcs(AttentionPanel):
         if not visible.all():
             laws["masked weights are exactly 0"] = bool((lines.weights[~visible] <= 0).all())
         if self.how != "max":
-            laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": lines.error < 1e-5, **laws}
+            is_near = lines.error <= self.attention.tolerance
+            laws = {f"every row sums to 1 (largest error {formats.tiny(lines.error)})": is_near, **laws}
         return laws
 
     def table(self) -> pd.DataFrame:
@@ -390,12 +405,24 @@ class Arcs(AttentionPanel):
 
     def recipe(self) -> str:
         """A script that leaves the same in `weights`, (query, key)."""
+        if self.model.array:
+            return self._recipe_of(self.model.array)
         header, site = of_model(self.model), self.site("weights")
         if self.how == "heads":
             return script(head_recipe.weights, **header, site=site, head=self.chosen[0])
         if self.how == "rollout":
             return script(rollout, **header, sites=[self.site("weights", i) for i in range(self.layer + 1)])
         return script({"mean": mean, "max": largest}[self.how], **header, site=site)
+
+    def _recipe_of(self, array: AttentionFile) -> str:
+        """The script for weights out of a file."""
+        header = of_file(array)
+        if self.how == "heads":
+            return script(array_recipes.head_weights, **header, layer=self.layer, head=self.chosen[0])
+        if self.how == "rollout":
+            return script(array_recipes.rollout, **header, layers=self.layer + 1)
+        recipe = {"mean": array_recipes.layer_mean, "max": array_recipes.layer_largest}[self.how]
+        return script(recipe, **header, layer=self.layer)
 
 
 VIEW: View[AttentionState] = View(

@@ -384,7 +384,7 @@ def replacements(changes: Iterable[Change], text: str, model: ModelState) -> dic
     """
     pieces = (model.target_tokens if text == "target" else model.source_tokens).pieces
     return {
-        at: f" {change.piece}" if model.is_lab_gpt and pieces[at].startswith(" ") else change.piece
+        at: f" {change.piece}" if model.pretrained and pieces[at].startswith(" ") else change.piece
         for change in changes
         if isinstance(change, Replace) and change.text == text and (at := change.token - 1) < len(pieces)
     }

@@ -203,11 +203,13 @@ class Contribution(ContributionPanel):
         with torch.no_grad():
             summed = inside.weights(head) @ (inside.value[head] @ inside.output_weight(head))
             shares = torch.stack([output @ inside.output_weight(at) for at, output in enumerate(outputs)])
-            whole = shares.sum(0) + inside.module.output_projection.bias
+            bias: torch.Tensor | None = inside.module.output_projection.bias
+            whole = shares.sum(0) + (0 if bias is None else bias)
             off_share = (summed - shares[head]).abs().max().item()
             off_output = (whole - inside.recorded["output"]).abs().max().item()
         share = f"contributions sum, as vectors, to the head’s share (largest error {formats.tiny(off_share)})"
-        output = f"all heads’ shares and the bias sum to the output (largest error {formats.tiny(off_output)})"
+        summands = "all heads’ shares" if bias is None else "all heads’ shares and the bias"
+        output = f"{summands} sum to the output (largest error {formats.tiny(off_output)})"
         return {share: off_share < 1e-4, output: off_output < 1e-4}
 
     def table(self) -> pd.DataFrame:

@@ -24,6 +24,8 @@ from tfm_core import (
     mask_scores,
     recording,
 )
+from tfm_core.model.attention import for_each_head
+from tfm_core.model.normalization import Norm
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
 from tfm_ui.live.cache import cached
@@ -36,6 +38,7 @@ from tfm_ui.text import token_labels
 
 # Of a map of weights: title, noun and role of its rows and of its columns, and what a click on a cell sets.
 ROWS, COLUMNS = ("query (row): looks", "query", "query"), ("key (column): is looked at", "key", "key")
+EMBEDDED = ("embedding", "token_types", "position", "embedding_norm")  # what the first layer's input is made of
 ASKS = ("attention_query", "attention_key")
 
 
@@ -52,17 +55,20 @@ class Inside:
         visible: boolean (query, key): True where the mask lets look; alike in all heads.
         positional: the scheme that acts in this attention, if one may.
         recorded: `query`, `key` and `value` (head, seq, head_dim); `rotated_query` and `rotated_key`, where the scheme
-            turns them; `head_output` and `output`; before the first layer `embedding` and `position` (query, d_model).
+            turns them; `head_output` and `output`; before the first layer those of `EMBEDDED` that the model has,
+            (query, d_model). Keys and values are there for each head, also where heads share them.
+        scales_embeddings: whether the model multiplies its embeddings by √d_model.
     """
 
     module: MultiHeadAttention
-    norm: nn.LayerNorm | None
+    norm: Norm | None
     residual: Tensor
     input: Tensor
     memory: Tensor
     visible: Tensor
     positional: Positional | None
     recorded: Mapping[str, Tensor]
+    scales_embeddings: bool = True
 
     @property
     def query(self) -> Tensor:
@@ -84,6 +90,11 @@ class Inside:
         """What the scores are made of."""
         return Origin(self.query[None], self.key[None], self.positional)
 
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        return self.module.num_heads
+
     @cached_property
     def head_dim(self) -> int:
         """Width of a head, d_k."""
@@ -98,6 +109,17 @@ class Inside:
         module = self.module.get_submodule(f"{role}_projection")
         assert isinstance(module, nn.Linear)
         return module
+
+    def first_row(self, role: str, head: int) -> int:
+        """The first row of a projection's weight that makes this head's "query", "key" or "value"."""
+        shared = 1 if role == "query" else self.module.num_heads // self.module.num_kv_heads
+        return head // shared * self.head_dim
+
+    def sharing(self, head: int) -> list[int]:
+        """The heads that have this one's keys and values, itself among them, from 0: grouped-query attention."""
+        group = self.module.num_heads // self.module.num_kv_heads
+        first = head - head % group
+        return list(range(first, first + group))
 
     def output_weight(self, head: int) -> Tensor:
         """(head_dim, d_model), the rows of W_O that this head is multiplied with: head_output @ this is its share."""
@@ -120,7 +142,7 @@ def inside(model: ModelState, kind: str, layer: int) -> Inside:
     assert isinstance(block, TransformerLayer)
     module, norm = block.get_submodule(name), block.get_submodule(f"{name}_norm")
     assert isinstance(module, MultiHeadAttention)
-    assert isinstance(norm, nn.LayerNorm)
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
     residual, positional = stream[place.format(what="residual_before")], passes.scheme(model, kind)
     visible = torch.from_numpy(passes.run(model).attention[kind].visible)
     with torch.no_grad(), recording(["*query", "*key", "*value", "*output"]) as trace:
@@ -128,9 +150,12 @@ def inside(model: ModelState, kind: str, layer: int) -> Inside:
         memory = stream[passes.memory_site(model)] if kind == "cross" else read
         module(read, memory, mask=visible, positional=positional)
     recorded = {site.rpartition(".")[2]: tensor[0] for site, tensor in trace.items()}
+    for shared in ("key", "rotated_key", "value"):  # each head has its own here, also where heads share them
+        if shared in recorded:
+            recorded[shared] = for_each_head(recorded[shared][None], module.num_heads)[0]
     if layer == 0 and kind != "cross":
         start = passes.stack_of(model, kind)
-        before = {what: stream[start + what] for what in ("embedding", "position") if start + what in stream}
+        before = {what: stream[start + what] for what in EMBEDDED if start + what in stream}
         recorded |= {what: x[0] if x.dim() == 3 else x for what, x in before.items()}  # positions have no batch axis
     return Inside(
         module=module,
@@ -141,6 +166,7 @@ def inside(model: ModelState, kind: str, layer: int) -> Inside:
         visible=visible,
         positional=positional,
         recorded=recorded,
+        scales_embeddings=model.config.scale_embeddings,
     )
 
 

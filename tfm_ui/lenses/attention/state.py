@@ -8,6 +8,7 @@ from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Numbers, Vectors
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.state.sizes import MOST
 
 PREFIX = "attention_"  # of the fields in a link
 VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
@@ -41,8 +42,8 @@ class AttentionState(LensState):
 
     view: str = control(Choice("View", VIEWS, "buttons"), default="steps", held=True)
     kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
+    head: int = control(Whole("Head", 1, MOST, box=True), default=1)
 
     # one number's story
     step: str = control(Choice("Step", STEPS), default="weights", held=True)

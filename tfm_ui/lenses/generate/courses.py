@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from tfm_core import Beams, Course, Sampling, TransformerConfig, beam_search, generate
 from tfm_core.generation.beam import Written
+from tfm_core.generation.chat import Chat
 from tfm_core.language.bpe import START_ID
-from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.state import GenerateState, bytes_of_a_token, is_large
 from tfm_ui.live.cache import grown, keep_latest, latest
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import weight_bytes
 
 # So many tokens are written in the time of a few pictures. More have a lane of their own, or a class that writes would
 # keep all other pictures waiting (benchmarks/writing.py).
@@ -41,6 +41,9 @@ class Settings:
     forced: tuple[tuple[int, int], ...] = ()
     """Pairs of the number of a step, from 0, and the token id that is put there."""
 
+    chat: Chat | None = None
+    """The template in which the text stands, and with whose last token the answer ends."""
+
     @property
     def is_heavy(self) -> bool:
         """Whether writing takes long, for the cache."""
@@ -50,13 +53,16 @@ class Settings:
 def settings_of(model: ModelState, state: GenerateState) -> Settings:
     """What the link asks for; a token that the vocabulary does not have is not put anywhere."""
     vocab = model.config.vocab_size
-    forced = tuple((step, token) for step, token in state.put.items() if token < vocab)
-    return Settings(state.sampling, state.steps, state.full, forced)
+    forced = tuple((step, token) for step, token in state.put(model).items() if token < vocab)
+    return Settings(state.sampling, state.count(model), state.full, forced, state.chat_of(model))
 
 
-def prompt_of(model: ModelState) -> tuple[int, ...]:
+def prompt_of(model: ModelState, chat: Chat | None = None) -> tuple[int, ...]:
     """The token ids that are read first, without padding; a text without tokens begins with the start token."""
     tokens = model.source_tokens
+    if chat:
+        cuts = model.tokens_by
+        return tuple(map(cuts.id_of, cuts.split(chat.around(cuts.join(tokens.pieces)))))
     return tokens.ids[: len(tokens.pieces)] or (START_ID,)
 
 
@@ -84,6 +90,9 @@ def _why_not(model: ModelState, *, decoder: str, shared: str) -> str:
         if model.tokens_by.pieces:
             return ""
         return f"By {model.tokenizer}, several words share an id{shared} Choose Lab GPT as weights, or tokens by byte."
+    if model.pretrained:
+        short = model.pretrained.short
+        return f"{decoder} {short} is an encoder, whose tokens see those after them, too. Choose Lab GPT as weights."
     if model.is_encoder_decoder:
         what = "This model is an encoder-decoder, which reads a second text."
     elif model.looks_back_only:
@@ -95,12 +104,12 @@ def _why_not(model: ModelState, *, decoder: str, shared: str) -> str:
 
 def in_a_tick(config: TransformerConfig, tokens: int) -> bool:
     """Whether a model of this configuration writes so many tokens while a slider is dragged."""
-    return tokens * (weight_bytes(config) + OF_A_TOKEN) <= IN_A_TICK
+    return not is_large(config) and tokens * (bytes_of_a_token(config) + OF_A_TOKEN) <= IN_A_TICK
 
 
 def text_of(model: ModelState, settings: Settings) -> tuple[Prompt, Settings]:
     """What a text is, however many of its tokens are asked for: what it begins with, and how it goes on."""
-    return (model.config, prompt_of(model), model.most_tokens), replace(settings, steps=0)
+    return (model.config, prompt_of(model, settings.chat), model.most_tokens), replace(settings, steps=0)
 
 
 def course_of(model: ModelState, settings: Settings) -> Course:
@@ -116,6 +125,7 @@ def course_of(model: ModelState, settings: Settings) -> Course:
     _, prompt, context = begin
     room = context + 1 - len(prompt) if settings.full == "stop" else settings.steps
     count = min(settings.steps, room)
+    end_id = model.tokens_by.id_of(settings.chat.end) if settings.chat and settings.chat.end else None
 
     def write_on(written: Course | None) -> Course:
         generation = generate(
@@ -124,6 +134,7 @@ def course_of(model: ModelState, settings: Settings) -> Course:
             settings.sampling,
             steps=count,
             forced=dict(settings.forced),
+            end_id=end_id,
             context=context,
             when_full=settings.full,
             earlier=written or latest((begin, latest(begin))),
@@ -135,19 +146,23 @@ def course_of(model: ModelState, settings: Settings) -> Course:
     def is_long(written: Course | None) -> bool:
         return model.is_heavy or count - (len(written.steps) if written else 0) > QUICK
 
-    course = grown(of_text, write_on, is_enough=lambda written: len(written.steps) >= count, heavy=is_long)
+    def is_enough(written: Course) -> bool:
+        has_ended = end_id is not None and bool(written.steps) and written.steps[-1].token == end_id
+        return has_ended or len(written.steps) >= count
+
+    course = grown(of_text, write_on, is_enough=is_enough, heavy=is_long)
     keep_latest(*of_text)  # of all texts after a prompt, the one that another way of choosing goes on from
     return replace(course, steps=course.steps[:count])
 
 
-def beams_of(model: ModelState, width: int, steps: int) -> Beams:
+def beams_of(model: ModelState, width: int, steps: int, chat: Chat | None = None) -> Beams:
     """The texts that a beam search follows, as far as the context has room; none of a model that writes nothing.
 
     Of fewer steps than there have been, the search is the beginning of the longer one.
     """
     if why_not_write(model):
         return Beams((), (), ())
-    prompt = prompt_of(model)
+    prompt = prompt_of(model, chat)
     room = max(1, min(steps, model.most_tokens - len(prompt)))
     search = grown(
         ("beams", model.config, prompt, width),

@@ -1,6 +1,7 @@
 """What panels of this lens share: the text that a link describes, or why there is none; and the buttons of a replay."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
@@ -21,11 +22,13 @@ from tfm_ui.lenses.generate.courses import (
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.steps import Steps, steps_of
 from tfm_ui.live.script import Code, config_of, tokenizer_of
-from tfm_ui.page import controls
+from tfm_ui.page import controls, unbound
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.panel import Block, Note, Panel
+from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 PROMPT = "The captain looked at the sea, and"
 LAB = {"weights": "lab-gpt", "text": PROMPT}  # of most questions
@@ -147,9 +150,10 @@ class CoursePanel(GeneratePanel):
         """The header of a script that writes the text."""
         return {
             "config": config_of(self.model),
-            "prompt": list(prompt_of(self.model)),
+            "prompt": list(prompt_of(self.model, self.settings.chat)),
             "sampling": self.settings.sampling,
-            "steps": self.settings.steps,
+            # An answer has ended by itself, and a script that knows no template stops there, too.
+            "steps": len(self.course.steps) if self.settings.chat else self.settings.steps,
             "forced": dict(self.settings.forced),
             "context": self.model.most_tokens,
             "when_full": self.settings.full,
@@ -204,6 +208,26 @@ def _offer() -> None:
         args=({"weights": NAME},),
         key="_generate_lab_gpt",
     )
+
+
+def draw_steps(model: ModelState, state: GenerateState, where: DeltaGenerator) -> None:
+    """Draw the box of how many tokens are written: it shows the real number, the link has it if somebody chose it."""
+    field, _ = controls_of(GenerateState)["steps"]
+    assert isinstance(field, Whole)
+    count = state.count(model)
+    key = unbound.key_of(f"{PREFIX}steps", count)
+    where.number_input(field.label, 1, field.high, count, key=key, on_change=_steps_changed, args=(key, model, state))
+
+
+def _steps_changed(key: str, model: ModelState, state: GenerateState) -> None:
+    if chosen := unbound.moved_to(f"{PREFIX}steps", key):
+        write(model, state, chosen)
+
+
+def write(model: ModelState, state: GenerateState, count: int) -> None:
+    """Write so many tokens, only to be called in a callback: the usual number is not named in the link."""
+    is_usual = count == replace(state, steps=0).count(model)
+    controls.change(PREFIX, steps=0 if is_usual else count)
 
 
 def draw_knobs(name: str, model: ModelState, state: GenerateState) -> None:

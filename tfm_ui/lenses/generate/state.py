@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tfm_core import Sampling
-from tfm_ui.state.fields import Choice, Limits, Number, Text, Whole, control, number_in, whole_number
+from tfm_core import ACTIVATIONS, Sampling, TransformerConfig
+from tfm_core.generation.chat import CHATS, Chat
+from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control, number_in, whole_number
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
+from tfm_ui.state.sizes import MOST
 
 PREFIX = "generate_"
 VIEWS = ("write", "kept", "surprise")
@@ -15,6 +18,8 @@ CHOICE, ATTENTION = "choice", "attention"  # what is shown of each step of a tex
 METHODS = ("sample", "greedy", "beam")
 AGAINST = ("other text", "random weights", "short memory")
 MOST_STEPS = 200
+USUAL, FEW = 60, 12  # tokens that are written at first; of a model that takes long for one
+MANY_WEIGHTS = 200_000_000  # bytes that are read for a token: a model of more takes long
 MOST_FORCED = 12
 EXPECTED = (
     f"it can hold at most {MOST_FORCED} pairs of a step and a token id, such as 3.417, separated by spaces; "
@@ -77,7 +82,7 @@ class GenerateState(LensState):
     )
 
     # how it is written
-    steps: int = control(Whole("Tokens written", 1, MOST_STEPS, box=True), default=60)
+    steps: int = control(Whole("Tokens written", 0, MOST_STEPS, box=True), default=0, held=True)  # 0: see `count`
     method: str = control(Choice("Method", METHODS), default="sample")
     temperature: float = control(Temperature("Temperature", 0.05, 5.0), default=0.8, held=True)
     top_k: int = control(Whole("top-k", 0, 2048), default=50, held=True)  # 0: all
@@ -90,12 +95,16 @@ class GenerateState(LensState):
         default="window",
     )
     forced: str = control(Forced("Tokens put there"), default="", held=True)
+    chat: bool = control(
+        Flag("Chat", help="The text is a message, within the template with which the model was trained to answer."),
+        default=False,
+    )
 
     # what of it is looked at: how each token was chosen, or what it looked at; step 0 is the last
     shows: str = control(Choice("Of each step", (CHOICE, ATTENTION), "buttons"), default=CHOICE)
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=0, held=True, local=True)
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
+    head: int = control(Whole("Head", 1, MOST, box=True), default=1)
 
     # what was measured of writing with the cache and without it: the measurement's name
     run: str = control(Text("Measurement", 12), default="", held=True)
@@ -113,6 +122,19 @@ class GenerateState(LensState):
         """Layers and heads of this model."""
         return {"layer": {"high": model.num_layers}, "head": {"high": model.num_heads}}
 
+    @staticmethod
+    def without_meaning(model: ModelState) -> set[str]:
+        """Only a model that was trained to answer has a template for messages."""
+        return set() if model.weights in CHATS else {"chat"}
+
+    def chat_of(self, model: ModelState) -> Chat | None:
+        """The template in which the text stands; None if it stands in none."""
+        return CHATS.get(model.weights) if self.chat else None
+
+    def count(self, model: ModelState) -> int:
+        """How many tokens are written at most: as many as are asked for, or of a large model a few, to go on from."""
+        return self.steps or (FEW if is_large(model.config) else USUAL)
+
     @property
     def sampling(self) -> Sampling:
         """How tokens are chosen; greedily, as at temperature 0, and with beams, nothing is drawn."""
@@ -126,7 +148,20 @@ class GenerateState(LensState):
             seed=self.seed,
         )
 
-    @property
-    def put(self) -> dict[int, int]:
+    def put(self, model: ModelState) -> dict[int, int]:
         """The number of a step, from 0 -> the token id that the reader has put there."""
-        return {step - 1: token for step, token in forced_in(self.forced).items() if step <= self.steps}
+        return {step - 1: token for step, token in forced_in(self.forced).items() if step <= self.count(model)}
+
+
+def is_large(config: TransformerConfig) -> bool:
+    """Whether the model takes long for a token, and much memory where its weights are not those of a file."""
+    return bytes_of_a_token(config) > MANY_WEIGHTS
+
+
+def bytes_of_a_token(config: TransformerConfig) -> int:
+    """How many bytes of weights are read to write a token: all, without biases and norms; also of a mapped file."""
+    shared = config.head_dim * config.kv_heads
+    attention = 2 * config.d_model * (config.d_model + shared)
+    matrices = 3 if ACTIVATIONS[config.activation].gated else 2
+    layer = attention + matrices * config.d_model * config.feed_forward_dim
+    return NUMBER * (config.vocab_size * config.d_model + config.num_layers * layer)

@@ -20,8 +20,10 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
+from tfm_core.study.attention_arrays import read_attention
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
-from tfm_ui.live import head_recipe
+from tfm_ui.live import array_recipes, head_recipe
+from tfm_ui.live.array_recipes import of_file
 from tfm_ui.live.attention import MASKED as MASKED_CELL
 from tfm_ui.live.attention import SUMMARY, Attention, Summary, summarise
 from tfm_ui.live.passes import run, summary
@@ -33,12 +35,18 @@ from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.cells import CELLS
 from tfm_ui.pictures.heatmaps import Heat, Side, numbered
 from tfm_ui.pictures.map_scale import from_zero
-from tfm_ui.pictures.panel import OpenTable, Panel, Pick
+from tfm_ui.pictures.panel import OpenTable, Panel, Pick, Source
 from tfm_ui.text import formats, head_sentences, token_labels
 from tfm_ui.text.head_sentences import Rows
+from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 MASKED = -1.0  # in place of the weight of a masked cell of the large map
 PADDING = "Rows of padding are computed, but nothing reads them."
+GIVEN = "the file’s number"  # what a weight is that comes out of a file
+NO_SUMS = "Rows of this file do not sum to 1."
+NO_SHARES = (
+    "Rows of this file do not sum to 1, so entropies, distances and shares are sums of its numbers, and not averages."
+)
 MEANING = {
     "entropy": "nats; 0 is one key alone",
     "distance": "tokens from query to key, weighted",
@@ -120,6 +128,8 @@ class HeadsPanel(Panel):
 
     state: HeadsState
 
+    works_on_weights_alone = True
+
     @property
     def kind(self) -> str:
         """The kind of attention, as in `Pass.attention`; in a single stack the link's is ignored."""
@@ -193,7 +203,14 @@ class HeadsPanel(Panel):
         """What one head does; layer and head from 0."""
         read, kept = self.read, self.kept.layers[layer]
         rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
-        return head_sentences.about_head(rows, self.queries, self.keys, same_text=self.same_text, ids=self.ids)
+        return head_sentences.about_head(
+            rows,
+            self.queries,
+            self.keys,
+            same_text=self.same_text,
+            ids=self.ids,
+            shares_out_1=self.attention.shares_out_1,
+        )
 
     @cached_property
     def top(self) -> NDArray[np.float32]:
@@ -231,10 +248,15 @@ class Heads(HeadsPanel):
 
     @property
     def on_pick(self) -> Pick:
-        return _lock
+        return lock
 
     def sentence(self) -> str:
         """What stands out among all heads."""
+        if not self.attention.shares_out_1:
+            layer, head = (int(at) for at in np.unravel_index(self.kept.largest.argmax(), self.kept.largest.shape))
+            largest = formats.weight(self.kept.largest[layer, head])
+            ties = one_of_ties(len(places_of_largest(self.kept.largest)))
+            return f"The largest number, {largest}, is in layer {layer + 1}, head {head + 1}{ties}. {NO_SUMS}"
         return head_sentences.about_heads(self.kept.first[:, :, : self.read], self.visible_keys[: self.read])
 
     def picture(self) -> Content:
@@ -264,8 +286,6 @@ class Head(HeadsPanel):
     """The locked head, large: its exact weights."""
 
     name = "head"
-    how_to_read = "Read a row: how one query spreads its 1.00 over the keys it may see."
-    sources = (attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.with_scores)
     locked = True
     canvas = MAP
 
@@ -277,6 +297,18 @@ class Head(HeadsPanel):
     def shape(self) -> str:
         return f"query × key = {len(self.queries)} × {len(self.keys)}"
 
+    @property
+    def how_to_read(self) -> str:
+        if self.model.array:
+            return "Read a row: how much one query looks at each key."
+        return "Read a row: how one query spreads its 1.00 over the keys it may see."
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        if self.model.array:
+            return (read_attention,)
+        return attention_scores, mask_scores, attention_weights, MultiHeadAttention.forward, Attention.with_scores
+
     @cached_property
     def weights(self) -> NDArray[np.float32]:
         """The weights, float32 (query, key)."""
@@ -285,6 +317,8 @@ class Head(HeadsPanel):
     @property
     def formula(self) -> str:
         """How a weight is computed from its query and key: softmax(q·k / √dₖ), as the positional scheme changes it."""
+        if self.model.array:
+            return GIVEN
         enters = (POSITIONAL[self.model.positional] if self.same_text else Positional).enters()
         product = "turned q·k" if "rotate" in enters else "q·k"
         return f"softmax({product} / √dₖ" + (" + bias)" if "bias_at" in enters else ")")
@@ -297,7 +331,7 @@ class Head(HeadsPanel):
         """Laws of attention weights, tested on the numbers of this head."""
         visible = self.attention.visible
         error = float(np.abs(self.weights.sum(-1) - visible.any(-1)).max())
-        laws = {f"every row sums to 1 (largest error {formats.tiny(error)})": error < 1e-5}
+        laws = {f"every row sums to 1 (largest error {formats.tiny(error)})": error <= self.attention.tolerance}
         if not visible.all():
             laws["masked weights are exactly 0"] = not self.weights[~visible].any()
         return laws
@@ -322,6 +356,8 @@ class Head(HeadsPanel):
 
     def recipe(self) -> str:
         """A script that leaves the shown weights in `weights`, (query, key)."""
+        if array := self.model.array:
+            return script(array_recipes.head_weights, **of_file(array), layer=self.layer, head=self.head)
         site = place(self.model, self.kind).format(layer=self.layer, what="weights")
         return script(head_recipe.weights, **of_model(self.model), site=site, head=self.head)
 
@@ -336,7 +372,7 @@ class Numbers(HeadsPanel):
     @property
     def open_table(self) -> OpenTable:
         """Bars, whose ends depend on the number of keys: its logarithm is the highest entropy."""
-        most = {"entropy": math.log(len(self.keys)), "distance": len(self.keys) - 1.0}
+        most = {"entropy": math.log(len(self.keys)) or 1.0, "distance": len(self.keys) - 1.0 or 1.0}
         digits = {"entropy": "%.2f", "distance": "%.1f"}
         columns: dict[str, Any] = {
             name: st.column_config.ProgressColumn(
@@ -347,7 +383,7 @@ class Numbers(HeadsPanel):
         return OpenTable(
             columns,
             row=self.layer * self.model.num_heads + self.head,
-            choose=lambda row: _lock(*divmod(row, self.model.num_heads)),
+            choose=lambda row: lock(*divmod(row, self.model.num_heads)),
             not_on_phones=("distance",),
         )
 
@@ -358,13 +394,17 @@ class Numbers(HeadsPanel):
         least, most = int(entropies.argmin()), int(entropies.argmax())
         visible = self.visible_keys[: self.read]
         even = float(np.log(visible[visible > 0]).mean()) if (visible > 0).any() else 0.0
+        over = "the keys that each row may see"
+        if not self.attention.shares_out_1:
+            return NO_SHARES
+        if self.model.array:  # whose mask nobody knows
+            over = "the keys up to each row’s own" if self.model.array.is_causal else "all keys"
         return (
             f"By entropy, {names[least]} spreads its weight the least, {entropies[least]:.2f} nats, and {names[most]} "
-            f"the most, {entropies[most]:.2f} nats; spread evenly over the keys that each row may see, it would be "
-            f"{even:.2f} nats on average."
+            f"the most, {entropies[most]:.2f} nats; spread evenly over {over}, it would be {even:.2f} nats on average."
         )
 
 
-def _lock(layer: int, head: int) -> None:
+def lock(layer: int, head: int) -> None:
     """Lock a head that was clicked; layer and head from 0."""
     controls.change(PREFIX, layer=layer + 1, head=head + 1)

@@ -15,12 +15,13 @@ from tfm_ui.live import lab_heads
 from tfm_ui.live.learned import UNKNOWN, Looking, where_to_look
 from tfm_ui.live.memory import adds_bias
 from tfm_ui.page.questions import Computed, Prediction, Question
-from tfm_ui.state import lab_gpt
+from tfm_ui.state import lab_gpt, pretrained
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.head_sentences import behind_earlier
 from tfm_ui.text.ties import places_of_largest
 
+OF_A_FILE = "These weights are out of a file, which does not tell what made them so."
 TWO_TEXTS = "Queries and keys are two texts here, so no key stands before its query."
 
 
@@ -28,6 +29,9 @@ def first_row(model: ModelState, state: HeadsState) -> str:
     """Why the first row of a causal model is fixed."""
     heads = Heads(model, state)
     may_see = int(heads.visible_keys[0])
+    if model.array:
+        first = formats.weight(heads.attention.exact(heads.layer, heads.head)[0, 0])
+        return f"The first token gives itself {first} in {_named((heads.layer, heads.head))}. {OF_A_FILE}"
     if may_see == 1:
         return (
             f"“{heads.queries[0]}” may look at one token alone, itself. The softmax shares out exactly 1 in each row, "
@@ -46,6 +50,8 @@ def order_is_lost(model: ModelState, state: HeadsState) -> str:
     if not pairs:
         return "No word stands in this text twice, so there are no rows to compare."
     apart = max(_rows_apart(heads, a, b) for a, b in pairs)
+    if model.array:
+        return f"Rows of the same word differ by up to {formats.weight(apart)}. {OF_A_FILE}"
     if apart == 0:
         return (
             "It could not: rows of the same word have the same weights, to the last digit, in every head. Without "
@@ -95,13 +101,15 @@ def sharpest_and_bluntest(model: ModelState, state: HeadsState) -> str:
     width = model.d_model // model.num_heads
     if top[high] < 1.01 * top[low]:
         return "They are alike: in each head, the largest weight of a row is the same on average."
-    return (
+    differ = (
         f"They differ{model.if_random(', though nobody trained them')}. "
         f"The sharpest is {_named(high)}: the largest weight of its rows is "
-        f"{formats.weight(top[high])} on average. The bluntest is {_named(low)}, with {formats.weight(top[low])}. "
-        f"Each compares tokens by {formats.plural(width, 'number')}"
-        f"{model.if_random(', and its weights were drawn by themselves')}."
+        f"{formats.weight(top[high])} on average. The bluntest is {_named(low)}, with {formats.weight(top[low])}."
     )
+    if model.array:
+        return f"{differ} {OF_A_FILE}"
+    alone = model.if_random(", and its weights were drawn by themselves")
+    return f"{differ} Each compares tokens by {formats.plural(width, 'number')}{alone}."
 
 
 def sight(model: ModelState, state: HeadsState) -> str:
@@ -119,6 +127,8 @@ def sight(model: ModelState, state: HeadsState) -> str:
 
 def _whether_slopes_do_it(model: ModelState) -> str:
     """Whether the positions of this model lower scores by slopes, so that heads see differently far."""
+    if model.array:
+        return OF_A_FILE
     chosen = POSITIONAL[model.positional]
     if chosen.overrides("slopes"):
         return "Each head has a slope of its own, and a steep slope takes more from the scores of far keys."
@@ -322,12 +332,37 @@ def _previous(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     return means
 
 
+REAL_MODELS = [
+    Question(
+        "Sinks everywhere",
+        "SmolLM2 has 270 heads. In how many do most rows look at the first token above all, though it means nothing "
+        "for the others?",
+        looks_at_first,
+        Prediction(ask="In how many heads?", measured=heads_on_first),
+        model=pretrained.CAPITAL,
+        moves=("text",),
+    )
+] * pretrained.is_here("smollm2") + [
+    Question(
+        "Both ways",
+        "This encoder sees its whole text. How much of all weight goes to tokens that come later, which no decoder "
+        "could see?",
+        ahead,
+        Prediction(
+            ask="What percentage of all weight goes to later tokens?",
+            measured=lambda model, state: 100 * weight_ahead(model, state),
+            unit="%",
+        ),
+        model={"weights": "minilm", "text": "The cat sat on the mat because it was tired."},
+        moves=("text",),
+    )
+] * pretrained.is_here("minilm")
 QUESTIONS = (
     Question(
         "First row",
         "The first row of every head is 1.00 and nothing else. Why could no training change that?",
         first_row,
-        only=lambda model, page: model.looks_back_only and not model.is_encoder_decoder,
+        only=lambda model, page: model.looks_back_only and not model.is_encoder_decoder and not model.array,
     ),
     Question(
         "Who saw whom?",
@@ -418,4 +453,5 @@ QUESTIONS = (
         model=lab_gpt.ON_NAMES,
         controls=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
     ),
+    *REAL_MODELS,
 )

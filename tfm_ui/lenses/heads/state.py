@@ -6,6 +6,7 @@ from tfm_ui.live.places import PLACES
 from tfm_ui.state.fields import Choice, Limits, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.sizes import MOST
 
 PREFIX = "heads_"
 SCALES = ("largest", "choice", "own", "1", "0.1", "0.01")
@@ -16,8 +17,8 @@ class HeadsState(LensState):
     """Which kind of attention, which head, and where the colour scale ends; `kind` matters only in encoder-decoders."""
 
     kind: str = control(Choice("Attention", tuple(PLACES[True]), "buttons"), default="encoder")
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
+    head: int = control(Whole("Head", 1, MOST, box=True), default=1)
     scale: str = control(
         Choice(
             "Colours from 0 to",

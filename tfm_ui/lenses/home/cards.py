@@ -28,11 +28,11 @@ from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-PARTS = {  # part of the model -> a sign of it in the names of its modules
-    "embedding": "embedding",
-    "positions": "positional",
-    "attention": "attention",
-    "feed-forward": "feed_forward",
+PARTS = {  # part of the model -> signs of it in the names of its modules
+    "embedding": ("embedding", "token_types"),
+    "positions": ("positional",),
+    "attention": ("attention",),
+    "feed-forward": ("feed_forward",),
 }
 REST = "norms and the rest"
 LEARNED = of_task("reverse")  # the run that the Training lens opens on; it comes with the app
@@ -123,7 +123,8 @@ def _part_of(name: str) -> str:
     *modules, _ = name.split(".")
     if any("norm" in module for module in modules):
         return REST
-    return next((part for part, sign in PARTS.items() if any(sign in module for module in modules)), REST)
+    known = ((part, sign) for part, signs in PARTS.items() for sign in signs)
+    return next((part for part, sign in known if any(sign in module for module in modules)), REST)
 
 
 def home_training(model: ModelState, state: LensState) -> Content:
@@ -143,7 +144,10 @@ def home_training(model: ModelState, state: LensState) -> Content:
 
 
 CARDS = {  # lens -> what one understands there, and its picture
-    "heads": ("Where does each head look? A click opens it.", Picture(GRID, home_heads, needs=passes.needs)),
+    "heads": (
+        "Where does each head look? A click opens it.",
+        Picture(GRID, home_heads, needs=passes.needs, works_on_weights_alone=True),
+    ),
     "attention": ("How does one head get its numbers?", Picture(MAP, home_attention, needs=passes.needs)),
     "positions": ("How does it know where a word stands?", Picture(MAPS, home_positions, needs=passes.needs)),
     "masks": ("Which words may see which?", Picture(MAPS, home_masks, needs=passes.needs)),
@@ -166,6 +170,9 @@ def _draw(lens: str, model: ModelState, state: LensState) -> None:
         icon = ":material/arrow_forward:"
         st.page_link(frame.page_of(lens), label=lens.capitalize(), icon=icon, icon_position="right")
         st.html(f'<p class="note">{CARDS[lens][0]}</p>')
+        if reason := CARDS[lens][1].why_not_drawn(model):
+            st.html(f'<p class="note">{reason}</p>')
+            return
         clicked = Drawing(f"home_{lens}", ((model, ""), (state, "home_"))).draw(f"home_{lens}")
         if clicked and lens == "heads":
             layer, head = clicked

@@ -102,8 +102,9 @@ class Next(Panel):
     def _of_trained(self, last: str) -> str:
         """What trained weights have learned, and where the likeliest token stands: the beginning of the sentence."""
         at = f"after “{last}”" if self.model.looks_back_only else f"at “{last}”"
-        if not self.model.trained:
-            return f"Lab GPT has learned from prose of 1790 to 1864. Its likeliest token {at} is"
+        if self.model.pretrained:
+            return f"{self.model.pretrained.learned} Its likeliest token {at} is"
+        assert self.model.trained
         task = self.model.trained.about
         return f"Trained on “{task.title}”: {task.about} The likeliest token {at} is"
 

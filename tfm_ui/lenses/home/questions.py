@@ -8,7 +8,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home.cards import parameters_by_part
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.page.questions import MODEL, Prediction, Question
-from tfm_ui.state import lab_gpt
+from tfm_ui.state import lab_gpt, pretrained
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -19,6 +19,8 @@ OPENS_WITH = lab_gpt.ON_PROSE
 
 def what_it_says(model: ModelState, state: LensState) -> str:
     """Whether the likeliest next token is the last one again, and why that may be."""
+    if not model.gives_logits:
+        return model.no_logits
     likely = Next(model, state)
     if not model.is_random:
         return f"{likely.sentence()} Nothing of it is left to chance: these weights were trained."
@@ -37,6 +39,8 @@ def what_it_says(model: ModelState, state: LensState) -> str:
 
 def what_it_has_read(model: ModelState, state: LensState) -> str:
     """The likeliest next token, the one after it, and where such an answer comes from."""
+    if not model.gives_logits:
+        return model.no_logits
     likely = Next(model, state)
     first, second = (formats.percent(share, 3) for share in likely.shares[:2])
     return f"{likely.names[0]}, with {first}; then comes {likely.names[1]}, with {second}. " + model.if_random(
@@ -49,12 +53,14 @@ def what_it_has_read(model: ModelState, state: LensState) -> str:
 
 
 def percent_of_likeliest(model: ModelState, state: LensState) -> float:
-    """The probability of the likeliest next token, in percent."""
-    return formats.points(Next(model, state).shares[0])
+    """The probability of the likeliest next token, in percent; 0 of a model that gives none."""
+    return formats.points(Next(model, state).shares[0]) if model.gives_logits else 0.0
 
 
 def what_came_last_time(model: ModelState, state: LensState) -> str:
     """The likeliest next token, beside what followed when the last token stood in the text before."""
+    if not model.gives_logits:
+        return model.no_logits
     likely = Next(model, state)
     names, pieces = labels(likely.text), likely.text.pieces
     earlier = [at for at in range(len(pieces) - 1) if pieces[at] == pieces[-1]]
@@ -77,6 +83,8 @@ def what_came_last_time(model: ModelState, state: LensState) -> str:
 
 def says_it_again(model: ModelState, state: LensState) -> str:
     """ "yes" if the likeliest next token is the last token of the text."""
+    if not model.gives_logits:
+        return "no"
     likely = Next(model, state)
     last = likely.text.ids[len(likely.text.pieces) - 1]
     return "yes" if int(likely.probabilities.argmax()) == last else "no"
@@ -112,6 +120,17 @@ def what_a_seed_changes(model: ModelState, state: LensState) -> str:
     return f"{kept}{alone}. {others} {heads.sentence()}"
 
 
+SMOLLM2 = [
+    Question(
+        "A model of today",
+        "SmolLM2 has read web pages, textbooks and code, far more than Lab GPT. Which token comes next? Type "
+        "another sentence.",
+        what_it_has_read,
+        Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=("next",)),
+        model=pretrained.CAPITAL,
+        moves=("text",),
+    )
+] * pretrained.is_here("smollm2")
 QUESTIONS = (
     Question(
         "A language model",
@@ -122,6 +141,7 @@ QUESTIONS = (
         model=OPENS_WITH,
         moves=("text",),
     ),
+    *SMOLLM2,
     Question(
         "A trained model",
         "This model has learned letters that repeat. Which letter will it say next, and where in the text could it "

@@ -7,16 +7,30 @@ import numpy as np
 
 import tfm_core
 from tfm_core import MASKS
+from tfm_core.study.filled import filled
 from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import Term, parse
 from tfm_ui.lenses.masks.paint import SEE
-from tfm_ui.lenses.masks.state import Setting
+from tfm_ui.lenses.masks.state import Filled, Setting
 from tfm_ui.live.places import texts_of
-from tfm_ui.live.script import Code, text_of, tokens_code
+from tfm_ui.live.script import Code, of_model, text_of, tokens_code
+from tfm_ui.state.model_state import ModelState
 
 COMBINE = {"and": "combine_masks", "or": "either_mask"}
 WRITTEN = 16  # rows and columns of a mask that is written out
 CELLS = """torch.tensor([[[cell == "1" for cell in row] for row in part.split()] for part in cells.split("\\n\\n")])"""
+
+
+def of_sentence(model: ModelState) -> dict[str, Code]:
+    """The model's part of a script's header, as in `of_model`, with what fills up a text that has no padding."""
+    header = of_model(model)
+    if isinstance(model, Filled) and model.source_tokens.padding:
+        header["source"] = _filled(header["source"], model.length)
+    return header
+
+
+def _filled(tokens: Code, count: int) -> Code:
+    return Code(f"filled({tokens}, {count})", *tokens.functions, filled)
 
 
 def mask_of(setting: Setting, composition: str | None = None) -> Code:
@@ -105,9 +119,12 @@ def code_to_copy(settings: Sequence[Setting], convention: Convention) -> str:
     Its inputs are drawn when the reader runs it, and stand for the reader's own: nothing on screen is computed of them.
     """
     imports, inputs, call = _library_call(settings[0], convention)
-    made = [f"{name} = {value}" for name, value in mask_of_batch(settings).items()]
+    expressions = mask_of_batch(settings)
+    made = [f"{name} = {value}" for name, value in expressions.items()]
     calls = [name for name in tfm_core.__all__ if re.search(rf"\b{name}[(\[]", "\n".join(made))]
     imports += [f"from tfm_core import {', '.join(sorted(calls))}"] * bool(calls)
+    functions = {function for value in expressions.values() for function in value.functions}
+    imports += sorted(f"from {function.__module__} import {function.__name__}" for function in functions)
     imports += ["from pathlib import Path"] * any("Path(" in line for line in made)
     made += [f"num_heads = {settings[0].model.num_heads}"] * ("num_heads" in convention.code)
     return "\n".join(["import torch", *imports, "", *made, convention.code, "", *inputs, f"output = {call}"])
@@ -157,9 +174,11 @@ def mask_of_batch(settings: Sequence[Setting]) -> dict[str, Code]:
     reads = {MASKS[term.name].reads for term in parse(first.composition)[0]}
     named: dict[str, Code] = {}
     if reads & {"keys", "both"}:
-        named["keys"] = Code(f"{token_ids(settings, keys=True)}  # (batch, key)")
+        ids = token_ids(settings, keys=True)
+        named["keys"] = Code(f"{ids}  # (batch, key)", *ids.functions)
     if "both" in reads:
-        named["queries"] = Code(f"{token_ids(settings, keys=False)}  # (batch, query)")
+        ids = token_ids(settings, keys=False)
+        named["queries"] = Code(f"{ids}  # (batch, query)", *ids.functions)
     if any("in texts" in ids for ids in named.values()):
         named = {"texts": texts(settings), **named}
     composed = expression(first, "queries", "keys", count=len(settings))
@@ -180,11 +199,14 @@ def token_ids(settings: Sequence[Setting], *, keys: bool) -> Code:
 def source_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of `texts`."""
     model = settings[0].model
-    return Code(f"torch.cat([{tokens_code(model, 'text', model.length)}.batch for text in texts])")
+    tokens = tokens_code(model, "text", model.length)
+    if isinstance(model, Filled):
+        tokens = _filled(tokens, model.length)
+    return Code(f"torch.cat([{tokens}.batch for text in texts])", *tokens.functions)
 
 
 def target_ids(settings: Sequence[Setting]) -> Code:
     """The token ids of the target text, once for each sentence."""
     model = settings[0].model
     target = tokens_code(model, text_of(model, "target"), len(model.target_tokens.ids))
-    return Code(f"{target}.batch.expand({len(settings)}, -1)")
+    return Code(f"{target}.batch.expand({len(settings)}, -1)", *target.functions)

@@ -31,7 +31,7 @@ from tfm_ui.live.passes import memory_site, modules, transformer
 from tfm_ui.live.places import place
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import HEAVY, pass_bytes
+from tfm_ui.state.pass_cost import HEAVY, is_mapped, pass_bytes
 from tfm_ui.text import token_labels
 
 
@@ -140,9 +140,9 @@ def logits_under_mask(setting: Setting) -> Tensor:
 
 
 def logits_of(setting: Setting, states: Tensor) -> Tensor:
-    """The logits, (..., vocab), that the setting's model makes of these, (..., d_model)."""
+    """The logits, (..., vocab), that the setting's model makes of these, (..., d_model); without a head, these."""
     with torch.no_grad():
-        logits: Tensor = transformer(setting.model.config).unembedding(states)
+        logits: Tensor = transformer(setting.model.config).logits(states)
     return logits
 
 
@@ -241,7 +241,7 @@ def streams(setting: Setting) -> Callable[[Tensor], Tensor]:
     """Token ids (batch, token) -> the residual stream after each layer, float64 (batch, layer, output, d_model)."""
     state = setting.model
     return leak_test.streams(
-        precise(state.config),
+        leak_test.in_float64(transformer(state.config)) if is_mapped(state.config) else precise(state.config),
         setting.place,
         state.source_tokens.batch,
         state.target_tokens.batch,

@@ -235,6 +235,8 @@ def cells_lost(model: ModelState, state: MasksState) -> int:
 
 def said_under_mask(model: ModelState, state: MasksState) -> str:
     """The likeliest next token without the mask on screen and under it, with its probabilities."""
+    if model.no_logits:
+        return model.no_logits
     shown = setting(model, state)
     free, masked = _next(model, state)
     text, likeliest, now = _text(shown.model), int(free.argmax()), int(masked.argmax())
@@ -255,7 +257,9 @@ def said_under_mask(model: ModelState, state: MasksState) -> str:
 
 
 def says_the_same(model: ModelState, state: MasksState) -> str:
-    """ "yes" if the likeliest token is the same under the mask on screen and without it."""
+    """ "yes" if the likeliest token is the same under the mask on screen and without it; "no" also if there is none."""
+    if model.no_logits:
+        return "no"
     free, masked = _next(model, state)
     return "yes" if int(free.argmax()) == int(masked.argmax()) else "no"
 

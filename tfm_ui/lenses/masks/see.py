@@ -23,7 +23,7 @@ from tfm_core import (
 )
 from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead
 from tfm_ui.lenses.masks.composition import combined, composed
-from tfm_ui.lenses.masks.mask_code import function_of, mask_of
+from tfm_ui.lenses.masks.mask_code import function_of, mask_of, of_sentence
 from tfm_ui.lenses.masks.masked_passes import (
     MasksPanel,
     Obeyed,
@@ -40,7 +40,7 @@ from tfm_ui.live import passes, tables, windows
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.passes import and_scores
-from tfm_ui.live.script import of_model, script
+from tfm_ui.live.script import script
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines, maps
@@ -307,7 +307,7 @@ class See(MasksPanel):
         """A script that leaves the mask in `mask` and the weights in `weights`, both (query, key)."""
         return script(
             weights,
-            **of_model(self.setting.model) | {"mask": mask_of(self.setting)},
+            **of_sentence(self.setting.model) | {"mask": mask_of(self.setting)},
             argument=argument_of(self.setting),
             mask_site=at(self.setting, "*", "mask"),
             site=at(self.setting, self.layer, "weights"),

@@ -4,7 +4,7 @@ Sentences, layers, heads and tokens are counted from 1.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens
+from tfm_core.model.tokens import PAD_ID
+from tfm_core.study.filled import filled
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks.composition import Composition, composed
 from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
@@ -21,6 +23,7 @@ from tfm_ui.live.places import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.state.sizes import MOST
 
 PREFIX = "masks_"
 VIEWS = ("see", "leaks", "padding", "conventions")
@@ -67,8 +70,8 @@ class MasksState(LensState):
         Text("More sentences of the batch, one a line", 2000, height=68), default="the dog barked at me"
     )
     item: int = control(Whole("Sentence", 1, SENTENCES, box=True), default=2)
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
+    head: int = control(Whole("Head", 1, MOST, box=True), default=1)
     place: str = control(
         Choice("Attention", ("decoder", "cross"), help="Of an encoder-decoder: which one the mask is for."),
         default="decoder",
@@ -184,6 +187,20 @@ class Setting:
         return max(self.composed.shape) <= PAINTED_SIDE
 
 
+class Filled(ModelState):
+    """A pretrained model without a token for padding, whose texts are filled up with its token of id `PAD_ID`."""
+
+    @cached_property
+    def length(self) -> int:
+        """How many places are asked for, also if the text is shorter."""
+        return min(self.seq_len or super().length, self.most_tokens)
+
+    @cached_property
+    def source_tokens(self) -> Tokens:
+        """The text, and what fills it up."""
+        return filled(super().source_tokens, self.length)
+
+
 def sentences(model: ModelState, state: MasksState) -> list[str]:
     """The batch: the sidebar's text, and the lens's own sentences, as many as there are; empty lines are none.
 
@@ -211,6 +228,14 @@ def about_batch(model: ModelState, state: MasksState) -> str:
     if state.item > count:
         only = "only the sidebar’s sentence" if count == 1 else f"{count} sentences"
         said.append(f"The batch has {only}: there is no sentence {state.item}, the last one is shown.")
+    batch = (setting(model, state, item).model for item in range(1, count + 1))
+    if any(isinstance(each, Filled) and each.source_tokens.padding for each in batch):
+        known = model.pretrained
+        assert known is not None
+        said.append(
+            f"{known.short} has no token for padding: PAD is its token “{known.tokenizer.pieces[PAD_ID]}” here, and "
+            "only the mask “padding” hides it."
+        )
     return " ".join(said)
 
 
@@ -224,4 +249,6 @@ def setting(model: ModelState, state: MasksState, item: int | None = None) -> Se
     text = sentences(model, state)[(item or item_of(model, state)) - 1]
     place = state.place if model.is_encoder_decoder else "self"
     model = replace(padded(model, state), text=text)
+    if model.pretrained and not model.pretrained.pads:
+        model = Filled(**{field.name: getattr(model, field.name) for field in fields(model)})
     return Setting(model=model, place=place, composition=state.mask, paint=state.paint)

@@ -104,6 +104,11 @@ def modules_of(model: Transformer) -> nn.Module:
     return model if model.config.architecture == "encoder-decoder" else model.stack
 
 
+def same_numbers(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one shape are the same, bit for bit: those in one place of memory need not be read."""
+    return (a.data_ptr() == b.data_ptr() and a.shape == b.shape) or torch.equal(a, b)
+
+
 class LayerPanel(ModelPanel):
     """A panel on the chosen layer, and on the tokens that its stack reads."""
 

@@ -11,7 +11,7 @@ from tfm_ui.text.token_labels import named, pieces_of_ids
 
 def trained_on(model: ModelState) -> str:
     """What the weights were trained on, as in "trained on prose"; "" if they are random."""
-    return model.if_random("", model.weights, prose="prose")
+    return model.if_random("", model.weights, prose="prose" if model.is_lab_gpt else "texts")
 
 
 @cached()

@@ -9,13 +9,16 @@ from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.state.sizes import MOST
 from tfm_ui.text import formats
 
 PREFIX = "model_"
 VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
 BLOCKS = (
     "embedding",
+    "token_types",
     "position",
+    "embedding_norm",
     "self_attention_norm",
     "self_attention",
     "self_attention_sum",
@@ -26,12 +29,23 @@ BLOCKS = (
     "feed_forward",
     "feed_forward_sum",
     "final_norm",
+    "pooler",
+    "transform",
     "logits",
     "head",
 )
 SUB_LAYERS = ("self-attention", "cross-attention", "feed-forward")
 # Blocks of the machine that belong to no layer: what the view "block" calls them -> their names among `BLOCKS`.
-OUTSIDE_LAYERS = {"embedding": "embedding", "positions": "position", "final norm": "final_norm", "logits": "logits"}
+OUTSIDE_LAYERS = {
+    "embedding": "embedding",
+    "positions": "position",
+    "final norm": "final_norm",
+    "logits": "logits",
+    "token types": "token_types",
+    "embedding norm": "embedding_norm",
+    "pooler": "pooler",
+    "transform": "transform",
+}
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = tuple(number for number in (3, 5, 10, 20) if number <= SETTINGS.max_draws)
@@ -80,7 +94,7 @@ class ModelLensState(LensState):
         default="full",
     )
     stack: str = control(Choice("Stack", ("encoder", "decoder"), "buttons"), default="encoder")
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
     token: int = control(Whole("Token", 1, 1024, box=True, help="Its place in the text, from 1."), default=2)
 
     # diagram
@@ -154,7 +168,7 @@ class ModelLensState(LensState):
     whole: str = control(Text("All draws made", 12), default="", held=True)
 
     # efficient
-    head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    head: int = control(Whole("Head", 1, MOST, box=True), default=1)
     tile: int = control(Whole("Tile", 1, 6, box=True, help="Queries, and keys, in a tile of the scores."), default=4)
     tile_step: int = control(Whole("Step", 1, 144), default=1, held=True)
     efficient_part: str = control(windows.field("Part of query × key", MAX_TOKENS), default=windows.WHOLE, held=True)

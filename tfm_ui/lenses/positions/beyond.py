@@ -149,8 +149,17 @@ class Beyond(BeyondPanel):
         past = self.model.if_random(
             "max_len, which stands for the longest text of a training",
             f"max_len = {self.state.max_len}, the length of every text that these weights were trained on",
+            prose=self._of_prose,
         )
         return f"x: position; shaded, those past {past}. y: the length of {whose}.{alike}"
+
+    @property
+    def _of_prose(self) -> str | None:
+        """What max_len is of a model that others have trained, on texts of many lengths; None of any other."""
+        known = self.model.pretrained
+        if known is None or self.model.is_lab_gpt:
+            return None
+        return f"max_len = {self.state.max_len}, the most that {known.short} reads of a text here"
 
     @property
     def shape(self) -> str:

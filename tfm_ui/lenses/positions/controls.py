@@ -35,6 +35,8 @@ def a_and_b(model: ModelState, in_sight: tuple[str, ...] = (), more: tuple[str, 
     """
     line = controls_line.row("line_positions")
     state = controls_line.draw(PositionsState, PREFIX, model, line, "a", "b", *in_sight)
+    if any(scheme.module.overrides("pairs") for scheme in schemes(model, state)):
+        state = controls_line.draw(PositionsState, PREFIX, model, line, "pairing")
     refined = [name for name in ("width", "heads", *more) if _changes_something(model, state, name)]
     if refined:
         state = controls_line.draw_more(PositionsState, PREFIX, model, line, *refined)

@@ -5,7 +5,7 @@ shared by tfm_ui/live/cache.py: never write.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -55,19 +55,22 @@ class HeadReading:
 
 
 @cached()
-def reading(state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "") -> Reading:
+def reading(
+    state: ModelState, *, order: tuple[int, ...] = (), batch: int = 1, along: str = "", pairing: str = ""
+) -> Reading:
     """Run the stack that reads the text, a single one or an encoder, and nothing after it.
 
     Args:
         state: the model.
         order: the text's tokens in another order, see `tfm_core.study.order`; empty: as written. Padding stays.
         batch: how many copies of the text are side by side.
+        pairing: which dimensions turn together, one of `PAIRINGS`, whatever the weights were made for; "" as they were.
         along: which of `ALONG` adds the encoding to the embeddings, in place of the stack; the stack itself if "".
 
     Raises:
         ValueError: if it is to be added, and the scheme adds nothing.
     """
-    model = passes.transformer(state.config)
+    model = passes.transformer(replace(state.config, rope_pairing=pairing) if pairing else state.config)
     stack = model.encoder if state.is_encoder_decoder else model.stack
     place = places.place(state, "encoder" if state.is_encoder_decoder else "self")
     start, scheme = place.partition("layers.")[0], stack.positional
@@ -137,8 +140,14 @@ class SharedWeights:
 def compared_weights(ours: nn.Module, plain: nn.Module) -> SharedWeights:
     """Compare the weights of a model with those of the model without positions, tensor by tensor."""
     parameters, others = dict(ours.named_parameters()), dict(plain.named_parameters())
-    alike = sum(name in parameters and torch.equal(parameters[name], other) for name, other in others.items())
+    alike = sum(name in parameters and _equal(parameters[name], other) for name, other in others.items())
     return SharedWeights(alike, len(others), len(parameters.keys() - others.keys()))
+
+
+def _equal(first: Tensor, second: Tensor) -> bool:
+    """Bit for bit; those of a file, which both models have mapped, are not read for that."""
+    is_one = first.data_ptr() == second.data_ptr() and first.shape == second.shape
+    return is_one or torch.equal(first, second)
 
 
 @cached()

@@ -8,11 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from tfm_core.positional.schemes import PLAIN
+from tfm_core.positional.schemes import PAIRINGS, PLAIN
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores, BeyondTurns
 from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Maps
 from tfm_ui.lenses.positions.model.shuffle import Shuffled
+from tfm_ui.lenses.positions.model_runs import difference_in_words
+from tfm_ui.lenses.positions.pairing import PairingMaps, PairingNext
 from tfm_ui.lenses.positions.schemes import Scheme, schemes, those
 from tfm_ui.lenses.positions.see.clocks import Wavelengths
 from tfm_ui.lenses.positions.state import WIDEST, PositionsState
@@ -169,7 +171,9 @@ def past_the_end(model: ModelState, state: PositionsState) -> str:
         return "Neither A nor B makes or turns vectors, so none of them can run out."
     length = beyond.state.max_len
     met = model.if_random(
-        f"no training on texts of {length} tokens would have met", f"the training on {length} tokens has not met"
+        f"no training on texts of {length} tokens would have met",
+        f"the training on {length} tokens has not met",
+        prose=None if model.is_lab_gpt else f"a text of {length} tokens does not have",
     )
     sentences = [beyond.sentence()]
     if any(side.alike is not None for side in beyond.sides):
@@ -202,6 +206,24 @@ def wrong_axis(model: ModelState, state: PositionsState) -> str:
 def consequences(model: ModelState, state: PositionsState) -> str:
     """What becomes of the attention."""
     return FaultMaps(model, state).sentence()
+
+
+def read_the_other_way(model: ModelState, state: PositionsState) -> str:
+    """What becomes of the attention, and of the next token, where the pairing is another."""
+    says, maps = PairingNext(model, state), PairingMaps(model, state)
+    return says.sentence() if says.is_shown else maps.sentence()
+
+
+def which_pairs(model: ModelState, state: PositionsState) -> str:
+    """Who stores weights for which pairing, and what leads from one to the other."""
+    maps = PairingMaps(model, state)
+    stored = "; ".join(f"{name}, {what}" for name, what in PAIRINGS.items())
+    return (
+        f"Two conventions are in use: {stored}. With each head’s rows of the query and key projections in the other’s "
+        "order, both give the same scores (largest difference of drawn ones "
+        f"{difference_in_words(maps.reordered)}), which is what a conversion does. Who forgets it gets no error, and "
+        f"here outputs that differ by up to {formats.percent(maps.moved)} of their length."
+    )
 
 
 def kinds(model: ModelState, state: PositionsState) -> str:
@@ -348,5 +370,23 @@ QUESTIONS = (
         "attention differ?",
         consequences,
         controls={"view": "fault", "item": 1},
+    ),
+    Question(
+        "Wrong pairs",
+        "The same weights, and which dimensions turn together is the only difference. Where does the head look "
+        "differently, and would anything have failed?",
+        read_the_other_way,
+        model={"positional": "rope"},
+        controls={"view": "pairing"},
+        moves=("positional",),
+    ),
+    Question(
+        "Who stores which",
+        "Libraries store the same model’s queries and keys in two orders. Who stores which, and what must a conversion "
+        "change?",
+        which_pairs,
+        model={"positional": "rope"},
+        controls={"view": "pairing", "layer": 2},
+        moves=("positional", "layer"),
     ),
 )

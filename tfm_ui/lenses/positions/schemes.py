@@ -17,8 +17,9 @@ from torch import Tensor
 from tfm_core import POSITIONAL, Positional
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.model.trained import RANDOM, put_trained
+from tfm_core.positional.schemes import PAIRINGS
 from tfm_core.study.position_laws import drawn_pair, turned_to_each
-from tfm_ui.lenses.positions.state import WIDEST, PositionsState
+from tfm_ui.lenses.positions.state import HALVES, WIDEST, PositionsState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code
 from tfm_ui.state.model_state import ModelState
@@ -106,11 +107,14 @@ class Spec:
     stack: str = "stack"
     place: str = ""
     """The place where it is shown, of several places where it enters; "" if there are not several."""
+    pairing: str = HALVES
+    """Of a scheme that turns, which dimensions turn together, one of `PAIRINGS`."""
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What `lone_scheme` is called with."""
         left_out = [*(["weights", "stack"] if self.weights == RANDOM else []), *([] if self.place else ["place"])]
+        left_out += ["pairing"] if self.pairing == HALVES else []
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     @property
@@ -267,13 +271,18 @@ def _scheme(side: str, name: str, model: ModelState, state: PositionsState, plac
         seed=model.seed,
         place=place,
     )
+    turns = spec.kind.overrides("pairs")
+    if turns:
+        spec = replace(spec, pairing=state.pairing)
     has_learned = name == model.positional and model.trained and run_of(model.weights)
     if side and has_learned and spec.kind.tables:
         return _as_trained(side, model, spec)
     aside = f"{name} cannot have a width of {state.width}: {width} is shown."
     if "rotate" in POSITIONAL[name].enters():
         aside = f"{name} turns pairs of dimensions: a width of {state.width} cannot be halved, {width} is shown."
-    return Scheme(side, name, spec, aside if width != state.width else "")
+    asides = [aside] if width != state.width else []
+    asides += [f"{name} turns {PAIRINGS[spec.pairing]}."] if turns and spec.pairing != HALVES else []
+    return Scheme(side, name, spec, " ".join(asides))
 
 
 def _possible_width(name: str, width: int) -> int:

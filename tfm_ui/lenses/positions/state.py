@@ -6,17 +6,20 @@ Positions and dimensions are counted from 0, as in the papers.
 from dataclasses import dataclass
 
 from tfm_core import POSITIONAL
+from tfm_core.positional.schemes import PAIRINGS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Length, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Numbers
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.sizes import MOST
 
 PREFIX = "positions_"
-VIEWS = ("see", "table", "why", "model", "beyond", "fault")
+VIEWS = ("see", "table", "why", "model", "beyond", "fault", "pairing")
 NOTHING = "nothing"  # what B may be, too
 ONE_SCALE, OWN_SCALES = "one for all", "each its own"
 MEASURES = ("dot product", "distance")
+HALVES, NEIGHBOURS = PAIRINGS  # what turns together
 CLAIMS = ("alike pairs", "by distance", "shift matrix", "shift error", "told apart", "turned scores")
 
 LONGEST, WIDEST, MOST_HEADS = 4096, 512, 32
@@ -50,6 +53,15 @@ class PositionsState(LensState):
     max_len: int = control(Length("max_len", 2, LONGEST, stops=LENGTHS), default=48, held=True)
     base: float = control(Number("Base", *BASES, digits=4), default=10000.0, held=True)
 
+    pairing: str = control(
+        Choice(
+            "Turned together",
+            tuple(PAIRINGS),
+            help=" ".join(f"{name.capitalize()}: {what}." for name, what in PAIRINGS.items()),
+        ),
+        default=HALVES,
+    )
+
     # what is looked at
     position: int = control(Whole("Position", 0, LONGEST - 1), default=12, held=True)
     key: int = control(Whole("Position of the key", 0, LONGEST - 1), default=4, held=True)
@@ -73,8 +85,8 @@ class PositionsState(LensState):
     pair: int = control(Whole("Pair", 0, WIDEST // 2 - 1, box=True, help="Of dimensions."), default=0)
 
     # in the model
-    layer: int = control(Whole("Layer", 1, 8, box=True), default=1)
-    model_head: int = control(Whole("Head", 1, 16, box=True), default=1)
+    layer: int = control(Whole("Layer", 1, MOST, box=True), default=1)
+    model_head: int = control(Whole("Head", 1, MOST, box=True), default=1)
     shuffle: int = control(Whole("Shuffle", 0, 9999), default=1, held=True)
     part_maps: str = control(windows.field("Part of the maps", LONGEST), default=windows.WHOLE, held=True)
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import pandas as pd
 
-from tfm_core.model.kind import MAX_LEN
 from tfm_core.profiling import Measured, Plan, Row, Setup, Size, costs, profile
+from tfm_core.profiling.closed_forms import norm_parameters
 from tfm_ui.lenses.profiling.row_controls import of_rows, random_numbers
 from tfm_ui.lenses.profiling.rows import (
     NOTES,
@@ -258,24 +258,36 @@ def parameter_formulas(size: Size) -> dict[str, tuple[str, int]]:
     """Parameters of each part that a transformer of this size has: their formula, and their number."""
     d, d_ff, many, each = size.d_model, size.feed_forward_dim, size.num_attentions, size.num_feed_forwards
     attentions, networks, _ = _counts(size)
-    norms = many + each + (size.num_stacks if size.norm == "pre" else 0)
-    last = f" + {size.num_stacks}" if size.norm == "pre" else ""
+    more = size.num_stacks * ((size.norm == "pre") + size.embedding_norm)  # norms beside those of the layers
+    norms, last = many + each + more, f" + {more}" if more else ""
+    of_norm = "{d}" if size.normalization == "rms" else "2 × {d}"
     of_stacks = "2 × " * (size.num_stacks == 2)
     terms = {
         "embedding" if size.embeds else "logits": ("{vocabulary} × {d}", size.vocab_size * d),
         "projections": (f"{attentions} × 4({{d}}² + {{d}})", many * 4 * (d**2 + d)),
         "feed-forward": (f"{networks} × (2 × {{d}} × {{d_ff}} + {{d_ff}} + {{d}})", each * (2 * d * d_ff + d_ff + d)),
-        "norms": (f"({(many + each) // size.num_layers} × {{layers}}{last}) × 2 × {{d}}", norms * 2 * d),
+        "norms": (
+            f"({(many + each) // size.num_layers} × {{layers}}{last}) × {of_norm}",
+            norms * norm_parameters(size),
+        ),
     }
+    if size.key_width != d:  # heads share keys, and there are no biases in models that do
+        terms["projections"] = f"{attentions} × 2({{d}}² + {{d}} × {{d_kv}})", many * 2 * (d**2 + d * size.key_width)
+    elif not (size.qkv_bias or size.output_bias):
+        terms["projections"] = f"{attentions} × 4 × {{d}}²", many * 4 * d**2
     if size.is_gated:
         gated = f"{networks} × (3 × {{d}} × {{d_ff}} + 2 × {{d_ff}} + {{d}})"
         terms["feed-forward"] = gated, each * (3 * d * d_ff + 2 * d_ff + d)
-    symbols = {"d_model": "{d}", "num_heads": "{heads}", "max_len": str(MAX_LEN)}
+    if not size.feed_forward_bias:
+        maps = 3 if size.is_gated else 2
+        terms["feed-forward"] = f"{networks} × {maps} × {{d}} × {{d_ff}}", each * maps * d * d_ff
+    rows = size.max_len + size.position_offset
+    symbols = {"d_model": "{d}", "num_heads": "{heads}", "max_len": str(rows)}
     tables = [
         " × ".join(symbols.get(str(axis), str(axis)) for axis in table.shape) for table in size.scheme.tables.values()
     ]
     if tables:
-        positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=MAX_LEN)
+        positions = size.scheme.count_learned(d_model=d, num_heads=size.num_heads, max_len=rows)
         of_each = tables[0] if len(tables) == 1 else f"({' + '.join(tables)})"
         terms["positions"] = f"{of_stacks}{of_each}", size.num_stacks * sum(positions.values())
     return terms
@@ -285,8 +297,11 @@ def flop_formulas(size: Size) -> dict[str, tuple[str, int]]:
     """FLOPs of each part that a transformer of this size has: their formula, and their number."""
     attentions, networks, maps = _counts(size)
     n, d, many = size.seq_len, size.d_model, size.batch * size.num_attentions
+    projections = f"{{batch}} × {attentions} × 8 × {{n}} × {{d}}²"
+    if size.key_width != d:
+        projections = f"{{batch}} × {attentions} × 4 × {{n}} × {{d}} × ({{d}} + {{d_kv}})"
     return {
-        "projections": (f"{{batch}} × {attentions} × 8 × {{n}} × {{d}}²", many * 8 * n * d**2),
+        "projections": (projections, many * 4 * n * d * (d + size.key_width)),
         "products": (f"{{batch}} × {attentions} × 4 × {{n}}² × {{d}}", many * 4 * n**2 * d),
         "feed-forward": (
             f"{{batch}} × {networks} × {2 * maps} × {{n}} × {{d}} × {{d_ff}}",
@@ -312,6 +327,7 @@ def formula_laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> d
         "layers": size.num_layers,
         "n": size.seq_len,
         "d": size.d_model,
+        "d_kv": size.key_width,
         "d_ff": size.feed_forward_dim,
         "vocabulary": size.vocab_size,
         "heads": size.num_heads,

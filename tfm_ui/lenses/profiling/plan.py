@@ -9,9 +9,11 @@ from typing import Any
 import torch
 from torch.utils.benchmark import Timer
 
+from tfm_core import POSITIONAL
 from tfm_core.profiling import TARGETS, Machine, Plan, Row, Setup, Size
 from tfm_core.profiling.estimate import Budget, Estimate, estimate, refusal
 from tfm_core.profiling.machine import describe
+from tfm_core.profiling.size import OF_CONFIG
 from tfm_core.profiling.units import in_bytes, in_seconds
 from tfm_ui.lenses.profiling.state import LENGTHS, MOST_ROWS, ProfilingState
 from tfm_ui.state.fields import whole_number
@@ -60,8 +62,9 @@ def setup_of(state: ProfilingState) -> Setup:
 def kind_of(model: ModelState, state: ProfilingState) -> dict[str, Any]:
     """What the rows have of the sidebar's model, beside its numbers: fields of `Size`."""
     vocab_size = state.vocabulary or model.config.vocab_size
-    counted = state.count_embedding, state.count_output
+    counted = state.count_embedding, state.count_output and model.gives_logits
     return {
+        **_of_pretrained(model),
         "norm": model.norm,
         "activation": model.activation,
         "positional": model.positional,
@@ -70,6 +73,17 @@ def kind_of(model: ModelState, state: ProfilingState) -> dict[str, Any]:
         "vocab_size": vocab_size if any(counted) else 0,
         "ends": {(True, False): "embedding", (False, True): "output"}.get(counted, "both"),
     }
+
+
+def _of_pretrained(model: ModelState) -> dict[str, Any]:
+    """What a pretrained model does otherwise than those that are made here: fields of `Size`, beside its numbers."""
+    if not model.pretrained:
+        return {}
+    config = model.config
+    others = {name: getattr(config, name) for name in ("head", *OF_CONFIG) if not hasattr(ModelState, name)}
+    if not POSITIONAL[config.positional].ends_at_max_len():
+        del others["max_len"]
+    return {name: value for name, value in others.items() if value != Size.__dataclass_fields__[name].default}
 
 
 def rows_of(model: ModelState, state: ProfilingState) -> tuple[list[Row], list[str]]:
@@ -201,6 +215,8 @@ def _size(line: str, batch: int, kind: Mapping[str, Any]) -> Size:
     if max(numbers) > LARGEST:
         raise ValueError(f"expected numbers up to {LARGEST}")
     d_model, heads, layers, length, d_ff = [*numbers, 0][:5]
+    if heads % (kind.get("num_kv_heads") or 1):
+        kind = {**kind, "num_kv_heads": 0}  # so many heads cannot share so many keys: each has its own
     return Size(d_model=d_model, num_heads=heads, num_layers=layers, seq_len=length, batch=batch, d_ff=d_ff, **kind)
 
 

@@ -270,7 +270,10 @@ def in_common(model: ModelState, state: ProfilingState) -> Note:
     plan = plan_of(model, state)
     assert plan
     words = kind_in_words(plan.rows[0].size)
-    return Note(" ".join([f"Every row is a model of the sidebar’s kind: {words}.", *differences(plan.rows)]), "plain")
+    shared = model.config.num_kv_heads
+    keys = [f"Heads share {shared} keys and values, in rows whose heads {shared} divides."] if shared else []
+    said = [f"Every row is a model of the sidebar’s kind: {words}.", *keys, *differences(plan.rows)]
+    return Note(" ".join(said), "plain")
 
 
 def how_measured(model: ModelState, state: ProfilingState) -> Note | None:

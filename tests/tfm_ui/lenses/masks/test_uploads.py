@@ -2,6 +2,7 @@
 
 import io
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -139,3 +140,13 @@ def test_whoever_has_the_link_sees_the_mask_and_its_picture():
     np.testing.assert_array_equal(numbers.ravel()[:100].reshape(10, 10), mask.values)
     other = MasksState(pasted="", upload=name_of(b"a file", "Bob"))
     assert Foreign(model, other).brought == GONE
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_unpacks_without_a_bound_is_refused_before_it_is_unpacked(how):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", how) as archive:
+        archive.writestr("mask.npy", bytes(50_000_000))
+    assert len(file.getvalue()) < 50_000
+    with pytest.raises(ValueError, match="compressed as NumPy does not"):
+        read_file(file.getvalue())

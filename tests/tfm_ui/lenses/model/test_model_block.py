@@ -17,9 +17,10 @@ from tfm_core import NORMS, Transformer
 from tfm_core.model.encoder_twin import as_torch_encoder
 from tfm_ui.lenses.model.block import VIEW, chain
 from tfm_ui.lenses.model.block import questions as answers
+from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
 from tfm_ui.lenses.model.block.chain import Normed, dropout_factors, layer_norm
-from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
+from tfm_ui.lenses.model.block.steps import Block, BlockMoments
 from tfm_ui.lenses.model.state import DROPOUTS, SUB_LAYERS, ModelLensState
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
@@ -75,10 +76,10 @@ def test_a_norm_is_torchs_whatever_its_gain_and_shift(tokens, width, middle, siz
         torch.nn.init.normal_(parameter)
     ours = Normed(*layer_norm(x, norm))
     torch.testing.assert_close(ours.result, F.layer_norm(x, (width,), norm.weight.detach(), norm.bias.detach(), 1e-5))
-    np.testing.assert_allclose(ours.variance[:, 0], x.numpy().var(-1), rtol=1e-9, atol=1e-12 * size**2)
+    np.testing.assert_allclose(ours.spread[:, 0], x.numpy().var(-1), rtol=1e-9, atol=1e-12 * size**2)
     normalised = ours.normalised.numpy()
     np.testing.assert_allclose(normalised.mean(-1), 0, atol=1e-9)
-    expected = ours.variance / (ours.variance + 1e-5)
+    expected = ours.spread / (ours.spread + 1e-5)
     np.testing.assert_allclose(normalised.var(-1), expected[:, 0], rtol=1e-9, atol=1e-12)
 
 

@@ -189,7 +189,8 @@ def test_a_position_behind_the_end_is_the_last_and_a_note_says_so():
 def test_padding_is_not_read_out():
     padded, alone = (OutputPositions(ModelState(text="a b c", seq_len=length), STATE) for length in (6, 0))
     assert len(padded.table()) == 3
-    torch.testing.assert_close(padded.every, alone.every, rtol=1e-5, atol=1e-9)
+    torch.testing.assert_close(padded.shares, alone.shares, rtol=1e-5, atol=1e-9)
+    torch.testing.assert_close(padded.entropies, alone.entropies, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -55,7 +55,7 @@ def test_trained_weights_are_shown_untied_as_they_were_trained():
         ("block", "These weights were trained with pre-norm; with post-norm they have never been trained."),
         (
             "feed_forward",
-            "These weights were trained with gelu; with relu, silu and swiglu they have never been trained.",
+            "These weights were trained with gelu; with relu, gelu_tanh, silu and swiglu they have never been trained.",
         ),
         ("efficient", "trained with full attention; with window, strided and linear attention they have never been"),
         ("output", "trained with untied embeddings; with tied embeddings they have never been trained."),

@@ -13,18 +13,21 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import (
     MultiHeadAttention,
+    Positional,
     TransformerLayer,
-    apply_rotary,
     attention_scores,
     attention_weights,
     mask_scores,
 )
 from tfm_core.model import scaled_dot_product
+from tfm_core.model.normalization import Norm, norm_steps
 from tfm_core.model.transformer import Stack
+from tfm_core.positional.maths import turn_pairs
+from tfm_ui.lenses.attention.inside import EMBEDDED
 from tfm_ui.lenses.attention.steps.matrices import Cell, HeadSteps
 from tfm_ui.text import colours, formats
 from tfm_ui.text.colours import Mode
@@ -92,15 +95,24 @@ def _input(head: HeadSteps, at: Cell) -> Derivation:
     before = row[at.channel].item()
     lines = [[(_origin(head, at) + formats.number(before), "")]]
     if inside.norm is not None:
-        mean, root = row.mean().item(), math.sqrt(row.var(unbiased=False).item() + inside.norm.eps)
-        gain, shift = inside.norm.weight[at.channel].item(), inside.norm.bias[at.channel].item()
-        norm = (
-            f"this token’s vector has mean {formats.number(mean)} and standard deviation {formats.number(root)}: "
-            "the norm subtracts the mean, divides by the deviation, and applies its gain and shift"
-        )
-        normed = f"({formats.number(before)} − {factor(mean)}) / {formats.number(root)}"
-        lines += [[(norm, "")], [(normed, ""), (f" × {factor(gain)} + {factor(shift)} = {formats.number(value)}", "")]]
+        lines += _normed(inside.norm, row, at.channel, before, value)
     return Derivation(title, lines)
+
+
+def _normed(norm: Norm, row: Tensor, channel: int, before: float, value: float) -> list[list[Span]]:
+    """What the norm makes of one number of a vector."""
+    center, spread, gains, shifts = norm_steps(norm, row)
+    root, gain = formats.number(spread.item()), factor(gains[channel].item())
+    if isinstance(norm, nn.RMSNorm):
+        about = f"the root of this token’s mean square is {root}: the RMS norm divides by it, and applies its gain"
+        return [[(about, "")], [(f"{formats.number(before)} / {root} × {gain} = {formats.number(value)}", "")]]
+    mean = center.item()
+    about = (
+        f"this token’s vector has mean {formats.number(mean)} and standard deviation {root}: "
+        "the norm subtracts the mean, divides by the deviation, and applies its gain and shift"
+    )
+    normed, shift = f"({formats.number(before)} − {factor(mean)}) / {root}", factor(shifts[channel].item())
+    return [[(about, "")], [(normed, ""), (f" × {gain} + {shift} = {formats.number(value)}", "")]]
 
 
 def _origin(head: HeadSteps, at: Cell) -> str:
@@ -108,12 +120,16 @@ def _origin(head: HeadSteps, at: Cell) -> str:
     recorded = head.inside.recorded
     if "embedding" not in recorded:
         return "the residual stream here, as the layers before left it: "
-    embedding = formats.number(recorded["embedding"][at.query, at.channel].item())
-    if "position" not in recorded:
-        return f"the residual stream here: embedding of “{head.queries[at.query]}” × √d_model = "
-    position = recorded["position"][at.query, at.channel].item()
-    parts = f"embedding × √d_model + position {at.query + 1} = {embedding} + {factor(position)}"
-    return f"the residual stream here: {parts} = "
+    if "embedding_norm" in recorded:
+        return "the residual stream here, what the norm after the embeddings makes of their sum: "
+    scaled = " × √d_model" if head.inside.scales_embeddings else ""
+    if set(EMBEDDED) & recorded.keys() == {"embedding"}:
+        return f"the residual stream here: embedding of “{head.queries[at.query]}”{scaled} = "
+    numbers = {what: recorded[what][at.query, at.channel].item() for what in EMBEDDED if what in recorded}
+    names = {"embedding": f"embedding{scaled}", "token_types": "type 1", "position": f"position {at.query + 1}"}
+    sums = " + ".join(names[what] for what in numbers)
+    parts = " + ".join([formats.number(numbers.pop("embedding")), *map(factor, numbers.values())])
+    return f"the residual stream here: {sums} = {parts} = "
 
 
 def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
@@ -127,17 +143,16 @@ def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
         module = inside.projection(role)
 
         def product(dim: int) -> list[Span]:
-            row = head.number * head.head_dim + dim
-            parts = products(read, module.weight[row].detach(), ("", "weight"))
-            bias = (f" + {factor(module.bias[row].item())}", "")
-            return equation((f"{role}(“{label}”) {dim + 1}", role), [*parts, bias], plain[dim].item())
+            row = inside.first_row(role, head.number) + dim
+            parts = [*products(read, module.weight[row].detach(), ("", "weight")), *_bias(module, row)]
+            return equation((f"{role}(“{label}”) {dim + 1}", role), parts, plain[dim].item())
 
         title, lines = f"{role.capitalize()} of “{label}”, dimension {at.dim + 1}", [product(at.dim)]
         turned = inside.recorded.get(f"rotated_{role}")
         if turned is not None:
-            half = head.head_dim // 2
-            pair, sign = (at.dim + half, "−") if at.dim < half else (at.dim - half, "+")
-            angle = token * 10000.0 ** (-(at.dim % half) / half)
+            assert inside.positional is not None
+            pair, sign, turn = _turned_with(inside.positional, at.dim, head.head_dim)
+            angle = token * turn
             value = turned[head.number, token, at.dim].item()
             line = [
                 (f"rotated by the angle of position {token}, together with dimension {pair + 1}: ", ""),
@@ -149,6 +164,21 @@ def _projected(role: str) -> Callable[[HeadSteps, Cell], Derivation]:
         return Derivation(title, lines)
 
     return derive
+
+
+def _turned_with(scheme: Positional, dim: int, width: int) -> tuple[int, str, float]:
+    """The dimension with which this one is turned, the sign of the other's share, and the angle of one position."""
+    pairs, wavelengths = scheme.pairs(width), scheme.wavelengths(width)
+    assert pairs is not None
+    assert wavelengths is not None
+    pair, side = (pairs == dim).nonzero()[0].tolist()
+    return int(pairs[pair, 1 - side]), "+" if side else "−", 2 * math.pi / wavelengths[pair].item()
+
+
+def _bias(module: nn.Linear, row: int) -> list[Span]:
+    """What a linear map adds to one of its outputs; nothing where it has no biases."""
+    bias: Tensor | None = module.bias
+    return [] if bias is None else [(f" + {factor(bias[row].item())}", "")]
 
 
 def _score(head: HeadSteps, at: Cell) -> Derivation:
@@ -234,8 +264,7 @@ def _output(head: HeadSteps, at: Cell) -> Derivation:
     row, module = slice(at.query, at.query + 1), head.inside.module.output_projection
     label, value = head.queries[at.query], head.projected(row)[0, at.channel].item()
     parts = products(head.merged(row)[0], module.weight[at.channel].detach(), ("result", "weight"))
-    bias = (f" + {factor(module.bias[at.channel].item())}", "")
-    line = equation((f"attention({label}) {at.channel + 1}", "result"), [*parts, bias], value)
+    line = equation((f"attention({label}) {at.channel + 1}", "result"), [*parts, *_bias(module, at.channel)], value)
     return Derivation(f"Output of “{label}”, channel {at.channel + 1}", [line])
 
 
@@ -291,11 +320,15 @@ def lines_of(head: HeadSteps, step: str) -> list[Line]:
     recorded, lines = head.inside.recorded, [LINES[step]]
     if step == "input" and head.inside.norm is None:  # post-norm: the sub-layer before left it, or the embedding
         added: list[Line] = [(Stack.place, 'self.tap("position"')] if "position" in recorded else []
+        if "token_types" in recorded:
+            added.insert(0, (Stack.embed, "self.token_types(types)"))
+        if "embedding_norm" in recorded:
+            added.append((Stack.place, "self.embedding_norm(x)"))
         first: list[Line] = [(Stack.embed, "self.embedding("), *added]
         lines = first if "embedding" in recorded else [(TransformerLayer._add, "norm(x + ")]
     if f"rotated_{step}" in recorded:
         lines.append((MultiHeadAttention._place, "positional.rotate("))
-        lines.append((apply_rotary, "first * cos"))
+        lines.append((turn_pairs, "first * cos"))
     if step == "scaled" and head.bias is not None:
         lines.append((attention_scores, "scores + bias"))
     if step == "scaled" and head.temperature != 1:

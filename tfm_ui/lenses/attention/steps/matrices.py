@@ -128,8 +128,8 @@ class HeadSteps:
 
     def parameters(self, role: str) -> Tensor:
         """(d_model, head_dim): the columns of a projection that make this head's queries, keys or values."""
-        weight = self.inside.projection(role).weight.detach()
-        return weight.mT[:, self.number * self.head_dim : (self.number + 1) * self.head_dim]
+        weight, first = self.inside.projection(role).weight.detach(), self.inside.first_row(role, self.number)
+        return weight.mT[:, first : first + self.head_dim]
 
     def mask(self, queries: slice, keys: slice) -> Tensor:
         """(query, key): the mask as it is added to the scores, 0 or -inf."""
@@ -324,10 +324,21 @@ WHAT = {
 }
 
 
+def shared_by(head: HeadSteps, what: str) -> str:
+    """Which heads have the same keys or values, in a sentence; "" where each has its own."""
+    sharing = head.inside.sharing(head.number)
+    if len(sharing) == 1:
+        return ""
+    sets = head.inside.module.num_kv_heads
+    return f"Heads {sharing[0] + 1} to {sharing[-1] + 1} share these {what}: {sets} sets for {head.inside.heads} heads."
+
+
 def what(step: str, head: HeadSteps) -> str:
     """What a step computes in this head, in words, with its switches and temperature as they are set."""
     if step == "masked" and not head.masked:
         return "The mask is off: every query sees every key, padding included."
+    if step in ("key", "value"):
+        return " ".join(filter(None, [WHAT[step], shared_by(head, f"{step}s")]))
     if step != "scaled":
         return WHAT[step]
     words = [WHAT[step] if head.scaled else "The scores as they are: the division by √dₖ is off."]

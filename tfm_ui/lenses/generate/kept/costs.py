@@ -13,7 +13,7 @@ from tfm_core.profiling.closed_forms_memory import Held
 from tfm_core.profiling.decoding import measure_decoding
 from tfm_core.profiling.decoding_report import AtLength, Decoding
 from tfm_core.profiling.setup import Setup
-from tfm_core.profiling.size import Size
+from tfm_core.profiling.size import OF_CONFIG, Size
 from tfm_ui.lenses.generate.kept import measure_bar, measured
 from tfm_ui.lenses.generate.panel import GeneratePanel
 from tfm_ui.live.script import config_of, script
@@ -24,7 +24,6 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats, units
 
 NOT_YET = "Nothing of this shape is measured here yet: “Measure” writes with the cache and without it."
-OF_SIZE = "d_model num_heads num_layers d_ff norm activation positional architecture vocab_size".split()
 
 
 def costs(*, config: TransformerConfig, lengths: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
@@ -86,7 +85,9 @@ class KeptCosts(GeneratePanel):
     def peak(self, length: int) -> float:
         """Bytes that a pass over a whole text holds at its fullest moment, by the Profiling lens's closed form."""
         config = self.model.config
-        size = Size(**{name: getattr(config, name) for name in OF_SIZE}, seq_len=length, batch=1)
+        size = Size(
+            **{name: getattr(config, name) for name in OF_CONFIG}, vocab_size=config.vocab_size, seq_len=length, batch=1
+        )
         setup = Setup()
         return setup.itemsize * Held(size, setup, "ours", masked=False).forward()
 

@@ -28,7 +28,7 @@ def per_token(model: ModelState, state: GenerateState) -> float:
 def what_a_token_adds(kept: Kept) -> str:
     """How many bytes a token adds, and that earlier rows stay."""
     return (
-        f"{formats.count(kept.per_token)} bytes: a key and a value of {kept.model.config.d_model} numbers in each of "
+        f"{formats.count(kept.per_token)} bytes: a key and a value of {kept.width} numbers in each of "
         f"{formats.plural(kept.model.num_layers, 'layer')}. No earlier row changes, as no token looks ahead: one pass "
         f"over the whole text gives the same rows, with differences up to {formats.tiny(kept.difference)}."
     )

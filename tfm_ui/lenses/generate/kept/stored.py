@@ -18,6 +18,7 @@ from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.model.cache import KeyValueCache
 from tfm_core.model.stored import Stored
 from tfm_ui.lenses.generate.panel import CoursePanel
+from tfm_ui.lenses.generate.state import is_large
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import config_of, script
@@ -39,7 +40,7 @@ def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     part, width = header["parts"][-1], header["width"]
     begin, rows = part["begin"], part["rows"]
     last = np.asarray(numbers, np.float32)[-2 * rows * width :].reshape(2, rows, width)
-    each = width // header["heads"]
+    each, owner = width // header["heads"], header.get("owner", "head")
     heats = [
         Heat(
             name=f"{role}s of layer {header['layer']}",
@@ -51,8 +52,8 @@ def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
                 role=role,
             ),
             columns=Side(
-                labels=[f"head {i // each + 1}, {i % each + 1}" for i in range(width)],
-                title="numbers of all heads, d_model (columns)",
+                labels=[f"{owner} {i // each + 1}, {i % each + 1}" for i in range(width)],
+                title=f"numbers of all {owner}s{', d_model' if owner == 'head' else ''} (columns)",
                 noun="number",
             ),
             scale=around_zero(scale["high"]),
@@ -83,7 +84,10 @@ KEPT = Canvas(
 
 
 def side_by_side(cache: KeyValueCache, layer: int, count: int) -> tuple[Tensor, Tensor]:
-    """One layer's keys and values of the first tokens, (token, d_model) each, heads side by side."""
+    """One layer's keys and values of the first tokens, (token, d_model) each, heads side by side.
+
+    Where heads share keys and values, those of the fewer heads that have them: (token, num_kv_heads x head_dim).
+    """
     keys = cache.keys(layer)[0, :, :count].transpose(0, 1).flatten(1)  # (head, token, head_dim) -> (token, d_model)
     values = cache.values(layer)[0, :, :count].transpose(0, 1).flatten(1)
     return keys, values
@@ -135,7 +139,7 @@ class Kept(CoursePanel):
     def slow(self) -> bool:
         # The slider of this view is the number of tokens, which goes on from what is written. All is written anew where
         # a slider draws other weights.
-        return self.model.is_random and super().slow
+        return (self.model.is_random or is_large(self.model.config)) and super().slow
 
     def matrices(self, begin: int) -> tuple[Tensor, Tensor]:
         """The layer's keys and values of a context, (token, d_model) each, heads side by side."""
@@ -159,8 +163,19 @@ class Kept(CoursePanel):
 
     @cached_property
     def by_formula(self) -> list[int]:
-        """The same by 2 × layers × d_model × tokens × 4 bytes."""
+        """The same by 2 × layers × d_model × tokens × 4 bytes, or in place of d_model what is kept of it."""
         return [KeyValueCache.memory_of(self.model.config, length) for length in self.lengths]
+
+    @property
+    def width(self) -> int:
+        """How many numbers a key of all heads has: d_model, or fewer where heads share keys."""
+        config = self.model.config
+        return config.kv_heads * config.head_dim
+
+    @property
+    def shared_by(self) -> int:
+        """How many heads read each key and each value."""
+        return self.model.config.num_heads // self.model.config.kv_heads
 
     @property
     def per_token(self) -> int:
@@ -169,18 +184,29 @@ class Kept(CoursePanel):
 
     @property
     def shape(self) -> str:
-        return f"tokens × d_model = {formats.count(self.lengths[-1])} × {self.model.config.d_model} at last, twice"
+        numbers = "d_model" if self.shared_by == 1 else "key-value heads × d_k"
+        return f"tokens × {numbers} = {formats.count(self.lengths[-1])} × {self.width} at last, twice"
 
     def sentence(self) -> str:
         """What each token adds, what is stored at last, and whether the context was full."""
         last, config = self.lengths[-1], self.model.config
         return (
-            f"Of each token that is read, every layer keeps a key and a value of {config.d_model} numbers: "
-            f"2 × {formats.plural(config.num_layers, 'layer')} × {config.d_model} × {NUMBER} bytes = "
+            f"Of each token that is read, every layer keeps a key and a value of {self.width} numbers{self._shared()}: "
+            f"2 × {formats.plural(config.num_layers, 'layer')} × {self.width} × {NUMBER} bytes = "
             f"{formats.count(self.per_token)} bytes a token. When the token of step {len(self.lengths)} is chosen, "
             f"{formats.plural(last, 'token')} {'is' if last == 1 else 'are'} stored: "
             f"{formats.count(self.measured[-1])} bytes, {units.bytes_of(self.measured[-1])}. The token that is written "
             f"last is not among them: the next step reads it. {self.when_full()}"
+        )
+
+    def _shared(self) -> str:
+        """Why these are fewer numbers than d_model, if they are."""
+        config = self.model.config
+        if self.shared_by == 1:
+            return ""
+        return (
+            f", not of {config.d_model}, as {formats.plural(config.num_heads, 'head')} share {config.kv_heads} keys "
+            f"and {config.kv_heads} values of {config.head_dim} numbers, each of them {self.shared_by} heads"
         )
 
     def when_full(self) -> str:
@@ -209,8 +235,9 @@ class Kept(CoursePanel):
 
     def laws(self) -> dict[str, bool]:
         """Bytes by the formula, and what one pass would store."""
+        width = "d_model" if self.shared_by == 1 else str(self.width)
         return {
-            f"2 × layers × d_model × tokens × {NUMBER} is the size of the tensors in bytes, at each step "
+            f"2 × layers × {width} × tokens × {NUMBER} is the size of the tensors in bytes, at each step "
             f"({len(self.lengths)})": self.measured == self.by_formula,
             "the keys and values on screen, which came token by token, are those of one pass over the text (largest "
             f"difference {formats.tiny(self.difference)})": self.difference < CLOSE,
@@ -244,8 +271,9 @@ class Kept(CoursePanel):
         header = {
             "layer": self.layer + 1,
             "layers": config.num_layers,
-            "heads": config.num_heads,
-            "width": config.d_model,
+            "heads": config.kv_heads,
+            "width": self.width,
+            **({"owner": "key-value head"} if self.shared_by > 1 else {}),
             "number": NUMBER,
             "prompt": len(self.prompt),
             "context": self.course.context,

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from tfm_core import TransformerConfig
 from tfm_core.language.bpe import as_bytes
 from tfm_core.model.trained import RANDOM
-from tfm_ui.lenses.generate.state import AGAINST, GenerateState
+from tfm_ui.lenses.generate.state import AGAINST, GenerateState, bytes_of_a_token, is_large
 from tfm_ui.lenses.generate.surprise.scored import Scored, most_scored, scored
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import units
 from tfm_ui.text.token_labels import named
 
 OTHER_TEXT, RANDOM_WEIGHTS, SHORT_MEMORY = AGAINST
@@ -89,7 +90,7 @@ class Side:
 
 def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
     """How many bytes of UTF-8 these tokens stand for."""
-    if model.is_lab_gpt:
+    if model.pretrained:
         return sum(len(as_bytes(piece)) for piece in pieces)
     if model.trained:
         return len(model.tokens_by.join(pieces).encode("utf-8", "surrogatepass"))
@@ -98,6 +99,9 @@ def bytes_of(model: ModelState, pieces: Sequence[str]) -> int:
 
 def why_no_other(model: ModelState, state: GenerateState) -> str:
     """Why there is no B beside A, in a sentence; "" if there is one."""
+    if state.against == RANDOM_WEIGHTS and is_large(model.config):
+        size = units.bytes_of(bytes_of_a_token(model.config))
+        return f"Random weights of this shape would take {size} of memory: choose what else stands beside."
     if state.against != OTHER_TEXT:
         return ""
     if not state.other.strip():

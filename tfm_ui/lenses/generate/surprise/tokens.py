@@ -277,8 +277,12 @@ class Surprise(SurprisePanel):
         """A script that leaves `bits` and `perplexities` of the sides."""
         if not self.rated:
             return ""
-        sides = [f"({config_code(side.config)}, {list(side.ids)}, {side.memory})" for side in self.rated]
-        return script(rated, sides=Code(f"[{', '.join(sides)}]"), context=self.model.most_tokens)
+        configs = [config_code(side.config) for side in self.rated]
+        sides = [
+            f"({config}, {list(side.ids)}, {side.memory})" for config, side in zip(configs, self.rated, strict=True)
+        ]
+        named = {function for config in configs for function in config.functions}
+        return script(rated, sides=Code(f"[{', '.join(sides)}]", *named), context=self.model.most_tokens)
 
 
 def _numbers(side: Side, places: dict[int, int]) -> NDArray[np.float32]:

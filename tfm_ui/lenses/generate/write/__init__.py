@@ -1,7 +1,7 @@
 """The view "write": a prompt is continued, token after token; of each, how it was chosen, or what it looked at."""
 
 from tfm_ui.lenses.generate.courses import why_not_write
-from tfm_ui.lenses.generate.panel import draw_knobs, unable
+from tfm_ui.lenses.generate.panel import draw_knobs, draw_steps, unable
 from tfm_ui.lenses.generate.state import ATTENTION, PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.look import Look
@@ -22,7 +22,7 @@ OF_ONE_TEXT = Note(
     "A search with beams follows several texts at a time: attention is that of the text that is written greedily.",
     "plain",
 )
-OF_METHOD = {"sample": ["steps", "seed", "full"], "greedy": ["steps", "full"], "beam": ["steps", "width"]}
+OF_METHOD = {"sample": ["seed", "full"], "greedy": ["full"], "beam": ["width"]}
 
 
 def _written(model: ModelState, state: GenerateState) -> list[Block]:
@@ -36,8 +36,10 @@ def _written(model: ModelState, state: GenerateState) -> list[Block]:
 def _controls(model: ModelState) -> GenerateState:
     """How tokens are chosen, what of it is shown, and of which head; a button opens how many; sliders of sampling."""
     line = controls_line.row("line_generate_write")
-    state = controls_line.draw(GenerateState, PREFIX, model, line, "method", "shows")
-    controls_line.draw_more(GenerateState, PREFIX, model, line, *OF_METHOD[state.method])
+    state = controls_line.draw(GenerateState, PREFIX, model, line, "method", "shows", "chat")
+    more = controls_line.more(line)
+    draw_steps(model, state, more)
+    controls_line.draw(GenerateState, PREFIX, model, more, *OF_METHOD[state.method])
     head = controls_line.place(line, "head", idle=state.shows != ATTENTION)
     state = controls_line.draw(GenerateState, PREFIX, model, head, "layer", "head")
     draw_knobs("generate_knobs", model, state)

@@ -1,6 +1,7 @@
 """Beam search: the texts that it followed, as a tree, and the best that came out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -60,14 +61,19 @@ class Beams(GeneratePanel):
     sources = (beam_search,)
     canvas = replay("beams", figure, tip="")
 
+    @property
+    def asked(self) -> int:
+        """How many steps are asked for."""
+        return self.state.count(self.model)
+
     @cached_property
     def search(self) -> Search:
         """The whole search."""
-        return beams_of(self.model, self.state.width, self.state.steps)
+        return beams_of(self.model, self.state.width, self.asked, self.state.chat_of(self.model))
 
     @property
     def slow(self) -> bool:
-        return not in_a_tick(self.model.config, OF_A_BEAM_STEP * self.state.steps)
+        return not in_a_tick(self.model.config, OF_A_BEAM_STEP * self.asked)
 
     @property
     def best(self) -> str:
@@ -75,11 +81,19 @@ class Beams(GeneratePanel):
         return self.model.tokens_by.join(self.written(self.search.texts[0].tokens))
 
     @cached_property
-    def greedy_score(self) -> float:
-        """The sum of the log probabilities of as many likeliest tokens."""
-        greedy = Settings(Sampling(greedy=True), self.state.steps, "window")
+    def greedily(self) -> tuple[tuple[int, ...], float]:
+        """The likeliest tokens, one at each step, and the sum of their log probabilities."""
+        chat = self.state.chat_of(self.model)
+        endless = replace(chat, end="") if chat else None  # as the search: it has as many tokens as there are steps
+        greedy = Settings(Sampling(greedy=True), self.asked, "window", chat=endless)
         steps = course_of(self.model, greedy).steps[: len(self.search.steps)]
-        return sum(float(step.logits.double().log_softmax(0)[step.token]) for step in steps)
+        score = sum(float(step.logits.double().log_softmax(0)[step.token]) for step in steps)
+        return tuple(step.token for step in steps), score
+
+    @property
+    def greedy_score(self) -> float:
+        """The sum of their log probabilities."""
+        return self.greedily[1]
 
     @property
     def shape(self) -> str:
@@ -88,11 +102,12 @@ class Beams(GeneratePanel):
     def sentence(self) -> str:
         """The best text's probability beside the greedy one's."""
         best, steps = self.search.texts[0], len(self.search.steps)
-        cut = f" The context has room for {formats.plural(steps, 'token')}." if steps < self.state.steps else ""
+        cut = f" The context has room for {formats.plural(steps, 'token')}." if steps < self.asked else ""
+        tokens, _ = self.greedily
         better = best.score - self.greedy_score
         than = (
             "the same as greedily"
-            if abs(better) < 1e-6
+            if tokens == best.tokens or abs(better) < 1e-6
             else f"{formats.number(abs(better))} {'more' if better > 0 else 'less'} than greedily"
         )
         return (

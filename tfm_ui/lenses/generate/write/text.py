@@ -11,13 +11,15 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_core import Draw, Sampling, Transformer, TransformerConfig, draw, generate
 from tfm_core.generation.sampling import bar, random_number
 from tfm_core.model.tokens import Tokenizer
 from tfm_ui.lenses.generate.panel import CoursePanel, replay, tokenizer_itself
-from tfm_ui.lenses.generate.state import as_text
+from tfm_ui.lenses.generate.panel import write as write_so_many
+from tfm_ui.lenses.generate.state import FEW, MOST_STEPS, as_text, is_large
 from tfm_ui.lenses.generate.steps import OF_ROW, OF_STEP, ROWS, draw_of
 from tfm_ui.live.script import script
 from tfm_ui.pictures import figures
@@ -102,6 +104,12 @@ class Write(CoursePanel):
         return 2 * steps - forced[-1][0] if forced else steps
 
     @property
+    def answer_has_ended(self) -> bool:
+        """Whether the last token is the one that ends an answer to a message."""
+        chat = self.settings.chat
+        return chat is not None and self.pieces[-1:] == [chat.end]
+
+    @property
     def text(self) -> str:
         """What was written, as a text."""
         return self.model.tokens_by.join(self.pieces)
@@ -122,6 +130,7 @@ class Write(CoursePanel):
             f"had {formats.percent(float(shares[rarest[0]]))}{of_what}.",
             self._put_there(),
             self._when_full(),
+            self._in_template(),
         ]
         return " ".join(filter(None, sentences))
 
@@ -139,6 +148,22 @@ class Write(CoursePanel):
             f"after it {formats.plural(same, 'token')} of {len(self.course.steps) - last - 1} are the same in both."
         )
 
+    def _in_template(self) -> str:
+        """What the model reads around a message."""
+        return "The text is a message here, within the template of the model’s training." if self.settings.chat else ""
+
+    def tools(self) -> None:
+        """Draw a button that writes on, for a model that takes long for a token."""
+        if is_large(self.model.config) and self.settings.steps < MOST_STEPS and not self.answer_has_ended:
+            more = min(MOST_STEPS, self.settings.steps + FEW)
+            st.button(
+                f"Write {more - self.settings.steps} more",
+                icon=":material/add:",
+                on_click=write_so_many,
+                args=(self.model, self.state, more),
+                key="_generate_more",
+            )
+
     def _when_full(self) -> str:
         moved = [step for step in self.course.steps if step.begin]
         if moved:
@@ -146,6 +171,8 @@ class Write(CoursePanel):
                 f"The context of {self.course.context} tokens was full at step {moved[0].number + 1}: "
                 "the model went on with its newer half."
             )
+        if len(self.course.steps) < self.settings.steps and self.answer_has_ended:
+            return f"“{self.pieces[-1]}” ended the answer."
         if len(self.course.steps) < self.settings.steps:
             return f"It stopped where the context of {self.course.context} tokens was full."
         return ""

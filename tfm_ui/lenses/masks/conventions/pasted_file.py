@@ -54,6 +54,9 @@ def _only_array(data: bytes) -> bytes:
                 raise ValueError(f"This .npz holds {len(names):,} arrays ({listed}): save the mask alone.")
             if not names:
                 raise ValueError("This is an archive without an array (.pt or .zip): save the mask with np.save.")
+            # zipfile bounds what it unpacks at a time of these two alone: of bzip2, 1 kB becomes 1 GB at once.
+            if archive.getinfo(names[0]).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("This archive is compressed as NumPy does not: save the mask with np.save, as .npy.")
             with archive.open(names[0]) as file:
                 array = file.read(BYTES + 1)
     except UNREADABLE:

@@ -10,6 +10,9 @@ from tfm_ui.lenses.masks.conventions.mask_text import Table
 from tfm_ui.lenses.masks.state import ADDED, ATTEND, IGNORE, WEIGHTS
 from tfm_ui.text import formats
 
+LOOK_AT_THEM = (
+    "To look at these weights themselves, load their file under Weights, “From a file or folder”, and open Heads."
+)
 NAMED = 4  # rows that are named before "and n more"
 
 Mask = NDArray[np.bool_]
@@ -140,7 +143,7 @@ def odd_values(table: Table, reading: str) -> str:
     """Values that the reading has no place for, and what is done with them; "" if there are none."""
     values = table.values
     if reading == WEIGHTS:
-        return ""
+        return LOOK_AT_THEM if are_weights(values) else ""
     usual = (values == 0) | (values == -np.inf) if reading == ADDED else np.isin(values, (0, 1))
     odd, counts = np.unique(values[~usual], return_counts=True)
     if not len(odd):

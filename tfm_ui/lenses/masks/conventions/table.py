@@ -13,9 +13,9 @@ from tfm_core import MultiHeadAttention, Transformer, TransformerConfig
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, ConventionsPanel, why_without
-from tfm_ui.lenses.masks.mask_code import mask_of_batch, source_ids, target_ids, texts
+from tfm_ui.lenses.masks.mask_code import mask_of_batch, of_sentence, source_ids, target_ids, texts
 from tfm_ui.lenses.masks.masked_passes import argument_of, at, reads, under_exactly
-from tfm_ui.live.script import Code, of_model, script
+from tfm_ui.live.script import Code, script
 from tfm_ui.text import formats
 
 
@@ -118,7 +118,7 @@ class Conventions(ConventionsPanel):
         settings, layer = self.settings, self.layer
         first, two_texts = settings[0], settings[0].model.is_encoder_decoder
         query_site, key_site = reads(first, layer)
-        header = {"texts": texts(settings), **of_model(first.model), "source": source_ids(settings)}
+        header = {"texts": texts(settings), **of_sentence(first.model), "source": source_ids(settings)}
         del header["mask"]  # it comes after what it is made of
         if two_texts:
             header["target"] = target_ids(settings)

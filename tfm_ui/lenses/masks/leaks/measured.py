@@ -29,19 +29,19 @@ from tfm_core.study.leaks import Hop, influence_by_part
 from tfm_core.study.ties import ties
 from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.lenses.masks.leaks.plan import Plan, everything, fitting, plan
-from tfm_ui.lenses.masks.mask_code import mask_of
+from tfm_ui.lenses.masks.mask_code import mask_of, of_sentence
 from tfm_ui.lenses.masks.masked_passes import AT_ONCE, MasksPanel, at, in_full, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, PREFIX, MasksState, Setting, setting
 from tfm_ui.live import passes
 from tfm_ui.live.exact import MISSING, Exact
-from tfm_ui.live.script import Code, of_model, script
+from tfm_ui.live.script import Code, script
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import Scale, powers_of_ten
 from tfm_ui.pictures.maps import ABSENT, MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, weight_bytes
+from tfm_ui.state.pass_cost import KEPT_BY_GLIBC, NUMBER, is_mapped, weight_bytes
 from tfm_ui.text import formats
 
 # Bytes for each number of a result that was computed in full: as it is kept and read, float64 in both orders of its
@@ -103,7 +103,9 @@ def _bytes_of(setting: Setting, tries: int) -> int:
     tables = 12 * NUMBER * tokens**2  # of all pairs: masks, and what is allowed after each layer
     of_sentences = streams + scores + tables
     kept = min(KEPT_BY_GLIBC, 2 * of_sentences)  # of those that have been run: more than the weights of a small model
-    return max(3 * weight_bytes(config), kept) + of_sentences
+    # A model in a file is widened layer by layer, see `in_float64`.
+    widened = double * (4 * config.d_model + 3 * fitted.hidden) * config.d_model if is_mapped(config) else 0
+    return max(3 * weight_bytes(config), kept) + widened + of_sentences
 
 
 def measured_of(model: ModelState, state: MasksState) -> tuple[Setting, Plan, Influence | None]:
@@ -346,7 +348,7 @@ class LeaksPanel(MasksPanel):
         under, model, places = self.setting, self.setting.model, self.plan.places
         promise = under.composition if self.state.promise == AS_COMPOSED else self.state.promise
         whole = places == tuple(range(len(places)))
-        texts: dict[str, Any] = of_model(model)
+        texts: dict[str, Any] = of_sentence(model)
         return script(
             outputs_moved,
             **texts | {"place": under.place, "mask": mask_of(under)},

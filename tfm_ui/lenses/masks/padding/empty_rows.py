@@ -208,6 +208,7 @@ class EmptyRow(EmptyRowsPanel):
         if row.isnan().any():
             return "NaN"
         bias = case.attention.output_projection.bias
+        bias = torch.zeros_like(row) if bias is None else bias
         with torch.no_grad():
             mean = case.gathered(case.value.mean(-2, keepdim=True))[0, 0]
         if (row - bias).abs().max() < SAME:
@@ -321,7 +322,7 @@ def spread_through_the_model(
     for way, weights_of in spreads().items():
         edits = instead(weights_of, attention) if weights_of else {}
         output, trace = under_exactly(model, padded, mask, argument, mask_site, sites, edits)
-        output = model.unembedding(output).detach()
+        output = model.logits(output).detach()  # without an output matrix, the last hidden states themselves
         streams[way], logits[way] = [trace[site][0] for site in sites], output[0]
     return streams, logits
 
@@ -358,7 +359,7 @@ class NanSpreads(EmptyRowsPanel):
         return counts
 
     def lost(self, name: str) -> float:
-        """The share of logits that are NaN."""
+        """The share of logits that are NaN, or where there are none, of the numbers of the last hidden states."""
         return float(self.runs[name].logits.isnan().float().mean())
 
     def sentence(self) -> str:
@@ -368,8 +369,13 @@ class NanSpreads(EmptyRowsPanel):
         steps = [f"{count} of {total} after {title}" for title, count in counts.items() if title.startswith("layer")]
         return (
             f"{INFINITE}: NaN in {', '.join(steps[:3])}{', and so on' if len(steps) > 3 else ''}; in "
-            f"{formats.percent(self.lost(INFINITE))} of the logits. {self._why()} {self._quiet()}"
+            f"{formats.percent(self.lost(INFINITE))} of the {self._lost_of}. {self._why()} {self._quiet()}"
         )
+
+    @property
+    def _lost_of(self) -> str:
+        """What comes out of the model."""
+        return "logits" if self.model.gives_logits else "last hidden states: it gives no logits"
 
     def _why(self) -> str:
         model, counts, onto = self.setting.model, self.nans(INFINITE), self.runs[INFINITE].onto_empty
@@ -441,7 +447,10 @@ class NanSpreads(EmptyRowsPanel):
         return pd.concat(frames, ignore_index=True)
 
     def recipe(self) -> str:
-        """A script that leaves, by way, `streams`, for each place (token, d_model), and `logits`, (token, vocab)."""
+        """A script that leaves, by way, `streams`, for each place (token, d_model), and `logits`, (token, vocab).
+
+        Of a model without an output matrix `logits` are the last hidden states, (token, d_model).
+        """
         return script(
             spread_through_the_model,
             **self.in_script(),

@@ -13,7 +13,7 @@ from tfm_core import Tokens, padding_mask
 from tfm_core.model.tokens import PAD_ID
 from tfm_core.study import order
 from tfm_ui.lenses.masks.composition import composed
-from tfm_ui.lenses.masks.mask_code import expression, mask_of, with_paint
+from tfm_ui.lenses.masks.mask_code import expression, mask_of, of_sentence, with_paint
 from tfm_ui.lenses.masks.masked_passes import MasksPanel, argument_of, at
 from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
@@ -21,7 +21,7 @@ from tfm_ui.live import passes
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import MOST
 from tfm_ui.live.places import texts_of
-from tfm_ui.live.script import Code, of_model
+from tfm_ui.live.script import Code
 from tfm_ui.pictures.maps import MAPS
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
@@ -233,7 +233,7 @@ def of_batch(batch: Padded, *, words: bool) -> dict[str, Any]:
     if batch.side == "right":
         mask_with_padding = with_paint(setting, mask_with_padding)
     return {
-        **{name: value for name, value in of_model(setting.model).items() if name != "inputs"},
+        **{name: value for name, value in of_sentence(setting.model).items() if name != "inputs"},
         "model": Code("Transformer(config).eval()"),
         "mask": mask_of(setting),
         "among_tokens": Code(f"mask[{tokens}]"),

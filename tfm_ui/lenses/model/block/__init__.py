@@ -1,9 +1,10 @@
 """The view "block": a block of the machine at full size, number by number; a sub-layer also with its norm elsewhere."""
 
 from tfm_core import NORMS
+from tfm_ui.lenses.model.block.both import BlockBoth, BlockLengths
 from tfm_ui.lenses.model.block.cell import BlockCell
 from tfm_ui.lenses.model.block.questions import QUESTIONS
-from tfm_ui.lenses.model.block.steps import Block, BlockBoth, BlockLengths, BlockMoments
+from tfm_ui.lenses.model.block.steps import Block, BlockMoments
 from tfm_ui.lenses.model.diagram.block import Flow
 from tfm_ui.lenses.model.other_attention import never_trained_with, other_attention, while_heavy
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, PREFIX, ModelLensState

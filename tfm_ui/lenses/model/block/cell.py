@@ -44,7 +44,7 @@ def last_sum(inner: Tensor, projection: nn.Module, token: int, dim: int) -> tupl
     """The products of a sub-layer's last sum for one number, float64 (inner); and what they and the bias come to."""
     assert isinstance(projection, nn.Linear)
     products = (projection.weight[dim].double() * inner[token].double()).detach()
-    return products, products.sum() + projection.bias[dim].item()
+    return products, products.sum() + (0.0 if projection.bias is None else projection.bias[dim].item())
 
 
 class CellStep(NamedTuple):
@@ -63,8 +63,13 @@ class CellStep(NamedTuple):
 class BlockCell(BlockPanel):
     """The chosen dimension of the chosen token, computed in float64 from what the pass recorded."""
 
-    how_to_read = "Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4."
     locked = True
+
+    @property
+    def how_to_read(self) -> str:
+        if self.is_rms:
+            return "Computed in float64, rounded on screen. Mean square: Zhang and Sennrich 2019, equation 4."
+        return "Computed in float64, rounded on screen. Mean and variance: Ba et al. 2016, equations 3 and 4."
 
     @property
     def title(self) -> str:
@@ -94,7 +99,9 @@ class BlockCell(BlockPanel):
 
     def _norm(self, vector: Tensor, name: str) -> list[CellStep]:
         """The norm of a token's vector, (dimension), and what it makes of this dimension."""
-        dim, count, eps = self.dim, len(vector), self.norm_module.eps
+        if self.is_rms:
+            return self._rms_norm(vector, name)
+        dim, count, eps = self.dim, len(vector), self.epsilon
         mean, variance = vector.mean().item(), vector.var(correction=0).item()
         root, at = math.sqrt(variance + eps), vector[dim].item()
         normalised = (at - mean) / root
@@ -112,6 +119,24 @@ class BlockCell(BlockPanel):
             CellStep("gain, shift", f"{_n(gain)} × {_f(normalised)} + {_f(shift)}", gain * normalised + shift),
         ]
 
+    def _rms_norm(self, vector: Tensor, name: str) -> list[CellStep]:
+        """The same of an RMS norm, which takes no mean away and adds nothing."""
+        count, eps, at = len(vector), self.epsilon, vector[self.dim].item()
+        squares = vector.square().sum().item()
+        mean_square = squares / count
+        root = math.sqrt(mean_square + eps)
+        gain = self.gain[self.dim].item()
+        return [
+            CellStep("mean square", f"Σ {name}² / {count} = {_n(squares)} / {count}", mean_square),
+            CellStep(
+                "norm",
+                f"{name} / √(mean square + ε) = {_n(at)} / √({_n(mean_square)} + {formats.tiny(eps)}) = {_n(at)} / "
+                f"{_n(root)}",
+                at / root,
+            ),
+            CellStep("gain", f"{_n(gain)} × {_f(at / root)}", gain * at / root),
+        ]
+
     def _written(self) -> CellStep:
         """The sub-layer's number: a sum over its heads' dimensions or its hidden units, of which the largest count."""
         products, written = self._last_sum
@@ -121,8 +146,9 @@ class BlockCell(BlockPanel):
         if len(products) > len(kept):
             rest = products.sum().item() - products[kept].sum().item()
             terms += f" + {len(products) - len(kept)} smaller products, together {_n(rest)}"
-        bias = self.projection.bias[self.dim].item()
         what = "hidden units" if self.is_network else "dimensions of all heads"
+        if (bias := self.bias) is None:
+            return CellStep("sub-layer", f"Σ weight × input over {len(products)} {what} = {terms}", written.item())
         return CellStep(
             "sub-layer",
             f"Σ weight × input over {len(products)} {what}, + bias = {terms} + bias {_n(bias)}",

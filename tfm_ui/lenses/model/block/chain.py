@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import FeedForward, MultiHeadAttention, Transformer, TransformerConfig, TransformerLayer, recording
+from tfm_core.model.normalization import Norm
 from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX
 from tfm_ui.live.passes import transformer
@@ -54,6 +55,14 @@ def layer_norm(x: Tensor, norm: nn.Module) -> tuple[Tensor, Tensor, Tensor, Tens
     return mean, variance, normalised, (normalised * norm.weight + norm.bias).detach()
 
 
+def rms_norm(x: Tensor, norm: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
+    """The RMS norm of each token, (token, dimension), step by step: its mean square, before the gain, and after it."""
+    assert isinstance(norm, nn.RMSNorm)
+    mean_square = x.square().mean(-1, keepdim=True)
+    normalised = x / torch.sqrt(mean_square + (norm.eps or 0.0))
+    return mean_square, normalised, (normalised * norm.weight).detach()
+
+
 def dropout_factors(like: Tensor, share: float, draw: int) -> Tensor:
     """What dropout in training multiplies each number by: 0 with the probability `share`, otherwise 1 / (1 - share).
 
@@ -77,16 +86,16 @@ def side_by_side(inner: Tensor) -> Tensor:
 
 
 class Normed(NamedTuple):
-    """A layer norm, step by step: Ba et al. 2016, equations 3 and 4."""
+    """A norm, step by step: Ba et al. 2016, equations 3 and 4; or an RMS norm, Zhang and Sennrich 2019."""
 
     mean: Tensor
-    """(token, 1)"""
-    variance: Tensor
-    """(token, 1)"""
+    """(token, 1); an RMS norm takes none away."""
+    spread: Tensor
+    """(token, 1), the variance, or in RMS norms the mean square: what is made 1."""
     normalised: Tensor
-    """(token, dimension), (x - mean) / sqrt(variance + epsilon)."""
+    """(token, dimension), (x - mean) / sqrt(variance + epsilon), or x / sqrt(mean square + epsilon)."""
     result: Tensor
-    """(token, dimension), normalised * gain + shift."""
+    """(token, dimension), normalised * gain + shift, or normalised * gain."""
 
 
 class BlockPanel(SubLayerPanel):
@@ -98,8 +107,33 @@ class BlockPanel(SubLayerPanel):
     @property
     def sources(self) -> Sequence[Source]:
         sub_layer = FeedForward if self.is_network else MultiHeadAttention
-        steps = (added, layer_norm, dropout_factors, TransformerLayer._add)
-        return (*steps, sub_layer.forward, nn.LayerNorm.forward)
+        steps = (added, self.norm_function, dropout_factors, TransformerLayer._add)
+        return (*steps, sub_layer.forward, self.norm_program)
+
+    @property
+    def is_rms(self) -> bool:
+        """Whether norms divide by the root of the mean square, and take no mean away."""
+        return self.config.normalization == "rms"
+
+    @property
+    def norm_function(self) -> Source:
+        """What computes the norm step by step."""
+        return rms_norm if self.is_rms else layer_norm
+
+    @property
+    def norm_program(self) -> Source:
+        """Torch's own norm."""
+        return nn.RMSNorm.forward if self.is_rms else nn.LayerNorm.forward
+
+    @property
+    def spread_called(self) -> str:
+        """What the norm makes 1."""
+        return "mean square" if self.is_rms else "variance"
+
+    @property
+    def gain_called(self) -> str:
+        """What the norm does last."""
+        return "gain" if self.is_rms else "gain and shift"
 
     @property
     def sub_layer(self) -> str:
@@ -190,6 +224,8 @@ class BlockPanel(SubLayerPanel):
     @cached_property
     def norm(self) -> Normed:
         """The norm of x in pre-norm, of the sum in post-norm."""
+        if self.is_rms:
+            return Normed(self.into_norm.mean(-1, keepdim=True), *rms_norm(self.into_norm, self.norm_module))
         return Normed(*layer_norm(self.into_norm, self.norm_module))
 
     @property
@@ -203,11 +239,16 @@ class BlockPanel(SubLayerPanel):
         return self.config.norm == "pre"
 
     @property
-    def norm_module(self) -> nn.LayerNorm:
+    def norm_module(self) -> Norm:
         """The norm's module."""
         module = modules_of(transformer(self.config)).get_submodule(f"{self.site}_norm")
-        assert isinstance(module, nn.LayerNorm)
+        assert isinstance(module, nn.LayerNorm | nn.RMSNorm)
         return module
+
+    @property
+    def epsilon(self) -> float:
+        """What the norm adds below the root."""
+        return self.norm_module.eps or 0.0
 
     @property
     def gain(self) -> Tensor:
@@ -216,8 +257,9 @@ class BlockPanel(SubLayerPanel):
 
     @property
     def shift(self) -> Tensor:
-        """What the norm adds, (dimension)."""
-        return self.norm_module.bias.detach()
+        """What the norm adds, (dimension): nothing in RMS norms."""
+        module = self.norm_module
+        return module.bias.detach() if isinstance(module, nn.LayerNorm) else torch.zeros_like(self.gain)
 
     @property
     def projection(self) -> nn.Linear:
@@ -225,6 +267,12 @@ class BlockPanel(SubLayerPanel):
         module = modules_of(transformer(self.config)).get_submodule(f"{self.site}.output_projection")
         assert isinstance(module, nn.Linear)
         return module
+
+    @property
+    def bias(self) -> float | None:
+        """What that map adds in the chosen dimension; None without biases."""
+        projection = self.projection
+        return None if projection.bias is None else projection.bias[self.dim].item()
 
     def lengths_of(self, vectors: Tensor) -> NDArray[np.float32]:
         """How long the vectors (token, dimension) of the tokens are, (token), without padding."""

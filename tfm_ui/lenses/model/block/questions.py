@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
+from tfm_ui.lenses.model.block.both import BlockBoth
 from tfm_ui.lenses.model.block.chain import dropout_factors, range_of
-from tfm_ui.lenses.model.block.steps import Block, BlockBoth
+from tfm_ui.lenses.model.block.steps import Block
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import SUB_LAYERS, ModelLensState
 from tfm_ui.page.questions import Prediction, Question
@@ -26,6 +27,12 @@ def what_the_norm_takes(model: ModelState, state: ModelLensState) -> str:
     before, after = (block.lengths_of(vectors) for vectors in (block.into_norm, block.norm.normalised))
     root, width = formats.number(float(np.sqrt(model.d_model))), model.d_model
     reads = "x" if block.pre_norm else "the sum"
+    if block.is_rms:
+        return (
+            f"But for ε, a mean square of 1: {width} such numbers make a vector of length √{width} = {root}. In "
+            f"{reads} the lengths are {range_of(before)}; after the norm, before the gain, {range_of(after)}. What "
+            "the norm takes away is each token’s length; the direction of its vector stays until the gain."
+        )
     return (
         f"Mean 0 and, but for ε, variance 1: {width} such numbers make a vector of length √{width} = {root}. In "
         f"{reads} the lengths are {range_of(before)}; after the norm, before gain and shift, {range_of(after)}. What "

@@ -10,10 +10,9 @@ import streamlit as st
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from tfm_core import NORMS, TransformerConfig, TransformerLayer
-from tfm_core.model.initialization import fill_parameters
+from tfm_core import TransformerConfig
 from tfm_ui.lenses.model.block.chain import (
     ROUNDING,
     BlockMaps,
@@ -22,11 +21,10 @@ from tfm_ui.lenses.model.block.chain import (
     dropout_factors,
     layer_norm,
     range_of,
+    rms_norm,
     run,
 )
-from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.lenses.model.state import PREFIX
-from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
 from tfm_ui.page import controls
 from tfm_ui.pictures.canvas import Content
@@ -78,6 +76,44 @@ def moments(
     return before, after
 
 
+def steps_of_rms(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    block: str,
+    dropout: float,
+    draw: int,
+) -> tuple[Tensor, ...]:
+    """All steps of a block with an RMS norm, (token, dimension); the mean square (token, 1)."""
+    (x, output), modules = run(config, inputs, mask, block, ("residual_before", "output"))
+    dropped, total, into_norm = added(x, output, dropout_factors(output, dropout, draw), config.norm)
+    mean_square, normalised, normed = rms_norm(into_norm, modules.get_submodule(f"{block}_norm"))
+    return x, output, dropped, total, mean_square, normalised, normed
+
+
+def moments_of_rms(
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    block: str,
+    dropout: float,
+    draw: int,
+) -> tuple[Tensor, Tensor]:
+    """The mean and the mean square of each token before and after an RMS norm, (token, 2)."""
+    (x, output), modules = run(config, inputs, mask, block, ("residual_before", "output"))
+    _, _, into_norm = added(x, output, dropout_factors(output, dropout, draw), config.norm)
+    mean_square, _, normed = rms_norm(into_norm, modules.get_submodule(f"{block}_norm"))
+    before, after = around_rms_norm(into_norm.mean(-1, keepdim=True), mean_square, normed)
+    return before, after
+
+
+def around_rms_norm(mean: Tensor, mean_square: Tensor, normed: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean and the mean square of each token, (token, 2), before the norm and after it."""
+    return torch.cat([mean, mean_square], -1), torch.stack([normed.mean(-1), normed.square().mean(-1)], -1)
+
+
 def around_norm(mean: Tensor, variance: Tensor, normed: Tensor) -> tuple[Tensor, Tensor]:
     """The mean and the variance of each token, (token, 2), before the norm and after it."""
     return torch.cat([mean, variance], -1), torch.stack([normed.mean(-1), normed.var(-1, correction=0)], -1)
@@ -99,9 +135,10 @@ class Block(BlockMaps):
     def steps(self) -> dict[str, tuple[str, Tensor]]:
         """Step -> its name, numbered in the order of computing, and its numbers (token, dimension)."""
         read = "x" if self.pre_norm else "sum"
+        divided = f"{read} / √(mean square + ε)" if self.is_rms else f"({read} − mean) / √(variance + ε)"
         norm = {
-            "normalised": (f"({read} − mean) / √(variance + ε)", self.norm.normalised),
-            "normed": ("× gain + shift", self.norm.result),
+            "normalised": (divided, self.norm.normalised),
+            "normed": ("× gain" if self.is_rms else "× gain + shift", self.norm.result),
         }
         sub_layer = {
             "output": (self.called, self.output),
@@ -136,10 +173,12 @@ class Block(BlockMaps):
 
     def _about_norm(self) -> str:
         """What the norm reads, what it leaves, and whether gain and shift do anything."""
-        before = self.norm.variance[: self.read, 0].numpy()
-        after = before / (before + self.norm_module.eps)
+        before = self.norm.spread[: self.read, 0].numpy()
+        after = before / (before + self.epsilon)
         reads = "x" if self.pre_norm else "the sum"
         low, high = float(after.min()), float(after.max())
+        if self.is_rms:
+            return self._about_rms_norm(before, reads, low, high)
         variance = "variance 1" if low >= EVEN else f"a variance from {formats.number(low)} to {formats.number(high)}"
         if self.read == 1:
             mean = formats.number(self.norm.mean[0].item())
@@ -148,16 +187,41 @@ class Block(BlockMaps):
                 f"{formats.number(float(before[0]))}; the norm makes that mean 0 and "
                 f"{variance if low >= EVEN else f'variance {formats.number(low)}'}. {self._about_gain()}"
             )
-        most, least = places_of_largest(before), places_of_largest(-before)
-        spread = (
-            f"in {reads}, the variances run from {formats.number(float(before[least[0]]))} "
-            f"(“{self.names[least[0]]}”{one_of_ties(len(least))}) to {formats.number(float(before[most[0]]))} "
+        spread = f"in {reads}, the variances run from {self._from_to(before)}"
+        return f"The norm gives each token’s numbers mean 0 and {variance}; before it, {spread}. {self._about_gain()}"
+
+    def _about_rms_norm(self, before: NDArray[np.float32], reads: str, low: float, high: float) -> str:
+        """The same of an RMS norm, of the mean squares of its tokens."""
+        ends = [formats.number(low), formats.number(high)]
+        becomes = "1" if low >= EVEN else ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        if self.read == 1:
+            square = formats.number(float(before[0]))
+            return (
+                f"The norm divides the numbers of “{self.names[0]}” by the root of their mean square, {square} in "
+                f"{reads}, so that it becomes {becomes}; no mean is taken away. {self._about_gain()}"
+            )
+        return (
+            "The norm divides each token’s numbers by the root of their mean square, so that it becomes "
+            f"{becomes}; no mean is taken away. Before it, in {reads}, the mean squares run from "
+            f"{self._from_to(before)}. {self._about_gain()}"
+        )
+
+    def _from_to(self, values: NDArray[np.float32]) -> str:
+        """The least and the largest of some numbers, (token), with their tokens."""
+        most, least = places_of_largest(values), places_of_largest(-values)
+        return (
+            f"{formats.number(float(values[least[0]]))} "
+            f"(“{self.names[least[0]]}”{one_of_ties(len(least))}) to {formats.number(float(values[most[0]]))} "
             f"(“{self.names[most[0]]}”{one_of_ties(len(most))})"
         )
-        return f"The norm gives each token’s numbers mean 0 and {variance}; before it, {spread}. {self._about_gain()}"
 
     def _about_gain(self) -> str:
         gain, shift = self.gain, self.shift
+        if self.is_rms:
+            if bool((gain == 1).all()):
+                return "Gain is 1 in every dimension, as before any training, so × gain changes nothing."
+            low, high = (formats.number(float(end)) for end in gain.aminmax())
+            return f"The gain runs from {low} to {high}; no shift is added."
         if bool((gain == 1).all()) and not bool(shift.any()):
             return (
                 "Gain is 1 and shift 0 in every dimension, as before any training, so × gain + shift changes nothing."
@@ -206,23 +270,40 @@ class Block(BlockMaps):
         )
 
     def laws(self) -> dict[str, bool]:
-        """The steps give what the pass recorded, and what torch's own layer norm gives."""
+        """The steps give what the pass recorded, and what torch's own norm gives."""
         plain = Block(self.model, replace(self.state, dropout=0.0))
         recomputed = _share_off(plain.out, plain.after)
-        into, norm, eps = self.into_norm, self.norm, self.norm_module.eps
+        into, norm, eps = self.into_norm, self.norm, self.epsilon
+        steps = {
+            "computed step by step without dropout, the block writes what the pass recorded (largest difference "
+            f"{formats.tiny(recomputed)} of the largest number)": recomputed < ROUNDING
+        }
+        if self.is_rms:
+            return steps | self._laws_of_rms() | self._law_of_dropout()
         theirs = _share_off(norm.result, F.layer_norm(into, into.shape[-1:], self.gain, self.shift, eps))
         mean = float(norm.normalised.mean(-1).abs().max())
-        expected = norm.variance / (norm.variance + eps)
+        expected = norm.spread / (norm.spread + eps)
         variance = float((norm.normalised.var(-1, correction=0, keepdim=True) - expected).abs().max())
-        return {
-            "computed step by step without dropout, the block writes what the pass recorded (largest difference "
-            f"{formats.tiny(recomputed)} of the largest number)": recomputed < ROUNDING,
+        theirs_and_moments = {
             f"torch’s F.layer_norm gives the same as the steps (largest difference {formats.tiny(theirs)} of the "
             "largest number)": theirs < ROUNDING,
             f"before gain and shift each token has mean 0 (largest error {formats.tiny(mean)}) and variance "
             f"v / (v + ε), where v was its variance (largest error {formats.tiny(variance)})": max(mean, variance)
             < ROUNDING,
-        } | self._law_of_dropout()
+        }
+        return steps | theirs_and_moments | self._law_of_dropout()
+
+    def _laws_of_rms(self) -> dict[str, bool]:
+        into, norm, eps = self.into_norm, self.norm, self.epsilon
+        theirs = _share_off(norm.result, F.rms_norm(into, into.shape[-1:], self.gain, eps))
+        expected = norm.spread / (norm.spread + eps)
+        square = float((norm.normalised.square().mean(-1, keepdim=True) - expected).abs().max())
+        return {
+            f"torch’s F.rms_norm gives the same as the steps (largest difference {formats.tiny(theirs)} of the "
+            "largest number)": theirs < ROUNDING,
+            "before the gain each token has the mean square m / (m + ε), where m was its mean square (largest error "
+            f"{formats.tiny(square)})": square < ROUNDING,
+        }
 
     def _law_of_dropout(self) -> dict[str, bool]:
         if not self.state.dropout:
@@ -248,49 +329,61 @@ class Block(BlockMaps):
 
     def recipe(self) -> str:
         """A script that leaves each step by its name."""
-        return script(steps, **self.header)
+        return script(steps_of_rms if self.is_rms else steps, **self.header)
 
 
 class BlockMoments(BlockPanel):
-    """The mean and the variance of each token's numbers, before and after the norm."""
+    """The mean and the variance of each token's numbers, or in RMS norms the mean square, before and after the norm."""
 
-    title = "Mean and variance"
-    how_to_read = "Of the numbers of each token’s vector, before the norm and after gain and shift."
-    sources = (layer_norm, nn.LayerNorm.forward)
     canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return f"Mean and {self.spread_called}"
+
+    @property
+    def how_to_read(self) -> str:
+        return f"Of the numbers of each token’s vector, before the norm and after {self.gain_called}."
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        return (self.norm_function, self.norm_program)
 
     @cached_property
     def columns(self) -> dict[str, NDArray[np.float32]]:
         """Name -> a number per token, without padding."""
-        before, after = around_norm(self.norm.mean, self.norm.variance, self.norm.result)
+        around = around_rms_norm if self.is_rms else around_norm
+        before, after = around(self.norm.mean, self.norm.spread, self.norm.result)
         return {
             f"{what} {when} the norm": values[: self.read, i].numpy()
             for when, values in (("before", before), ("after", after))
-            for i, what in enumerate(("mean", "variance"))
+            for i, what in enumerate(("mean", self.spread_called))
         }
 
     def sentence(self) -> str:
         """The ranges of mean and variance before and after the norm."""
         ranges = {name: range_of(values) for name, values in self.columns.items()}
         single = self.read == 1
-        mean, variance, are = ("mean", "variance", "is") if single else ("means", "variances", "are")
+        called = self.spread_called
+        mean, spread, are = ("mean", called, "is") if single else ("means", f"{called}s", "are")
         before, after = (
             f"the {mean} of the {'token' if single else 'tokens'} {are} {ranges[f'mean {when} the norm']} and the "
-            f"{variance} {ranges[f'variance {when} the norm']}"
+            f"{spread} {ranges[f'{called} {when} the norm']}"
             for when in ("before", "after")
         )
-        return f"Before the norm {before}; after the norm, with gain and shift, {after}."
+        return f"Before the norm {before}; after the norm, with {self.gain_called}, {after}."
 
     def laws(self) -> dict[str, bool]:
-        """Mean and variance are those of NumPy, in float64."""
+        """Mean and variance, or mean square, are those of NumPy, in float64."""
         values = self.into_norm[: self.read].double().numpy()
-        size = float(np.abs(values).max()) or 1.0
+        size, called = float(np.abs(values).max()) or 1.0, self.spread_called
+        spreads = (values**2).mean(-1) if self.is_rms else values.var(-1)
         mean = float(np.abs(values.mean(-1) - self.columns["mean before the norm"]).max()) / size
-        variance = float(np.abs(values.var(-1) - self.columns["variance before the norm"]).max()) / size**2
+        spread = float(np.abs(spreads - self.columns[f"{called} before the norm"]).max()) / size**2
         return {
-            "mean and variance are NumPy’s, computed in float64 (largest differences "
-            f"{formats.tiny(mean)} and {formats.tiny(variance)}, beside the largest number and its square)": max(
-                mean, variance
+            f"mean and {called} are NumPy’s, computed in float64 (largest differences "
+            f"{formats.tiny(mean)} and {formats.tiny(spread)}, beside the largest number and its square)": max(
+                mean, spread
             )
             < ROUNDING
         }
@@ -303,154 +396,15 @@ class BlockMoments(BlockPanel):
         """Mean and variance of each token, before and after the norm."""
         ends = {
             what: (self.columns[f"{what} before the norm"], self.columns[f"{what} after the norm"])
-            for what in ("mean", "variance")
+            for what in ("mean", self.spread_called)
         }
         return self.before_and_after("norm", ends, reach=(0,))
 
     def recipe(self) -> str:
         """A script that leaves `before` and `after`, mean and variance of each token."""
-        return script(moments, **self.header)
+        return script(moments_of_rms if self.is_rms else moments, **self.header)
 
 
 def _share_off(ours: Tensor, theirs: Tensor) -> float:
     """The largest difference, as a share of the largest number."""
     return float((ours - theirs).abs().max() / theirs.abs().max().clamp_min(torch.finfo(torch.float32).tiny))
-
-
-def both_norms(
-    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, block: str
-) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
-    """The block in evaluation mode under both norms, the weights the same: norm -> (token, dimension)."""
-    x, total, out = {}, {}, {}
-    for norm in ("pre", "post"):
-        recorded, _ = run(
-            replace(config, norm=norm), inputs, mask, block, ("residual_before", "output", "residual_after")
-        )
-        x[norm], out[norm] = recorded[0], recorded[2]
-        total[norm] = recorded[0] + recorded[1]
-    return x, total, out
-
-
-class BlockBoth(BlockMaps):
-    """The block under both norms, in evaluation mode."""
-
-    title = "Pre-norm and post-norm, the same weights"
-    how_to_read = (
-        "f is the sub-layer. The first map leaves the block in pre-norm, the third in post-norm. Without dropout."
-    )
-
-    @property
-    def sources(self) -> Sequence[Source]:
-        return (*super().sources, fill_parameters)
-
-    @cached_property
-    def under(self) -> dict[str, BlockPanel]:
-        """Norm -> the block under it."""
-        state = replace(self.state, dropout=0.0)
-        return {norm: Block(self.model.varied(norm=norm), state) for norm in NORMS}
-
-    @property
-    def tables(self) -> dict[str, Tensor]:
-        """Name -> (token, dimension): the sum under both norms, and what post-norm makes of it."""
-        pre, post = self.under["pre"], self.under["post"]
-        return {
-            "pre-norm: x + f(norm(x))": pre.total,
-            "post-norm: x + f(x)": post.total,
-            "post-norm: norm(x + f(x))": post.norm.result,
-        }
-
-    @cached_property
-    def lengths(self) -> dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Norm -> (token), the lengths of the vectors that flow into the block and out of it, without padding."""
-        return {norm: (block.lengths_of(block.x), block.lengths_of(block.out)) for norm, block in self.under.items()}
-
-    def sentence(self) -> str:
-        """The mean lengths before and after the block, under both norms."""
-        means = {norm: [formats.number(float(end.mean())) for end in ends] for norm, ends in self.lengths.items()}
-        goes = formats.listed([f"from {means[norm][0]} to {means[norm][1]} under {norm}-norm" for norm in NORMS])
-        mean = "mean length" if self.read > 1 else "length"
-        return f"In {self.where}, the {mean} of a token’s vector goes {goes}. {self._about_ends()}{self._about_start()}"
-
-    def _about_ends(self) -> str:
-        if self.read == 1:
-            return ""
-        spread = {norm: formats.number(float(np.ptp(after))) for norm, (_, after) in self.lengths.items()}
-        return (
-            f"The longest and the shortest vector that leave the block differ by {spread['pre']} under pre-norm and by "
-            f"{spread['post']} under post-norm. "
-        )
-
-    def _about_start(self) -> str:
-        """Whether both models read the same x here."""
-        if torch.equal(self.under["pre"].x, self.under["post"].x):
-            return "Both read the same x here: no norm stands before it in either model."
-        return "They read different x here, as the blocks before it had other norms, too."
-
-    def laws(self) -> dict[str, bool]:
-        """The two models share their weights; each chain is what its own pass recorded."""
-        ours, theirs = (dict(transformer(self.under[norm].config).named_parameters()) for norm in NORMS)
-        names = ours.keys() & theirs.keys()
-        alike = sum(torch.equal(ours[name], theirs[name]) for name in names)
-        alone = sorted(ours.keys() ^ theirs.keys())
-        last = f"; {formats.plural(len(alone), 'tensor')} of a final norm stand in pre-norm alone" if alone else ""
-        off = {norm: float((block.out - block.after).abs().max()) for norm, block in self.under.items()}
-        size = {norm: max(1.0, float(block.after.abs().max())) for norm, block in self.under.items()}
-        return {
-            f"{alike} of {len(names)} weight tensors are the same under both norms, bit for bit{last}": alike
-            == len(names)
-            and all("final_norm" in name for name in alone),
-            "the steps give what each model’s pass recorded after the block (largest difference "
-            f"{formats.tiny(max(off.values()))})": all(off[norm] < ROUNDING * size[norm] for norm in off),
-        }
-
-    def recipe(self) -> str:
-        """A script that leaves `x`, `total` and `out`: norm -> (token, dimension)."""
-        return script(both_norms, **in_script(self.model, self.config), block=self.site)
-
-
-class BlockLengths(BlockBoth):
-    """How long each token's vector is before and after the block, under both norms."""
-
-    title = "Length of each vector"
-    how_to_read = "The length ‖x‖ of each token’s vector before the block and after it, under both norms."
-    sources = (added, TransformerLayer._add, nn.LayerNorm.forward)
-    shape = ""
-    canvas = CHART
-
-    def sentence(self) -> str:
-        """How far the lengths after the block lie apart."""
-        longer = []
-        for norm, (before, after) in self.lengths.items():
-            vectors = formats.plural(len(after), "vector")
-            are = "is" if len(after) == 1 else "are"
-            longer.append(f"under {norm}-norm {int((after > before).sum())} of {vectors} {are} longer than before")
-        root, width = formats.number(float(np.sqrt(self.model.d_model))), self.model.d_model
-        return (
-            f"Behind this block {formats.listed(longer)}. With a gain of 1 and a shift of 0, a norm of {width} numbers "
-            f"leaves vectors of length √{width} = {root} or, through ε, less."
-        )
-
-    def laws(self) -> dict[str, bool]:
-        """Whether no vector leaves post-norm longer than the root of d_model, where all gains are 1 and shifts 0."""
-        post = self.under["post"]
-        if not bool((post.gain == 1).all()) or bool(post.shift.any()):
-            return {}
-        most = float(self.lengths["post"][1].max()) / float(np.sqrt(self.model.d_model))
-        return {f"no vector leaves post-norm longer than √d_model (the longest: {most:.6f} of it)": most < 1 + ROUNDING}
-
-    def table(self) -> pd.DataFrame:
-        """A row per token."""
-        return self.by_token(
-            {
-                f"{norm}-norm, {when}": values
-                for norm in NORMS
-                for when, values in zip(("before", "after"), self.lengths[norm], strict=True)
-            }
-        )
-
-    def picture(self) -> Content:
-        """How long the vectors are before and after the block, under both norms."""
-        highest = max(float(np.max(end)) for ends in self.lengths.values() for end in ends)
-        return self.before_and_after(
-            "block", {f"length, {norm}-norm": self.lengths[norm] for norm in NORMS}, reach=(0, highest)
-        )

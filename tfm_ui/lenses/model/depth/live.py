@@ -7,13 +7,12 @@ from threading import Lock
 
 import pandas as pd
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig, TransformerLayer, recording
 from tfm_core.study.depth import mean_cosine
 from tfm_ui.lenses.model import machine
-from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, prefix
+from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, modules_of, prefix
 from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import passes
@@ -55,7 +54,7 @@ def residual_stream(
     """What `stream_of` gives, for one pass."""
     wanted = [f"{name}.{site}" for name in sub_layers for site in sites.values()]
     with torch.no_grad(), recording(wanted) as trace:
-        Transformer(config).eval()(*inputs, mask=mask)
+        Transformer(config).eval().states(*inputs, mask=mask)
     stream = stream_of(trace, sites, sub_layers, read)
     return stream
 
@@ -77,7 +76,7 @@ def dropped(
     mask = None if mask is None else mask[:read, :read]
     model = Transformer(replace(config, dropout=rate)).eval()
     with torch.no_grad(), recording(sites) as trace:
-        model(*inputs, mask=mask)
+        model.states(*inputs, mask=mask)
     calm = {site: weights[0] for site, weights in trace.items()}
     each: dict[str, list[Tensor]] = {site: [] for site in calm}
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -85,7 +84,7 @@ def dropped(
         for draw in range(draws):
             torch.default_generator.manual_seed(draw)  # of the processor alone, which is quick
             with recording(sites) as trace:
-                model(*inputs, mask=mask)
+                model.states(*inputs, mask=mask)
             for site, weights in trace.items():
                 each[site].append(weights[0])
     trained = {site: torch.stack(weights) for site, weights in each.items()}
@@ -107,6 +106,13 @@ def needs_of_stream(model: ModelState, _: ModelLensState) -> int:
     """A pass, and what stands before and after each sub-layer and what it adds, which is kept."""
     sub_layers = (5 if model.is_encoder_decoder else 2) * model.num_layers
     return passes.needs(model) + NUMBER * 3 * sub_layers * model.longest * model.d_model
+
+
+def needs_of_draws(model: ModelState, _: ModelLensState) -> int:
+    """A pass, and the weights of all heads, which are kept of each draw, and of evaluation mode."""
+    tokens = min(READ, model.longest)
+    attentions = (3 if model.is_encoder_decoder else 1) * model.num_layers
+    return passes.needs(model) + NUMBER * 2 * (DRAWS + 2) * attentions * model.num_heads * tokens**2
 
 
 class StreamLengths(LayerPanel):
@@ -189,10 +195,12 @@ class StreamLengths(LayerPanel):
     def laws(self) -> dict[str, bool]:
         """Whether the sum is what comes out in pre-norm, and the normalised sum in post-norm."""
         worst = 0.0
-        for ends in self.ends.values():
+        modules = modules_of(passes.transformer(self.config))
+        for name, ends in self.ends.items():
             total = ends["before"] + ends["adds"]
             if self.config.norm == "post":
-                total = F.layer_norm(total, total.shape[-1:])
+                with torch.no_grad():
+                    total = modules.get_submodule(f"{name}_norm")(total)
             worst = max(worst, float((total - ends["after"]).abs().max()))
         what = "what was there + what is added" if self.config.norm == "pre" else "the norm of the sum"
         return {f"after each sub-layer the stream is {what} (largest error {formats.tiny(worst)})": worst < 1e-3}
@@ -230,6 +238,7 @@ class TrainingMode(SubLayerPanel):
     sub_layer = "self_attention"
     sources = (dropped, TransformerLayer._drop, Transformer.forward)
     canvas = CHART
+    needs = needs_of_draws
     slow = True  # a pass for each draw
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tfm_core import (
     DepthSignal,
@@ -41,6 +41,12 @@ WHAT = {"forward": "length ‖x‖", "backward": "gradient of the vectors", "sim
 OF_PARAMETERS = "gradient of the parameters"
 
 
+def rows_in_float64(embedding: nn.Embedding, ids: Sequence[int]) -> nn.Embedding:
+    """The rows of these ids, in their order: of a large vocabulary, all others would take memory for nothing."""
+    rows = embedding.weight[list(ids)].detach().double()
+    return nn.Embedding(len(ids), rows.shape[1], _weight=rows)
+
+
 def wired(
     *, config: TransformerConfig, ids: Sequence[int], causal: bool
 ) -> tuple[Mapping[str, DepthSignal], Mapping[str, Tensor]]:
@@ -50,8 +56,10 @@ def wired(
     stack = Transformer(config).eval().stack
     layers = [layer for layer in stack.layers if isinstance(layer, TransformerLayer)]
     positional = stack.positional.double()
-    stack.embedding.double()
-    x = stack.place(stack.embed(torch.tensor([ids]))).detach()
+    stack.embedding = rows_in_float64(stack.embedding, ids)
+    for part in filter(None, (stack.token_types, stack.embedding_norm)):
+        part.double()
+    x = stack.place(stack.embed(torch.arange(len(ids))[None])).detach()
     mask = causal_mask(x.shape[1]) if causal else None
     signals = signals_by_depth(layers, x, mask=mask, positional=positional)
     norms = ["pre-norm", "post-norm"]
@@ -144,8 +152,9 @@ class Wirings(ModelPanel):
             }
             for measure in WHAT
         }
-        for wiring, lengths in means["forward"].items():  # vectors of zeros have no direction
-            means["similarity"][wiring] = np.where(lengths > 0, means["similarity"][wiring], np.nan)
+        for wiring, lengths in means["forward"].items():  # vectors of zeros have no direction, nor such as overflow
+            has_direction = (lengths > 0) & np.isfinite(lengths)
+            means["similarity"][wiring] = np.where(has_direction, means["similarity"][wiring], np.nan)
         return means
 
     @property

@@ -28,13 +28,15 @@ LLAMA = (
     "These are the numbers of LLaMA 7B (Touvron et al. 2023), which has 6,738,415,616 parameters: its feed-forward "
     "network is gated, its output has a matrix of its own, and it has no biases."
 )
-ENDS = ("embedding", "logits", "head")
+ENDS = ("embedding", "transform", "logits", "head")
 INSIDE = {"rotate": "turns Q, K", "bias_at": "adds a bias"}  # how a scheme enters the attention
 TITLES = {
-    "embedding": "Embedding × √d",
+    "token_types": "+ token types",
     "cross_attention": "Cross-attention",
     "feed_forward": "Feed-forward",
     "sum": "+ residual",
+    "transform": "Transform",
+    "pooler": "Pooler",
     "logits": "Logits",
     "head": "Mean, classes",
 }
@@ -89,11 +91,14 @@ def _own(config: TransformerConfig, state: ModelLensState) -> tuple[TransformerC
     width, asked = state.own_d_model, state.own_heads
     heads = max(number for number in range(1, min(asked, width) + 1) if width % number == 0)
     note = "" if heads == asked else f"{asked} heads do not divide d_model {width}: {heads} are counted. "
+    if config.num_kv_heads:
+        note += "Each head is counted with keys and values of its own. "
     made = replace(
         config,
         vocab_size=state.own_words,
         d_model=width,
         num_heads=heads,
+        num_kv_heads=0,
         num_layers=state.own_layers,
         d_ff=state.own_d_ff,
         max_len=max(state.own_tokens, config.max_len),
@@ -128,8 +133,14 @@ def counts_and_costs(
 
 
 def added_up(trace: Mapping[str, Tensor], sites: Sequence[str]) -> Tensor:
-    """The sum of what was recorded at these sites, (token, dimension)."""
-    return torch.stack([trace[site][0] for site in sites]).sum(0)
+    """The sum of what was recorded at these sites, (token, dimension); what is pooled is of one token."""
+    return torch.stack([_of_text(trace, site) for site in sites]).sum(0)
+
+
+def _of_text(trace: Mapping[str, Tensor], site: str) -> Tensor:
+    """What was recorded at a site, without its batch axis, which positions lack; of what is pooled, one row."""
+    recorded = trace[site]
+    return recorded if recorded.dim() == 2 else recorded[0]
 
 
 def written(terms: tuple[Term, ...]) -> tuple[str, str]:
@@ -247,6 +258,9 @@ class DiagramPanel(LayerPanel):
         """The shape of what flows out of a block of a stack, in symbols and numbers, and in numbers alone."""
         if block.kind == "head":
             return f"(C) = ({self.chosen.classes})", str(self.chosen.classes)
+        if block.kind == "pooler":
+            pooled = formats.count(self.config.d_model)
+            return f"(d) = ({pooled})", pooled
         symbol, width = ("V", self.config.vocab_size) if block.kind == "logits" else ("d", self.config.d_model)
         n, size = formats.count(self.chosen.lengths[stack]), formats.count(width)
         return f"(n, {symbol}) = ({n}, {size})", f"{n} × {size}"
@@ -254,9 +268,16 @@ class DiagramPanel(LayerPanel):
     def name_of(self, block: Block, stack: str) -> tuple[str, str]:
         """What stands in the box of a block, and what enters it from outside."""
         config = self.config
+        norm = "Layer norm" if config.normalization == "layer" else "RMSNorm"
         if block.name.endswith("final_norm"):
-            return "Final norm", ""
+            return "Final norm" if config.normalization == "layer" else f"Final {norm}", ""
+        if block.name.endswith("embedding_norm"):
+            return "Embedding norm" if config.normalization == "layer" else f"Embedding {norm}", ""
         match block.kind:
+            case "embedding":
+                return "Embedding × √d" if config.scale_embeddings else "Embedding", ""
+            case "norm":
+                return norm, ""
             case "position":
                 return f"+ {config.positional} positions", ""
             case "feed_forward":
@@ -266,7 +287,33 @@ class DiagramPanel(LayerPanel):
                 text = f"masked {text}" if self.masks(stack) else text
                 ways = [INSIDE[way] for way in POSITIONAL[config.positional].enters() if way in INSIDE]
                 return text[0].upper() + text[1:], f"{config.positional} {' and '.join(ways)}" if ways else ""
-        return TITLES.get(block.kind, "Layer norm"), ""
+        return TITLES[block.kind], ""
+
+    @property
+    def heads(self) -> str:
+        """How many heads there are, and how many of keys and values, where heads share these."""
+        heads = formats.plural(self.config.num_heads, "head")
+        if self.config.kv_heads == self.config.num_heads:
+            return heads
+        return f"{heads}, {formats.plural(self.config.kv_heads, 'key-value head')}"
+
+    def shared_in_words(self) -> str:
+        """Which heads share keys and values, in a sentence with a space behind it; "" where none do."""
+        heads, shared = self.config.num_heads, self.config.kv_heads
+        if shared == heads:
+            return ""
+        if shared == 1:
+            return f"All {heads} heads share one key-value head. "
+        each = heads // shared
+        return (
+            f"{heads} heads share {shared} key-value heads: heads 1 to {each} the first, heads {each + 1} to "
+            f"{2 * each} the second{', and so on' if shared > 2 else ''}. "
+        )
+
+    @property
+    def has_output(self) -> bool:
+        """Whether there are logits, or a classifier's head."""
+        return any(item.block.kind in ("logits", "head") for item in self.items)
 
     def what_it_is(self) -> str:
         """Whether the model is live."""
@@ -283,9 +330,10 @@ class DiagramPanel(LayerPanel):
     @property
     def stream(self) -> list[Block]:
         """The blocks after which the residual stream is another: in post-norm the norms write it, too."""
-        kinds = ("embedding", "position", "sum", *(["norm"] if self.config.norm == "post" else []))
+        kinds = ("embedding", "token_types", "position", "sum", *(["norm"] if self.config.norm == "post" else []))
+        norms = "final_norm", "embedding_norm"
         blocks = [item.block for item in self.counts[self.stack]]
-        return [block for block in blocks if block.kind in kinds or block.name.endswith("final_norm")]
+        return [block for block in blocks if block.kind in kinds or block.name.endswith(norms)]
 
     @cached_property
     def recorded(self) -> Mapping[str, Tensor]:

@@ -136,7 +136,7 @@ class Diagram(DiagramPanel):
         kind = config.architecture if len(self.counts) > 1 else self.called(config.architecture)
         layers = "+".join([str(config.num_layers)] * len(self.counts))
         deep = f"{layers} {'layer' if layers == '1' else 'layers'}"
-        sizes = f"d_model {formats.count(config.d_model)}, {formats.plural(config.num_heads, 'head')}, {deep}"
+        sizes = f"d_model {formats.count(config.d_model)}, {self.heads}, {deep}"
         words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.plural(config.vocab_size, 'token id')}"
         return f"{kind}, {config.norm}-norm, {sizes}, {words}"
 
@@ -150,13 +150,15 @@ class Diagram(DiagramPanel):
         """How many parameters there are, where most of them are, which part computes most, and what is live."""
         kinds = {"attention": ("self_attention", "cross_attention"), "feed-forward": ("feed_forward",)}
         kinds |= {"logits": ("logits",)} if not self.chosen.classes else {"the head": ("head",)}
+        kinds |= {"the pooler": ("pooler",), "the transform": ("transform",)}
         times = {name: self.time_of(*each) for name, each in kinds.items()}
         most = places_of_largest(np.array(list(times.values()), float))
         share = times[list(times)[most[0]]] / sum(times.values())
+        ends = "neither in the embedding nor in the output" if self.has_output else "not in the embedding"
         return (
-            f"{formats.count(self.parameters)} parameters; {formats.count(self.without_ends)} of them are neither in "
-            f"the embedding nor in the output. {formats.percent(share)} of the multiply-adds are in "
-            f"{list(times)[most[0]]}{one_of_ties(len(most))}. {self.what_it_is()}"
+            f"{formats.count(self.parameters)} parameters; {formats.count(self.without_ends)} of them are {ends}. "
+            f"{formats.percent(share)} of the multiply-adds are in {list(times)[most[0]]}{one_of_ties(len(most))}. "
+            f"{self.shared_in_words()}{self.what_it_is()}"
         )
 
     def laws(self) -> dict[str, bool]:
@@ -180,7 +182,7 @@ class Diagram(DiagramPanel):
         """What diagram.js draws. Of a live model, a last column follows one token through the stack looked at."""
         stacks: list[dict[str, Any]] = [
             {
-                "title": f"{self.called(stack).capitalize()}, {self.config.norm}-norm",
+                "title": f"{self.called(stack).capitalize()}, {self.config.norm}-norm{self._sharing()}",
                 "rows": [asdict(row) for row in self.rows_of(stack)],
             }
             for stack in self.counts
@@ -193,6 +195,10 @@ class Diagram(DiagramPanel):
             for row in (row for stack in stacks for row in stack["rows"]):
                 row["cells"] += [("", "")] * (len(COLUMNS) - len(row["cells"])) + [cells.get(row["name"], ("", ""))]
         return {"stacks": stacks, "columns": columns}, np.zeros(0, np.float32)
+
+    def _sharing(self) -> str:
+        """How many heads share keys and values, behind a stack's name; "" where none do."""
+        return f", {self.heads}" if self.config.kv_heads < self.config.num_heads else ""
 
     def rows_of(self, stack: str) -> list[DiagramRow]:
         """The rows of one stack. One layer is drawn in full; the others are folded, or a line each."""

@@ -24,6 +24,8 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
+MARKED = 12  # layers that all have their marks in the chart; of more, every fifth
+
 
 def way_of_token(
     *,
@@ -51,7 +53,7 @@ def along(
     """A token's vector at each place, float64 (place, d_model); and the logits that a model reads out of the last."""
     vectors = torch.stack([added_up(trace, sites)[token] for sites in places])
     with torch.no_grad():
-        logits = reads_out.unembedding(vectors[-1]) if reads_out else None
+        logits = reads_out.logits(vectors[-1]) if reads_out else None
     return vectors.double(), logits
 
 
@@ -191,7 +193,9 @@ class Path(DiagramPanel):
         lengths = self.lengths.tolist()
         says = [f"{formats.number(length)}, after “{name}”" for length, name in zip(lengths, self.places, strict=True)]
         line = Line("length", list(range(len(lengths))), lengths, "query", says=says)
-        marks = {f"layer {layer}": at for layer, at in sorted(firsts.items(), key=lambda item: item[1])}
+        each = 1 if self.config.num_layers <= MARKED else 5
+        ordered = sorted(firsts.items(), key=lambda item: item[1])
+        marks = {f"layer {layer}": at for layer, at in ordered if (int(layer) - 1) % each == 0}
         chart = Chart("block, from the embedding (0) on", "length ‖x‖", [line], reach=(0,), marks=marks)
         return lines.content([chart])
 
@@ -210,7 +214,8 @@ def name_of(block: Block) -> str:
     """The block in words, with its layer: a sum is named after its sub-layer."""
     last = block.name.split(".")[-1]
     if block.kind == "norm":
-        text = "final norm" if last == "final_norm" else "norm"
+        text = last.replace("_", " ") if block.layer is None else "norm"
     else:
-        text = "positions" if block.kind == "position" else last.removesuffix("_sum").replace("_", "-")
+        outside = {"position": "positions", "token_types": "token types"}
+        text = outside.get(block.kind, last.removesuffix("_sum").replace("_", "-"))
     return text if block.layer is None else f"{text} {block.layer + 1}"

@@ -23,9 +23,14 @@ def where_parameters_are(model: ModelState, state: ModelLensState) -> str:
         "the feed-forward networks": diagram.parameters_of(*NETWORK),
         "embedding and output": diagram.parameters - diagram.without_ends,
     }
+    if not diagram.has_output:
+        parts["the embedding"] = parts.pop("embedding and output")
     rest = diagram.parameters - sum(parts.values())
     numbers = [f"{formats.count(number)} in {name}" for name, number in parts.items()]
-    return f"{formats.listed(numbers)}; norms and positions have the other {formats.count(rest)}."
+    kinds = {item.block.kind for item in diagram.items}
+    others = [name for kind, name in {"token_types": "token types", "pooler": "the pooler"}.items() if kind in kinds]
+    of_rest = formats.listed(["norms", "positions", *others])
+    return f"{formats.listed(numbers)}; {of_rest} have the other {formats.count(rest)}."
 
 
 def share_of_attention(model: ModelState, state: ModelLensState) -> float:
@@ -83,7 +88,7 @@ def layer_and_word(model: ModelState, state: ModelLensState) -> str:
         of = f" of the {stack}" if len(diagram.counts) > 1 else ""
         adds = "as many" if first == last else f"{formats.count(last)}, as all share a table that counts in the first"
         layers.append(f"Layer 1{of} has {formats.plural(first, 'parameter')}, and one more layer adds {adds}.")
-    tied = diagram.config.tie_embeddings or diagram.chosen.classes
+    tied = diagram.config.tie_embeddings or diagram.chosen.classes or not diagram.has_output
     width = diagram.config.d_model * (1 if tied else 2)
     matrices = "one matrix" if tied else "two matrices"
     return f"{' '.join(layers)} A token id is a row of {matrices}: {formats.count(width)} more."
@@ -92,6 +97,8 @@ def layer_and_word(model: ModelState, state: ModelLensState) -> str:
 def the_end(model: ModelState, state: ModelLensState) -> str:
     """What stands at the end: a head, or the logits."""
     diagram = Diagram(model, state)
+    if not diagram.has_output:
+        return "Nothing stands at the end that says something of tokens: what comes out are the last hidden states."
     end = diagram.items[-1].block
     size = diagram.chosen.classes or diagram.config.vocab_size
     share = formats.percent(end.parameters / diagram.parameters)

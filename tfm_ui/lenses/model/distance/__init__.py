@@ -5,6 +5,7 @@ from tfm_ui.lenses.model.distance.questions import QUESTIONS
 from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.lens import View
+from tfm_ui.pictures.panel import Block, Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -21,10 +22,24 @@ def _running(model: ModelState, state: ModelLensState) -> str:
     return f"Running five networks forward and back, {formats.plural(draws, 'draw')} of weights" if slow else ""
 
 
+def _narrower(model: ModelState, state: ModelLensState) -> list[Block]:
+    """A note that the networks are narrower than the sidebar's model, where they are."""
+    config = Distance(model, state).config
+    if config.d_model == model.d_model:
+        return []
+    sizes = f"d_model {formats.count(config.d_model)} and d_ff {formats.count(config.feed_forward_dim)}"
+    return [
+        Note(
+            f"Five networks as wide as this model’s d_model of {formats.count(model.d_model)} would take minutes. Here "
+            f"the transformer has {sizes}, in as many layers and heads, and the others about as many parameters."
+        )
+    ]
+
+
 VIEW = View(
     title="Distance",
     reads_instead=lambda model, state: "No text is read here: all networks read the same vectors, drawn at random.",
-    shows=[Distance, DistancePaths],
+    shows=[Distance, _narrower, DistancePaths],
     controls=("reach_length", "reach_kernel", "reach_start"),
     more=("reach_seeds", "attention"),
     line="line_model_distance",

@@ -39,7 +39,7 @@ NEAR = 1e-12  # rounding in float64
 
 def small_of(config: TransformerConfig) -> TransformerConfig:
     """The same kind of transformer, narrow."""
-    return replace(config, d_model=8, num_heads=2, d_ff=8)
+    return replace(config, d_model=8, num_heads=2, num_kv_heads=min(1, config.num_kv_heads), d_ff=8)
 
 
 def convolved(x: Tensor, layers: int, kernel: int, *, dilated: bool) -> Tensor:

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from tfm_ui.jobs.networks import NAMES, RECURRENT
-from tfm_ui.lenses.model.distance.reach import Distance, factor
+from tfm_ui.lenses.model.distance.reach import WRITTEN_OUT, Distance, factor
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
@@ -27,7 +27,7 @@ def _arriving(distance: Distance, name: str) -> str:
     fall = distance.fall(name)
     if fall == math.inf:
         return "nothing"
-    return formats.weight(1 / fall) if fall < 100 else formats.tiny(1 / fall)
+    return formats.weight(1 / fall) if 1 / WRITTEN_OUT < fall < 100 else formats.tiny(1 / fall)
 
 
 def how_far_convolution_sees(model: ModelState, state: ModelLensState) -> str:

@@ -39,6 +39,7 @@ SECONDS = 4.0  # that all draws may take together; one is always made
 # What a draw takes on one core of the machine that this was written on, for each parameter of the transformer: to make
 # five networks, and for each token to run them forward and back.
 TO_MAKE, PER_TOKEN = 5.5e-8, 1.6e-9
+MOST = 12_000_000  # parameters of a network of a pretrained model's kind; larger ones would take minutes, and 2 GB
 ALIKE = 0.05  # counts of parameters that are closer are called about equal
 COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), strict=True))
 
@@ -46,6 +47,25 @@ COLOURS = dict(zip(NAMES, ("ink", "head 1", "head 2", "head 3", "head 4"), stric
 def takes_long(config: TransformerConfig, *, causal: bool) -> bool:
     """Whether five networks of this size are computed after others."""
     return parameters_of(config, causal=causal) > LARGE
+
+
+def transformer_of(model: ModelState, state: ModelLensState) -> TransformerConfig:
+    """The transformer that is compared: without embedding and output, with random weights; of a large pretrained model
+    one of its kind that is narrower, in as many layers and heads.
+    """
+    config = replace(drawn_config_of(model, state), head="logits", pooler=False, num_token_types=0)
+    if not model.pretrained:
+        return config
+
+    def narrowed(head_dim: int) -> TransformerConfig:
+        width = config.num_heads * head_dim
+        return replace(config, d_model=width, d_ff=round(config.feed_forward_dim * width / config.d_model))
+
+    def fits(head_dim: int) -> bool:
+        return parameters_of(narrowed(head_dim), causal=model.masks_the_future) <= MOST
+
+    # Heads stay of an even width, which RoPE needs.
+    return config if fits(config.head_dim) else narrowed(max(filter(fits, range(2, config.head_dim, 2)), default=2))
 
 
 Lengths = Mapping[str, Tensor]  # network -> lengths of gradients, (draw, distance)
@@ -119,7 +139,7 @@ def needs_of_networks(model: ModelState, state: ModelLensState) -> int:
     it remembers for the gradient of a few tokens; one network after the other, or several small ones at once, beside
     the model of the page.
     """
-    config, double = drawn_config_of(model, state), 2 * NUMBER
+    config, double = transformer_of(model, state), 2 * NUMBER
     count = parameters_of(config, causal=model.masks_the_future)
     of_network = max(2 * double * count, double * count + 2 * double * remembered(config, state.reach_length))
     [(_, at_once), *_] = in_parts(config, state.reach_length, state.reach_seeds, causal=model.masks_the_future)
@@ -134,7 +154,7 @@ class FiveNetworks(ModelPanel):
     @cached_property
     def config(self) -> TransformerConfig:
         """The transformer of the first draw; each further draw has the next seed."""
-        return drawn_config_of(self.model, self.state)
+        return transformer_of(self.model, self.state)
 
     @property
     def causal(self) -> bool:

@@ -71,10 +71,14 @@ def alone(
 ) -> tuple[Tensor, Mapping[str, Tensor]]:
     """An attention with the weights of the one at a site, run by itself on x: its output, and what is wanted of it."""
     modules = modules_of(model)
-    positional = modules.get_submodule(site.rpartition("layers.")[0] + "positional")
+    positional, at_site = (
+        modules.get_submodule(site.rpartition("layers.")[0] + "positional"),
+        modules.get_submodule(site),
+    )
+    assert isinstance(at_site, MultiHeadAttention)
     with torch.device("meta"):
-        other = ATTENTION[attention](model.config.d_model, model.config.num_heads).eval()
-    other.load_state_dict(modules.get_submodule(site).state_dict(), assign=True)
+        other = ATTENTION[attention](**at_site.shape).eval()
+    other.load_state_dict(at_site.state_dict(), assign=True)
     other.prefix = f"{site}."
     with torch.no_grad(), recording([f"{site}.{name}" for name in wanted]) as inside:
         output = other(x, mask=mask, positional=positional)
@@ -145,7 +149,8 @@ def variants(
 
 @cached()
 def logits_off(model: ModelState, config: TransformerConfig, names: tuple[str, ...]) -> dict[str, float]:
-    """Attention -> the largest difference of the logits from those with full attention; the same weights.
+    """Attention -> the largest difference of the logits from those with full attention; the same weights. Of a model
+    without logits, that of its last hidden states.
 
     It takes a pass for each, so only those ask who show it.
     """
@@ -215,8 +220,19 @@ class Efficient(SubLayerPanel):
     def how_to_read(self) -> str:
         return (
             f"The weights of head {self.head} in {self.where}, each attention on the same input. "
-            "Hatched: hidden. Linear: the matrix that it implies and never writes."
+            f"Hatched: hidden. Linear: the matrix that it implies and never writes.{self.shared_with}"
         )
+
+    @property
+    def shared_with(self) -> str:
+        """Which heads have the keys and values of this one, in a sentence with a space before it; "" if none do."""
+        each = self.config.num_heads // self.config.kv_heads
+        if each == 1:
+            return ""
+        number = (self.head - 1) // each
+        first, last = number * each + 1, (number + 1) * each
+        heads = f"{first} and {last}" if each == 2 else f"{first} to {last}"
+        return f" Heads {heads} share their keys and values: key-value head {number + 1}."
 
     @property
     def shape(self) -> str:
@@ -264,12 +280,13 @@ class Efficient(SubLayerPanel):
     def table(self) -> pd.DataFrame:
         """A row per attention."""
         off = logits_off(self.model, self.config, tuple(self.by_name))
+        ends = "logits" if self.model.gives_logits else "last hidden states"
         return pd.DataFrame(
             {
                 "pairs seen": [int(variant.visible.sum()) for variant in self.by_name.values()],
                 "share of pairs": [self.share(name) for name in self.by_name],
                 "largest difference of the output": [variant.off for variant in self.by_name.values()],
-                "largest difference of the logits": [off[name] for name in self.by_name],
+                f"largest difference of the {ends}": [off[name] for name in self.by_name],
             },
             index=pd.Index(list(self.by_name), name="attention"),
         )
@@ -344,12 +361,15 @@ class EfficientGrowth(LayerPanel):
 
     @property
     def how_to_read(self) -> str:
+        sharing = self.model.config.kv_heads < self.model.num_heads
+        shared = " Each head is counted alone, also where heads share keys and values." if sharing else ""
         return (
             f"Of one layer’s self-attention without its projections, d_model {self.model.d_model}, "
             f"{formats.plural(self.model.num_heads, 'head')}. The table is for the {formats.plural(self.n, 'token')} "
             "on screen. Padding counts as tokens. With one head, n d dₖ is the n d² of the papers; linear "
             "attention’s normaliser, n d more, is counted. What is held is what lasts: "
             "the one tile that the fused kernel works on, and its output, are left out. Time is measured in Profiling."
+            f"{shared}"
         )
 
     def picture(self) -> Content:

@@ -23,6 +23,7 @@ from tfm_core import (
     tiled_attention,
     tiles,
 )
+from tfm_core.model.attention import for_each_head
 from tfm_ui.lenses.model.efficient.compared import Efficient, attend
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
@@ -53,7 +54,8 @@ def first_of_head(
     """
     rotated = "rotated_" if f"{site}.rotated_query" in trace else ""
     names = (f"{rotated}query", f"{rotated}key", "value")
-    query, key, value = (trace[f"{site}.{name}"][0, head].double() for name in names)
+    heads = trace[f"{site}.{rotated}query"].shape[1]  # which may share keys and values
+    query, key, value = (for_each_head(trace[f"{site}.{name}"], heads)[0, head].double() for name in names)
     visible = trace[f"{site}.mask"].expand(1, head + 1, len(query), len(key))[0, head]
     return query[:read], key[:read], value[:read], visible[:read, :read]
 
@@ -133,7 +135,8 @@ class EfficientTiles(Efficient):
         return (
             f"The first {formats.plural(len(self.plain), 'token')}, in tiles of {self.side} × {self.side}; "
             "▸ marks the tile of this step. Beside the scores: what they come to with the maximum m and sum l so far. "
-            f"A GPU does rows of tiles at the same time, and skips tiles in which all is hidden.{bias}"
+            "A GPU does rows of tiles at the same time, and skips tiles in which all is hidden."
+            f"{bias}{self.shared_with}"
         )
 
     def picture(self) -> Content:

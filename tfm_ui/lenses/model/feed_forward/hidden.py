@@ -194,7 +194,8 @@ class Hidden(FeedForwardPanel):
         worst = max(float((self._again(name) - units).abs().max()) for name, units in self.units.items())
         below = float((self.read_under("relu") <= 0).double().mean())
         return {
-            f"activation(projection(x)) is what was recorded (largest error {formats.tiny(worst)})": worst < 1e-4,
+            f"activation(projection(x)) is what was recorded (largest error {formats.tiny(worst)})": worst
+            < 1e-4 * max(1.0, *(float(units.abs().max()) for units in self.units.values())),
             "ReLU’s share of zeros is the share of numbers at or below 0": abs(below - self.zeros("relu")) < 1e-9,
         }
 
@@ -313,7 +314,7 @@ class OneUnit(FeedForwardPanel):
         added = self.fires[:, None] * self.writes
         off = float((whole - rest - added).abs().max())
         law = f"without the unit, the network’s output lacks its value × its vector (largest error {formats.tiny(off)})"
-        return {law: off < 1e-4}
+        return {law: off < 1e-4 * max(1.0, float(whole.abs().max()))}
 
     def table(self) -> pd.DataFrame:
         """A row per token."""

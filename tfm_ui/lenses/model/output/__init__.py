@@ -46,7 +46,15 @@ def _controls(model: ModelState) -> ModelLensState:
     return state
 
 
-VIEW = View(
+class OutputView(View[ModelLensState]):
+    """A view of logits, which not every model gives."""
+
+    def why_not_shown(self, model: ModelState, state: ModelLensState) -> str:
+        """What every view says, and that a model gives no logits."""
+        return super().why_not_shown(model, state) or model.no_logits
+
+
+VIEW = OutputView(
     title="Output",
     shows=[
         Output,

@@ -13,15 +13,22 @@ from torch import Tensor, nn
 
 from tfm_core import Transformer, TransformerConfig
 from tfm_core.model.initialization import fill_parameters
+from tfm_core.model.normalization import Norm
 from tfm_core.model.transformer import Stack
+from tfm_ui.lenses.model.machine import config_of, same_numbers
 from tfm_ui.lenses.model.output.outcome import OutputPanel, probabilities, run
+from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live import passes
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.panel import Source
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats, units
 
+MATRIX = 5_000_000  # numbers that are drawn in a tick
 NEAR = 1e-4  # how far float32 may be off
 MATRICES = ("embedding.weight", "unembedding.weight")  # the ends of the names of what is tied
 
@@ -54,6 +61,12 @@ def parameters_of(model: Transformer) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+def needs_of_both(model: ModelState, state: ModelLensState) -> int:
+    """A pass, and the output matrix of the untied model, which is drawn; the logits of both; and probabilities."""
+    config = config_of(model, state)
+    return passes.needs(model) + NUMBER * config.vocab_size * (2 * config.d_model + 7 * model.longest)
+
+
 def tied_and_untied(
     *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, read: int, temperature: float
 ) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor], Mapping[str, int]]:
@@ -73,7 +86,7 @@ class OutputNorm(OutputPanel):
     canvas = CHART
 
     @property
-    def norm(self) -> nn.LayerNorm | None:
+    def norm(self) -> Norm | None:
         """The real module; None in post-norm."""
         return self.last_stack.final_norm
 
@@ -105,7 +118,8 @@ class OutputNorm(OutputPanel):
 
     @property
     def sources(self) -> Sequence[Source]:
-        return (moments, OutputNorm.spread_without, Stack.run, nn.LayerNorm.forward)
+        program = nn.RMSNorm.forward if isinstance(self.norm, nn.RMSNorm) else nn.LayerNorm.forward
+        return (moments, OutputNorm.spread_without, Stack.run, program)
 
     def sentence(self) -> str:
         """The chosen position before and after, and what that means for the logits."""
@@ -132,10 +146,16 @@ class OutputNorm(OutputPanel):
         before, after, norm = self.vectors[0], self.vectors[-1], self.norm
         if norm is None:
             return {"the logits are made of what leaves the last layer, as it is": torch.equal(before, after)}
+        name = "F.rms_norm" if isinstance(norm, nn.RMSNorm) else "F.layer_norm"
         with torch.no_grad():
-            theirs = F.layer_norm(before, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+            theirs = (
+                F.rms_norm(before, norm.weight.shape, norm.weight, norm.eps)
+                if isinstance(norm, nn.RMSNorm)
+                else F.layer_norm(before, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
+            )
         off = float((theirs - after).abs().max())
-        return {f"torch’s F.layer_norm gives the same vectors (largest error {formats.tiny(off)})": off < NEAR}
+        size = max(1.0, float(after.abs().max()))
+        return {f"torch’s {name} gives the same vectors (largest error {formats.tiny(off)})": off < NEAR * size}
 
     def table(self) -> pd.DataFrame:
         """A row per position."""
@@ -170,6 +190,12 @@ class OutputTied(OutputPanel):
     )
     sources = (of_tokens, Transformer._tie, fill_parameters, probabilities)
     canvas = CHART
+    needs = needs_of_both
+
+    @property
+    def slow(self) -> bool:
+        """Whether the other model’s matrix takes longer to draw than a tick may."""
+        return self.vocab * self.config.d_model > MATRIX
 
     @cached_property
     def sides(self) -> Mapping[str, "OutputTied"]:
@@ -225,7 +251,7 @@ class OutputTied(OutputPanel):
         """What both models share, and the difference of their numbers of parameters."""
         tied, untied = (dict(side.modules.named_parameters()) for side in self.sides.values())
         shared = [name for name in tied if not name.endswith(MATRICES)]
-        same = all(torch.equal(tied[name], untied[name]) for name in shared)
+        same = all(same_numbers(tied[name], untied[name]) for name in shared)
         matrices = len(untied) - len(tied)
         shape = f"{formats.count(self.vocab)} × {self.config.d_model}"
         more = f"{formats.plural(matrices, 'matrix', 'matrices')} of {shape}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig, logit_lens, recording
+from tfm_core.study.logit_lens import each_read_out
 from tfm_ui.lenses.model.machine import config_of, inputs_of
 from tfm_ui.lenses.model.naming import name_of, trained_on
 from tfm_ui.lenses.model.output.outcome import OutputPanel, ranks_of
@@ -26,6 +27,8 @@ from tfm_ui.pictures.panel import Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats
+
+TICK = 1_000_000_000  # multiply-adds: a core needs about 0.1 s for them
 
 
 @dataclass(frozen=True)
@@ -59,21 +62,32 @@ def read_out(logits: Tensor, final: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @cached()
 def read_outs(model: ModelState, config: TransformerConfig, count: int) -> ReadOuts:
-    """Run the logit lens; of its logits, (place, position, vocab), only what is shown of `count` positions is kept."""
+    """Run the logit lens; of its logits, (place, position, vocab), only what is shown of `count` positions is kept.
+
+    They are read out place by place: of a large vocabulary, those of all places would take gigabytes.
+    """
     inputs, mask = inputs_of(model)
     with recording("logits") as trace:  # the model's own, of the same pass
-        every = logit_lens(passes.transformer(config), *inputs, mask=mask)
-    logits, last = {place: table[0, :count] for place, table in every.items()}, trace["logits"][0, :count]
+        every = each_read_out(passes.transformer(config), *inputs, mask=mask, count=count)
+    last = trace["logits"][0, :count]
     final = last.argmax(-1)
-    # One after the other, as the shares of each place are as large as its logits.
-    ids, shares, final_shares = zip(*(read_out(table, final) for table in logits.values()), strict=True)
+    places, ids, shares, final_shares, ranks = [], [], [], [], []
+    table = last
+    for place, logits in every:
+        table = logits[0]
+        likeliest, share, of_final = read_out(table, final)
+        places.append(place)
+        ids.append(likeliest)
+        shares.append(share)
+        final_shares.append(of_final)
+        ranks.append(ranks_of(table, final))
     return ReadOuts(
-        places=tuple(logits),
+        places=tuple(places),
         ids=torch.stack(ids).numpy(),
         shares=torch.stack(shares).numpy(),
         final_shares=torch.stack(final_shares).numpy(),
-        final_ranks=torch.stack([ranks_of(table, final) for table in logits.values()]).numpy(),
-        off=float((list(logits.values())[-1] - last).abs().max()),
+        final_ranks=torch.stack(ranks).numpy(),
+        off=float((table - last).abs().max()),
     )
 
 
@@ -90,9 +104,10 @@ def layer_by_layer(
 
 
 def needs_of_lens(model: ModelState, state: ModelLensState) -> int:
-    """The logits after the embedding and each layer, their shares, and the ranks, which are counted a few at a time."""
-    tables = 2 * (model.num_layers + 1) + 5
-    return passes.needs(model) + NUMBER * tables * model.longest * config_of(model, state).vocab_size
+    """The model's logits; those after one layer with their shares and ranks; and what is read out after each layer."""
+    tables = 6
+    vectors = (model.num_layers + 2) * model.longest * model.d_model
+    return passes.needs(model) + NUMBER * (tables * model.longest * config_of(model, state).vocab_size + vectors)
 
 
 class OutputLens(OutputPanel):
@@ -105,6 +120,11 @@ class OutputLens(OutputPanel):
     sources: Sequence[Source] = (logit_lens, read_outs, ranks_of)
     canvas = MAPS
     needs = needs_of_lens
+
+    @property
+    def slow(self) -> bool:
+        """Whether all read-outs take longer than a tick may: multiply-adds of the output matrix after each layer."""
+        return (self.config.num_layers + 1) * self.read * self.config.d_model * self.vocab > TICK
 
     @cached_property
     def outs(self) -> ReadOuts:
@@ -142,7 +162,7 @@ class OutputLens(OutputPanel):
         """The last read-out is the model's."""
         return {
             f"the read-out after {self.outs.places[-1]} is the model’s logits (largest difference "
-            f"{formats.tiny(self.outs.off)})": self.outs.off < 1e-4,
+            f"{formats.tiny(self.outs.off)})": self.outs.off < 1e-4 * max(1.0, self.largest),
             "after it, every final token has rank 1": bool((self.outs.final_ranks[-1] == 1).all()),
         }
 

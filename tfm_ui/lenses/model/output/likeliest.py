@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 from torch import Tensor, nn, special
 
@@ -27,6 +28,7 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 ROUNDING = 1e-9  # of float64
 NOTHING = "The weights are random: this says nothing about language."
 BAR, PAIR = 34, 40  # the height of a row with one bar and with two, in pixels
+AT_ONCE = 2**21  # probabilities that are looked at at a time
 SHIFT = 0.2  # from the middle of a pair to the middle of a bar, in rows
 
 
@@ -60,7 +62,7 @@ def by_position(
 class Output(OutputPanel):
     """The likeliest tokens at the chosen position, in descending order of their logits."""
 
-    sources = (likeliest, probabilities, Transformer._logits, nn.Linear.forward)
+    sources = (likeliest, probabilities, Transformer.logits, nn.Linear.forward)
     canvas = CHART
 
     @cached_property
@@ -120,7 +122,7 @@ class Output(OutputPanel):
     def how_to_read(self) -> str:
         names = (
             "“·” stands for a space: most tokens begin with one."
-            if self.model.is_lab_gpt
+            if self.model.pretrained and self.model.looks_back_only
             else "No word of these texts has an id that is shown without a word."
         )
         return f"Beside each bar: logit / temperature → through the softmax, its probability. {names}"
@@ -161,7 +163,7 @@ class Output(OutputPanel):
             f"ln(p₁ / p) is the gap to the largest logit / temperature (largest error {formats.tiny(apart)})": apart
             < 1e-4,
             "each logit is the dot product of the final vector with the token’s row of the output matrix (largest "
-            f"error {formats.tiny(product)})": product < 1e-3,
+            f"error {formats.tiny(product)})": product < 1e-3 * max(1.0, self.largest / 100),
         }
 
     def table(self) -> pd.DataFrame:
@@ -248,9 +250,16 @@ class OutputPositions(OutputPanel):
     sources = (by_position, ranks_of, probabilities)
 
     @cached_property
-    def every(self) -> Tensor:
-        """All probabilities, (position, vocab), float64."""
-        return probabilities(self.logits, self.state.temperature)
+    def _measured(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What is said of all probabilities of each position, float64 (position): the largest, entropy, and sum.
+
+        A few positions at a time: of a large vocabulary, the probabilities of all would take gigabytes.
+        """
+        chunks = torch.split(self.logits, max(1, AT_ONCE // self.vocab))
+        parts = (probabilities(chunk, self.state.temperature) for chunk in chunks)
+        measured = ((part.amax(-1), special.entr(part).sum(-1), part.sum(-1)) for part in parts)
+        largest, entropies, sums = (torch.cat(each) for each in zip(*measured, strict=True))
+        return largest, entropies, sums
 
     @property
     def likeliest(self) -> Tensor:
@@ -266,13 +275,12 @@ class OutputPositions(OutputPanel):
     @cached_property
     def shares(self) -> Tensor:
         """Their probabilities."""
-        return self.every.amax(-1)
+        return self._measured[0]
 
     @cached_property
     def entropies(self) -> Tensor:
         """The entropy of each position's probabilities, in nats."""
-        entropies: Tensor = special.entr(self.every).sum(-1)
-        return entropies
+        return self._measured[1]
 
     @property
     def open_table(self) -> OpenTable:
@@ -311,7 +319,7 @@ class OutputPositions(OutputPanel):
 
     def laws(self) -> dict[str, bool]:
         """Each row is a distribution."""
-        off = float((self.every.sum(-1) - 1).abs().max())
+        off = float((self._measured[2] - 1).abs().max())
         over = max(0.0, float(self.entropies.max()) - math.log(self.vocab))
         return {
             f"each position’s probabilities sum to 1 (largest error {formats.tiny(off)})": off < ROUNDING,

@@ -13,6 +13,7 @@ from tfm_ui.lenses.model import machine
 from tfm_ui.lenses.model.machine import LayerPanel, config_of, prefix
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import transformer
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 
 
@@ -35,6 +36,13 @@ def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
     """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
     larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
     return larger + 1
+
+
+def ends_of(model: ModelState, config: TransformerConfig) -> tuple[str, ...]:
+    """The sites after the last layer, after the final norm if there is one, and of the logits: read in one pass."""
+    stack = prefix(model, "decoder")
+    last = f"{stack}layers.{model.num_layers - 1}.feed_forward.residual_after"
+    return (last, *([f"{stack}final_norm"] if config.norm == "pre" else []), "logits")
 
 
 class OutputPanel(LayerPanel):
@@ -65,9 +73,7 @@ class OutputPanel(LayerPanel):
     @property
     def sites(self) -> tuple[str, ...]:
         """The sites after the last layer, and after the final norm if there is one."""
-        stack = prefix(self.model, self.stack)
-        last = f"{stack}layers.{self.model.num_layers - 1}.feed_forward.residual_after"
-        return (last, f"{stack}final_norm") if self.model.norm == "pre" else (last,)
+        return ends_of(self.model, self.config)[:-1]
 
     @cached_property
     def vectors(self) -> list[Tensor]:
@@ -79,6 +85,11 @@ class OutputPanel(LayerPanel):
     def logits(self) -> Tensor:
         """What all of it ends in, (position, vocab)."""
         return machine.read(self.model, self.config, (*self.sites, "logits"))["logits"][0, : self.read]
+
+    @property
+    def largest(self) -> float:
+        """The largest logit, without its sign."""
+        return float(self.logits.abs().max())
 
     @cached_property
     def names(self) -> list[str]:
@@ -112,7 +123,7 @@ class OutputPanel(LayerPanel):
 
     def right_at(self, position: int) -> str:
         """What is right at a position, or what comes next in the text, and which probability that has."""
-        if self.model.is_lab_gpt:
+        if self.model.pretrained:
             if position + 1 >= len(self.names):
                 return "The text ends here, so nobody knows what comes next."
             right, token = f"In the text “{self.names[position + 1]}” comes next", self.tokens.ids[position + 1]
@@ -127,7 +138,7 @@ class OutputPanel(LayerPanel):
 
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; or how many next tokens."""
-        if self.model.is_lab_gpt:
+        if self.model.pretrained:
             right, count = int((self.logits[:-1].argmax(-1) == self.ids[1:]).sum()), len(self.names) - 1
             return (
                 f"The next token of the text is the likeliest at {right} of the {count} before the last."

@@ -11,7 +11,7 @@ from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Computed, Prediction, Question
-from tfm_ui.state import lab_gpt
+from tfm_ui.state import lab_gpt, pretrained
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, units
 
@@ -106,6 +106,22 @@ def what_it_knows(model: ModelState, state: ModelLensState) -> str:
     )
 
 
+_OF_SMOLLM2 = [
+    Question(
+        "Thirty layers",
+        "SmolLM2’s residual stream, read out after each of its 30 layers. From which on is the token that it says in "
+        "the end the likeliest?",
+        where_it_settles,
+        Prediction(
+            ask="From which layer on? 0 is the embedding.",
+            measured=lambda model, state: OutputAt(model, state).settled,
+            hides=("model_output_at", "model_output_lens"),
+        ),
+        model=pretrained.CAPITAL,
+        controls={"view": "output", "token": 5},
+        moves=("text", "token"),
+    )
+] * pretrained.is_here("smollm2")
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "The likeliest token",
@@ -187,4 +203,5 @@ QUESTIONS: tuple[Question, ...] = (
         controls={"view": "output", "token": 1},
         moves=("text", "token"),
     ),
+    *_OF_SMOLLM2,
 )

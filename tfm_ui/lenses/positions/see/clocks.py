@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Positional
+from tfm_core.positional.maths import rotary_pairs
 from tfm_core.study.position_laws import turned_to_each
 from tfm_ui.lenses.positions.panel import EPSILON, OneSide, WavesPanel, in_positions
 from tfm_ui.lenses.positions.schemes import lone_scheme, spaced
@@ -37,7 +38,8 @@ def clocks_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     for i, (hand, pair, wavelength) in enumerate(zip(hands, header["pairs"], header["wavelengths"], strict=True)):
         number = "" if i == 0 else str(i + 1)
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        told = f"pair {pair}: dimensions {pair} and {pair + header['count']}, a turn in {wavelength:.5g} positions"
+        first, second = header["dimensions"][i] if "dimensions" in header else (pair, pair + header["count"])
+        told = f"pair {pair}: dimensions {first} and {second}, a turn in {wavelength:.5g} positions"
         for which, hollow in (("key", True), ("query", False)):
             end = hand[:2] if which == "query" else hand[2:4]
             traces.append(_hand(which, end, hand[4], told, hollow=hollow) | on)
@@ -107,12 +109,19 @@ CLOCKS = Canvas(
 )
 
 
+def pairs_of(scheme: Positional) -> Tensor:
+    """Which dimensions turn together, int64 (pair, 2); what does not say it turns i and i + width / 2."""
+    pairs = scheme.pairs(scheme.d_model)
+    return rotary_pairs(scheme.d_model) if pairs is None else pairs
+
+
 def turned_hands(scheme: Positional, query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
     """A query and a key that both point to the right in each pair, turned to their positions: each (pair, 2)."""
-    half = scheme.d_model // 2
-    unit = torch.tensor([1.0] * half + [0.0] * half)
+    pairs = pairs_of(scheme)
+    unit = torch.zeros(scheme.d_model)
+    unit[pairs[:, 0]] = 1.0
     rows = turned_to_each(scheme, unit, max(query_position, key_position) + 1)[[query_position, key_position]]
-    query, key = rows.reshape(2, 2, half).mT  # pairs are (i, i + width/2): cosine and sine
+    query, key = rows[:, pairs]  # cosine and sine
     return query, key
 
 
@@ -139,9 +148,10 @@ class Clocks(OneSide):
     @property
     def how_to_read(self) -> str:
         few = len(self.drawn) < self.pairs
+        which_dimensions = "i, i + d/2" if self.in_halves else "2i, 2i + 1"
         which = f" {len(self.drawn)} of the {self.pairs} pairs, evenly chosen." if few else ""
         return (
-            "A circle per pair of dimensions (i, i + d/2): a query and a key that both pointed right, "
+            f"A circle per pair of dimensions ({which_dimensions}): a query and a key that both pointed right, "
             f"turned by their positions. λ: positions for a full turn.{which}"
         )
 
@@ -168,6 +178,16 @@ class Clocks(OneSide):
     def pairs(self) -> int:
         """How many pairs there are."""
         return len(self.hands[0])
+
+    @property
+    def dimensions(self) -> list[tuple[int, int]]:
+        """Which two dimensions each pair is."""
+        return [(int(first), int(second)) for first, second in pairs_of(self.scheme.module)]
+
+    @property
+    def in_halves(self) -> bool:
+        """Whether they are i and i + width / 2."""
+        return self.dimensions == [(i, i + self.pairs) for i in range(self.pairs)]
 
     @property
     def drawn(self) -> Tensor:
@@ -205,6 +225,8 @@ class Clocks(OneSide):
             key=self.key_at,
             last=self.state.length - 1,
         )
+        if not self.in_halves:
+            header["dimensions"] = [self.dimensions[pair] for pair in self.drawn.tolist()]
         numbers = torch.cat([*self.hands, self.between[:, None].float()], 1)[self.drawn]
         return header, numbers.numpy()
 
@@ -231,9 +253,9 @@ class Clocks(OneSide):
 
     def table(self) -> pd.DataFrame:
         """A row per pair."""
-        half, (query, key) = self.pairs, self.hands
+        query, key = self.hands
         columns = {
-            "dimensions": [f"{i}, {i + half}" for i in range(half)],
+            "dimensions": [f"{first}, {second}" for first, second in self.dimensions],
             "wavelength": self.wavelengths.tolist(),
             f"cos {self.at}θ": query[:, 0].tolist(),
             f"sin {self.at}θ": query[:, 1].tolist(),
