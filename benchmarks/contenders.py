@@ -23,7 +23,7 @@ def our_encoder(d_model: int, heads: int, layers: int) -> tuple[Encode, list[Tra
     blocks = [block for block in stack.layers if isinstance(block, TransformerLayer)]
     norm = stack.final_norm
     assert len(blocks) == layers
-    assert norm is not None
+    assert isinstance(norm, nn.LayerNorm)
 
     def encode(x: Tensor) -> Tensor:
         for block in blocks:

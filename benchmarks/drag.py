@@ -142,7 +142,7 @@ class Visitor:
 
 
 @contextmanager
-def dragging(address: str, slider: str, values: tuple[int, ...], **more: object) -> Iterator[None]:
+def dragging(address: str, slider: str, values: tuple[object, ...], **more: object) -> Iterator[None]:
     """Another visitor drags up and down: the next question a frame after each answer, which is when it is drawn."""
     over = Event()
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from benchmarks.measure import Figure, Figures, Ratio, interleaved, ratio, show, verdict
 from tfm_core import Sampling, Transformer, TransformerLayer, generate, to_gpt2
 from tfm_core.language.lab_gpt import UNTRAINED
+from tfm_core.model.normalization import Norm
 
 PROMPT, NEW = 10, 100
 ROUNDS = 15
@@ -135,8 +136,8 @@ def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
     return linear
 
 
-def _norm(norm: nn.LayerNorm) -> nn.LayerNorm:
-    bare = nn.LayerNorm(norm.normalized_shape)
+def _norm(norm: Norm) -> nn.LayerNorm:
+    bare = nn.LayerNorm(norm.weight.shape)
     bare.load_state_dict(norm.state_dict())
     return bare
 

@@ -62,7 +62,7 @@ class Clocked:
     def __init__(self, browser: Browser, url: str, on_websocket: Callable[[WebSocket], None] | None = None) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
         self.context.add_init_script(
-            f'window.partOfStreamlit = {{ state: "{STATE}", text: "{PLAIN_TEXT}" }}\n{CLOCK.read_text()}'
+            f'window.partOfStreamlit = {{ state: "{STATE}", text: "{PLAIN_TEXT}" }};\n{CLOCK.read_text()}'
         )
         self.page = self.context.new_page()
         if on_websocket:
