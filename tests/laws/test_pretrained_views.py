@@ -50,7 +50,9 @@ def test_a_view_shows_a_pretrained_model_or_says_why_not(lens, view, weights):
         | {f"{lens.prefix}{name}": x for name, x in _named(lens, view).items()}
     )
     places = words.of_page(lens, model, state)["places"]
-    for panel in panels_in(lens.blocks(model, state)):
+    blocks = lens.blocks(model, state)
+    assert blocks[0] is not None  # the main picture's place is never empty
+    for panel in panels_in(blocks):
         slow = panel.slow and weights == "smollm2"
         if panel.picture_name and not slow:
             header, _ = content_of(panel.picture_name, query)

@@ -45,6 +45,13 @@ def test_a_question_is_a_state_that_a_link_can_hold(lens, question):
 
 
 @pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
+def test_the_place_of_the_main_picture_is_never_empty(lens, question):
+    """What a view shows first stands on the stage; what refines it stands below, also where the first has nothing."""
+    shown = lens.blocks(ModelState(**question.model), lens.state(**question.controls))
+    assert shown[0] is not None
+
+
+@pytest.mark.parametrize(("lens", "question"), QUESTIONS, ids=NAMES_OF_QUESTIONS)
 def test_a_question_is_answered_by_what_is_on_screen(lens, question):
     """The answer is the recorded one; tests/record/test_links.py says that it is what is answered today."""
     link = next(link for link in recorded_links() if (link.lens, link.question) == (lens.name, question.name))

@@ -265,10 +265,15 @@ class PairingMaps(PairingPanel, WeightMaps):
         return {f"{law} (largest difference {difference_in_words(self.reordered)})": self.reordered < 1e-9}
 
 
-def _shown(model: ModelState, state: PositionsState) -> Block | None:
-    """What comes next, of a model that says it."""
-    panel = PairingNext(model, state)
-    return panel if panel.is_shown else None
+def _main(model: ModelState, state: PositionsState) -> Block:
+    """What comes next, of a model that says it; else the maps."""
+    says = PairingNext(model, state)
+    return says if says.is_shown else PairingMaps(model, state)
+
+
+def _maps(model: ModelState, state: PositionsState) -> Block | None:
+    """The maps, where they are not the main picture."""
+    return PairingMaps(model, state) if PairingNext(model, state).is_shown else None
 
 
 def aside(model: ModelState, state: PositionsState) -> str:
@@ -306,8 +311,8 @@ def _try(model: ModelState, state: PositionsState) -> Block | None:
 VIEW = View(
     never_trained=_other_positions,
     title="Wrong pairs",
-    shows=[_shown, PairingMaps, note(aside), _try],
-    also=[PairingNext],
+    shows=[_main, _maps, note(aside), _try],
+    also=[PairingNext, PairingMaps],
     controls=("layer", "model_head"),
     line="line_positions",
 )
