@@ -35,8 +35,7 @@ AT_ONCE = 2**20  # bytes that are read at a time, which the list of the members 
 ENCRYPTED = 0x1  # the bit of a member's flags
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of bzip2 and LZMA, zipfile unpacks any amount at once
 
-# What zipfile raises over an archive that is cut or damaged, and a file over what cannot be read. Rooms above this one
-# have the same list, and nothing may be imported from there.
+# What zipfile raises over an archive that is cut or damaged, and a file over what cannot be read.
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,

@@ -91,12 +91,12 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     if not folder.is_dir():
         raise ValueError(f"expected a folder with {CONFIG} and {WEIGHTS}; got {str(folder)!r:.200}")
     config = _object(_content(folder / CONFIG, MOST_CONFIG), CONFIG, MOST_CONFIG)
-    promised = None
+    shard_of = None
     if os.path.lexists(folder / WEIGHTS):
         paths = [folder / WEIGHTS]
     elif os.path.lexists(folder / INDEX):
-        promised = _promised(folder / INDEX)
-        paths = [folder / shard for shard in dict.fromkeys(promised.values())]
+        shard_of = _shard_of_each(folder / INDEX)
+        paths = [folder / shard for shard in dict.fromkeys(shard_of.values())]
     else:
         raise no_weights((path.name for path in folder.iterdir()), folder.name)
     tensors: dict[Path, Callable[[str], Tensor]] = {}
@@ -105,13 +105,13 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     for path in paths:
         tensors[path], inside = _open(path)
         for name, shape in inside.items():
-            if promised is not None and promised.get(name) != path.name:
-                where = f"in {promised[name]!r:.100} alone" if name in promised else "nowhere"
+            if shard_of is not None and shard_of.get(name) != path.name:
+                where = f"in {shard_of[name]!r:.100} alone" if name in shard_of else "nowhere"
                 raise ValueError(
                     f"{path.name}: tensor {name!r:.100}: expected {where}, as {INDEX} has it; got it in this file"
                 )
             files[name], shapes[name] = path, shape
-    for name, shard in (promised or {}).items():
+    for name, shard in (shard_of or {}).items():
         if name not in files:
             raise ValueError(f"{shard}: tensor {name!r:.100}: expected in this file, as {INDEX} has it; got none")
     tokenizer = folder / TOKENIZER
@@ -255,7 +255,7 @@ def _refused(problem: Exception) -> str:
 # files of JSON
 
 
-def _promised(index: Path) -> dict[str, str]:
+def _shard_of_each(index: Path) -> dict[str, str]:
     """The names of all tensors -> the shard that each lies in, directly in the folder."""
     known = _object(_content(index, MOST_HEADER), INDEX, MOST_NESTED)
     shards = known.get("weight_map")

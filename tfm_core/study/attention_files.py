@@ -10,7 +10,6 @@ import re
 import struct
 import sys
 import zipfile
-import zlib
 from array import array as packed
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
+
+from tfm_core.pretrained.archive import UNREADABLE
 
 MOST_NUMBERS = 2**24  # of all arrays that are read together: 64 MB as float32
 MOST_BYTES = 4 * MOST_NUMBERS + 2**20  # of a file: so many float32, headers, and tokens
@@ -48,19 +49,6 @@ DTYPES = {
     **{f"u{size}": getattr(torch, f"uint{8 * size}") for size in (1, 2, 4, 8)},
     **{f"f{size}": getattr(torch, f"float{8 * size}") for size in (2, 4, 8)},
 }
-
-# What zipfile raises over an archive that is cut, damaged, or locked by a password.
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    OSError,
-    OverflowError,
-    ValueError,
-)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -439,10 +438,9 @@ def test_causal_is_what_is_exactly_0_above_the_diagonal(size, seed, leaks):
     assert as_attention(values).is_causal == (not leaks or size == 1)
 
 
-def test_the_example_of_the_shared_cases():
-    path = Path(__file__).parents[3] / "../shared/cases/05_attentions_2x1x3x6x6.npy"
-    if not path.exists():
-        pytest.skip("the cases lie beside the checkout")
-    attention = read_attention(path.read_bytes(), path.name)
+def test_an_array_of_all_layers_and_one_text():
+    file = io.BytesIO()
+    np.save(file, drawn(2, 1, 3, 6, 6).astype(np.float32))
+    attention = read_attention(file.getvalue(), "attentions.npy")
     assert attention.weights.shape == (2, 1, 3, 6, 6)
     assert attention.rows_sum_to_1
