@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -206,6 +207,21 @@ def test_workers_that_are_killed_while_idle_cost_nobody_an_answer(pool, at_a_tim
             os.kill(worker.pid, signal.SIGKILL)
         assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
     until(lambda: all(now.restarts > then.restarts for now, then in zip(pool.status(), before, strict=True)))
+
+
+def test_workers_whose_end_is_heard_of_late_cost_nobody_an_answer(pool, monkeypatch):
+    """A killed process closes its sockets first, and is listed as running until its memory has been given back."""
+    runs, heard = pool_member._runs, {}
+
+    def still_runs(process: psutil.Process) -> bool:
+        return runs(process) or time.monotonic() < heard.setdefault(process.pid, time.monotonic() + 0.5)
+
+    monkeypatch.setattr(pool_member, "_runs", still_runs)
+    processes = [psutil.Process(worker.pid) for worker in pool.status()]
+    for process in processes:
+        process.kill()
+    until(lambda: not any(map(runs, processes)))
+    assert answer(pool, "heads", "seed=3") == here("heads", "seed=3")
 
 
 def test_workers_outlive_the_process_from_which_they_were_forked_and_are_renewed_in_time(pool, monkeypatch):

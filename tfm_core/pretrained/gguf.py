@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +20,7 @@ from tfm_core.pretrained.places import LeftOut, Place, Places, linear
 from tfm_core.pretrained.settings import Settings
 
 if TYPE_CHECKING:
+    import numpy as np
     from gguf import GGUFReader, ReaderTensor
 
 PAIRING = {"llama": "neighbours", "qwen2": "halves"}
@@ -43,6 +43,7 @@ class Tensors(Mapping[str, Tensor]):
         self._tensors: dict[str, ReaderTensor] = {tensor.name: tensor for tensor in reader.tensors}
 
     def __getitem__(self, name: str) -> Tensor:
+        import numpy as np
         from gguf.quants import dequantize
 
         tensor = self._tensors[name]

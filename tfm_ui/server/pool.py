@@ -153,7 +153,20 @@ class Pool:
         except (OSError, EOFError):
             question.turn.check_wanted()
         with self._once_more:  # whatever else the worker computed is not asked together with what may have ended it
+            self._replace_the_dying()
             return self._answer(question, asked)
+
+    def _replace_the_dying(self) -> None:
+        """Replace the workers that were killed together with another one, and that the system still lists as running.
+
+        They have computed nothing, so their end does not count as that of a second worker.
+        """
+        for member in self._members:
+            if desk := member.desk:
+                try:
+                    desk.pid()
+                except (OSError, EOFError):
+                    member.replace(desk)
 
     def _answer(self, question: Question, asked: Asked) -> bytes:
         heavy, number = question.turn.ticket.lane is Lane.SLOW, next(self._numbers)
