@@ -71,22 +71,22 @@ def read_outs(model: ModelState, config: TransformerConfig, count: int) -> ReadO
         every = each_read_out(passes.transformer(config), *inputs, mask=mask, count=count)
     last = trace["logits"][0, :count]
     final = last.argmax(-1)
-    places, ids, shares, final_shares, ranks = [], [], [], [], []
-    table = last
-    for place, logits in every:
-        table = logits[0]
-        likeliest, share, of_final = read_out(table, final)
+    # Made before the tables, among which small ones would keep the memory of a freed table from the next one.
+    shape = config.num_layers + 1, len(last)
+    ids, ranks = torch.empty(shape, dtype=torch.int64), torch.empty(shape, dtype=torch.int64)
+    shares, final_shares = torch.empty(shape), torch.empty(shape)
+    places, table = [], last
+    for number, (place, logits) in enumerate(every):
         places.append(place)
-        ids.append(likeliest)
-        shares.append(share)
-        final_shares.append(of_final)
-        ranks.append(ranks_of(table, final))
+        table = logits[0]
+        ids[number], shares[number], final_shares[number] = read_out(table, final)
+        ranks[number] = ranks_of(table, final)
     return ReadOuts(
         places=tuple(places),
-        ids=torch.stack(ids).numpy(),
-        shares=torch.stack(shares).numpy(),
-        final_shares=torch.stack(final_shares).numpy(),
-        final_ranks=torch.stack(ranks).numpy(),
+        ids=ids.numpy(),
+        shares=shares.numpy(),
+        final_shares=final_shares.numpy(),
+        final_ranks=ranks.numpy(),
         off=float((table - last).abs().max()),
     )
 

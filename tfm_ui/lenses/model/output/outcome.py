@@ -34,8 +34,9 @@ def probabilities(logits: Tensor, temperature: float) -> Tensor:
 
 def ranks_of(logits: Tensor, ids: Tensor) -> Tensor:
     """The rank of a token at each position, 1 for the largest logit: (position, vocab), (position) -> (position)."""
-    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1)
-    return larger + 1
+    # Torch writes what it adds up as the type of the sum: int32 is as large as the logits, and fits where they were.
+    larger: Tensor = (logits > logits.gather(-1, ids[:, None])).sum(-1, dtype=torch.int32)
+    return larger.long() + 1
 
 
 def ends_of(model: ModelState, config: TransformerConfig) -> tuple[str, ...]:
