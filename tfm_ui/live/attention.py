@@ -20,6 +20,7 @@ from tfm_ui.live.origins import Heads
 from tfm_ui.state.pass_cost import AT_ONCE, EXACT_UP_TO
 
 MASKED = 255  # the byte for masked cells; smaller bytes are weights
+PEAKS = torch.float32, torch.int64, torch.float32  # of a row: the largest weight, its key, the next weight
 POOLED_TO = 128  # beyond that, the map has at most this many cells per side: more than a thumbnail shows
 
 SUMMARY = {
@@ -33,6 +34,11 @@ SUMMARY = {
 
 class HasWeights(Protocol):
     """What the weights of a layer's heads come from: queries and keys, or a file."""
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        ...
 
     def weights(self, visible: Tensor) -> Iterator[Tensor]:
         """The weights of all heads in their order, a few heads at a time, (some heads, query, key)."""
@@ -113,6 +119,11 @@ class GivenWeights:
 
     given: Tensor
 
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        return len(self.given)
+
     def weights(self, visible: Tensor) -> Iterator[Tensor]:
         """The weights of all heads, a few heads at a time, (some heads, query, key); all that are not 0 are visible."""
         step = max(1, AT_ONCE // visible.numel())
@@ -133,7 +144,7 @@ class GivenAttention(Attention):
     @property
     def heads(self) -> int:
         """How many heads a layer has."""
-        return len(self.layers[0].given)
+        return self.layers[0].heads
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
         """The weights of one head, (query, key); layer and head from 0."""
@@ -190,14 +201,22 @@ def summarise(origin: HasWeights, visible: NDArray[np.bool_], read: int) -> Laye
         visible: boolean (query, key), False where masked.
         read: how many of the rows are tokens; the rest is padding, and left out of the summaries.
     """
-    block = block_of(*visible.shape)
+    block, heads = block_of(*visible.shape), origin.heads
     shown = torch.from_numpy(pooled(visible, block))
-    parts = []
-    for heads in origin.weights(torch.from_numpy(visible)):
-        rows = peaks(heads)
+    # Made before the weights, among which small ones would keep the memory of freed weights from the next ones.
+    maps, largest = torch.empty((heads, *shown.shape), dtype=torch.uint8), torch.empty(heads)
+    first, key, second = (torch.empty((heads, len(visible)), dtype=of) for of in PEAKS)
+    summary = [torch.empty(heads) for _ in SUMMARY]
+    done = 0
+    for weights in origin.weights(torch.from_numpy(visible)):
+        rows = peaks(weights)
         highest = rows.first.amax(-1).clamp_(min=1e-30)  # if all keys are masked, all weights are 0
-        shares = (_largest_of_blocks(heads, block) * ((MASKED - 1) / highest)[:, None, None]).round_()
-        cells = shares.masked_fill_(~shown, MASKED).to(torch.uint8)
-        parts.append((cells, highest, *rows, *(number(heads[:, :read]) for number in SUMMARY.values())))
-    maps, largest, first, key, second, *summary = (torch.cat(same).numpy() for same in zip(*parts, strict=True))
-    return Layer(maps, largest, first, key, second, dict(zip(SUMMARY, summary, strict=True)))
+        shares = (_largest_of_blocks(weights, block) * ((MASKED - 1) / highest)[:, None, None]).round_()
+        part = slice(done, done + len(weights))
+        maps[part], largest[part] = shares.masked_fill_(~shown, MASKED), highest
+        first[part], key[part], second[part] = rows
+        for numbers, number in zip(summary, SUMMARY.values(), strict=True):
+            numbers[part] = number(weights[:, :read])
+        done = part.stop
+    numbers_of = {name: numbers.numpy() for name, numbers in zip(SUMMARY, summary, strict=True)}
+    return Layer(maps.numpy(), largest.numpy(), first.numpy(), key.numpy(), second.numpy(), numbers_of)

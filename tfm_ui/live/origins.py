@@ -38,6 +38,11 @@ class Origin:
         biases, keys = self._biases(), self.key.shape[-2]
         return None if biases is None else tables.by_distance(biases[head])(slice(0, keys), slice(0, keys))
 
+    @property
+    def heads(self) -> int:
+        """How many heads there are."""
+        return self.query.shape[1]
+
     def _biases(self) -> Tensor | None:
         """What is added at each distance, (head, distance), of which the pairs of a head are made."""
         if self.positional is None or "bias_at" not in self.positional.enters():
@@ -89,7 +94,7 @@ class Heads:
     @property
     def heads(self) -> int:
         """How many heads a layer has."""
-        return self.origins[0].query.shape[1]
+        return self.origins[0].heads
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
         """The exact weights of one head, (query, key); layer and head from 0."""
