@@ -57,7 +57,7 @@ class Registered:
         return ids[:before], ids[before : before + after]
 
     def prompt(self, text: str, seq_len: int | None = None) -> Tokens:
-        """A text as the model reads it: a decoder its end, as what comes next hangs on that; an encoder its beginning.
+        """A text as the model reads it: a decoder its end, which decides what comes next; an encoder its beginning.
 
         Special tokens around a text stay. An empty text is read as the model's first token.
 

@@ -211,7 +211,7 @@ class Header:
         descr: the type of its numbers.
         shape: of the array.
         fortran: whether the first axis runs fastest.
-        end: the place of the first byte behind the header.
+        end: the place of the first byte after the header.
     """
 
     descr: str

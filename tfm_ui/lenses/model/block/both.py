@@ -145,7 +145,7 @@ class BlockLengths(BlockBoth):
         root, width = formats.number(float(np.sqrt(self.model.d_model))), self.model.d_model
         plain = "" if self.is_rms else " and a shift of 0"
         return (
-            f"Behind this block {formats.listed(longer)}. With a gain of 1{plain}, a norm of {width} numbers "
+            f"After this block, {formats.listed(longer)}. With a gain of 1{plain}, a norm of {width} numbers "
             f"leaves vectors of length √{width} = {root} or, through ε, less."
         )
 

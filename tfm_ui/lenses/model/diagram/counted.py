@@ -298,7 +298,7 @@ class DiagramPanel(LayerPanel):
         return f"{heads}, {formats.plural(self.config.kv_heads, 'key-value head')}"
 
     def shared_in_words(self) -> str:
-        """Which heads share keys and values, in a sentence with a space behind it; "" where none do."""
+        """Which heads share keys and values, in a sentence that a space follows; "" where none do."""
         heads, shared = self.config.num_heads, self.config.kv_heads
         if shared == heads:
             return ""

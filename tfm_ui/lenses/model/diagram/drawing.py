@@ -197,7 +197,7 @@ class Diagram(DiagramPanel):
         return {"stacks": stacks, "columns": columns}, np.zeros(0, np.float32)
 
     def _sharing(self) -> str:
-        """How many heads share keys and values, behind a stack's name; "" where none do."""
+        """How many heads share keys and values, to follow a stack's name; "" where none do."""
         return f", {self.heads}" if self.config.kv_heads < self.config.num_heads else ""
 
     def rows_of(self, stack: str) -> list[DiagramRow]:
