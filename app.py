@@ -25,7 +25,7 @@ from tfm_ui.visitors import metrics
 def route() -> tuple[st.Page, list[st.Page]]:
     """The page that the address asks for, and the list of all pages, in teaching order."""
     pages = [each.page(default=number == 0) for number, each in enumerate(lenses())]
-    return st.navigation(pages, position="top"), pages
+    return st.navigation([*pages, frame.learn_page()], position="top"), pages
 
 
 def visit() -> None:

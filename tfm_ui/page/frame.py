@@ -52,6 +52,23 @@ def page_of(lens: str) -> st.Page:
     return st.Page(LENS_SCRIPT, url_path=lens)
 
 
+def learn_page() -> st.Page:
+    """The page of lessons, for links to it."""
+    return st.Page("pages/learn/learn.py", url_path="learn")
+
+
+def start_here() -> None:
+    """Draw the way in for who knows nothing yet: a link to the first lesson, which looks like a button."""
+    query = {"lesson": "start-here"} | ({present.PARAMETER: "true"} if presenting() else {})
+    st.page_link(
+        learn_page(),
+        label="Start here, ten minutes",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        query_params=query,
+    )
+
+
 def model() -> ModelState:
     """The model's state, read from the controls in the sidebar."""
     return controls.current(ModelState)

@@ -92,6 +92,9 @@ class View(Generic[S]):
     beside: Mapping[str, Picture] = field(default_factory=dict)
     """Name -> picture: what the view draws beside its controls, in no panel."""
 
+    editor: Callable[[ModelState], None] | None = None
+    """Draws where the reader writes, above the picture; it stays where there is nothing to show."""
+
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     """The fields whose controls stand in the row above the picture; or a function that draws that row in its own way
     and returns the lens's state."""
@@ -203,6 +206,9 @@ class Lens:
 
     lead: str = ""
     """A sentence beside the heading."""
+
+    way_in: Callable[[], None] | None = None
+    """Draws what is beside the heading for who comes for the first time."""
 
     beside: str = ""
     """The badge's name for the model, if the page does not show a pass of it."""

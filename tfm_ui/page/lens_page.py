@@ -53,9 +53,13 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         opens,
         lens.lead,
         is_way_back=bool(view.within),
+        way_in=lens.way_in,
     )
     question = st.container()
     with st.container(key="desk"):
+        if view.editor:
+            with st.container(key="editor"):
+                view.editor(model)
         if reason := _why_not_shown(view, model, state):
             with question:
                 question_row.draw(lens, model, state, reason)

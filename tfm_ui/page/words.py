@@ -26,7 +26,7 @@ from tfm_ui.text.glossary import marked
 
 Places = dict[str, Mapping[str, Any]]
 LATER: Mapping[str, Any] = {"later": True}
-OF_A_PANEL = ("title", "shape", "said", "laws", "how")  # what the names of a panel's places begin with
+OF_A_PANEL = ("title", "shape", "tokens", "said", "laws", "how")  # what the names of a panel's places begin with
 
 
 def names(lens: Lens) -> tuple[str, str, str]:
@@ -112,6 +112,7 @@ def _of_panel(panel: Panel) -> Places:
     stands: Mapping[str, Mapping[str, Any]] = {
         "title": {"text": [panel.title]},
         "shape": {"text": [panel.shape]},
+        "tokens": {"tokens": panel.tokens},
         "said": {"text": marked(panel.sentence())},
         "laws": {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]},
         "how": {"text": marked(panel.how_to_read)},

@@ -1,0 +1,5 @@
+"""The page of lessons."""
+
+import streamlit as st
+
+st.html("<h1>Lessons</h1>")
