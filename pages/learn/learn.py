@@ -1,5 +1,6 @@
-"""The page of lessons."""
+"""The page of the lessons."""
 
-import streamlit as st
+from tfm_ui import lenses
+from tfm_ui.lessons import learn_page
 
-st.html("<h1>Lessons</h1>")
+learn_page.show(lenses.lens, lenses.NAMES)
