@@ -22,6 +22,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
+TEXT = "Text"  # the label of what an editor edits
 Row = Callable[[Lens, ModelState, LensState, str], None]  # draws the row of the question, or of a lesson's step
 
 
@@ -98,7 +99,8 @@ def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
 
 def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
     """Why there is nothing to show, in a sentence for the reader; "" if there is."""
-    return (frame.why_not_run(model) if view.uses_model else "") or view.why_not_shown(model, state)
+    typed_above = [TEXT] if view.editor else []
+    return (frame.why_not_run(model, typed_above) if view.uses_model else "") or view.why_not_shown(model, state)
 
 
 def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable[[], None]) -> LensState:

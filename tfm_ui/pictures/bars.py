@@ -1,7 +1,7 @@
 """Charts of a few named shares as horizontal bars."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import floor, isnan, log10
 
 import numpy as np
 
@@ -70,9 +70,14 @@ def figure(
         last=len(names) - 1,
         pixels=BAR,
         rows=rows,
-        axis={"title": axis_title("share"), "range": [0, full], "tickformat": ".0%" if full > 0.1 else ".1%"},
+        axis={"title": axis_title("share"), "range": [0, full], "tickformat": _ticks(full)},
         shapes=[upright | {"line": {"color": INK, "width": 2, "dash": "dot"}}] if reference is not None else [],
     )
+
+
+def _ticks(full: float) -> str:
+    """The format of the ticks of an axis that ends there: with so many decimals that no two are written alike."""
+    return f".{max(0, -floor(log10(full)) - 1)}%"
 
 
 def _said(share: float, value: str, gap: str) -> str:
