@@ -10,7 +10,7 @@ from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
 from tfm_ui.lenses.home.sentence import draw, reads_instead
 from tfm_ui.lenses.home.why import Why
 from tfm_ui.page import frame
-from tfm_ui.page.lens import Lens, Maker, View
+from tfm_ui.page.lens import Lens, Maker, View, nothing_named
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -51,6 +51,7 @@ LENS = Lens(
             also=[Next],
             beside=PICTURES,
             editor=draw,
+            reads=nothing_named,  # the words themselves stand in the row of a head
             reads_instead=reads_instead,
             reads_pass=True,
         )
