@@ -78,7 +78,6 @@ class Origin:
             with torch.no_grad():
                 yield weights_alone(self.query[:, part], self.key[:, part], visible, bias=bias)[0]
 
-
     def row(self, query: int, visible: Tensor) -> Tensor:
         """The weights of one query in all heads, (head, key).
 

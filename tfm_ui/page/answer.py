@@ -18,6 +18,7 @@ from tfm_ui.text.glossary import explained
 # Keys of the session state: the question whose strip is open; the questions whose prediction is over -> the guess.
 OPEN, SEEN = "_answer_open", "_predicted"
 MOST_WORDS = 300  # characters of a prediction in free words
+CARD = "card_"  # what the keys of cards begin with, which are no panels
 VEIL = "Hidden until you have predicted, or have asked for the answer."
 
 
@@ -157,7 +158,8 @@ def _veil(prediction: Prediction) -> Iterator[str]:
             place, top = f".st-key-words_{panel}", "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
+            key = panel if panel.startswith(CARD) else f"panel_{panel}"
+            place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
             top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"

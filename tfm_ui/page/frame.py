@@ -82,7 +82,8 @@ def why_not_run(state: ModelState, typed_above: Collection[str] = ()) -> str:
     """
     if empty := state.empty_texts:
         below = [label for label in empty if label not in typed_above]
-        places = ["above"] * (len(below) < len(empty)) + [f"in the sidebar, under “{'” and “'.join(below)}”"] * bool(below)
+        places = ["above"] * (len(below) < len(empty))
+        places += [f"in the sidebar, under “{'” and “'.join(below)}”"] * bool(below)
         return f"Type at least one word {', and '.join(places)}."
     return passes.missing_weights(state)
 

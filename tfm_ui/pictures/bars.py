@@ -100,7 +100,5 @@ def content(
     of_one_whole: bool = True,
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""
-    drawn = figure(
-        names, shares, reference=reference, values=values, gap=gap, rows=rows, of_one_whole=of_one_whole
-    )
+    drawn = figure(names, shares, reference=reference, values=values, gap=gap, rows=rows, of_one_whole=of_one_whole)
     return chart.content(drawn, about=about)

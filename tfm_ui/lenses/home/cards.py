@@ -9,7 +9,7 @@ import streamlit as st
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import STORE, Sampling, TransformerConfig, generate
+from tfm_core import STORE, Sampling, generate
 from tfm_core.profiling.closed_forms_transformer import Transformer as ClosedForm
 from tfm_core.profiling.size import OF_CONFIG, Size
 from tfm_core.study.mask_conventions import CONVENTIONS
@@ -160,7 +160,7 @@ def home_generate(model: ModelState, state: LensState) -> Content:
     """
     if reason := why_not_write(model):
         return bars.content([], [], about=reason, rows="token")
-    written = write_on(model.config, prompt_of(model), model.most_tokens)
+    written = write_on(model)
     names = [f"“{named(model.tokens_by.pieces[token])}”" for token, _ in written]
     said = [f"{name}, {formats.percent(share, 3)}" for name, (_, share) in zip(names, written, strict=True)]
     about = f"Always the likeliest token: {'; '.join(said)}."
@@ -168,21 +168,24 @@ def home_generate(model: ModelState, state: LensState) -> Content:
 
 
 @cached()
-def write_on(config: TransformerConfig, prompt: tuple[int, ...], context: int) -> list[tuple[int, float]]:
-    """The ids of the tokens that a decoder writes after a prompt, always the likeliest, each with its probability."""
-    model, greedy = passes.transformer(config), Sampling(greedy=True)
+def write_on(model: ModelState) -> list[tuple[int, float]]:
+    """The ids of the tokens that a decoder writes after its text, always the likeliest, each with its probability."""
+    decoder, greedy = passes.transformer(model.config), Sampling(greedy=True)
     with torch.no_grad():
-        steps = list(generate(model, prompt, greedy, steps=WRITTEN, context=context))
+        steps = list(generate(decoder, prompt_of(model), greedy, steps=WRITTEN, context=model.most_tokens))
     return [(step.token, float(step.logits.double().softmax(-1)[step.token])) for step in steps]
 
 
 def home_profiling(model: ModelState, state: LensState) -> Content:
     """What a pass costs by the length of its text, in closed form: what is done for pairs of tokens, and all else."""
-    lengths = [length for length in LENGTHS if length <= model.most_tokens]
+    lengths = [length for length in LENGTHS if length <= model.most_tokens] or [model.most_tokens]
     pairs, others = (np.array(part, np.float64) for part in zip(*(flops(model, n) for n in lengths), strict=True))
     share = formats.percent(float(pairs[-1] / (pairs[-1] + others[-1])))
     about = f"Of a text of {formats.count(lengths[-1])} tokens, pairs of tokens take {share} of the operations."
-    lines_of = [Line("each token alone", lengths, others / 1e6, "head 1"), Line("pairs", lengths, pairs / 1e6, "head 2")]
+    lines_of = [
+        Line("each token alone", lengths, others / 1e6, "head 1"),
+        Line("pairs", lengths, pairs / 1e6, "head 2"),
+    ]
     return lines.content([Chart("length, tokens", "millions of operations", lines_of, reach=(0,))], about=about)
 
 
@@ -195,7 +198,7 @@ def flops(model: ModelState, length: int) -> tuple[int, int]:
 
 
 def home_check(model: ModelState, state: LensState) -> Content:
-    """A corner of the model's mask as two calls of PyTorch want it: what is True for the first is False for the other."""
+    """A corner of the model's mask as two calls of PyTorch want it: True for the first is False for the other."""
     heads = Heads(model, HeadsState())
     mask = torch.from_numpy(heads.attention.visible[:CORNER, :CORNER])
     sdpa = CONVENTIONS["SDPA, boolean"].to(mask[None], 1)[0, 0]
@@ -210,8 +213,8 @@ def home_check(model: ModelState, state: LensState) -> Content:
             Map(name=name, values=values.float().numpy(), scale=SHARES, unit="mask", words=("False", "True"))
             for name, values in (("for F.sdpa", sdpa), ("for nn.MHA", mha))
         ],
-        rows=Axis(heads.queries[:CORNER], "query (row): looks", "query", "query"),
-        columns=Axis(heads.keys[:CORNER], "key (column): is looked at", "key", "key"),
+        rows=Axis([str(place) for place in range(1, len(mask) + 1)], "query", "query", "query", counted=True),
+        columns=Axis([str(place) for place in range(1, mask.shape[1] + 1)], "key", "key", "key", counted=True),
         about=about,
     )
 
@@ -265,7 +268,7 @@ CARDS = {
     ),
     "generate": Card(
         title="Generate",
-        asks="What does it write on, and how sure is it of each token?",
+        asks="How does it go on, and how sure is it of each token?",
         picture=_of_pass(CHART, home_generate),
         why_not=why_not_write,
         slow=lambda model: model.is_heavy,
@@ -282,9 +285,7 @@ CARDS = {
         lens="masks",
         query={"view": "conventions"},
     ),
-    "profiling": Card(
-        title="Profiling", asks="What does a longer text cost?", picture=_of_pass(CHART, home_profiling)
-    ),
+    "profiling": Card(title="Profiling", asks="What does a longer text cost?", picture=_of_pass(CHART, home_profiling)),
 }
 PICTURES = {f"home_{name}": card.picture for name, card in CARDS.items()}
 

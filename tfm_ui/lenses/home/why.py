@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -137,13 +138,14 @@ class Why(Panel):
             return f"“{names[0]}” is the only token: there is nothing else that a head could look at."
         heads = self.rows.shape[0] * self.rows.shape[1]
         largest = float(self.rows[layer, head, key])
-        among = "a single earlier token, the first one left aside" if last > 1 else "the only earlier token"
+        among = "a single earlier token, with the first one left aside" if last > 1 else "the only earlier token"
         if not largest:
-            return f"In this row no head gives any weight to {among}. {NO_REASON}"
-        of_all = f"Of the {heads} heads, this one gives" if heads > 1 else "The only head gives"
+            return f"No head gives {among} any weight that “{names[last]}” has to give. {NO_REASON}"
+        this = f"Of the {heads} heads this one looks" if heads > 1 else "This is the only head. It looks"
         ties = one_of_ties(len(self.ties))
         sentences = [
-            f"{of_all} {among} the most weight of this row: “{names[key]}” gets {formats.weight(largest)}{ties}.",
+            f"{this} most at {among}: “{names[key]}” gets {formats.weight(largest)} of the weight that “{names[last]}” "
+            f"has to give{ties}.",
             self._on_the_first(heads) if last > 1 else "",
             NO_REASON,
             self.model.if_random(BY_CHANCE) * (not self.model.array),
@@ -151,10 +153,12 @@ class Why(Panel):
         return " ".join(filter(None, sentences))
 
     def _on_the_first(self, heads: int) -> str:
-        """How many heads look most at the first token, which is why it is left aside; "" if none does."""
+        """How many heads look most at the first token, which therefore is left aside; "" if none does."""
         count = int((self.rows.argmax(-1) == 0).sum())
-        of_all = f"{count} of the {heads}" if heads > 1 else "It"
-        return f"{of_all} {'look' if count > 1 else 'looks'} most at the first token." if count else ""
+        if not count:
+            return ""
+        look = "looks" if count == 1 else "look"
+        return f"{formats.plural(count, 'head')} of {heads} {look} most at the first token."
 
     def laws(self) -> Mapping[str, bool]:
         """The sum of the row, which softmax makes 1."""
@@ -177,14 +181,22 @@ class Why(Panel):
         return script(last_row, **of_model(self.model), site=site, head=head, last=self.last)
 
     def tools(self) -> None:
-        """Draw the ways to this head: to all of its rows, and to how this weight was computed."""
-        layer, head, key = self.ties[0]
-        at = {"layer": layer + 1, "head": head + 1} | ({"kind": self.kind} if self.model.is_encoder_decoder else {})
+        """Draw the ways to this head; where it is, is computed only for who goes there."""
         with st.container(horizontal=True, gap="small", key="lead_on"):
-            icon = ":material/arrow_forward:"
-            if st.button("All of this head", icon=icon, icon_position="right", type="tertiary", key="_to_head"):
-                st.switch_page(frame.page_of("heads"), query_params=controls.open_with("heads_", **at))
-            if not self.model.array:
-                cell = at | {"query": self.last + 1, "key": key + 1}
-                if st.button("How this weight is computed", icon=icon, icon_position="right", type="tertiary", key="_to_cell"):
-                    st.switch_page(frame.page_of("attention"), query_params=controls.open_with("attention_", **cell))
+            if _leads("All of this head", "_to_head"):
+                st.switch_page(frame.page_of("heads"), query_params=controls.open_with("heads_", **self._at))
+            if not self.model.array and _leads("How this weight is computed", "_to_cell"):
+                cell = {"query": self.last + 1, "key": self.ties[0][2] + 1}
+                query = controls.open_with("attention_", **self._at, **cell)
+                st.switch_page(frame.page_of("attention"), query_params=query)
+
+    @property
+    def _at(self) -> Mapping[str, Any]:
+        """The fields by which a lens shows this head."""
+        layer, head, _ = self.ties[0]
+        kind = {"kind": self.kind} if self.model.is_encoder_decoder else {}
+        return {"layer": layer + 1, "head": head + 1, **kind}
+
+
+def _leads(label: str, key: str) -> bool:
+    return st.button(label, icon=":material/arrow_forward:", icon_position="right", type="tertiary", key=key)
