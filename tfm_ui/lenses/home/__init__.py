@@ -1,6 +1,6 @@
 """Home, the first page: a sentence, what the model says next, one head that looks at it, and a card for each lens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,10 +10,11 @@ from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
 from tfm_ui.lenses.home.sentence import draw, reads_instead
 from tfm_ui.lenses.home.why import Why
 from tfm_ui.page import frame
-from tfm_ui.page.lens import Lens, Maker, View, nothing_named
+from tfm_ui.page.lens import Lens, Maker, View, texts_of
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.token_row import Text
 
 SIDE_BY_SIDE = 3  # cards
 
@@ -21,6 +22,11 @@ SIDE_BY_SIDE = 3  # cards
 def _next(model: ModelState, state: LensState) -> Next | Note:
     """What the model would say next; of one without logits, that it has none."""
     return Next(model, state) if model.gives_logits else Note(model.no_logits)
+
+
+def _two_texts(model: ModelState, state: LensState) -> Sequence[Text]:
+    """Both texts of an encoder-decoder, whose bars go on from the second; the words of others stand in a head's row."""
+    return texts_of(model, state) if model.is_encoder_decoder else ()
 
 
 def _start_here(model: ModelState, state: LensState) -> Callable[[], None]:
@@ -51,7 +57,7 @@ LENS = Lens(
             also=[Next],
             beside=PICTURES,
             editor=draw,
-            reads=nothing_named,  # the words themselves stand in the row of a head
+            reads=_two_texts,
             reads_instead=reads_instead,
             reads_pass=True,
         )

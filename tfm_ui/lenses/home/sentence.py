@@ -12,11 +12,10 @@ from tfm_ui.page import controls
 from tfm_ui.pictures.canvas import ASSETS, LOADER, version
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text.token_labels import named
 
 FIELD, KEY = "text", "sentence"
 FROM_FILE = "These weights come out of a file, with the tokens that they belong to, so no other text can be read."
-OF_A_TASK = "These weights know the tokens of their task alone: type them in the sidebar, or choose an example there."
+OF_A_TASK = "Type some of these in the sidebar, or choose an example there."
 
 _sentence = st.components.v2.component(
     KEY,
@@ -28,8 +27,8 @@ _sentence = st.components.v2.component(
 
 
 def is_locked(model: ModelState) -> bool:
-    """Whether no text can be typed here, as the weights read something else: `reads_instead` says why."""
-    return bool(model.array or model.trained)
+    """Whether no sentence can be typed here, as the weights read something else: `reads_instead` says what and why."""
+    return bool(model.array) or not model.reads(model.text)
 
 
 def draw(model: ModelState) -> None:
@@ -48,12 +47,7 @@ def draw(model: ModelState) -> None:
 
 
 def reads_instead(model: ModelState, state: LensState) -> str:
-    """What is read in place of a text that one types, and why; "" if the text is read, and no other."""
-    sentences = [model.notes[FIELD], FROM_FILE if model.array else OF_A_TASK] if is_locked(model) else []
-    if model.is_encoder_decoder:
-        last = named(model.target_tokens.pieces[-1]) if model.target_tokens.pieces else ""
-        sentences.append(
-            "The encoder reads this text; the bars go on from the target text in the sidebar, whose last token is "
-            f"“{last}”."
-        )
-    return " ".join(filter(None, sentences))
+    """What is read in place of the text, and why; "" if the text is read."""
+    if not is_locked(model):
+        return ""
+    return " ".join(filter(None, [model.notes[FIELD], FROM_FILE if model.array else OF_A_TASK]))
