@@ -91,7 +91,7 @@ def draw_panel(panel: Panel, states: States, spoken: Spoken) -> None:
         panel.opens(*clicked)
     if panel.open_table and not drawing:  # then the table is the panel's picture
         _open_table(panel, spoken)
-    if tokens := spoken.tokens(f"tokens_{key}", lambda: panel.tokens):
+    if tokens := spoken.tokens(f"tokens_{key}", lambda: panel.word_row):
         label = f'tabindex="0" role="group" aria-label="{escape(title)}"'
         st.html(f'<div class="tokens" {label} data-words="tokens_{key}">{tokens}</div>')
     panel.tools()

@@ -28,7 +28,7 @@ from tfm_ui.text.glossary import marked
 
 Places = dict[str, Mapping[str, Any]]
 LATER: Mapping[str, Any] = {"later": True}
-OF_A_PANEL = ("title", "shape", "tokens", "said", "laws", "how")  # what the names of a panel's places begin with
+OF_A_PANEL = ("title", "shape", "said", "laws", "how")  # what the names of a panel's places begin with
 
 
 def names(lens: Lens) -> tuple[str, str, str]:
@@ -124,9 +124,9 @@ def _of_panel(panel: Panel) -> Places:
     stands: Mapping[str, Mapping[str, Any]] = {
         "title": {"text": [panel.title]},
         "shape": {"text": [panel.shape]},
-        "tokens": {"tokens": panel.tokens},
         "said": {"text": marked(panel.sentence())},
         "laws": {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]},
         "how": {"text": marked(panel.how_to_read)},
     }
-    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL if part != "tokens" or panel.tokens}
+    row = {f"tokens_{panel.key}": {"tokens": panel.word_row}} if panel.word_row else {}
+    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL} | row

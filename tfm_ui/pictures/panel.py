@@ -152,8 +152,11 @@ class Panel(ABC):
         return ()
 
     @property
-    def tokens(self) -> Sequence[Item]:
-        """A row of tokens, which stands in place of the picture, or below it; nothing if there is none."""
+    def word_row(self) -> Sequence[Item]:
+        """A row of tokens, which stands in place of the picture, or below it; nothing if there is none.
+
+        A slow panel has none: it would be computed at each tick.
+        """
         return ()
 
     @property

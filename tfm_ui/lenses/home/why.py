@@ -121,7 +121,7 @@ class Why(Panel):
         return f"{read} {signs}." if signs else read
 
     @property
-    def tokens(self) -> Sequence[Item]:
+    def word_row(self) -> Sequence[Item]:
         """The tokens with their weights, and how many are left out between them."""
         row, after = list[Item](), 0
         for at in shown(self.last, self.ties[0][2]):

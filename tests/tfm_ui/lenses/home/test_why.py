@@ -87,8 +87,8 @@ def test_of_a_long_text_the_first_token_that_of_the_weight_and_the_last_ones_are
 @pytest.mark.parametrize("model", MODELS)
 def test_the_row_holds_the_tokens_with_their_weights_and_counts_what_is_left_out(model):
     panel = why(model)
-    chips = [item for item in panel.tokens if not isinstance(item, str)]
-    left_out = [int(item.split()[1]) for item in panel.tokens if isinstance(item, str)]
+    chips = [item for item in panel.word_row if not isinstance(item, str)]
+    left_out = [int(item.split()[1]) for item in panel.word_row if isinstance(item, str)]
     places = shown(panel.last, panel.ties[0][2])
     assert [name for name, *_ in chips] == [panel.head.queries[at] for at in places]
     assert [weight for _, weight, _ in chips] == [f"{panel.weights[at]:.4f}" for at in places]
