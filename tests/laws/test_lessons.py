@@ -1,4 +1,4 @@
-"""The lessons that come with the app: each is without faults, and each step opens a page with its picture and answer."""
+"""The lessons that come with the app: each has no faults, and each step opens a page with its picture and answer."""
 
 import pytest
 
