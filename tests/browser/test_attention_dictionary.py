@@ -112,6 +112,7 @@ def words_stay_with_their_keys_when_points_move_and_keys_come_and_go(visitor) ->
     page.wait_for_function("!location.search.includes('baby')")
     visitor.press("+ Add a key")
     page.get_by_label("value of key C").wait_for()
+    page.wait_for_function("new URLSearchParams(location.search).get('attention_entries').split(' ').length === 3")
     assert vector_names(state(visitor).entries) == ["child", "adult", ""]
     assert vectors(state(visitor).entries)[:2] == [(0.3, 1.5, 8), (1.5, 0.4, 40)]
     answered(visitor, state(visitor))
