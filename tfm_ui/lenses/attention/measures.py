@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 
 import numpy as np
@@ -15,7 +16,9 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
 
+SAME = 1e-6  # numbers that differ by less are the same but for rounding
 Measure = Callable[[ModelState, AttentionState], float | str]
 
 
@@ -27,6 +30,12 @@ def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callab
         return 0.0 if model.array else measure(model, state)
 
     return of_models
+
+
+def allowed(model: ModelState, state: AttentionState) -> int:
+    """How many cells the mask allows, in the rows of tokens."""
+    panel = Arcs(model, state)
+    return int(panel.visible[: panel.read].sum())
 
 
 def answer(model: ModelState, state: AttentionState) -> float:
@@ -161,6 +170,18 @@ def smallest_deviation(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(min(Scale(model, state).variances, default=0.0))
 
 
+def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
+    """The tokens to which the head gives the same with the mask and without it, in their order; "" if there are none.
+
+    Of weights out of a file, too, as these come without values.
+    """
+    if model.array:
+        return ""
+    given, free = (Steps(model, replace(state, masked=masked)) for masked in (True, False))
+    moved = (given.steps.output - free.steps.output).abs().amax(-1)[: given.read] > SAME
+    return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
+
+
 def _drawn(model: ModelState, state: AttentionState) -> tuple[ScaleExperiment, int]:
     """The experiment of the view "scale", and the place of the model's dₖ among its widths."""
     measured = Scale(model, state).measured
@@ -194,6 +215,7 @@ def _row(model: ModelState, state: AttentionState) -> NDArray[np.float32]:
 MEASURES: Mapping[str, Measure] = {
     measure.__name__: measure
     for measure in (
+        allowed,
         answer,
         cell_output,
         cell_scaled,
@@ -215,5 +237,6 @@ MEASURES: Mapping[str, Measure] = {
         row_sees,
         row_sum,
         smallest_deviation,
+        unmoved_by_mask,
     )
 }
