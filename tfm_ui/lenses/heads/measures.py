@@ -1,0 +1,59 @@
+"""What lessons measure on the page of the Heads lens."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tfm_ui.lenses.heads.panels import Head
+from tfm_ui.lenses.heads.state import HeadsState
+from tfm_ui.live import passes
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.head_sentences import behind_earlier
+
+
+def after_earlier(model: ModelState, state: HeadsState) -> float:
+    """The share of the locked head's weight on what came after an earlier place of the row's own token.
+
+    Over the rows whose token has stood before; 0 if there are none, or where queries and keys are two texts.
+    """
+    head = Head(model, state)
+    cells = behind_earlier(head.ids) if head.same_text and head.read else np.zeros((0, 0), bool)
+    rows = np.flatnonzero(cells.any(-1))
+    if not len(rows):
+        return 0.0
+    weights = head.weights[: head.read, : head.read]
+    return float(np.where(cells, weights, 0).sum(-1)[rows].mean(dtype=np.float64))
+
+
+def allowed(model: ModelState, state: HeadsState) -> int:
+    """How many cells the mask allows, in the rows of tokens."""
+    head = Head(model, state)
+    return int(head.attention.visible[: head.read].sum())
+
+
+def first(model: ModelState, state: HeadsState) -> float:
+    """The share of the locked head's weight on the first token, over the rows that may look at more than one."""
+    head = Head(model, state)
+    rows = np.flatnonzero(head.visible_keys[: head.read] > 1)
+    return float(head.weights[rows, 0].mean(dtype=np.float64)) if len(rows) else 0.0
+
+
+def one_head_parameters(model: ModelState, state: HeadsState) -> int:
+    """How many parameters the same model has with a single head; 0 of a file of weights."""
+    if model.array:
+        return 0
+    return passes.parameters(replace(model.config, num_heads=1, num_kv_heads=0))
+
+
+def previous(model: ModelState, state: HeadsState) -> float:
+    """The share of the locked head's weight on the token before, over all rows but the first; 0 without such rows."""
+    head = Head(model, state)
+    if not head.same_text or head.read < 2:
+        return 0.0
+    return float(head.weights[: head.read, : head.read].diagonal(-1).mean(dtype=np.float64))
+
+
+MEASURES: Mapping[str, Callable[[ModelState, HeadsState], float | str]] = {
+    measure.__name__: measure for measure in (after_earlier, allowed, first, one_head_parameters, previous)
+}
