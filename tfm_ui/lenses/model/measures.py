@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tfm_ui.lenses.model.block.both import BlockBoth
 from tfm_ui.lenses.model.depth.wirings import Wirings
 from tfm_ui.lenses.model.diagram.drawing import Diagram
 from tfm_ui.lenses.model.distance.paths import DistancePaths
@@ -12,7 +13,7 @@ from tfm_ui.lenses.model.feed_forward.activations import FfnSizes
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.state.model_state import ModelState
 
-MOST = 1e15  # what is larger, such as infinity, is this
+MOST = 1e300  # what is larger, such as infinity, is this
 
 
 def attention_parameters(model: ModelState, state: ModelLensState) -> int:
@@ -53,6 +54,12 @@ def layer_parameters(model: ModelState, state: ModelLensState) -> int:
 def linear_multiply_adds(model: ModelState, state: ModelLensState) -> int:
     """The multiply-adds that linear attention needs for the text, in one layer and without projections."""
     return EfficientGrowth(model, state).on_screen["linear"].needed
+
+
+def longer_under(model: ModelState, state: ModelLensState) -> str:
+    """Under which norm, pre-norm or post-norm, vectors are longer on average when they leave the block."""
+    ends = {norm: float(after.mean()) for norm, (_, after) in BlockBoth(model, state).lengths.items()}
+    return f"{max(ends, key=ends.__getitem__)}-norm"
 
 
 def plain_parameters(model: ModelState, state: ModelLensState) -> int:
@@ -111,6 +118,7 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         full_pairs,
         layer_parameters,
         linear_multiply_adds,
+        longer_under,
         plain_parameters,
         post_over_pre,
         recurrent_path,

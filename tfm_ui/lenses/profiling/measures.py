@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 from tfm_ui.lenses.profiling.compare import Table
+from tfm_ui.lenses.profiling.length import LengthTime
 from tfm_ui.lenses.profiling.length_costs import PRODUCTS, LengthMemory
 from tfm_ui.lenses.profiling.parts import PartsFlops
 from tfm_ui.lenses.profiling.rows import FORWARD
@@ -21,6 +22,16 @@ def flops_at_same_parameters(model: ModelState, state: ProfilingState) -> float:
         groups[rows.parameters_of(number)].append(rows.flops_of(number))
     flops = max(groups.values(), key=len, default=[])
     return max(flops) / min(flops) if flops and min(flops) else 0.0
+
+
+def flops_over_quarter(model: ModelState, state: ProfilingState) -> float:
+    """The operations of a forward pass at the longest length over those at a quarter of it, or at the shortest."""
+    times = LengthTime(model, state)
+    lengths = times.lengths if times.asked else []
+    if not lengths:
+        return 0.0
+    quarter = max((length for length in lengths if 4 * length <= lengths[-1]), default=lengths[0])
+    return times.flops_over(lengths[-1], quarter)
 
 
 def memory_when_doubled(model: ModelState, state: ProfilingState) -> float:
@@ -53,5 +64,12 @@ def _flops(model: ModelState, state: ProfilingState, part: str) -> int:
 
 MEASURES: Mapping[str, Callable[[ModelState, ProfilingState], float | str]] = {
     measure.__name__: measure
-    for measure in (flops_at_same_parameters, memory_when_doubled, parameters_of_row, products, projections)
+    for measure in (
+        flops_at_same_parameters,
+        flops_over_quarter,
+        memory_when_doubled,
+        parameters_of_row,
+        products,
+        projections,
+    )
 }
