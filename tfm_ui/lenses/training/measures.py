@@ -11,18 +11,6 @@ from tfm_ui.state.model_state import ModelState
 LEVEL = "neither"
 
 
-def best_at_longest(model: ModelState, state: TrainingState) -> str:
-    """The positional scheme with most right answers on the longest sequences that were tried, of the task on screen; ""
-    if nothing was computed."""
-    comparison = comparison_of(state.task)
-    shares = {
-        scheme: share
-        for scheme, entry in (comparison.by_scheme if comparison else {}).items()
-        if (share := entry.at_length(-1)) is not None
-    }
-    return max(shares, key=shares.__getitem__, default="")
-
-
 def pre_or_post(model: ModelState, state: TrainingState) -> str:
     """Which of two transformers that differ in the norm alone is ahead, by the measure on screen; "neither" if the
     seeds do not tell, or if nothing was computed."""
@@ -65,5 +53,5 @@ def _best(state: TrainingState, *, recurrent: bool) -> float:
 
 
 MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
-    measure.__name__: measure for measure in (best_at_longest, pre_or_post, recurrent_right, transformer_right)
+    measure.__name__: measure for measure in (pre_or_post, recurrent_right, transformer_right)
 }
