@@ -11,6 +11,8 @@ from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.head_sentences import behind_earlier
 
+DIGITS = 6  # to which rows are compared: float32 has seven
+
 
 def after_earlier(model: ModelState, state: HeadsState) -> float:
     """The share of the locked head's weight on what came after an earlier place of the row's own token.
@@ -54,6 +56,22 @@ def previous(model: ModelState, state: HeadsState) -> float:
     return float(head.weights[: head.read, : head.read].diagonal(-1).mean(dtype=np.float64))
 
 
+def rows_of_first_token(model: ModelState, state: HeadsState) -> int:
+    """How many different rows of weights the head on screen has for the tokens that are the same as the first one."""
+    head = Head(model, state)
+    names = [name.rstrip("₀₁₂₃₄₅₆₇₈₉") for name in head.queries]
+    rows = [head.weights[at] for at, name in enumerate(names) if name == names[0]]
+    return len(np.unique(np.round(rows, DIGITS), axis=0)) if rows else 0
+
+
 MEASURES: Mapping[str, Callable[[ModelState, HeadsState], float | str]] = {
-    measure.__name__: measure for measure in (after_earlier, allowed, first, one_head_parameters, previous)
+    measure.__name__: measure
+    for measure in (
+        after_earlier,
+        allowed,
+        first,
+        one_head_parameters,
+        previous,
+        rows_of_first_token,
+    )
 }
