@@ -1,0 +1,121 @@
+"""What lessons measure on the pages of the Training lens."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from tfm_core.training.baselines import trained_on
+from tfm_ui.lenses.training.classify.curves import Classify, recent_loss
+from tfm_ui.lenses.training.decode import Decode
+from tfm_ui.lenses.training.learn.learned import Learn
+from tfm_ui.lenses.training.panels import RunPanel
+from tfm_ui.lenses.training.runs import size_of
+from tfm_ui.lenses.training.state import TrainingState
+from tfm_ui.state.model_state import ModelState
+
+PANELS: Mapping[str, type[RunPanel]] = {"decode": Decode, "classify": Classify}
+
+
+def _panel(model: ModelState, state: TrainingState) -> RunPanel:
+    """The run on screen; of the view "compare" that of its task."""
+    return PANELS.get(state.view, Learn)(model, state)
+
+
+def baseline_right(model: ModelState, state: TrainingState) -> float:
+    """The share of held-out labels that the best bag of words gets right; 0 of a task without labels."""
+    panel = _panel(model, state)
+    return panel.best.accuracy if isinstance(panel, Classify) else 0.0
+
+
+def ended_early(model: ModelState, state: TrainingState) -> str:
+    """Whether the run ended before its last step because its numbers had grown too large: "yes" or "no"."""
+    return "yes" if _panel(model, state).run.problem else "no"
+
+
+def first_loss(model: ModelState, state: TrainingState) -> float:
+    """The loss on held-out examples at the first point of the run, nats: before training, if that was measured."""
+    return _panel(model, state).run.points[0].loss
+
+
+def frequent_right(model: ModelState, state: TrainingState) -> float:
+    """The share of held-out labels that the most frequent label gets right; 0 of a task without labels."""
+    panel = _panel(model, state)
+    return panel.baselines[0].accuracy if isinstance(panel, Classify) else 0.0
+
+
+def held_out_loss(model: ModelState, state: TrainingState) -> float:
+    """The loss on held-out examples at the last point of the run, nats."""
+    return _panel(model, state).run.last.loss
+
+
+def loss_of_guessing(model: ModelState, state: TrainingState) -> float:
+    """The loss of guessing evenly among all that the output can say, nats."""
+    return math.log(_panel(model, state).config.about.outcomes)
+
+
+def network_parameters(model: ModelState, state: TrainingState) -> int:
+    """How many parameters are trained."""
+    return size_of(_panel(model, state).config)
+
+
+def outcomes(model: ModelState, state: TrainingState) -> int:
+    """How many answers the output can choose from."""
+    return _panel(model, state).config.about.outcomes
+
+
+def right(model: ModelState, state: TrainingState) -> float:
+    """The share of held-out answers that are right at the last point of the run."""
+    return _panel(model, state).run.last.accuracy
+
+
+def right_written(model: ModelState, state: TrainingState) -> int:
+    """How many tokens of the source on screen the decoder of the view "decode" writes right."""
+    return Decode(model, state).right
+
+
+def source_tokens(model: ModelState, state: TrainingState) -> int:
+    """How many tokens the source on screen of the view "decode" has."""
+    return len(Decode(model, state).source)
+
+
+def steps_done(model: ModelState, state: TrainingState) -> int:
+    """How many steps of the run on screen are made."""
+    return _panel(model, state).run.done
+
+
+def steps_of_epoch(model: ModelState, state: TrainingState) -> int:
+    """How many steps it takes to see each training example once; 0 of a task whose examples are made up anew."""
+    config = _panel(model, state).config
+    return math.ceil(len(trained_on(config)) / config.batch_size) if config.about.examples else 0
+
+
+def steps_planned(model: ModelState, state: TrainingState) -> int:
+    """How many steps the run on screen has in all."""
+    return _panel(model, state).config.steps
+
+
+def training_loss(model: ModelState, state: TrainingState) -> float:
+    """The mean loss of the last epoch on what was trained on, nats; 0 if nothing was trained."""
+    run = _panel(model, state).run
+    return recent_loss(run) if run.done else 0.0
+
+
+MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
+    measure.__name__: measure
+    for measure in (
+        baseline_right,
+        ended_early,
+        first_loss,
+        frequent_right,
+        held_out_loss,
+        loss_of_guessing,
+        network_parameters,
+        outcomes,
+        right,
+        right_written,
+        source_tokens,
+        steps_done,
+        steps_of_epoch,
+        steps_planned,
+        training_loss,
+    )
+}
