@@ -23,8 +23,9 @@ from tfm_ui.visitors import metrics
 
 
 def route() -> tuple[st.Page, list[st.Page]]:
-    """The page that the address asks for, and the list of all pages, in teaching order."""
-    pages = [each.page(default=number == 0) for number, each in enumerate(lenses())]
+    """The page that the address asks for, and the list of all pages: Home, the lessons, and the lenses as taught."""
+    home, *others = (each.page(default=number == 0) for number, each in enumerate(lenses()))
+    pages = [home, frame.learn_page(), *others]
     return st.navigation(pages, position="top"), pages
 
 
@@ -32,9 +33,10 @@ def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
     page, pages = route()
     frame.set_up(page)
-    asked = lens(frame.asked_lens() or NAMES[0])
-    sidebar.model_panel(asked.opens_with, acts=asked.uses_model)
-    if present.presenting():
+    name = frame.asked_lens() or NAMES[0]
+    asked = lens(name) if name in NAMES else None  # the page of the lessons is no lens
+    sidebar.model_panel(asked.opens_with if asked else {}, acts=asked is not None and asked.uses_model)
+    if asked and present.presenting():
         present_bar.draw(lenses(), asked)
     else:
         frame.lens_links(pages)
@@ -63,5 +65,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     logging.getLogger(NO_SCRIPT_RUNS).setLevel(logging.ERROR)
     route()
     start.preload()
-    middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=NAMES, tags=tags)]
+    middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=[*NAMES, frame.LEARN], tags=tags)]
     app = st.App(__file__, routes=ROUTES, middleware=middleware, lifespan=lifespan)

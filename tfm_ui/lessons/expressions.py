@@ -63,9 +63,10 @@ class Expression:
             ValueError: if it cannot be computed, such as a number divided by 0 or compared with a word.
         """
         try:
-            return _value(self.tree, values)
+            value: Value = _value(self.tree, values)
         except (ArithmeticError, TypeError, ValueError) as problem:
             raise ValueError(f"expected an expression that can be computed, got {self.text}: {problem}") from problem
+        return value
 
     def holds(self, values: Values) -> bool:
         """Whether it is true of these values; what cannot be computed is not."""

@@ -8,7 +8,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from tfm_ui.live import passes
-from tfm_ui.page import controls, notices, present, sidebar
+from tfm_ui.page import controls, in_lesson, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
@@ -19,6 +19,7 @@ from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 ASSETS = Path(__file__).parents[2] / "assets"
+LEARN = "learn"  # the address of the page of the lessons
 ASKED = "_lens"  # key of the session state: the name of the lens whose page is open
 
 
@@ -26,6 +27,10 @@ def set_up(page: st.Page) -> None:
     """Set the window's title, the icon, the logo and the style. Every page calls it first."""
     if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
+        if page.url_path != LEARN:
+            in_lesson.take_along()
+    if page.url_path != LEARN:
+        in_lesson.note()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
@@ -50,6 +55,11 @@ def asked_lens() -> str:
 def page_of(lens: str) -> st.Page:
     """The page of the lens with this name, for links to it."""
     return st.Page(LENS_SCRIPT, url_path=lens)
+
+
+def learn_page() -> st.Page:
+    """The page of the lessons, which is no lens."""
+    return st.Page("pages/learn/learn.py", title="Learn", url_path=LEARN)
 
 
 def model() -> ModelState:

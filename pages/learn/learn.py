@@ -1,0 +1,6 @@
+"""The page of the lessons."""
+
+from tfm_ui import lenses
+from tfm_ui.lessons import learn_page
+
+learn_page.show(lenses.lens, lenses.NAMES)
