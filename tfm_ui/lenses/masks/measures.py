@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 import torch
 
 from tfm_core.study.empty_rows import LARGE
-from tfm_ui.lenses.masks.padding.empty_rows import SPREAD_OUT, EmptyRow, NanSpreads
+from tfm_ui.lenses.masks.padding.beside import Padding
+from tfm_ui.lenses.masks.padding.empty_rows import EmptyRow, NanSpreads
 from tfm_ui.lenses.masks.padding.treated import INFINITE
 from tfm_ui.lenses.masks.state import MasksState, padded, sentences, setting
 from tfm_ui.state.model_state import ModelState
@@ -47,6 +48,16 @@ def keys(model: ModelState, state: MasksState) -> int:
     return setting(model, state).mask.shape[1]
 
 
+def moved_if_hidden(model: ModelState, state: MasksState) -> float:
+    """How far an output moves at most, as a share of its length, beside padding that is hidden in the batch."""
+    return Padding(model, state).largest("with")
+
+
+def moved_if_not_hidden(model: ModelState, state: MasksState) -> float:
+    """How far an output moves at most, as a share of its length, beside padding that is not hidden in the batch."""
+    return Padding(model, state).largest("without")
+
+
 def nan_after_first(model: ModelState, state: MasksState) -> int:
     """How many rows are NaN after layer 1 where a row without a key gets −∞ and softmax."""
     return NanSpreads(model, state).nans(INFINITE)[1]
@@ -74,6 +85,11 @@ def queries(model: ModelState, state: MasksState) -> int:
     return setting(model, state).mask.shape[0]
 
 
+def row_by_softmax(model: ModelState, state: MasksState) -> str:
+    """What the weights of a row without a key are after −∞ and softmax."""
+    return EmptyRow(model, state).weights_said(INFINITE)
+
+
 def row_in_half(model: ModelState, state: MasksState) -> str:
     """What the weights of a row without a key are where −1e9 is written in half precision."""
     weights = EmptyRow(model, state).in_half
@@ -90,11 +106,6 @@ def sentences_of_batch(model: ModelState, state: MasksState) -> int:
     return len(sentences(model, state))
 
 
-def spread_out_weight(model: ModelState, state: MasksState) -> float:
-    """The weight that a row without a key gives to the first key with −1e9 in place of −∞."""
-    return float(EmptyRow(model, state).weights[SPREAD_OUT][0])
-
-
 MEASURES: Mapping[str, Callable[[ModelState, MasksState], float | str]] = {
     measure.__name__: measure
     for measure in (
@@ -104,14 +115,16 @@ MEASURES: Mapping[str, Callable[[ModelState, MasksState], float | str]] = {
         half_of_a_billion,
         hidden_tokens,
         keys,
+        moved_if_hidden,
+        moved_if_not_hidden,
         nan_after_first,
         nan_at_the_end,
         onto_padding,
         places,
         queries,
+        row_by_softmax,
         row_in_half,
         rows,
         sentences_of_batch,
-        spread_out_weight,
     )
 }

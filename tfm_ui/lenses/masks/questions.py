@@ -219,12 +219,17 @@ def nan(model: ModelState, state: MasksState) -> str:
 def a_large_number(model: ModelState, state: MasksState) -> str:
     """What −1e9 makes of a row without a key, in float32 and in half precision."""
     row = EmptyRow(model, state)
-    weight, half = row.weights_said(SPREAD_OUT), row.in_half
-    in_half = "the row is NaN again" if half.isnan().any() else f"its largest weight is {formats.weight(float(half.max()))}"
+    in_half = "NaN again" if row.in_half.isnan().any() else "no NaN"
     return (
-        f"{row.about()} With −1e9 its weight is {weight}, and the mask forbids every one of them; its output is "
-        f"{row.output_said(SPREAD_OUT)}. In half precision, which ends at 65,504, −1e9 is −∞, and {in_half}."
+        f"{row.about()} With −1e9 its weight is {row.weights_said(SPREAD_OUT)}, and the mask forbids every one of them; "
+        f"its output is {row.output_said(SPREAD_OUT)}. Half precision ends at 65,504: there −1e9 is −∞, and the row is "
+        f"{in_half}."
     )
+
+
+def weight_of_a_large_number(model: ModelState, state: MasksState) -> float:
+    """The weight that a row without a key gives to the first key with −1e9 in place of −∞."""
+    return float(EmptyRow(model, state).weights[SPREAD_OUT][0])
 
 
 def layer_of_all_nan(model: ModelState, state: MasksState) -> int:
@@ -444,6 +449,11 @@ QUESTIONS = (
         "To avoid the NaN, code writes −1e9 in place of −∞. A row of padding may look nowhere: where does its weight "
         "go now?",
         a_large_number,
+        Prediction(
+            ask="Which weight does it give to a key that the mask forbids?",
+            measured=weight_of_a_large_number,
+            hides=("masks_empty_row",),
+        ),
         controls={"view": "without_key", "mask": "cross"},
         given=("text", "seq_len", "texts", "pad_side", "row", "paint"),
     ),

@@ -20,6 +20,13 @@ def _panel(model: ModelState, state: TrainingState) -> RunPanel:
     return PANELS.get(state.view, Learn)(model, state)
 
 
+def ahead_on_labels(model: ModelState, state: TrainingState) -> str:
+    """Who is ahead on held-out labels, more than chance can make: "the network", "a bag of words" or "neither"."""
+    panel = _panel(model, state)
+    ahead = panel.who_is_ahead if isinstance(panel, Classify) else 0
+    return {1: "the network", -1: "a bag of words"}.get(ahead, "neither")
+
+
 def baseline_right(model: ModelState, state: TrainingState) -> float:
     """The share of held-out labels that the best bag of words gets right; 0 of a task without labels."""
     panel = _panel(model, state)
@@ -102,6 +109,7 @@ def training_loss(model: ModelState, state: TrainingState) -> float:
 MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
     measure.__name__: measure
     for measure in (
+        ahead_on_labels,
         baseline_right,
         ended_early,
         first_loss,
