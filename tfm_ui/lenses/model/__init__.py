@@ -1,5 +1,6 @@
 """The Model lens: every block of the transformer, with its real tensors flowing through it."""
 
+from tfm_ui.lenses.model.measures import MEASURES
 from tfm_ui.lenses.model.state import VIEWS, ModelLensState
 from tfm_ui.page.lens import Lens, views_of
 
@@ -8,4 +9,5 @@ LENS = Lens(
     title="Model",
     state=ModelLensState,
     views=views_of(__name__, VIEWS),
+    measures=MEASURES,
 )
