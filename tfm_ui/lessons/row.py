@@ -72,21 +72,21 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
     is_same_page = this.lens is lens
     is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
     _note(place, is_reached=is_reached)
+    strip = None
+    if place.step.has_answer:
+        strip = Strip(_which(place), _question(this), model, state, is_asked=True, follows=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
-        with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
-            _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
-            _list(place)
-            _step("Next step", "right", place.at + 1, "_next_question")
+        with st.container(width="content", key="lesson_ways"):
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
+                _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
+                _list(place)
+                _step("Next step", "right", place.at + 1, "_next_question")
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="answering"):
+                if strip:
+                    strip.button(disabled=not is_same_page or bool(unanswerable))
+                _back(place, is_here=is_here)
+                _leave()
         st.html(_said(place, lens, _why_not(this, lens, is_here=is_here)))
-        with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
-            _back(place, is_here=is_here)
-            strip = None
-            if place.step.has_answer:
-                strip = Strip(_which(place), _question(this), model, state, is_asked=True, follows=False)
-                strip.button(disabled=not is_same_page or bool(unanswerable))
-            st.button(
-                "Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave"
-            )
     if strip and is_same_page:
         strip.draw(unanswerable)
     kept.exchange()
@@ -103,6 +103,10 @@ def _go_on(place: Place, going: int, lens_of: LensOf) -> None:
 
 def _wants(going: int) -> None:
     st.session_state[GOING] = going
+
+
+def _leave() -> None:
+    st.button("Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave")
 
 
 def _step(label: str, side: str, to: int, key: str, *, disabled: bool = False) -> None:
@@ -145,14 +149,15 @@ def _said(place: Place, lens: Lens, why_not: str) -> str:
 def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:
     if is_here:
         return ""
-    return "Something on screen has been changed since." if this.lens is lens else f"This step is in {this.lens.title}."
+    return "Changed since." if this.lens is lens else f"This step is in {this.lens.title}."
 
 
 def _back(place: Place, *, is_here: bool) -> None:
     st.button(
-        "As set up" if is_here else "Back to the step",
+        "As set up" if is_here else "Back",
         icon=":material/check:" if is_here else ":material/undo:",
         disabled=is_here,
+        help=None if is_here else "Show what the step has set up.",
         on_click=_wants,
         args=(place.at,),
         type="tertiary" if is_here else "primary",

@@ -35,7 +35,7 @@ def set_up(page: st.Page) -> None:
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    style = _read("streamlit_private/page.css") + _read("page/page.css")
+    style = "".join(map(_read, ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css")))
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = _read("streamlit_private/present.css") + _read("page/present.css")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
