@@ -33,9 +33,10 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """In how many rows the rollout's largest number stands at the first token, the first row included."""
-    arcs = Arcs(model, replace(state, lines="rollout"))
-    return int((arcs.lines.keys[0, : arcs.read, 0] == 0).sum()) if arcs.how == "rollout" else 0
+    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
+    arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
+    choice = arcs.visible[: arcs.read].sum(-1) > 1
+    return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
 
 
 def rows_apart(model: ModelState, state: AttentionState) -> int:

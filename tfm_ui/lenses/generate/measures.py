@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import TransformerConfig, recording
+from tfm_ui.lenses.generate.kept.stored import CLOSE, Kept
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.tokens import Surprise
 from tfm_ui.lenses.generate.write.beams import Beams
@@ -45,6 +46,12 @@ def context(model: ModelState, state: GenerateState) -> int:
 def different_pairs(model: ModelState, state: GenerateState) -> int:
     """How many different pairs of neighbours there are among the tokens that are written."""
     return len({*pairwise(step.token for step in Write(model, state).course.steps)})
+
+
+def earlier_rows_change(model: ModelState, state: GenerateState) -> str:
+    """Whether what the cache keeps of earlier tokens changes while the text grows: "yes" or "no"; "" if none grows."""
+    kept = Kept(model, state)
+    return "" if kept.why_nothing else "no" if kept.difference < CLOSE else "yes"
 
 
 def fewest_left(model: ModelState, state: GenerateState) -> int:
@@ -143,6 +150,7 @@ MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
         bits_of_b,
         context,
         different_pairs,
+        earlier_rows_change,
         fewest_left,
         first_largest,
         full_at,
