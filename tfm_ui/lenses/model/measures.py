@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tfm_core import TransformerConfig
 from tfm_ui.lenses.model.block.both import BlockBoth
+from tfm_ui.lenses.model.block.steps import Block
 from tfm_ui.lenses.model.depth.wirings import Wirings
 from tfm_ui.lenses.model.diagram.block import OUT, Flow
 from tfm_ui.lenses.model.diagram.drawing import Diagram
@@ -17,18 +18,29 @@ from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.efficient.compared import EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.feed_forward.activations import FfnSizes
-from tfm_ui.lenses.model.machine import config_of
+from tfm_ui.lenses.model.machine import config_of, inputs_of
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 
 MOST = 1e300  # what is larger, such as infinity, is this
 EMBEDDINGS = "embedding.weight"  # how the names of embeddings end; that of the output ends so, too, where it is tied
+SAME = 1e-6  # numbers that differ by less are the same but for rounding
 
 
 def _drawn(model: ModelState, state: ModelLensState) -> TransformerConfig:
     return replace(config_of(model, state), tie_embeddings=state.tied)
+
+
+@cached()
+def _first_and_pooled(model: ModelState) -> tuple[torch.Tensor, torch.Tensor]:
+    """The last hidden state of the first token, and the pooled output, (d_model) both."""
+    inputs, mask = inputs_of(model)
+    with torch.no_grad():
+        states = transformer(model.config).states(*inputs, mask=mask)
+        return states[0, 0], transformer(model.config).pooled(states)[0]
 
 
 @cached()
@@ -104,6 +116,14 @@ def full_pairs(model: ModelState, state: ModelLensState) -> int:
     return EfficientGrowth(model, state).on_screen["full"].pairs
 
 
+def is_pooled_first(model: ModelState, state: ModelLensState) -> str:
+    """Whether the pooled output is the last hidden state of the first token: "yes" or "no"; "" without a pooler."""
+    if not model.config.pooler:
+        return ""
+    first, pooled = _first_and_pooled(model)
+    return "yes" if float((first - pooled).abs().max()) < SAME else "no"
+
+
 def largest_part(model: ModelState, state: ModelLensState) -> str:
     """Where the machine on screen has most parameters: "attention", "feed-forward" or "embedding and output"."""
     diagram = Diagram(model, state)
@@ -160,6 +180,13 @@ def plain_parameters(model: ModelState, state: ModelLensState) -> int:
     return sizes.count("relu", sizes.size[1])[0]
 
 
+def pooled_cosine(model: ModelState, state: ModelLensState) -> float:
+    """The cosine between the pooled output and the last hidden state of the first token; 0 without a pooler."""
+    if not model.config.pooler:
+        return 0.0
+    return float(torch.cosine_similarity(*(vector.double() for vector in _first_and_pooled(model)), dim=0))
+
+
 def post_over_pre(model: ModelState, state: ModelLensState) -> float:
     """The gradient of the last layer's output matrix under post-norm, over that under pre-norm."""
     lengths = Wirings(model, state).of_parameters
@@ -188,6 +215,12 @@ def repeats_apart(model: ModelState, state: ModelLensState) -> float:
 def rnn_shrinks(model: ModelState, state: ModelLensState) -> float:
     """How many times as large the RNN's median gradient is at distance 1 as at the largest distance."""
     return min(Distance(model, state).fall("RNN"), MOST)
+
+
+def same_twice(model: ModelState, state: ModelLensState) -> str:
+    """Whether two passes add the same numbers here, each with a draw of the dropout of its own: "yes" or "no"."""
+    one, other = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
+    return "yes" if torch.equal(one, other) else "no"
 
 
 def share_of_ends(model: ModelState, state: ModelLensState) -> float:
@@ -245,6 +278,7 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         feed_forward_parameters,
         full_multiply_adds,
         full_pairs,
+        is_pooled_first,
         largest_part,
         layer_parameters,
         linear_multiply_adds,
@@ -254,10 +288,12 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         machine_vocabulary,
         machine_width,
         plain_parameters,
+        pooled_cosine,
         post_over_pre,
         recurrent_path,
         repeats_apart,
         rnn_shrinks,
+        same_twice,
         share_of_ends,
         strided_saves,
         swiglu_parameters,
