@@ -118,6 +118,16 @@ def drawn_gradient_scaled(model: ModelState, state: AttentionState) -> float:
 
 
 @_of_models
+def drawn_growth(model: ModelState, state: AttentionState) -> float:
+    """How many times as large the standard deviation of q·k is at four times the dₖ of the model; 0 if not measured."""
+    measured, at = _drawn(model, state)
+    if 4 * measured.widths[at] not in measured.widths:
+        return 0.0
+    wide = measured.widths.index(4 * measured.widths[at])
+    return math.sqrt(float(measured.variance[wide] / measured.variance[at]))
+
+
+@_of_models
 def head_numbers(model: ModelState, state: AttentionState) -> int:
     """How many numbers one head gives before W_O: tokens × dₖ."""
     return math.prod(Steps(model, state).steps.output.shape)
@@ -228,6 +238,7 @@ MEASURES: Mapping[str, Measure] = {
         drawn_entropy_scaled,
         drawn_gradient,
         drawn_gradient_scaled,
+        drawn_growth,
         head_numbers,
         largest_deviation,
         row_favourite,
