@@ -153,12 +153,11 @@ def _veil(prediction: Prediction) -> Iterator[str]:
         if name == "notes":
             yield ".note { visibility: hidden; }"
             continue
+        place, top = f"st-key-{'words' if part == 'words' else 'panel'}_{panel}", "0" if part == "words" else "3.5rem"
+        place = f"[class*={place[:-1]}]" if panel.endswith("*") else f".{place}"
         if part == "words":
-            place, top = f".st-key-words_{panel}", "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
-            top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"
         yield f"{place}::after {{ content: '{VEIL}'; position: absolute; inset: {top} auto auto 1rem; opacity: .8; }}"

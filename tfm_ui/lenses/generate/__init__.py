@@ -1,5 +1,6 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
+from tfm_ui.lenses.generate.measures import MEASURES
 from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
 from tfm_ui.page.lens import Lens, views_of
@@ -10,4 +11,5 @@ LENS = Lens(
     state=GenerateState,
     views=views_of(__name__, VIEWS),
     opens_with=LAB,
+    measures=MEASURES,
 )
