@@ -45,6 +45,15 @@ def _key(panel: Contribution) -> int:
     return min(panel.state.key, panel.weights.shape[1]) - 1
 
 
+def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
+    """The probabilities, in A and in B, of the next token that is likeliest in A, in percent."""
+    if not model.gives_logits:
+        return 0.0, 0.0
+    a, b = ChangeOutput(model, state).effect.probabilities
+    best = int(a.argmax())
+    return 100 * float(a[best]), 100 * float(b[best])
+
+
 def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callable[[ModelState, AttentionState], float]:
     """A measure of a model's vectors; 0 of weights out of a file, which come without any."""
 
@@ -53,6 +62,15 @@ def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callab
         return 0.0 if model.array else measure(model, state)
 
     return of_models
+
+
+def _of_side(model: ModelState, state: AttentionState, side: int) -> float:
+    """The weight in the chosen cell, in A (0) or in B (1), as the model goes on with it."""
+    if model.array:
+        return 0.0
+    panel = ChangeWeights(model, state)
+    at = panel.locked_cell
+    return float(panel.weights[(side, *at)]) if at and panel.there[(side, *at)] else 0.0
 
 
 def _query(panel: Arcs) -> int:
@@ -83,6 +101,16 @@ def allowed(model: ModelState, state: AttentionState) -> int:
 def answer(model: ModelState, state: AttentionState) -> float:
     """The answer of the soft dictionary: the sum of weight times value."""
     return Dictionary(model, state).answer
+
+
+def cell_in_a(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key in A; 0 where one of them is dropped."""
+    return _of_side(model, state, 0)
+
+
+def cell_in_b(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key in B; 0 where one of them is dropped."""
+    return _of_side(model, state, 1)
 
 
 @_of_models
@@ -171,6 +199,16 @@ def drawn_gradient_scaled(model: ModelState, state: AttentionState) -> float:
 
 
 @_of_models
+def drawn_growth(model: ModelState, state: AttentionState) -> float:
+    """How many times as large the standard deviation of q·k is at four times the dₖ of the model; 0 if not measured."""
+    measured, at = _drawn(model, state)
+    if 4 * measured.widths[at] not in measured.widths:
+        return 0.0
+    wide = measured.widths.index(4 * measured.widths[at])
+    return math.sqrt(float(measured.variance[wide] / measured.variance[at]))
+
+
+@_of_models
 def head_numbers(model: ModelState, state: AttentionState) -> int:
     """How many numbers one head gives before W_O: tokens × dₖ."""
     return math.prod(Steps(model, state).steps.output.shape)
@@ -180,6 +218,16 @@ def head_numbers(model: ModelState, state: AttentionState) -> int:
 def largest_deviation(model: ModelState, state: AttentionState) -> float:
     """The largest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
     return math.sqrt(max(Scale(model, state).variances, default=0.0))
+
+
+def likeliest_in_a(model: ModelState, state: AttentionState) -> float:
+    """The probability of the next token that is likeliest in A, in percent; 0 of a model without logits."""
+    return _likeliest(model, state)[0]
+
+
+def likeliest_in_b(model: ModelState, state: AttentionState) -> float:
+    """The probability in B of the next token that is likeliest in A, in percent; 0 of a model without logits."""
+    return _likeliest(model, state)[1]
 
 
 def output_moved(model: ModelState, state: AttentionState) -> float:
@@ -290,6 +338,8 @@ MEASURES: Mapping[str, Measure] = {
     for measure in (
         allowed,
         answer,
+        cell_in_a,
+        cell_in_b,
         cell_output,
         cell_scaled,
         cell_score,
@@ -303,8 +353,11 @@ MEASURES: Mapping[str, Measure] = {
         drawn_entropy_scaled,
         drawn_gradient,
         drawn_gradient_scaled,
+        drawn_growth,
         head_numbers,
         largest_deviation,
+        likeliest_in_a,
+        likeliest_in_b,
         output_moved,
         rollout_on_first,
         row_favourite,
