@@ -153,11 +153,12 @@ def _veil(prediction: Prediction) -> Iterator[str]:
         if name == "notes":
             yield ".note { visibility: hidden; }"
             continue
-        if part == "words":
-            place, top = f".st-key-words_{panel}", "0"
+        kind = "words" if part == "words" else "panel"
+        place = f"[class*=st-key-{kind}_{panel[:-1]}]" if panel.endswith("*") else f".st-key-{kind}_{panel}"
+        if kind == "words":
+            top = "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
             top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"
