@@ -13,20 +13,15 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 
-SAME = 1e-6  # numbers that differ by less are the same but for rounding
-
 
 def block_parameters(model: ModelState, state: ModelLensState) -> int:
     """How many parameters the block that is ringed in the machine on screen has."""
     return Diagram(model, state).picked.block.parameters
 
 
-def is_pooled_first(model: ModelState, state: ModelLensState) -> str:
-    """Whether the pooled output is the last hidden state of the first token: "yes" or "no"; "" without a pooler."""
-    if not model.config.pooler:
-        return ""
-    first, pooled = _first_and_pooled(model)
-    return "yes" if float((first - pooled).abs().max()) < SAME else "no"
+def machine_parameters(model: ModelState, state: ModelLensState) -> int:
+    """How many parameters the machine on screen has in all, whatever its shape."""
+    return Diagram(model, state).parameters
 
 
 def pooled_cosine(model: ModelState, state: ModelLensState) -> float:
@@ -52,5 +47,5 @@ def _first_and_pooled(model: ModelState) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
-    measure.__name__: measure for measure in (block_parameters, is_pooled_first, pooled_cosine, same_twice)
+    measure.__name__: measure for measure in (block_parameters, machine_parameters, pooled_cosine, same_twice)
 }
