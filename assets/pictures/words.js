@@ -137,7 +137,8 @@ function fill(place, spoken) {
   const element = elementOf(place)
   if (!element) return
   if (LABELS[place]) return rename(element, String(spoken.text?.[0] ?? ""))
-  const nodes = spoken.laws ? spoken.laws.flatMap(law) : spoken.facts ? spoken.facts.flatMap(fact) : (spoken.text ?? []).map(piece)
+  const { laws, facts, tokens, text = [] } = spoken
+  const nodes = laws?.flatMap(law) ?? facts?.flatMap(fact) ?? (tokens ? row(tokens) : text.map(piece))
   if (spoken.title !== undefined && element instanceof HTMLElement && element.title !== spoken.title) element.title = spoken.title
   const filled = /** @type {Element} */ (element.cloneNode(false))
   filled.append(...nodes)
@@ -175,6 +176,25 @@ function law([holds, pieces]) {
 
 /** @param {[string, string]} fact */
 const fact = ([name, value]) => [tag("dt", name), tag("dd", value)]
+
+/** The nodes of a row of tokens.
+ * @param {TokenItem[]} items */
+export const row = items => items.flatMap(token)
+
+/** A token with its weight, or words between tokens, as tfm_ui/text/token_row.py writes them, with spaces between.
+ * @param {TokenItem} item @param {number} at @returns {(string | Element)[]} */
+function token(item, at) {
+  const between = at ? [" "] : []
+  if (typeof item === "string") return [...between, tag("span", item)]
+  const [label, share, written] = item, element = tag("b", label)
+  element.className = "token"
+  if (share !== undefined && written !== undefined) {
+    element.className += " weighed"
+    element.setAttribute("style", `--weight: ${share}`)
+    element.append(tag("small", written), tag("i", ""))
+  }
+  return [...between, element]
+}
 
 /** @param {string} name @param {string} text */
 const tag = (name, text) => Object.assign(document.createElement(name), { textContent: text })

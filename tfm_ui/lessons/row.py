@@ -28,6 +28,9 @@ from tfm_ui.text.glossary import explained
 
 # Key of the session state: where the learner wants to go, a step's place; -1 is out of the lesson, END the page after.
 GOING, OUT = "_lesson_goes", -1
+# What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
+# all panels. Their pictures stay: from them one predicts.
+SENTENCES = ("*.words",)
 
 Draw = Callable[[Lens, ModelState, LensState, str], None]
 
@@ -173,7 +176,7 @@ def _question(this: Shown) -> Question:
     """The step as a question, for the strip of its answer."""
     step, predict = this.step, None
     if step.predict:
-        hides = this.question.predict.hides if this.question and this.question.predict else ()
+        hides = this.question.predict.hides if this.question and this.question.predict else SENTENCES
         predict = Prediction(
             ask=step.predict.ask,
             measured=lambda model, state: _measured(this, model, state),

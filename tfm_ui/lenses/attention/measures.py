@@ -1,20 +1,169 @@
 """What lessons measure on the pages of the Attention lens."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tfm_core import ScaleExperiment
 from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeWeights
 from tfm_ui.lenses.attention.contribution import Contribution
+from tfm_ui.lenses.attention.dictionary import Dictionary
+from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+SAME = 1e-6  # numbers that differ by less are the same but for rounding
+Measure = Callable[[ModelState, AttentionState], float | str]
+
+
+def _drawn(model: ModelState, state: AttentionState) -> tuple[ScaleExperiment, int]:
+    """The experiment of the view "scale", and the place of the model's dₖ among its widths."""
+    measured = Scale(model, state).measured
+    return measured, measured.widths.index(model.config.head_dim)
+
+
+def _has_switches(panel: Arcs) -> bool:
+    """Whether the row on screen is one of the view "steps", where switches act on it."""
+    return panel.state.view == "steps" and not panel.model.array
+
+
+def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callable[[ModelState, AttentionState], float]:
+    """A measure of a model's vectors; 0 of weights out of a file, which come without any."""
+
+    @wraps(measure)
+    def of_models(model: ModelState, state: AttentionState) -> float:
+        return 0.0 if model.array else measure(model, state)
+
+    return of_models
+
+
+def _query(panel: Arcs) -> int:
+    """The row on screen, from 0: in the view "arcs" the first query that is selected, else that of the chosen cell."""
+    state = panel.state
+    selected = state.tokens.partition(" ")[0] if state.view == "arcs" else ""
+    number = int(selected[1:]) if selected.startswith("q") else state.query
+    return min(number, len(panel.visible)) - 1
+
+
+def _row(model: ModelState, state: AttentionState) -> NDArray[np.float32]:
+    """The weights of the row on screen, float32 (key); of several heads on screen, the first one's."""
+    panel = Arcs(model, state)
+    if _has_switches(panel):
+        steps = Steps(model, state)
+        return np.asarray(steps.steps.weights[steps.at.query].numpy())
+    shown = state.heads.partition(" ")[0] if state.view == "arcs" else ""
+    head = int(shown) - 1 if shown else panel.head
+    return passes.run(model).attention[panel.kind].exact(panel.layer, head)[_query(panel)]
+
+
+def allowed(model: ModelState, state: AttentionState) -> int:
+    """How many cells the mask allows, in the rows of tokens."""
+    panel = Arcs(model, state)
+    return int(panel.visible[: panel.read].sum())
+
+
+def answer(model: ModelState, state: AttentionState) -> float:
+    """The answer of the soft dictionary: the sum of weight times value."""
+    return Dictionary(model, state).answer
+
+
+@_of_models
+def cell_output(model: ModelState, state: AttentionState) -> float:
+    """The number in the chosen dimension of what the head gives the chosen query, before W_O."""
+    panel = Steps(model, state)
+    return float(panel.steps.output[panel.at.query, panel.at.dim])
+
+
+@_of_models
+def cell_scaled(model: ModelState, state: AttentionState) -> float:
+    """The score of the chosen query and key after the division by √dₖ and the temperature, as the switches have it."""
+    panel = Steps(model, state)
+    return float(panel.steps.scaled_scores[panel.at.query, panel.at.key])
+
+
+@_of_models
+def cell_score(model: ModelState, state: AttentionState) -> float:
+    """The plain dot product q·k of the chosen query and key."""
+    panel = Steps(model, state)
+    return float(panel.steps.scores[panel.at.query, panel.at.key])
+
+
+@_of_models
+def cell_weight(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key, as the switches have it."""
+    panel = Steps(model, state)
+    return float(panel.steps.weights[panel.at.query, panel.at.key])
 
 
 def changes_made(model: ModelState, state: AttentionState) -> int:
     """How many changes are made in B, of those that the model allows."""
     return len(ChangeOutput(model, state).changes[1])
+
+
+def dictionary_gradient(model: ModelState, state: AttentionState) -> float:
+    """The largest |∂ weight / ∂ score| of the soft dictionary: of a softmax at most 0.25."""
+    weights = Dictionary(model, state).weights
+    return float((weights * (1 - weights)).max())
+
+
+def dictionary_largest(model: ModelState, state: AttentionState) -> float:
+    """The largest weight in the soft dictionary."""
+    return float(Dictionary(model, state).weights.max())
+
+
+@_of_models
+def drawn_deviation(model: ModelState, state: AttentionState) -> float:
+    """The standard deviation of q·k over the draws of the experiment, at the dₖ of the model."""
+    measured, at = _drawn(model, state)
+    return math.sqrt(float(measured.variance[at]))
+
+
+@_of_models
+def drawn_entropy(model: ModelState, state: AttentionState) -> float:
+    """The entropy of the softmax without √dₖ, as a share of the most possible, at the dₖ of the model."""
+    measured, at = _drawn(model, state)
+    return float(measured.entropy["unscaled"][at]) / math.log(measured.keys)
+
+
+@_of_models
+def drawn_entropy_scaled(model: ModelState, state: AttentionState) -> float:
+    """The entropy of the softmax with √dₖ, as a share of the most possible, at the dₖ of the model."""
+    measured, at = _drawn(model, state)
+    return float(measured.entropy["scaled"][at]) / math.log(measured.keys)
+
+
+@_of_models
+def drawn_gradient(model: ModelState, state: AttentionState) -> float:
+    """The largest gradient of the softmax without √dₖ, the median over the draws, at the dₖ of the model."""
+    measured, at = _drawn(model, state)
+    return float(measured.median_gradient["unscaled"][at])
+
+
+@_of_models
+def drawn_gradient_scaled(model: ModelState, state: AttentionState) -> float:
+    """The largest gradient of the softmax with √dₖ, the median over the draws, at the dₖ of the model."""
+    measured, at = _drawn(model, state)
+    return float(measured.median_gradient["scaled"][at])
+
+
+@_of_models
+def head_numbers(model: ModelState, state: AttentionState) -> int:
+    """How many numbers one head gives before W_O: tokens × dₖ."""
+    return math.prod(Steps(model, state).steps.output.shape)
+
+
+@_of_models
+def largest_deviation(model: ModelState, state: AttentionState) -> float:
+    """The largest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
+    return math.sqrt(max(Scale(model, state).variances, default=0.0))
 
 
 def output_moved(model: ModelState, state: AttentionState) -> float:
@@ -32,9 +181,62 @@ def rollout_on_first(model: ModelState, state: AttentionState) -> int:
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
 
 
+def row_favourite(model: ModelState, state: AttentionState) -> str:
+    """The token that the row on screen gives most of its weight; "" if it may look at none."""
+    row = _row(model, state)
+    return Arcs(model, state).keys[int(row.argmax())] if row.any() else ""
+
+
+def row_gradient(model: ModelState, state: AttentionState) -> float:
+    """The largest |∂ weight / ∂ score| of the row on screen: of a softmax at most 0.25."""
+    row = _row(model, state)
+    return float((row * (1 - row)).max(initial=0))
+
+
+def row_largest(model: ModelState, state: AttentionState) -> float:
+    """The largest weight of the row on screen."""
+    return float(_row(model, state).max(initial=0))
+
+
+def row_query(model: ModelState, state: AttentionState) -> str:
+    """The token that asks in the row on screen."""
+    panel = Arcs(model, state)
+    return panel.queries[_query(panel)]
+
+
+def row_sees(model: ModelState, state: AttentionState) -> int:
+    """How many keys the query of the row on screen may look at."""
+    panel = Arcs(model, state)
+    row = panel.visible[_query(panel)]
+    return len(row) if _has_switches(panel) and not state.masked else int(row.sum())
+
+
+def row_sum(model: ModelState, state: AttentionState) -> float:
+    """What the weights of the row on screen sum to."""
+    return float(_row(model, state).sum(dtype=np.float64))
+
+
 def rows_apart(model: ModelState, state: AttentionState) -> int:
     """In how many rows the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
+
+
+@_of_models
+def smallest_deviation(model: ModelState, state: AttentionState) -> float:
+    """The smallest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
+    return math.sqrt(min(Scale(model, state).variances, default=0.0))
+
+
+def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
+    """The tokens to which the head gives the same with the mask and without it, in their order; "" if there are none.
+
+    Of weights out of a file, too, as these come without values.
+    """
+    if model.array:
+        return ""
+    given, free = (Steps(model, replace(state, masked=masked)) for masked in (True, False))
+    moved = (given.steps.output - free.steps.output).abs().amax(-1)[: given.read] > SAME
+    return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
 
 
 def weight_changed(model: ModelState, state: AttentionState) -> float:
@@ -44,13 +246,36 @@ def weight_changed(model: ModelState, state: AttentionState) -> float:
     return float(np.abs(np.where(both, panel.difference, 0)).max(initial=0))
 
 
-MEASURES: Mapping[str, Callable[[ModelState, AttentionState], float | str]] = {
+MEASURES: Mapping[str, Measure] = {
     measure.__name__: measure
     for measure in (
+        allowed,
+        answer,
+        cell_output,
+        cell_scaled,
+        cell_score,
+        cell_weight,
         changes_made,
+        dictionary_gradient,
+        dictionary_largest,
+        drawn_deviation,
+        drawn_entropy,
+        drawn_entropy_scaled,
+        drawn_gradient,
+        drawn_gradient_scaled,
+        head_numbers,
+        largest_deviation,
         output_moved,
         rollout_on_first,
+        row_favourite,
+        row_gradient,
+        row_largest,
+        row_query,
+        row_sees,
+        row_sum,
         rows_apart,
+        smallest_deviation,
+        unmoved_by_mask,
         weight_changed,
     )
 }

@@ -20,6 +20,23 @@ DROPOUT = 0.1  # with which Lab GPT was trained
 LEFT = 6  # the number of a step that says how many tokens all cuts left; see `Steps`
 
 
+@cached()
+def _likeliest_with_dropout(config: TransformerConfig, tokens: tuple[int, ...]) -> list[int]:
+    """The likeliest next token at each place, where dropout acts on what each sub-layer adds.
+
+    The draw is from a generator of its own: the global one belongs to all threads.
+    """
+    drawn = torch.Generator().manual_seed(0)
+
+    def drop(x: Tensor) -> Tensor:
+        return x * torch.empty_like(x).bernoulli_(1 - DROPOUT, generator=drawn) / (1 - DROPOUT)
+
+    edits = {f"*layers.*.{sub_layer}.output": drop for sub_layer in ("self_attention", "feed_forward")}
+    with torch.no_grad(), recording((), edits):
+        likeliest: list[int] = transformer(config)(torch.tensor([tokens]))[0].argmax(-1).tolist()
+    return likeliest
+
+
 def best_beam(model: ModelState, state: GenerateState) -> float:
     """The log probability, in nats, of the best text of a search with beams; 0 where nothing is written."""
     beams = Beams(model, state)
@@ -106,6 +123,24 @@ def others_in_training_mode(model: ModelState, state: GenerateState) -> int:
     return sum(int(step.logits.argmax()) != other for step, other in zip(steps, drawn, strict=True))
 
 
+def passes(model: ModelState, state: GenerateState) -> int:
+    """How many passes of the model, one after the other, have written the text; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else len(kept.lengths)
+
+
+def read_with_cache(model: ModelState, state: GenerateState) -> int:
+    """How many tokens all passes together read with the cache; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else sum(kept.parts.values())
+
+
+def read_without_cache(model: ModelState, state: GenerateState) -> int:
+    """How many tokens all passes together would read without the cache; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else sum(kept.lengths)
+
+
 def share_left(model: ModelState, state: GenerateState) -> float:
     """The share of the probability that the cuts leave at the first step, in percent; 0 where nothing is written."""
     write = Write(model, state)
@@ -125,23 +160,6 @@ def written(model: ModelState, state: GenerateState) -> int:
     return len(Write(model, state).course.steps)
 
 
-@cached()
-def _likeliest_with_dropout(config: TransformerConfig, tokens: tuple[int, ...]) -> list[int]:
-    """The likeliest next token at each place, where dropout acts on what each sub-layer adds.
-
-    The draw is from a generator of its own: the global one belongs to all threads.
-    """
-    drawn = torch.Generator().manual_seed(0)
-
-    def drop(x: Tensor) -> Tensor:
-        return x * torch.empty_like(x).bernoulli_(1 - DROPOUT, generator=drawn) / (1 - DROPOUT)
-
-    edits = {f"*layers.*.{sub_layer}.output": drop for sub_layer in ("self_attention", "feed_forward")}
-    with torch.no_grad(), recording((), edits):
-        likeliest: list[int] = transformer(config)(torch.tensor([tokens]))[0].argmax(-1).tolist()
-    return likeliest
-
-
 MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
     measure.__name__: measure
     for measure in (
@@ -158,6 +176,9 @@ MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
         likeliest_taken,
         most_left,
         others_in_training_mode,
+        passes,
+        read_with_cache,
+        read_without_cache,
         share_left,
         text,
         written,

@@ -1,5 +1,6 @@
 """The Masks lens: who may see whom, composed, painted, obeyed and tested."""
 
+from tfm_ui.lenses.masks.measures import MEASURES
 from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.state import VIEWS, MasksState
 from tfm_ui.page.lens import Lens, views_of
@@ -10,4 +11,5 @@ LENS = Lens(
     state=MasksState,
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
+    measures=MEASURES,
 )

@@ -1,5 +1,6 @@
 """The Positions lens: what positional schemes are, why they work, and what they do in a model."""
 
+from tfm_ui.lenses.positions.measures import MEASURES
 from tfm_ui.lenses.positions.questions import QUESTIONS
 from tfm_ui.lenses.positions.state import VIEWS, PositionsState
 from tfm_ui.page.lens import Lens, views_of
@@ -10,4 +11,5 @@ LENS = Lens(
     state=PositionsState,
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
+    measures=MEASURES,
 )

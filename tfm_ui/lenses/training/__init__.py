@@ -1,5 +1,6 @@
 """The Training lens: small transformers learn tasks with known answers, while one looks on."""
 
+from tfm_ui.lenses.training.measures import MEASURES
 from tfm_ui.lenses.training.state import VIEWS, TrainingState
 from tfm_ui.page.lens import Lens, views_of
 
@@ -8,4 +9,5 @@ LENS = Lens(
     title="Training",
     state=TrainingState,
     views=views_of(__name__, VIEWS),
+    measures=MEASURES,
 )
