@@ -103,6 +103,7 @@ def cell_weight(model: ModelState, state: AttentionState) -> float:
     return float(panel.steps.weights[panel.at.query, panel.at.key])
 
 
+@_of_models
 def changes_made(model: ModelState, state: AttentionState) -> int:
     """How many changes are made in B, of those that the model allows."""
     return len(ChangeOutput(model, state).changes[1])
@@ -166,6 +167,7 @@ def largest_deviation(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(max(Scale(model, state).variances, default=0.0))
 
 
+@_of_models
 def output_moved(model: ModelState, state: AttentionState) -> float:
     """How much of the next token's probability is elsewhere in B than in A, in percent; 0 of a model without logits."""
     if not model.gives_logits:
@@ -175,7 +177,7 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
+    """The number of rows with a choice where the rollout over all layers is largest at the first token."""
     arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
     choice = arcs.visible[: arcs.read].sum(-1) > 1
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
@@ -216,8 +218,9 @@ def row_sum(model: ModelState, state: AttentionState) -> float:
     return float(_row(model, state).sum(dtype=np.float64))
 
 
+@_of_models
 def rows_apart(model: ModelState, state: AttentionState) -> int:
-    """In how many rows the token with the largest weight is not the one that contributes most."""
+    """The number of rows where the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
 
 
@@ -239,6 +242,7 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
     return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
 
 
+@_of_models
 def weight_changed(model: ModelState, state: AttentionState) -> float:
     """The largest difference between A and B among the weights of the head on screen."""
     panel = ChangeWeights(model, state)

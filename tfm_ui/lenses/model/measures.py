@@ -211,8 +211,8 @@ def rnn_shrinks(model: ModelState, state: ModelLensState) -> float:
 
 def same_twice(model: ModelState, state: ModelLensState) -> str:
     """Whether two passes add the same numbers here, each with a draw of the dropout of its own: "yes" or "no"."""
-    one, other = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
-    return "yes" if torch.equal(one, other) else "no"
+    drawn, again = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
+    return "yes" if torch.equal(drawn, again) else "no"
 
 
 def share_of_ends(model: ModelState, state: ModelLensState) -> float:
