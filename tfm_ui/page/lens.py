@@ -195,6 +195,9 @@ class Lens:
     views: Mapping[str, View[Any]]
     """Name -> view, in their order on the page."""
 
+    group: str = "look"
+    """The group of pages in the bar at the top that it belongs to: "learn", "look" or "check"."""
+
     questions: Sequence[Question] = ()
     """Questions to try, in teaching order; those of its views follow them."""
 

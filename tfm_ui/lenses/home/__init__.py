@@ -26,6 +26,7 @@ COLUMNS: list[list[Maker]] = [
 LENS = Lens(
     name="home",
     title="Home",
+    group="learn",
     heading="Attention Lab",
     lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,

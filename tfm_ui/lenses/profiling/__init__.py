@@ -7,6 +7,7 @@ from tfm_ui.page.lens import Lens, views_of
 LENS = Lens(
     name="profiling",
     title="Profiling",
+    group="check",
     state=ProfilingState,
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,

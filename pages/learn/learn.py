@@ -1,0 +1,6 @@
+"""The page Learn."""
+
+import streamlit as st
+
+with st.container(key="learn"):
+    st.html("<h1>Learn</h1>")
