@@ -6,7 +6,7 @@ Model and Generate share a card, what the model would say next: Model ends with 
 from tfm_ui.lenses.home.cards import PICTURES, card
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
-from tfm_ui.page.lens import Lens, Maker, View
+from tfm_ui.page.lens import LeadsOn, Lens, Maker, View
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -30,6 +30,7 @@ LENS = Lens(
     heading="Attention Lab",
     lead="Understand how a transformer computes: change the text or the model, and all pictures follow.",
     state=LensState,
+    leads_on=LeadsOn("heads", "Heads", "it shows the attention weights of all heads of the model, side by side."),
     views={"home": View(shows=[Columns(COLUMNS)], also=[Next], beside=PICTURES, reads_pass=True)},
     questions=QUESTIONS,
     script="pages/start/home.py",
