@@ -38,7 +38,7 @@ def visit() -> None:
     name = page.url_path or NAMES[0]
     asked = lens(name) if name in NAMES else None
     if not asked:
-        present.end()  # Learn has no picture to show to an audience
+        present.end()  # the page of the lessons has no picture to show to an audience
     frame.set_up(page, groups)
     sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
     if asked and present.presenting():

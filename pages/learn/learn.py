@@ -1,6 +1,6 @@
-"""The page Learn."""
+"""The page of the lessons."""
 
-import streamlit as st
+from tfm_ui import lenses
+from tfm_ui.lessons import learn_page
 
-with st.container(key="learn"):
-    st.html("<h1>Learn</h1>")
+learn_page.show(lenses.lens, lenses.NAMES)

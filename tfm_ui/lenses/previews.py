@@ -18,7 +18,7 @@ from tfm_ui.pictures.registry import Asked, CannotBeShown
 from tfm_ui.state.links import LINK_CHARS
 
 ABOUT = "Transformers, understood by running one: every number is computed live."
-ABOUT_LEARN = "Learn how attention works, step by step, with a prediction before each answer."
+LESSONS = "Lessons that lead through a running transformer, step by step: read, predict, look, try."
 IN_QUERY = "/?:@!$&'()*+,;=%~-._"  # signs that a query may hold as they are (RFC 3986, 3.4), and "%"
 WAITING = f'<script type="module" src="assets/{version()}/pictures/waiting.js"></script>'.encode()
 MOST_OF_A_TEXT = 80  # characters of the reader's text in a description
@@ -66,11 +66,11 @@ def preview_of(name: str, query: str) -> Preview:
     """What a link to this page says of itself.
 
     Args:
-        name: of the lens, or the address of the page Learn, which has no picture.
+        name: of the lens, or of the page of the lessons.
         query: of the link, percent-encoded.
     """
     if name == LEARN:
-        return Preview(f"Learn · {APP}", f"{ABOUT_LEARN} {ABOUT}")
+        return Preview(f"Learn · {APP}", LESSONS)
     of = lens(name)
     if all(part.partition("=")[0] in ("", PARAMETER) for part in query.split("&")):
         query = urlencode(of.opens_with)  # a link that asks for nothing opens on this

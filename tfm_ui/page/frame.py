@@ -9,7 +9,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from tfm_ui.live import passes
-from tfm_ui.page import controls, notices, present, sidebar
+from tfm_ui.page import controls, in_lesson, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
@@ -21,8 +21,8 @@ from tfm_ui.visitors.turn import turn_to_compute
 P = ParamSpec("P")
 Groups = Mapping[str, Sequence[st.Page]]  # name of a group in the bar at the top -> its pages
 ASSETS = Path(__file__).parents[2] / "assets"
-ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or of the page Learn
-LEARN = "learn"  # the address of the page Learn, which is no lens
+LEARN = "learn"  # the address of the page of the lessons, which is no lens
+ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or LEARN
 
 
 def set_up(page: st.Page, groups: Groups) -> None:
@@ -34,11 +34,16 @@ def set_up(page: st.Page, groups: Groups) -> None:
     """
     if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
+        if page.url_path != LEARN:
+            in_lesson.take_along()
+    if page.url_path != LEARN:
+        in_lesson.note()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    style = _read("streamlit_private/page.css") + _read("page/page.css") + _of_the_bar(page, groups)
+    styles = ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css")
+    style = "".join(map(_read, styles)) + _of_the_bar(page, groups)
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = _read("streamlit_private/present.css") + _read("page/present.css")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
@@ -73,7 +78,7 @@ def page_of(lens: str) -> st.Page:
 
 
 def learn_page() -> st.Page:
-    """The page Learn: lessons and chapters."""
+    """The page of the lessons, which is no lens."""
     return st.Page("pages/learn/learn.py", title="Learn", url_path=LEARN)
 
 

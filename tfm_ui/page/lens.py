@@ -235,7 +235,7 @@ class Lens:
     """The file that Streamlit runs for the page."""
 
     measures: Mapping[str, Callable[[ModelState, Any], float | str]] = field(default_factory=dict)
-    """Name -> what lessons measure of what is on screen: a pure function of the link, whose docstring says what it is."""
+    """Name -> what lessons measure of what is on screen: a pure function of the link; its docstring says what it is."""
 
     opens_with: Mapping[str, str] = field(default_factory=dict)
     """Field of the model -> value, as in a link, with which the lens opens where a link asks for nothing."""

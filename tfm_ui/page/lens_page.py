@@ -22,16 +22,23 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
+Row = Callable[[Lens, ModelState, LensState, str], None]  # draws the row of the question, or of a lesson's step
 
-def show(lens: Lens) -> None:
-    """Draw the lens's page."""
+
+def show(lens: Lens, row: Row = question_row.draw) -> None:
+    """Draw the lens's page.
+
+    Args:
+        lens: the lens.
+        row: draws the row below the header.
+    """
     model = frame.model()
     controls.open_link(lens.state, lens.prefix, lens.limits(model))
     question_row.follow_link(lens, model)
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))
-    show_view = partial(_show_view, lens)
+    show_view = partial(_show_view, lens, row)
     if has_controls:
         frame.fragment(lens.name, show_view)()
     else:
@@ -39,7 +46,7 @@ def show(lens: Lens) -> None:
 
 
 @kept_together()
-def _show_view(lens: Lens, model: ModelState) -> None:
+def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
     """Draw the visible view. A change of the lens's controls, or of the model's seed, runs only this function."""
     controls.apply_requested()
     follow.nothing_follows()  # until the pictures are there
@@ -58,13 +65,13 @@ def _show_view(lens: Lens, model: ModelState) -> None:
     with st.container(key="desk"):
         if reason := _why_not_shown(view, model, state):
             with question:
-                question_row.draw(lens, model, state, reason)
+                row(lens, model, state, reason)
             st.info(escape_markdown(reason), icon=":material/edit:")
             return
         if view.controls:
             state = _knobs(lens, view, model, partial(header.draw_choice, lens.choices(name), name, opens))
         with question:  # only now: a link's values are known when their controls have been drawn
-            question_row.draw(lens, model, state)
+            row(lens, model, state, "")
         running = st.container(key="running")  # says that it is, over the page and not in its flow
         with running, _waiting(view, model, state):
             says, _, slow = words.names(lens)

@@ -62,7 +62,8 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             _back_to_mine(mine.given_way(model))
             _set_up(lens, now, is_true, now.holds(model, state))
-            strip = Strip(lens, now, model, state)
+            is_asked = state.question == now.link
+            strip = Strip(f"{lens.name} {now.link}", now, model, state, is_asked=is_asked)
             strip.button(disabled=not is_true)
     if is_true:
         strip.draw(unanswerable)

@@ -52,6 +52,7 @@ class Prediction:
         hides: what gives it away until the reader has predicted: the keys of panels, a "*" at the end for any ending;
             of a panel whose picture does not, its key and ".words", for its sentence, its laws and how it is read;
             "notes" for all plain notes.
+        in_words: whether the reader answers in free words, which are compared with nothing.
     """
 
     ask: str
@@ -59,6 +60,7 @@ class Prediction:
     options: Sequence[str] = ()
     unit: str = ""
     hides: Collection[str] = ()
+    in_words: bool = False
 
 
 def _anyhow(model: ModelState, state: Any) -> bool:

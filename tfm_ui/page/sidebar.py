@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.page import controls, d_ff_control, opening, present, share, sliders, undo, weights_control
+from tfm_ui.page import controls, d_ff_control, in_lesson, opening, present, share, sliders, undo, weights_control
 from tfm_ui.page.browser import mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.page.reading import how_it_is_read
@@ -133,7 +133,7 @@ def tools() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False, key="share"):
         left_out = " and ".join(f"“{text.label}”" for text in cut)
         without = f"The link brings back all but the end of {left_out}." if cut else ""
-        link = share_link(share.address(), *states, always=opening.named_in(states))
+        link = share_link(share.address(), *states, always=opening.named_in(states), beside=in_lesson.in_links())
         share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
             about = "Show the picture to an audience: large, with keys."

@@ -91,7 +91,7 @@ def test_the_root_is_home_and_nothing_but_pages_is_changed():
 def test_the_page_learn_says_what_it_is_and_shows_no_model(below):
     learn = Head(client().get(f"{below}/learn?seed=3&text=mine").text)
     assert learn.title == learn.named["og:title"] == "Learn · Attention Lab"
-    assert learn.named["description"].startswith("Learn how attention works, step by step")
+    assert learn.named["description"].startswith("Lessons that lead through a running transformer")
     assert "weights" not in learn.named["description"]
     assert not {name for name in learn.named if name.startswith(("og:image", "twitter:"))}
 
