@@ -141,6 +141,7 @@ def lens_links(pages: Sequence[st.Page]) -> None:
 def foot(pages: Sequence[st.Page], page: st.Page) -> None:
     """Draw links to the previous and the next lens, and the sidebar's tools. Called last, when all states are known."""
     if not presenting():
+        pages = [other for other in pages if other is page or other.url_path != LEARN]  # from lens to lens
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
             for other, arrow in ((at - 1, "← {}"), (at + 1, "{} →")):

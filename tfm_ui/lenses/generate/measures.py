@@ -100,7 +100,7 @@ def greedy_text(model: ModelState, state: GenerateState) -> float:
 
 
 def likeliest_taken(model: ModelState, state: GenerateState) -> int:
-    """At how many steps the likeliest token was taken."""
+    """The number of steps at which the likeliest token was taken."""
     return int((Write(model, state).steps.ranks == 0).sum())
 
 
@@ -110,7 +110,7 @@ def most_left(model: ModelState, state: GenerateState) -> int:
 
 
 def others_in_training_mode(model: ModelState, state: GenerateState) -> int:
-    """At how many steps another token would be the likeliest in training mode, with one draw of a dropout of 0.1.
+    """The number of steps where another token is the likeliest in training mode, by a draw of a dropout of 0.1.
 
     What drops is what each sub-layer adds. Of a text that is longer than the context, the first one's steps count.
     """

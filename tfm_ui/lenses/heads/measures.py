@@ -67,9 +67,8 @@ def moved_by_padding(model: ModelState, state: HeadsState) -> float:
     if not padding(model, state):
         return 0.0
     padded, alone = (Heads(each, state) for each in (model, replace(model, seq_len=0)))
-    read = padded.read if padded.same_text else None
-    pairs = ((heads.exact(*place)[:, :read] for heads in (padded, alone)) for place in padded.places)
-    return max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
+    pairs = ((padded.exact(*place), alone.exact(*place)) for place in alone.places)
+    return max(float(np.abs(a[:, : b.shape[1]] - b).max(initial=0)) for a, b in pairs)
 
 
 def one_head_parameters(model: ModelState, state: HeadsState) -> int:

@@ -116,14 +116,6 @@ def full_pairs(model: ModelState, state: ModelLensState) -> int:
     return EfficientGrowth(model, state).on_screen["full"].pairs
 
 
-def is_pooled_first(model: ModelState, state: ModelLensState) -> str:
-    """Whether the pooled output is the last hidden state of the first token: "yes" or "no"; "" without a pooler."""
-    if not model.config.pooler:
-        return ""
-    first, pooled = _first_and_pooled(model)
-    return "yes" if float((first - pooled).abs().max()) < SAME else "no"
-
-
 def largest_part(model: ModelState, state: ModelLensState) -> str:
     """Where the machine on screen has most parameters: "attention", "feed-forward" or "embedding and output"."""
     diagram = Diagram(model, state)
@@ -219,8 +211,8 @@ def rnn_shrinks(model: ModelState, state: ModelLensState) -> float:
 
 def same_twice(model: ModelState, state: ModelLensState) -> str:
     """Whether two passes add the same numbers here, each with a draw of the dropout of its own: "yes" or "no"."""
-    one, other = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
-    return "yes" if torch.equal(one, other) else "no"
+    drawn, again = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
+    return "yes" if torch.equal(drawn, again) else "no"
 
 
 def share_of_ends(model: ModelState, state: ModelLensState) -> float:
@@ -278,7 +270,6 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         feed_forward_parameters,
         full_multiply_adds,
         full_pairs,
-        is_pooled_first,
         largest_part,
         layer_parameters,
         linear_multiply_adds,
