@@ -89,7 +89,7 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
                     strip.button(disabled=not is_same_page or bool(unanswerable))
                 _back(place, is_here=is_here)
                 _leave()
-        st.html(_said(place, lens, _why_not(this, lens, is_here=is_here)))
+        st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
         strip.draw(unanswerable)
     kept.exchange()
@@ -133,7 +133,7 @@ def _list(place: Place) -> None:
     )
 
 
-def _said(place: Place, lens: Lens, why_not: str) -> str:
+def said(place: Place, lens: Lens, why_not: str) -> str:
     """What the step says, as HTML; its task, and whether that is done; where the page shows something else, that."""
     step = place.step
     # What the keys know while presenting, as in the row of questions.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -202,6 +202,24 @@ def views_of(lens: str, names: Sequence[str]) -> dict[str, View[Any]]:
     return {name: import_module(f"{lens}.{name}").VIEW for name in names}
 
 
+class LeadsOn(NamedTuple):
+    """What comes after a lens.
+
+    Attributes:
+        name: of the next lens, or "learn".
+        title: of its page.
+        why: why it comes next, as the end of a sentence about it, with the full stop.
+    """
+
+    name: str
+    title: str
+    why: str
+
+    def after(self, title: str) -> str:
+        """What is said after the last question of the lens with this title."""
+        return f"That was the last question of {title}. Next comes {self.title}: {self.why}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lens:
     """All that the rest of the app needs to know about a lens.
@@ -222,6 +240,12 @@ class Lens:
 
     views: Mapping[str, View[Any]]
     """Name -> view, in their order on the page."""
+
+    leads_on: LeadsOn | None = None
+    """What comes after its last question; None of a lens after which nothing comes."""
+
+    group: str = "look"
+    """The group of pages in the bar at the top that it belongs to: "learn", "look" or "check"."""
 
     questions: Sequence[Question] = ()
     """Questions to try, in teaching order; those of its views follow them."""

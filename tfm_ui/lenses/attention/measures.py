@@ -30,9 +30,28 @@ def _drawn(model: ModelState, state: AttentionState) -> tuple[ScaleExperiment, i
     return measured, measured.widths.index(model.config.head_dim)
 
 
+def _favourite(panel: Contribution) -> int:
+    """The key with most of the weight, from 0."""
+    return int(panel.weights[panel.free].mean(0).argmax())
+
+
 def _has_switches(panel: Arcs) -> bool:
     """Whether the row on screen is one of the view "steps", where switches act on it."""
     return panel.state.view == "steps" and not panel.model.array
+
+
+def _key(panel: Contribution) -> int:
+    """The chosen key, from 0."""
+    return min(panel.state.key, panel.weights.shape[1]) - 1
+
+
+def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
+    """The probabilities, in A and in B, of the next token that is likeliest in A, in percent."""
+    if not model.gives_logits:
+        return 0.0, 0.0
+    a, b = ChangeOutput(model, state).effect.probabilities
+    best = int(a.argmax())
+    return 100 * float(a[best]), 100 * float(b[best])
 
 
 def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callable[[ModelState, AttentionState], float]:
@@ -43,6 +62,15 @@ def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callab
         return 0.0 if model.array else measure(model, state)
 
     return of_models
+
+
+def _of_side(model: ModelState, state: AttentionState, side: int) -> float:
+    """The weight in the chosen cell, in A (0) or in B (1), as the model goes on with it."""
+    if model.array:
+        return 0.0
+    panel = ChangeWeights(model, state)
+    at = panel.locked_cell
+    return float(panel.weights[(side, *at)]) if at and panel.there[(side, *at)] else 0.0
 
 
 def _query(panel: Arcs) -> int:
@@ -75,6 +103,16 @@ def answer(model: ModelState, state: AttentionState) -> float:
     return Dictionary(model, state).answer
 
 
+def cell_in_a(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key in A; 0 where one of them is dropped."""
+    return _of_side(model, state, 0)
+
+
+def cell_in_b(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key in B; 0 where one of them is dropped."""
+    return _of_side(model, state, 1)
+
+
 @_of_models
 def cell_output(model: ModelState, state: AttentionState) -> float:
     """The number in the chosen dimension of what the head gives the chosen query, before W_O."""
@@ -103,10 +141,15 @@ def cell_weight(model: ModelState, state: AttentionState) -> float:
     return float(panel.steps.weights[panel.at.query, panel.at.key])
 
 
-@_of_models
 def changes_made(model: ModelState, state: AttentionState) -> int:
     """How many changes are made in B, of those that the model allows."""
     return len(ChangeOutput(model, state).changes[1])
+
+
+def contribution(model: ModelState, state: AttentionState) -> float:
+    """The share of the lengths in the chosen row that comes from the chosen key."""
+    panel = Contribution(model, state)
+    return float(panel.shares[panel.row, _key(panel)])
 
 
 def dictionary_gradient(model: ModelState, state: AttentionState) -> float:
@@ -156,6 +199,16 @@ def drawn_gradient_scaled(model: ModelState, state: AttentionState) -> float:
 
 
 @_of_models
+def drawn_growth(model: ModelState, state: AttentionState) -> float:
+    """How many times as large the standard deviation of q·k is at four times the dₖ of the model; 0 if not measured."""
+    measured, at = _drawn(model, state)
+    if 4 * measured.widths[at] not in measured.widths:
+        return 0.0
+    wide = measured.widths.index(4 * measured.widths[at])
+    return math.sqrt(float(measured.variance[wide] / measured.variance[at]))
+
+
+@_of_models
 def head_numbers(model: ModelState, state: AttentionState) -> int:
     """How many numbers one head gives before W_O: tokens × dₖ."""
     return math.prod(Steps(model, state).steps.output.shape)
@@ -167,7 +220,16 @@ def largest_deviation(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(max(Scale(model, state).variances, default=0.0))
 
 
-@_of_models
+def likeliest_in_a(model: ModelState, state: AttentionState) -> float:
+    """The probability of the next token that is likeliest in A, in percent; 0 of a model without logits."""
+    return _likeliest(model, state)[0]
+
+
+def likeliest_in_b(model: ModelState, state: AttentionState) -> float:
+    """The probability in B of the next token that is likeliest in A, in percent; 0 of a model without logits."""
+    return _likeliest(model, state)[1]
+
+
 def output_moved(model: ModelState, state: AttentionState) -> float:
     """How much of the next token's probability is elsewhere in B than in A, in percent; 0 of a model without logits."""
     if not model.gives_logits:
@@ -177,7 +239,7 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """The number of rows with a choice where the rollout over all layers is largest at the first token."""
+    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
     arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
     choice = arcs.visible[: arcs.read].sum(-1) > 1
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
@@ -218,10 +280,26 @@ def row_sum(model: ModelState, state: AttentionState) -> float:
     return float(_row(model, state).sum(dtype=np.float64))
 
 
-@_of_models
 def rows_apart(model: ModelState, state: AttentionState) -> int:
-    """The number of rows where the token with the largest weight is not the one that contributes most."""
+    """In how many rows the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
+
+
+def rows_with_favourite(model: ModelState, state: AttentionState) -> int:
+    """How many rows have a token that they look at more than at any other, and a choice."""
+    return len(Contribution(model, state).clear)
+
+
+def sink_contributes(model: ModelState, state: AttentionState) -> float:
+    """The share of the lengths that comes from the key with most of the weight, in percent; 0 if no row may choose."""
+    panel = Contribution(model, state)
+    return formats.points(float(panel.shares[panel.free, _favourite(panel)].mean())) if len(panel.free) else 0.0
+
+
+def sink_gets(model: ModelState, state: AttentionState) -> float:
+    """The weight of the key with most of it, in percent of all, over the rows with a choice; 0 if none has one."""
+    panel = Contribution(model, state)
+    return formats.points(float(panel.weights[panel.free, _favourite(panel)].mean())) if len(panel.free) else 0.0
 
 
 @_of_models
@@ -242,7 +320,12 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
     return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
 
 
-@_of_models
+def weight(model: ModelState, state: AttentionState) -> float:
+    """The weight of the chosen query for the chosen key, as the model computes it."""
+    panel = Contribution(model, state)
+    return float(panel.weights[panel.row, _key(panel)])
+
+
 def weight_changed(model: ModelState, state: AttentionState) -> float:
     """The largest difference between A and B among the weights of the head on screen."""
     panel = ChangeWeights(model, state)
@@ -255,11 +338,14 @@ MEASURES: Mapping[str, Measure] = {
     for measure in (
         allowed,
         answer,
+        cell_in_a,
+        cell_in_b,
         cell_output,
         cell_scaled,
         cell_score,
         cell_weight,
         changes_made,
+        contribution,
         dictionary_gradient,
         dictionary_largest,
         drawn_deviation,
@@ -267,8 +353,11 @@ MEASURES: Mapping[str, Measure] = {
         drawn_entropy_scaled,
         drawn_gradient,
         drawn_gradient_scaled,
+        drawn_growth,
         head_numbers,
         largest_deviation,
+        likeliest_in_a,
+        likeliest_in_b,
         output_moved,
         rollout_on_first,
         row_favourite,
@@ -278,8 +367,12 @@ MEASURES: Mapping[str, Measure] = {
         row_sees,
         row_sum,
         rows_apart,
+        rows_with_favourite,
+        sink_contributes,
+        sink_gets,
         smallest_deviation,
         unmoved_by_mask,
+        weight,
         weight_changed,
     )
 }

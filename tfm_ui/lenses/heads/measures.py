@@ -49,6 +49,13 @@ def first(model: ModelState, state: HeadsState) -> float:
     return float(head.weights[rows, 0].mean(dtype=np.float64)) if len(rows) else 0.0
 
 
+def last_favourite(model: ModelState, state: HeadsState) -> str:
+    """The token that the last token's row gives most of its weight in the head on screen; "" if there is none."""
+    head = Head(model, state)
+    row = head.weights[head.read - 1] if head.read else np.zeros(0)
+    return head.keys[int(row.argmax())] if row.any() else ""
+
+
 def last_token(model: ModelState, state: HeadsState) -> str:
     """The last token that is read, as the page names it; "" if there is none."""
     heads = Heads(model, state)
@@ -118,6 +125,7 @@ MEASURES: Mapping[str, Callable[[ModelState, HeadsState], float | str]] = {
         allowed,
         changed_by_padding,
         first,
+        last_favourite,
         last_token,
         moved_by_padding,
         one_head_parameters,

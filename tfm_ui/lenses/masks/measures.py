@@ -50,12 +50,17 @@ def keys(model: ModelState, state: MasksState) -> int:
 
 def moved_if_hidden(model: ModelState, state: MasksState) -> float:
     """How far an output moves at most, as a share of its length, beside padding that is hidden in the batch."""
-    return Padding(model, state).largest("with")
+    return _largest_move(model, state, "with")
 
 
 def moved_if_not_hidden(model: ModelState, state: MasksState) -> float:
     """How far an output moves at most, as a share of its length, beside padding that is not hidden in the batch."""
-    return Padding(model, state).largest("without")
+    return _largest_move(model, state, "without")
+
+
+def _largest_move(model: ModelState, state: MasksState, way: str) -> float:
+    beside = Padding(model, state)
+    return beside.largest(way) if beside.batch.read else 0.0
 
 
 def nan_after_first(model: ModelState, state: MasksState) -> int:

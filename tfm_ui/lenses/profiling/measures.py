@@ -14,6 +14,11 @@ from tfm_ui.state.model_state import ModelState
 PROJECTIONS = "projections"
 
 
+def fewest_parameters(model: ModelState, state: ProfilingState) -> int:
+    """How many parameters the row has that has the fewest."""
+    return min(_parameters(model, state), default=0)
+
+
 def flops_at_same_parameters(model: ModelState, state: ProfilingState) -> float:
     """The most operations over the fewest, among the rows with equally many parameters: the largest such group."""
     rows = Table(model, state)
@@ -41,10 +46,9 @@ def memory_when_doubled(model: ModelState, state: ProfilingState) -> float:
     return predicted[-1] / predicted[-2] if len(predicted) > 1 and predicted[-2] else 0.0
 
 
-def parameters_of_row(model: ModelState, state: ProfilingState) -> int:
-    """How many parameters the row has that is looked at."""
-    parts = PartsFlops(model, state)
-    return sum(parts.parameters.values()) if parts.asked else 0
+def most_parameters(model: ModelState, state: ProfilingState) -> int:
+    """How many parameters the row has that has most of them."""
+    return max(_parameters(model, state), default=0)
 
 
 def products(model: ModelState, state: ProfilingState) -> int:
@@ -57,6 +61,12 @@ def projections(model: ModelState, state: ProfilingState) -> int:
     return _flops(model, state, PROJECTIONS)
 
 
+def _parameters(model: ModelState, state: ProfilingState) -> list[int]:
+    """The parameters of each row."""
+    rows = Table(model, state)
+    return [rows.parameters_of(number) for number in rows.numbers] if rows.asked else []
+
+
 def _flops(model: ModelState, state: ProfilingState, part: str) -> int:
     parts = PartsFlops(model, state)
     return parts.flops.get(part, 0) if parts.asked else 0
@@ -65,10 +75,11 @@ def _flops(model: ModelState, state: ProfilingState, part: str) -> int:
 MEASURES: Mapping[str, Callable[[ModelState, ProfilingState], float | str]] = {
     measure.__name__: measure
     for measure in (
+        fewest_parameters,
         flops_at_same_parameters,
         flops_over_quarter,
         memory_when_doubled,
-        parameters_of_row,
+        most_parameters,
         products,
         projections,
     )

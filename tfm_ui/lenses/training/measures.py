@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from tfm_core.training.baselines import trained_on
-from tfm_core.training.comparison import Comparison, Entry
+from tfm_core.training.comparison import Entry
 from tfm_ui.lenses.training.classify.curves import Classify, recent_loss
 from tfm_ui.lenses.training.compare.measures import MEASURES as COMPARED_BY
 from tfm_ui.lenses.training.decode import Decode
@@ -25,17 +25,19 @@ def _best(state: TrainingState, *, recurrent: bool) -> float:
     return max((entry.median("accuracy") for entry in entries if is_recurrent(entry) is recurrent), default=0.0)
 
 
-def _norms(comparison: Comparison) -> dict[str, Entry]:
-    """The norm -> the network of the comparison with it, of those that otherwise are as the first."""
+def _by(field: str, state: TrainingState) -> dict[int | str, Entry]:
+    """What a field of the configuration is -> the network of the comparison, of those that otherwise are as the first.
+
+    Nothing if nothing was computed.
+    """
+    if not (comparison := comparison_of(state.task)):
+        return {}
     base = comparison.entries[0].config
+    others = {"network", "positional", "num_layers", "num_heads", "norm"} - {field}
     return {
-        entry.config.norm: entry
+        getattr(entry.config, field): entry
         for entry in comparison.entries
-        if entry.outcomes
-        and all(
-            getattr(entry.config, name) == getattr(base, name)
-            for name in ("network", "positional", "num_layers", "num_heads")
-        )
+        if entry.outcomes and all(getattr(entry.config, name) == getattr(base, name) for name in others)
     }
 
 
@@ -93,11 +95,25 @@ def outcomes(model: ModelState, state: TrainingState) -> int:
     return _panel(model, state).config.about.outcomes
 
 
+def one_head_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the transformer with one head, the median over its seeds; 0 without one."""
+    entry = _by("num_heads", state).get(1)
+    return entry.median("accuracy") if entry else 0.0
+
+
+def one_or_two_heads(model: ModelState, state: TrainingState) -> str:
+    """Which of two transformers that differ in the heads alone is ahead, by the measure on screen; "neither" if the
+    seeds do not tell, or if nothing was computed."""
+    both = _by("num_heads", state)
+    if not {1, 2} <= both.keys():
+        return LEVEL
+    return {1: "one head", -1: "two heads"}.get(COMPARED_BY[state.measure].ahead(both[1], both[2]), LEVEL)
+
+
 def pre_or_post(model: ModelState, state: TrainingState) -> str:
     """Which of two transformers that differ in the norm alone is ahead, by the measure on screen; "neither" if the
     seeds do not tell, or if nothing was computed."""
-    comparison = comparison_of(state.task)
-    both = _norms(comparison) if comparison else {}
+    both = _by("norm", state)
     if len(both) < 2:
         return LEVEL
     ahead = COMPARED_BY[state.measure].ahead(both["pre"], both["post"])
@@ -146,6 +162,12 @@ def training_loss(model: ModelState, state: TrainingState) -> float:
     return recent_loss(run) if run.done else 0.0
 
 
+def two_heads_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the transformer with two heads, the median over its seeds; 0 without one."""
+    entry = _by("num_heads", state).get(2)
+    return entry.median("accuracy") if entry else 0.0
+
+
 def transformer_right(model: ModelState, state: TrainingState) -> float:
     """The share of right answers of the best transformer of the task on screen, the median over its seeds."""
     return _best(state, recurrent=False)
@@ -163,6 +185,8 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
         loss_of_guessing,
         network_parameters,
         outcomes,
+        one_head_right,
+        one_or_two_heads,
         pre_or_post,
         recurrent_right,
         right,
@@ -173,5 +197,6 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
         steps_planned,
         training_loss,
         transformer_right,
+        two_heads_right,
     )
 }

@@ -16,13 +16,19 @@ def lines(sizes) -> str:
     return "\n".join(", ".join(map(str, size)) for size in sizes)
 
 
-@pytest.mark.parametrize(("row", "count"), [(1, 163_968), (2, 921_088), (3, 4_994_560)])
-def test_a_textbooks_encoders_have_as_many_parameters_as_torchs(row, count):
-    d_model, heads, layers, _ = SIZES[row - 1]
+def torchs_parameters(d_model: int, heads: int, layers: int) -> int:
     layer = torch.nn.TransformerEncoderLayer(d_model, heads, 4 * d_model)
-    torchs = layers * sum(parameter.numel() for parameter in layer.parameters()) + 1000 * d_model
-    assert measures.parameters_of_row(TEXTBOOK, ProfilingState(sizes=lines(SIZES), row=row, **COUNTED)) == torchs
-    assert torchs == count
+    return layers * sum(parameter.numel() for parameter in layer.parameters()) + 1000 * d_model
+
+
+def test_a_textbooks_encoders_have_as_many_parameters_as_torchs():
+    counts = [torchs_parameters(*size[:3]) for size in SIZES]
+    assert counts == [163_968, 921_088, 4_994_560]
+    for rows in (SIZES, SIZES[:2], SIZES[1:], SIZES[::-1]):
+        state = ProfilingState(sizes=lines(rows), **COUNTED)
+        of_rows = [counts[SIZES.index(size)] for size in rows]
+        assert measures.fewest_parameters(TEXTBOOK, state) == min(of_rows)
+        assert measures.most_parameters(TEXTBOOK, state) == max(of_rows)
 
 
 @pytest.mark.parametrize("row", [1, 2, 3])
@@ -60,5 +66,5 @@ def test_twice_the_tokens_take_four_times_the_memory_of_weights_and_twice_that_o
 
 def test_where_there_is_no_row_nothing_is_measured():
     nothing = ProfilingState(sizes="")
-    of_rows = ("flops_at_same_parameters", "parameters_of_row", "products", "projections")
+    of_rows = ("fewest_parameters", "flops_at_same_parameters", "most_parameters", "products", "projections")
     assert {measures.MEASURES[name](TEXTBOOK, nothing) for name in of_rows} == {0}
