@@ -1,5 +1,7 @@
 """The view "without_key": a row that the mask leaves no key, in one layer or through the whole model.
 
+from collections.abc import Mapping
+
 The view "padding" shows the same two panels below what padding does to a sentence.
 """
 
@@ -10,7 +12,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 
-PANELS = dict(zip(EMPTY_IN, (EmptyRow, NanSpreads), strict=True))
+PANELS: Mapping[str, type[EmptyRow] | type[NanSpreads]] = dict(zip(EMPTY_IN, (EmptyRow, NanSpreads), strict=True))
 
 
 def _panel(model: ModelState, state: MasksState) -> Panel:

@@ -1,4 +1,4 @@
-"""What lessons measure in the Model lens, beside modules of torch and a model whose embeddings are multiplied by hand."""
+"""What lessons measure in the Model lens, beside modules of torch and a model that is changed by hand."""
 
 import math
 
