@@ -28,6 +28,9 @@ from tfm_ui.text.glossary import explained
 
 # Key of the session state: where the learner wants to go, a step's place; -1 is out of the lesson, END the page after.
 GOING, OUT = "_lesson_goes", -1
+# What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
+# all panels. Their pictures stay: from them one predicts.
+SENTENCES = ("*.words",)
 
 Draw = Callable[[Lens, ModelState, LensState, str], None]
 
@@ -86,7 +89,7 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
                     strip.button(disabled=not is_same_page or bool(unanswerable))
                 _back(place, is_here=is_here)
                 _leave()
-        st.html(_said(place, lens, _why_not(this, lens, is_here=is_here)))
+        st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
         strip.draw(unanswerable)
     kept.exchange()
@@ -130,7 +133,7 @@ def _list(place: Place) -> None:
     )
 
 
-def _said(place: Place, lens: Lens, why_not: str) -> str:
+def said(place: Place, lens: Lens, why_not: str) -> str:
     """What the step says, as HTML; its task, and whether that is done; where the page shows something else, that."""
     step = place.step
     # What the keys know while presenting, as in the row of questions.
@@ -173,7 +176,7 @@ def _question(this: Shown) -> Question:
     """The step as a question, for the strip of its answer."""
     step, predict = this.step, None
     if step.predict:
-        hides = this.question.predict.hides if this.question and this.question.predict else ()
+        hides = this.question.predict.hides if this.question and this.question.predict else SENTENCES
         predict = Prediction(
             ask=step.predict.ask,
             measured=lambda model, state: _measured(this, model, state),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -19,6 +19,7 @@ from tfm_ui.state.arrays import WEIGHTS_ALONE
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.token_row import Text
 
 S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
@@ -54,6 +55,16 @@ def _panels(makers: Sequence[Maker]) -> Iterator[type[Panel]]:
 
 def _nothing(model: ModelState, state: LensState) -> str:
     return ""
+
+
+def texts_of(model: ModelState, state: LensState) -> Sequence[Text]:
+    """The text in the sidebar, and the target text where a model has two."""
+    return [Text(model.source_tokens), *([Text(model.target_tokens)] if model.is_encoder_decoder else [])]
+
+
+def nothing_named(model: ModelState, state: LensState) -> Sequence[Text]:
+    """No text."""
+    return ()
 
 
 def _nowhere(model: ModelState, state: LensState) -> Sequence[Block | None]:
@@ -92,6 +103,9 @@ class View(Generic[S]):
     beside: Mapping[str, Picture] = field(default_factory=dict)
     """Name -> picture: what the view draws beside its controls, in no panel."""
 
+    editor: Callable[[ModelState], None] | None = None
+    """Draws where the reader writes, above the picture; it stays where there is nothing to show."""
+
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     """The fields whose controls stand in the row above the picture; or a function that draws that row in its own way
     and returns the lens's state."""
@@ -120,7 +134,11 @@ class View(Generic[S]):
 
     reads_instead: Callable[[ModelState, S], str] = _nothing
     """Returns what the main picture is made from in place of the text in the sidebar, in a sentence; "" if it is made
-    from that text. It stands above the picture."""
+    from that text. It stands above the picture, in place of the tokens."""
+
+    reads: Callable[[ModelState, S], Sequence[Text]] = texts_of
+    """Returns the texts that the main picture is made from, whose tokens stand above it; `nothing_named` where pictures
+    of several texts stand side by side."""
 
     running: Callable[[ModelState, S], str] = _nothing
     """Returns a sentence to show while the blocks are computed, if that takes seconds; otherwise ""."""
@@ -141,6 +159,16 @@ class View(Generic[S]):
     def may_read_another(self) -> bool:
         """Whether its main picture ever is made from something else than the text in the sidebar."""
         return self.reads_instead is not _nothing
+
+    @property
+    def tells_what_is_read(self) -> bool:
+        """Whether a line above the main picture tells what it is made from."""
+        return self.may_read_another or (self.uses_model and self.reads is not nothing_named)
+
+    def texts(self, model: ModelState, state: S) -> Sequence[Text]:
+        """The texts whose tokens stand above the main picture; none where it is made of others, or is not there."""
+        named = self.uses_model and not self.reads_instead(model, state) and not self.instead(model, state)
+        return self.reads(model, state) if named else ()
 
     def needs(self, model: ModelState, state: S) -> int:
         """The bytes that it takes at most at a time: what it says is computed from the same results as its pictures."""
@@ -174,6 +202,24 @@ def views_of(lens: str, names: Sequence[str]) -> dict[str, View[Any]]:
     return {name: import_module(f"{lens}.{name}").VIEW for name in names}
 
 
+class LeadsOn(NamedTuple):
+    """What comes after a lens.
+
+    Attributes:
+        name: of the next lens, or "learn".
+        title: of its page.
+        why: why it comes next, as the end of a sentence about it, with the full stop.
+    """
+
+    name: str
+    title: str
+    why: str
+
+    def after(self, title: str) -> str:
+        """What is said after the last question of the lens with this title."""
+        return f"That was the last question of {title}. Next comes {self.title}: {self.why}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lens:
     """All that the rest of the app needs to know about a lens.
@@ -195,6 +241,12 @@ class Lens:
     views: Mapping[str, View[Any]]
     """Name -> view, in their order on the page."""
 
+    leads_on: LeadsOn | None = None
+    """What comes after its last question; None of a lens after which nothing comes."""
+
+    group: str = "look"
+    """The group of pages in the bar at the top that it belongs to: "learn", "look" or "check"."""
+
     questions: Sequence[Question] = ()
     """Questions to try, in teaching order; those of its views follow them."""
 
@@ -203,6 +255,9 @@ class Lens:
 
     lead: str = ""
     """A sentence beside the heading."""
+
+    way_in: Callable[[], None] | None = None
+    """Draws what is beside the heading for who comes for the first time."""
 
     beside: str = ""
     """The badge's name for the model, if the page does not show a pass of it."""

@@ -2,12 +2,15 @@
 
 from tfm_ui.lenses.training.measures import MEASURES
 from tfm_ui.lenses.training.state import VIEWS, TrainingState
-from tfm_ui.page.lens import Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, views_of
 
 LENS = Lens(
     name="training",
     title="Training",
     state=TrainingState,
+    leads_on=LeadsOn(
+        "profiling", "Profiling", "it measures what a model costs: parameters, time, memory and operations."
+    ),
     views=views_of(__name__, VIEWS),
     measures=MEASURES,
 )

@@ -4,15 +4,41 @@ import math
 from collections.abc import Callable, Mapping
 
 from tfm_core.training.baselines import trained_on
+from tfm_core.training.comparison import Entry
 from tfm_ui.lenses.training.classify.curves import Classify
+from tfm_ui.lenses.training.compare.measures import MEASURES as COMPARED_BY
 from tfm_ui.lenses.training.decode import Decode
 from tfm_ui.lenses.training.learn.learned import Learn
+from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
 from tfm_ui.lenses.training.panels import RunPanel
 from tfm_ui.lenses.training.runs import size_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
 
+LEVEL = "neither"
 PANELS: Mapping[str, type[RunPanel]] = {"decode": Decode, "classify": Classify}
+
+
+def _best(state: TrainingState, *, recurrent: bool) -> float:
+    comparison = comparison_of(state.task)
+    entries = comparison.contestants if comparison else ()
+    return max((entry.median("accuracy") for entry in entries if is_recurrent(entry) is recurrent), default=0.0)
+
+
+def _by(field: str, state: TrainingState) -> dict[int | str, Entry]:
+    """What a field of the configuration is -> the network of the comparison, of those that otherwise are as the first.
+
+    Nothing if nothing was computed.
+    """
+    if not (comparison := comparison_of(state.task)):
+        return {}
+    base = comparison.entries[0].config
+    others = {"network", "positional", "num_layers", "num_heads", "norm"} - {field}
+    return {
+        getattr(entry.config, field): entry
+        for entry in comparison.entries
+        if entry.outcomes and all(getattr(entry.config, name) == getattr(base, name) for name in others)
+    }
 
 
 def _panel(model: ModelState, state: TrainingState) -> RunPanel:
@@ -57,6 +83,36 @@ def outcomes(model: ModelState, state: TrainingState) -> int:
     return _panel(model, state).config.about.outcomes
 
 
+def one_head_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the transformer with one head, the median over its seeds; 0 without one."""
+    entry = _by("num_heads", state).get(1)
+    return entry.median("accuracy") if entry else 0.0
+
+
+def one_or_two_heads(model: ModelState, state: TrainingState) -> str:
+    """Which of two transformers that differ in the heads alone is ahead, by the measure on screen; "neither" if the
+    seeds do not tell, or if nothing was computed."""
+    both = _by("num_heads", state)
+    if not {1, 2} <= both.keys():
+        return LEVEL
+    return {1: "one head", -1: "two heads"}.get(COMPARED_BY[state.measure].ahead(both[1], both[2]), LEVEL)
+
+
+def pre_or_post(model: ModelState, state: TrainingState) -> str:
+    """Which of two transformers that differ in the norm alone is ahead, by the measure on screen; "neither" if the
+    seeds do not tell, or if nothing was computed."""
+    both = _by("norm", state)
+    if len(both) < 2:
+        return LEVEL
+    ahead = COMPARED_BY[state.measure].ahead(both["pre"], both["post"])
+    return {1: "pre-norm", -1: "post-norm"}.get(ahead, LEVEL)
+
+
+def recurrent_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the best recurrent network of the task on screen, the median over its seeds."""
+    return _best(state, recurrent=True)
+
+
 def right(model: ModelState, state: TrainingState) -> float:
     """The share of held-out answers that are right at the last point of the run."""
     return _panel(model, state).run.last.accuracy
@@ -88,6 +144,17 @@ def steps_planned(model: ModelState, state: TrainingState) -> int:
     return _panel(model, state).config.steps
 
 
+def two_heads_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the transformer with two heads, the median over its seeds; 0 without one."""
+    entry = _by("num_heads", state).get(2)
+    return entry.median("accuracy") if entry else 0.0
+
+
+def transformer_right(model: ModelState, state: TrainingState) -> float:
+    """The share of right answers of the best transformer of the task on screen, the median over its seeds."""
+    return _best(state, recurrent=False)
+
+
 MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
     measure.__name__: measure
     for measure in (
@@ -98,11 +165,17 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
         loss_of_guessing,
         network_parameters,
         outcomes,
+        one_head_right,
+        one_or_two_heads,
+        pre_or_post,
+        recurrent_right,
         right,
         right_written,
         source_tokens,
         steps_done,
         steps_of_epoch,
         steps_planned,
+        transformer_right,
+        two_heads_right,
     )
 }

@@ -1,135 +1,154 @@
-"""What lessons measure in the Model lens, beside modules of torch and a model with embeddings multiplied by hand."""
+"""What lessons measure on the pages of Model, beside torch’s own modules and sums written out."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from tfm_core import Transformer, causal_mask
+from tfm_core import Transformer, causal_mask, recording
+from tfm_core.model.initialization import draw
+from tfm_ui.jobs.networks import network_of, start_anew
+from tfm_ui.lenses.model import measures
+from tfm_ui.lenses.model.distance.reach import transformer_of
 from tfm_ui.lenses.model.measures import MEASURES
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.live.passes import transformer
+from tfm_ui.state import pretrained
 from tfm_ui.state.model_state import ModelState
 
 MODEL = ModelState()
-TWO = ModelState(architecture="encoder-decoder", norm="post", activation="relu")
-GPT = ModelState(architecture="decoder", d_model=256, num_heads=8, num_layers=4)
-OUTPUT = ModelLensState(view="output")
 
 
-def measured(name: str, model: ModelState = MODEL, state: ModelLensState = ModelLensState()) -> float | str:  # noqa: B008
-    return MEASURES[name](model, state)
+def state(**fields) -> ModelLensState:
+    return ModelLensState(**fields)
 
 
-def size(module: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in module.parameters())
+def parameters(*modules: nn.Module) -> int:
+    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
-def typed(layers: int, d_ff: int, words: int, *, width: int, heads: int) -> ModelLensState:
-    sizes = {"d_model": width, "heads": heads, "layers": layers, "d_ff": d_ff, "words": words, "tokens": 25}
-    return ModelLensState(shape="your numbers", **{f"own_{name}": number for name, number in sizes.items()})
+def test_a_layer_is_counted_as_torch_makes_it():
+    shown, layer = state(shape="one layer"), nn.TransformerEncoderLayer(128, 8, 512)
+    assert measures.layer_parameters(MODEL, shown) == parameters(layer) == 198_272
+    assert measures.attention_parameters(MODEL, shown) == parameters(layer.self_attn)
+    assert measures.feed_forward_parameters(MODEL, shown) == parameters(layer.linear1, layer.linear2)
 
 
-def test_the_course_s_encoder_has_as_many_parameters_as_torch_s():
-    encoder, layer = typed(6, 512, 1000, width=128, heads=8), nn.TransformerEncoderLayer(128, 8, 512)
-    for state in (encoder, ModelLensState(shape="six layers")):
-        post = ModelState(norm="post", activation="relu", causal=False)
-        assert measured("encoder_layer_parameters", post, state) == size(layer) == 198_272
-        assert (
-            measured("machine_parameters", post, state) == 6 * size(layer) + size(nn.Embedding(1000, 128)) == 1_317_632
-        )
-        assert measured("decoder_layer_parameters", post, state) == 0
-        assert (measured("machine_vocabulary", post, state), measured("machine_width", post, state)) == (1000, 128)
+@pytest.mark.parametrize(("size", "d_model", "d_ff"), [("this model", 32, 85), ("512 / 2,048", 512, 2048)])
+def test_a_gate_is_a_third_matrix(size, d_model, d_ff):
+    model, shown = ModelState(d_ff=85), state(view="feed_forward", ffn_size=size)
+    first, gate, second = nn.Linear(d_model, d_ff), nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+    assert measures.plain_parameters(model, shown) == parameters(first, second)
+    assert measures.swiglu_parameters(model, shown) == parameters(first, gate, second)
 
 
-def test_the_paper_s_base_has_as_many_parameters_as_torch_s_layers():
-    layers = nn.TransformerEncoderLayer(512, 8, 2048), nn.TransformerDecoderLayer(512, 8, 2048)
-    for state in (typed(6, 2048, 37_000, width=512, heads=8), ModelLensState(shape="paper’s base")):
-        parts = [measured(f"{name}_layer_parameters", TWO, state) for name in ("encoder", "decoder")]
-        assert parts == [size(layer) for layer in layers]
-        assert measured("layer_parameters", TWO, state) == 6 * sum(parts) == 44_138_496
-        shared = measured("machine_parameters", TWO, state)
-        assert shared == 44_138_496 + 37_000 * 512
-        ends = [nn.Embedding(37_000, 512), nn.Embedding(37_000, 512), nn.Linear(512, 37_000)]
-        assert shared + 2 * 37_000 * 512 + 37_000 == 44_138_496 + sum(map(size, ends))
+@pytest.mark.parametrize(("tokens", "kernel"), [(48, 3), (16, 5), (8, 17)])
+def test_paths_are_as_long_as_their_formulas_say(tokens, kernel):
+    shown = state(view="distance", reach_length=tokens, reach_kernel=kernel)
+    assert measures.recurrent_path(MODEL, shown) == tokens
+    assert measures.convolution_path(MODEL, shown) == math.ceil((tokens - 1) / (kernel // 2))
+    assert kernel ** measures.dilated_path(MODEL, shown) >= tokens > kernel ** (measures.dilated_path(MODEL, shown) - 1)
+    assert measures.transformer_path(MODEL, shown) == 1
 
 
-def test_the_small_gpt_has_15_96_million_and_gpt_2_a_third_in_its_embedding():
-    model = ModelState(architecture="decoder")
-    assert measured("machine_parameters", model, typed(4, 1024, 50_000, width=256, heads=8)) == 15_959_552
-    assert measured("share_of_ends", model, ModelLensState(shape="GPT-2 small")) == pytest.approx(
-        100 * 50_257 * 768 / 124_439_808
-    )
+def test_a_window_takes_a_layer_for_each_of_its_widths():
+    shown = state(view="distance", reach_length=48, attention="window")
+    assert measures.transformer_path(MODEL, shown) == math.ceil(47 / (round(math.sqrt(48)) - 1))
 
 
-def test_a_classifier_has_a_head_of_195():
-    assert measured("block_parameters", MODEL, ModelLensState(shape="classifier", block="head")) == size(
-        nn.Linear(64, 3)
-    )
+def test_the_rnn_forgets_as_its_own_gradient_says():
+    shown = state(view="distance", reach_length=16, reach_seeds=3)
+    config, lengths = transformer_of(MODEL, shown), []
+    for seed in range(config.seed, config.seed + 3):
+        network = network_of("RNN", config, 3, causal=True)
+        start_anew(network, seed, "ours")
+        x = draw(seed, "x", (1, 16, config.d_model), std=1.0).double().requires_grad_()
+        last = network(x)[0, -1]
+        (last @ draw(seed, "probe", (1, len(last)), std=1.0).double()[0]).backward()
+        lengths.append(x.grad[0].norm(dim=-1))
+    median = torch.stack(lengths).median(0).values
+    assert measures.rnn_shrinks(MODEL, shown) == pytest.approx(float(median[-2] / median[0]))
 
 
-@pytest.mark.parametrize("model", [MODEL, TWO, GPT], ids=["encoder", "both", "GPT"])
-def test_parts_are_those_of_the_live_modules(model):
-    real = Transformer(model.config)
-    named = [(name, parameter.numel()) for name, parameter in real.named_parameters()]
-    in_attention = sum(count for name, count in named if "_attention." in name)
-    in_network = sum(count for name, count in named if ".feed_forward." in name)
-    in_ends = sum(count for name, count in named if name.endswith("embedding.weight"))
-    parts = {"attention": in_attention, "feed-forward": in_network, "embedding and output": in_ends}
-    assert measured("attention_parameters", model) == in_attention
-    assert measured("feed_forward_parameters", model) == in_network
-    assert measured("largest_part", model) == max(parts, key=parts.__getitem__)
-    assert measured("machine_parameters", model) == size(real)
+@pytest.mark.parametrize("causal", [False, True])
+def test_costs_are_counted_pair_by_pair(causal):
+    model, shown = ModelState(causal=causal), state(view="efficient")
+    n, d, d_k = model.length, model.d_model, model.d_model // model.num_heads
+    pairs = sum(1 for query in range(n) for key in range(n) if key <= query or not causal)
+    assert measures.full_pairs(model, shown) == pairs
+    assert measures.full_multiply_adds(model, shown) == 2 * pairs * d
+    assert measures.linear_multiply_adds(model, shown) == n * (2 * d * d_k + d)
 
 
-@pytest.mark.parametrize(
-    ("model", "looks"),
-    [
-        (MODEL, "decoder-only"),
-        (ModelState(causal=False), "encoder"),
-        (ModelState(architecture="decoder"), "decoder-only"),
-        (TWO, "encoder-decoder"),
-    ],
-)
-def test_what_a_machine_is_called(model, looks):
-    assert measured("looks", model) == looks
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_stride_saves_what_is_hidden_in_the_longest_text(causal):
+    places = np.arange(4096, dtype=np.int16)
+    apart = places[:, None] - places[None]
+    seen = (np.abs(apart) < 64) | (apart % 64 == 0)
+    allowed = apart >= 0 if causal else np.ones_like(seen)
+    expected = allowed.sum() / (seen & allowed).sum()
+    assert measures.strided_saves(ModelState(causal=causal), state(view="efficient")) == pytest.approx(expected)
 
 
-def loss_by_hand(model: ModelState, *, wide: bool) -> float:
-    """The loss on the text's next tokens, of a new model, whose tied embeddings are multiplied by √d_model."""
-    made = Transformer(model.config).eval()
-    ids = model.source_tokens.batch
-    with torch.no_grad():
-        if wide:
-            made.stack.embedding.weight.mul_(model.d_model**0.5)
-            assert made.stack.embedding.weight.std() == pytest.approx(1, rel=0.01)
-        mask = causal_mask(ids.shape[1]) if model.masks_the_future else None
-        return float(F.cross_entropy(made(ids, mask=mask)[0, :-1], ids[0, 1:]))
+@pytest.mark.parametrize("side", [1, 3, 4, 6])
+def test_tiles_cover_the_scores(side):
+    assert measures.tile_steps(MODEL, state(view="efficient", tile=side)) == math.ceil(MODEL.length / side) ** 2
 
 
-@pytest.mark.parametrize("model", [MODEL, GPT, ModelState(norm="post", positional="rope")], ids=["d", "GPT", "post"])
-def test_the_first_loss_beside_a_model_called_by_hand(model):
-    assert measured("untrained_loss", model, OUTPUT) == pytest.approx(loss_by_hand(model, wide=False), abs=1e-4)
-    assert measured("untrained_loss_if_wide", model, OUTPUT) == pytest.approx(loss_by_hand(model, wide=True), rel=1e-4)
+def output_gradient(norm: str, depth: int) -> float:
+    """The length of the gradient of the last layer's output matrix, for outputs times random vectors."""
+    config = replace(MODEL.config, norm=norm, num_layers=depth)
+    stack = Transformer(config).eval().double().stack
+    ids = torch.tensor([MODEL.source_tokens.ids])
+    x = stack.run(stack.embed(ids), mask=causal_mask(ids.shape[1]))
+    (x * draw(0, "probe", tuple(x.shape), std=1.0).double()).sum().backward()
+    return float(list(stack.layers)[-1].feed_forward.output_projection.weight.grad.norm())
 
 
-def test_tied_embeddings_of_standard_deviation_1_begin_near_d_model_and_untied_ones_near_guessing():
-    guessing = math.log(GPT.config.vocab_size)
-    assert measured("untrained_loss_if_wide", GPT, OUTPUT) == pytest.approx(256, rel=0.05)
-    assert measured("untrained_loss", GPT, OUTPUT) == pytest.approx(guessing, abs=1)
-    untied = ModelLensState(view="output", tied=False)
-    assert measured("untrained_loss_if_wide", GPT, untied) == pytest.approx(guessing, abs=1)
+@pytest.mark.parametrize("depth", [1, 24])
+def test_deep_post_norm_has_the_larger_gradient_at_its_end(depth):
+    ratio = measures.post_over_pre(MODEL, state(view="depth", depth=depth))
+    assert ratio == pytest.approx(output_gradient("post", depth) / output_gradient("pre", depth), rel=1e-5)
+    assert ratio > 1
 
 
-def test_weights_that_were_not_drawn_and_a_single_token_have_no_first_loss():
-    for model in (ModelState(weights="reverse"), ModelState(text="a")):
-        assert (measured("untrained_loss", model), measured("untrained_loss_if_wide", model)) == (0, 0)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_vectors_are_longer_without_a_norm_at_the_end(norm):
+    model, shown = ModelState(norm=norm), state(view="block", layer=2)
+    assert measures.longer_under(model, shown) == "pre-norm"
 
 
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize(
-    "model", [ModelState(text="a b c", seq_len=6), TWO, ModelState(weights="reverse-decoder"), ModelState(text="")]
-)
-def test_each_has_a_value_of_any_model(name, model):
-    assert isinstance(measured(name, model), (int, float, str))
+def test_parameters_of_a_shape_are_those_of_torchs_layers():
+    head = nn.Linear(64, 3)
+    layer = nn.TransformerEncoderLayer(64, 4, 256)
+    parts = [nn.Embedding(500, 64), *[layer] * 3, head]
+    state = ModelLensState(shape="classifier", block="head")
+    assert MEASURES["block_parameters"](ModelState(), state) == sum(p.numel() for p in head.parameters())
+    in_all = sum(p.numel() for part in parts for p in part.parameters())
+    assert MEASURES["machine_parameters"](ModelState(), state) == in_all
+
+
+@pytest.mark.parametrize(("dropout", "same"), [(0, "yes"), (0.1, "no"), (0.5, "no")])
+def test_two_passes_are_the_same_in_evaluation_mode_alone(dropout, same):
+    state = ModelLensState(view="block", dropout=dropout, dropout_draw=9998)
+    assert MEASURES["same_twice"](ModelState(), state) == same
+
+
+def test_without_a_pooler_there_is_no_cosine():
+    assert MEASURES["pooled_cosine"](ModelState(), ModelLensState()) == 0
+
+
+@pytest.mark.skipif(not pretrained.is_here("minilm"), reason="all-MiniLM-L6-v2 is not installed")
+def test_the_pooled_vector_is_what_a_dense_layer_and_tanh_make_of_the_first_hidden_state():
+    model = ModelState(weights="minilm", text="Transformers have revolutionized natural language processing.")
+    whole = transformer(model.config)
+    with torch.no_grad(), recording("layers.5.feed_forward.residual_after") as trace:
+        whole.states(model.source_tokens.batch)
+    first = trace["layers.5.feed_forward.residual_after"][0, 0].numpy().astype(np.float64)
+    weight, bias = (tensor.detach().numpy().astype(np.float64) for tensor in (whole.pooler.weight, whole.pooler.bias))
+    pooled = np.tanh(weight @ first + bias)
+    cosine = pooled @ first / np.linalg.norm(pooled) / np.linalg.norm(first)
+    assert MEASURES["pooled_cosine"](model, ModelLensState()) == pytest.approx(cosine, abs=1e-4)
