@@ -26,7 +26,8 @@ def flops_at_same_parameters(model: ModelState, state: ProfilingState) -> float:
     for number in rows.numbers if rows.asked else ():
         groups[rows.parameters_of(number)].append(rows.flops_of(number))
     flops: list[int] = max(groups.values(), key=len, default=[])
-    return max(flops) / min(flops) if flops and min(flops) else 0.0
+    fewest = min(flops, default=0)
+    return max(flops) / fewest if fewest else 0.0
 
 
 def flops_over_quarter(model: ModelState, state: ProfilingState) -> float:
