@@ -217,7 +217,7 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
+    """The number of rows with a choice in which the rollout over all layers is largest at the first token."""
     arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
     choice = arcs.visible[: arcs.read].sum(-1) > 1
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
@@ -259,7 +259,7 @@ def row_sum(model: ModelState, state: AttentionState) -> float:
 
 
 def rows_apart(model: ModelState, state: AttentionState) -> int:
-    """In how many rows the token with the largest weight is not the one that contributes most."""
+    """The number of rows in which the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
 
 
