@@ -43,7 +43,7 @@ def _has_switches(panel: Arcs) -> bool:
 
 def _key(panel: Contribution) -> int:
     """The chosen key, from 0."""
-    return min(panel.state.key, panel.weights.shape[1]) - 1
+    return int(min(panel.state.key, panel.weights.shape[1])) - 1
 
 
 def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def _row(model: ModelState, state: AttentionState) -> NDArray[np.float32]:
         return np.asarray(steps.steps.weights[steps.at.query].numpy())
     shown = state.heads.partition(" ")[0] if state.view == "arcs" else ""
     head = int(shown) - 1 if shown else panel.head
-    return passes.run(model).attention[panel.kind].exact(panel.layer, head)[_query(panel)]
+    return np.asarray(passes.run(model).attention[panel.kind].exact(panel.layer, head)[_query(panel)])
 
 
 def allowed(model: ModelState, state: AttentionState) -> int:
