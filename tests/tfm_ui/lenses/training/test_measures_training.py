@@ -34,13 +34,13 @@ def test_a_norm_is_ahead_only_where_its_seeds_show_it(compared, pre, post, ahead
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "ahead"),
+    ("single", "two", "ahead"),
     [(BAD, GOOD, "two heads"), (GOOD, BAD, "one head"), (GOOD, GOOD, "neither"), (MIXED, GOOD, "neither")],
 )
-def test_more_heads_are_ahead_only_where_their_seeds_show_it(compared, one, two, ahead):
-    compared({"2 heads": two, "1 head": one, "post": GOOD, "layers": GOOD, "rope": BAD, "lstm": GOOD})
+def test_more_heads_are_ahead_only_where_their_seeds_show_it(compared, single, two, ahead):
+    compared({"2 heads": two, "1 head": single, "post": GOOD, "layers": GOOD, "rope": BAD, "lstm": GOOD})
     assert measures.one_or_two_heads(MODEL, STATE) == ahead
-    assert measures.one_head_right(MODEL, STATE) == pytest.approx(sorted(one)[1])
+    assert measures.one_head_right(MODEL, STATE) == pytest.approx(sorted(single)[1])
     assert measures.two_heads_right(MODEL, STATE) == pytest.approx(sorted(two)[1])
 
 
