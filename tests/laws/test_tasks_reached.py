@@ -25,7 +25,7 @@ REACHED = {
     ("attention-in-five-steps", "all-heads"): {"attention_step": "heads", "attention_head": "3"},
     ("attention-in-five-steps", "all-of-it-at-once"): {"attention_query": "3", "attention_key": "1"},
     ("why-the-square-root", "the-gradient-of-a-softmax"): {"attention_temperature": "0.05"},
-    ("why-the-square-root", "is-ten-too-large"): {"attention_entries": "1,0.5,10 0.4,-0.5,20"},
+    ("why-the-square-root", "score-of-ten"): {"attention_entries": "1,0.5,10 0.4,-0.5,20"},
     ("why-the-square-root", "the-same-by-temperature"): {"attention_temperature": "7.94"},
     ("many-heads", "the-price-narrow-heads"): {"num_heads": "16"},
     ("many-heads", "first-token"): {"heads_layer": "4", "heads_head": "5"},
