@@ -25,8 +25,10 @@ def flops_at_same_parameters(model: ModelState, state: ProfilingState) -> float:
     groups: dict[int, list[int]] = defaultdict(list)
     for number in rows.numbers if rows.asked else ():
         groups[rows.parameters_of(number)].append(rows.flops_of(number))
-    flops: list[int] = max(groups.values(), key=len, default=[])
-    return max(flops) / min(flops) if flops and min(flops) else 0.0
+    if not groups:
+        return 0.0
+    flops = max(groups.values(), key=len)
+    return max(flops) / max(1, min(flops))
 
 
 def flops_over_quarter(model: ModelState, state: ProfilingState) -> float:

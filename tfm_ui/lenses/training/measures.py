@@ -90,11 +90,6 @@ def network_parameters(model: ModelState, state: TrainingState) -> int:
     return size_of(_panel(model, state).config)
 
 
-def outcomes(model: ModelState, state: TrainingState) -> int:
-    """How many answers the output can choose from."""
-    return _panel(model, state).config.about.outcomes
-
-
 def one_head_right(model: ModelState, state: TrainingState) -> float:
     """The share of right answers of the transformer with one head, the median over its seeds; 0 without one."""
     entry = _by("num_heads", state).get(1)
@@ -108,6 +103,11 @@ def one_or_two_heads(model: ModelState, state: TrainingState) -> str:
     if not {1, 2} <= both.keys():
         return LEVEL
     return {1: "one head", -1: "two heads"}.get(COMPARED_BY[state.measure].ahead(both[1], both[2]), LEVEL)
+
+
+def outcomes(model: ModelState, state: TrainingState) -> int:
+    """How many answers the output can choose from."""
+    return _panel(model, state).config.about.outcomes
 
 
 def pre_or_post(model: ModelState, state: TrainingState) -> str:
@@ -184,9 +184,9 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
         held_out_loss,
         loss_of_guessing,
         network_parameters,
-        outcomes,
         one_head_right,
         one_or_two_heads,
+        outcomes,
         pre_or_post,
         recurrent_right,
         right,
