@@ -176,7 +176,8 @@ def pooled_cosine(model: ModelState, state: ModelLensState) -> float:
     """The cosine between the pooled output and the last hidden state of the first token; 0 without a pooler."""
     if not model.config.pooler:
         return 0.0
-    return float(torch.cosine_similarity(*(vector.double() for vector in _first_and_pooled(model)), dim=0))
+    first, pooled = (vector.double() for vector in _first_and_pooled(model))
+    return float(torch.cosine_similarity(first, pooled, dim=0))
 
 
 def post_over_pre(model: ModelState, state: ModelLensState) -> float:
