@@ -32,6 +32,20 @@ REACHED = {
     ("many-heads", "two-heads"): {"attention_changes": "silence 2.1"},
     ("many-heads", "a-pronoun"): {"text": "The dog chased the cat because it"},
     ("many-heads", "tired-or-wide"): {"attention_key": "8"},
+    ("why-attention", "a-product-of-many-factors"): {"model_reach_length": "16"},
+    ("why-attention", "let-it-see-further"): {"model_reach_kernel": "17", "num_layers": "6"},
+    ("positions", "the-same-word-four-times"): {"positional": "rope"},
+    ("positions", "no-two-alike"): {"positions_width": "16"},
+    ("positions", "distances-along-diagonals"): {"positions_a": "rope"},
+    ("layers", "the-same-size-again"): {"d_ff": "85"},
+    ("layers", "the-gradient-of-the-weights"): {"model_depth": "36"},
+    ("layers", "trained-before-or-after"): {"training_task": "reverse"},
+    ("layers", "dropout-is-for-training"): {"model_dropout": "0"},
+    ("efficient-attention", "what-a-window-costs-in-layers"): {"model_attention": "full"},
+    ("efficient-attention", "linear-is-not-always-less"): {"num_heads": "8"},
+    ("efficient-attention", "fused-the-same-tile-by-tile"): {"model_tile_step": "16"},
+    ("efficient-attention", "what-n2d-leaves-out"): {"profiling_row": "3"},
+    ("efficient-attention", "memory"): {"profiling_target": "fused"},
 }
 
 
