@@ -17,6 +17,7 @@ from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.live import passes
+from tfm_ui.live.not_here import why_not_run
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -42,7 +43,7 @@ def _has_switches(panel: Arcs) -> bool:
 
 def _key(panel: Contribution) -> int:
     """The chosen key, from 0."""
-    return min(panel.state.key, panel.weights.shape[1]) - 1
+    return int(min(panel.state.key, panel.weights.shape[1])) - 1
 
 
 def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
@@ -54,20 +55,8 @@ def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
     return 100 * float(a[best]), 100 * float(b[best])
 
 
-def _of_models(measure: Callable[[ModelState, AttentionState], float]) -> Callable[[ModelState, AttentionState], float]:
-    """A measure of a model's vectors; 0 of weights out of a file, which come without any."""
-
-    @wraps(measure)
-    def of_models(model: ModelState, state: AttentionState) -> float:
-        return 0.0 if model.array else measure(model, state)
-
-    return of_models
-
-
 def _of_side(model: ModelState, state: AttentionState, side: int) -> float:
     """The weight in the chosen cell, in A (0) or in B (1), as the model goes on with it."""
-    if model.array:
-        return 0.0
     panel = ChangeWeights(model, state)
     at = panel.locked_cell
     return float(panel.weights[(side, *at)]) if at and panel.there[(side, *at)] else 0.0
@@ -89,7 +78,8 @@ def _row(model: ModelState, state: AttentionState) -> NDArray[np.float32]:
         return np.asarray(steps.steps.weights[steps.at.query].numpy())
     shown = state.heads.partition(" ")[0] if state.view == "arcs" else ""
     head = int(shown) - 1 if shown else panel.head
-    return passes.run(model).attention[panel.kind].exact(panel.layer, head)[_query(panel)]
+    weights: NDArray[np.float32] = passes.run(model).attention[panel.kind].exact(panel.layer, head)
+    return np.asarray(weights[_query(panel)])
 
 
 def allowed(model: ModelState, state: AttentionState) -> int:
@@ -113,28 +103,24 @@ def cell_in_b(model: ModelState, state: AttentionState) -> float:
     return _of_side(model, state, 1)
 
 
-@_of_models
 def cell_output(model: ModelState, state: AttentionState) -> float:
     """The number in the chosen dimension of what the head gives the chosen query, before W_O."""
     panel = Steps(model, state)
     return float(panel.steps.output[panel.at.query, panel.at.dim])
 
 
-@_of_models
 def cell_scaled(model: ModelState, state: AttentionState) -> float:
     """The score of the chosen query and key after the division by √dₖ and the temperature, as the switches have it."""
     panel = Steps(model, state)
     return float(panel.steps.scaled_scores[panel.at.query, panel.at.key])
 
 
-@_of_models
 def cell_score(model: ModelState, state: AttentionState) -> float:
     """The plain dot product q·k of the chosen query and key."""
     panel = Steps(model, state)
     return float(panel.steps.scores[panel.at.query, panel.at.key])
 
 
-@_of_models
 def cell_weight(model: ModelState, state: AttentionState) -> float:
     """The weight of the chosen query for the chosen key, as the switches have it."""
     panel = Steps(model, state)
@@ -163,42 +149,36 @@ def dictionary_largest(model: ModelState, state: AttentionState) -> float:
     return float(Dictionary(model, state).weights.max())
 
 
-@_of_models
 def drawn_deviation(model: ModelState, state: AttentionState) -> float:
     """The standard deviation of q·k over the draws of the experiment, at the dₖ of the model."""
     measured, at = _drawn(model, state)
     return math.sqrt(float(measured.variance[at]))
 
 
-@_of_models
 def drawn_entropy(model: ModelState, state: AttentionState) -> float:
     """The entropy of the softmax without √dₖ, as a share of the most possible, at the dₖ of the model."""
     measured, at = _drawn(model, state)
     return float(measured.entropy["unscaled"][at]) / math.log(measured.keys)
 
 
-@_of_models
 def drawn_entropy_scaled(model: ModelState, state: AttentionState) -> float:
     """The entropy of the softmax with √dₖ, as a share of the most possible, at the dₖ of the model."""
     measured, at = _drawn(model, state)
     return float(measured.entropy["scaled"][at]) / math.log(measured.keys)
 
 
-@_of_models
 def drawn_gradient(model: ModelState, state: AttentionState) -> float:
     """The largest gradient of the softmax without √dₖ, the median over the draws, at the dₖ of the model."""
     measured, at = _drawn(model, state)
     return float(measured.median_gradient["unscaled"][at])
 
 
-@_of_models
 def drawn_gradient_scaled(model: ModelState, state: AttentionState) -> float:
     """The largest gradient of the softmax with √dₖ, the median over the draws, at the dₖ of the model."""
     measured, at = _drawn(model, state)
     return float(measured.median_gradient["scaled"][at])
 
 
-@_of_models
 def drawn_growth(model: ModelState, state: AttentionState) -> float:
     """How many times as large the standard deviation of q·k is at four times the dₖ of the model; 0 if not measured."""
     measured, at = _drawn(model, state)
@@ -208,13 +188,11 @@ def drawn_growth(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(float(measured.variance[wide] / measured.variance[at]))
 
 
-@_of_models
 def head_numbers(model: ModelState, state: AttentionState) -> int:
     """How many numbers one head gives before W_O: tokens × dₖ."""
     return math.prod(Steps(model, state).steps.output.shape)
 
 
-@_of_models
 def largest_deviation(model: ModelState, state: AttentionState) -> float:
     """The largest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
     return math.sqrt(max(Scale(model, state).variances, default=0.0))
@@ -239,7 +217,7 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
+    """The number of rows with a choice in which the rollout over all layers is largest at the first token."""
     arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
     choice = arcs.visible[: arcs.read].sum(-1) > 1
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
@@ -281,7 +259,7 @@ def row_sum(model: ModelState, state: AttentionState) -> float:
 
 
 def rows_apart(model: ModelState, state: AttentionState) -> int:
-    """In how many rows the token with the largest weight is not the one that contributes most."""
+    """The number of rows in which the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
 
 
@@ -302,19 +280,13 @@ def sink_gets(model: ModelState, state: AttentionState) -> float:
     return formats.points(float(panel.weights[panel.free, _favourite(panel)].mean())) if len(panel.free) else 0.0
 
 
-@_of_models
 def smallest_deviation(model: ModelState, state: AttentionState) -> float:
     """The smallest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
     return math.sqrt(min(Scale(model, state).variances, default=0.0))
 
 
 def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
-    """The tokens to which the head gives the same with the mask and without it, in their order; "" if there are none.
-
-    Of weights out of a file, too, as these come without values.
-    """
-    if model.array:
-        return ""
+    """The tokens to which the head gives the same with the mask and without it, in their order; "" if none."""
     given, free = (Steps(model, replace(state, masked=masked)) for masked in (True, False))
     moved = (given.steps.output - free.steps.output).abs().amax(-1)[: given.read] > SAME
     return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
@@ -333,46 +305,67 @@ def weight_changed(model: ModelState, state: AttentionState) -> float:
     return float(np.abs(np.where(both, panel.difference, 0)).max(initial=0))
 
 
-MEASURES: Mapping[str, Measure] = {
-    measure.__name__: measure
-    for measure in (
-        allowed,
-        answer,
-        cell_in_a,
-        cell_in_b,
-        cell_output,
-        cell_scaled,
-        cell_score,
-        cell_weight,
-        changes_made,
-        contribution,
-        dictionary_gradient,
-        dictionary_largest,
-        drawn_deviation,
-        drawn_entropy,
-        drawn_entropy_scaled,
-        drawn_gradient,
-        drawn_gradient_scaled,
-        drawn_growth,
-        head_numbers,
-        largest_deviation,
-        likeliest_in_a,
-        likeliest_in_b,
-        output_moved,
-        rollout_on_first,
-        row_favourite,
-        row_gradient,
-        row_largest,
-        row_query,
-        row_sees,
-        row_sum,
-        rows_apart,
-        rows_with_favourite,
-        sink_contributes,
-        sink_gets,
-        smallest_deviation,
-        unmoved_by_mask,
-        weight,
-        weight_changed,
+def _where_it_can(measure: Measure, *, files: bool) -> Measure:
+    """A measure that is 0, or "", of a model that cannot be run; and, unless it has `files`, of weights out of one.
+
+    The soft dictionary is shown whatever the model is, so that the page has names for all of them.
+    """
+    nothing: float | str = "" if measure.__annotations__["return"] is str else 0
+
+    @wraps(measure)
+    def where_it_can(model: ModelState, state: AttentionState) -> float | str:
+        cannot = why_not_run(model) or (model.array and not files)
+        return nothing if cannot else measure(model, state)
+
+    return where_it_can
+
+
+OF_NO_MODEL = (answer, dictionary_gradient, dictionary_largest)
+OF_FILES_TOO = (
+    allowed,
+    rollout_on_first,
+    row_favourite,
+    row_gradient,
+    row_largest,
+    row_query,
+    row_sees,
+    row_sum,
+)
+OF_MODELS = (
+    cell_in_a,
+    cell_in_b,
+    cell_output,
+    cell_scaled,
+    cell_score,
+    cell_weight,
+    changes_made,
+    contribution,
+    drawn_deviation,
+    drawn_entropy,
+    drawn_entropy_scaled,
+    drawn_gradient,
+    drawn_gradient_scaled,
+    drawn_growth,
+    head_numbers,
+    largest_deviation,
+    likeliest_in_a,
+    likeliest_in_b,
+    output_moved,
+    rows_apart,
+    rows_with_favourite,
+    sink_contributes,
+    sink_gets,
+    smallest_deviation,
+    unmoved_by_mask,
+    weight,
+    weight_changed,
+)
+MEASURES: Mapping[str, Measure] = dict(
+    sorted(
+        {
+            **{measure.__name__: measure for measure in OF_NO_MODEL},
+            **{measure.__name__: _where_it_can(measure, files=True) for measure in OF_FILES_TOO},
+            **{measure.__name__: _where_it_can(measure, files=False) for measure in OF_MODELS},
+        }.items()
     )
-}
+)

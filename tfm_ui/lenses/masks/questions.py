@@ -221,9 +221,9 @@ def a_large_number(model: ModelState, state: MasksState) -> str:
     row = EmptyRow(model, state)
     in_half = "NaN again" if row.in_half.isnan().any() else "no NaN"
     return (
-        f"{row.about()} With −1e9 its weight is {row.weights_said(SPREAD_OUT)}, and the mask forbids every one of them; "
-        f"its output is {row.output_said(SPREAD_OUT)}. Half precision ends at 65,504: there −1e9 is −∞, and the row is "
-        f"{in_half}."
+        f"{row.about()} With −1e9 its weight is {row.weights_said(SPREAD_OUT)}, and the mask forbids every one of "
+        f"them; its output is {row.output_said(SPREAD_OUT)}. Half precision ends at 65,504: there −1e9 is −∞, and the "
+        f"row is {in_half}."
     )
 
 

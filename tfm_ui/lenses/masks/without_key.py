@@ -10,19 +10,17 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import ModelState
 
-PANELS = dict(zip(EMPTY_IN, (EmptyRow, NanSpreads), strict=True))
-
 
 def _panel(model: ModelState, state: MasksState) -> Panel:
     """The treatments in one layer, or the whole model with each of them."""
-    return PANELS[state.empty_in](model, state)
+    return EmptyRow(model, state) if state.empty_in == EMPTY_IN[0] else NanSpreads(model, state)
 
 
 VIEW = View(
     title="Without a key",
     tab="padding",
     shows=[_panel, EmptyRow.note, *THE_BATCH],
-    also=[*PANELS.values()],
+    also=[EmptyRow, NanSpreads],
     beside=PICTURES,
     reads_instead=reads_instead,
     controls=mask_and("empty_in", "layer", "head", more=("pad_side", "row")),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from tfm_core.training.baselines import trained_on
 from tfm_core.training.comparison import Entry
-from tfm_ui.lenses.training.classify.curves import Classify, recent_loss
+from tfm_ui.lenses.training.classify.curves import Classify
 from tfm_ui.lenses.training.compare.measures import MEASURES as COMPARED_BY
 from tfm_ui.lenses.training.decode import Decode
 from tfm_ui.lenses.training.learn.learned import Learn
@@ -53,12 +53,6 @@ def ahead_on_labels(model: ModelState, state: TrainingState) -> str:
     return {1: "the network", -1: "a bag of words"}.get(ahead, "neither")
 
 
-def baseline_right(model: ModelState, state: TrainingState) -> float:
-    """The share of held-out labels that the best bag of words gets right; 0 of a task without labels."""
-    panel = _panel(model, state)
-    return panel.best.accuracy if isinstance(panel, Classify) else 0.0
-
-
 def ended_early(model: ModelState, state: TrainingState) -> str:
     """Whether the run ended before its last step because its numbers had grown too large: "yes" or "no"."""
     return "yes" if _panel(model, state).run.problem else "no"
@@ -67,12 +61,6 @@ def ended_early(model: ModelState, state: TrainingState) -> str:
 def first_loss(model: ModelState, state: TrainingState) -> float:
     """The loss on held-out examples at the first point of the run, nats: before training, if that was measured."""
     return _panel(model, state).run.points[0].loss
-
-
-def frequent_right(model: ModelState, state: TrainingState) -> float:
-    """The share of held-out labels that the most frequent label gets right; 0 of a task without labels."""
-    panel = _panel(model, state)
-    return panel.baselines[0].accuracy if isinstance(panel, Classify) else 0.0
 
 
 def held_out_loss(model: ModelState, state: TrainingState) -> float:
@@ -90,11 +78,6 @@ def network_parameters(model: ModelState, state: TrainingState) -> int:
     return size_of(_panel(model, state).config)
 
 
-def outcomes(model: ModelState, state: TrainingState) -> int:
-    """How many answers the output can choose from."""
-    return _panel(model, state).config.about.outcomes
-
-
 def one_head_right(model: ModelState, state: TrainingState) -> float:
     """The share of right answers of the transformer with one head, the median over its seeds; 0 without one."""
     entry = _by("num_heads", state).get(1)
@@ -108,6 +91,11 @@ def one_or_two_heads(model: ModelState, state: TrainingState) -> str:
     if not {1, 2} <= both.keys():
         return LEVEL
     return {1: "one head", -1: "two heads"}.get(COMPARED_BY[state.measure].ahead(both[1], both[2]), LEVEL)
+
+
+def outcomes(model: ModelState, state: TrainingState) -> int:
+    """How many answers the output can choose from."""
+    return _panel(model, state).config.about.outcomes
 
 
 def pre_or_post(model: ModelState, state: TrainingState) -> str:
@@ -156,12 +144,6 @@ def steps_planned(model: ModelState, state: TrainingState) -> int:
     return _panel(model, state).config.steps
 
 
-def training_loss(model: ModelState, state: TrainingState) -> float:
-    """The mean loss of the last epoch on what was trained on, nats; 0 if nothing was trained."""
-    run = _panel(model, state).run
-    return recent_loss(run) if run.done else 0.0
-
-
 def two_heads_right(model: ModelState, state: TrainingState) -> float:
     """The share of right answers of the transformer with two heads, the median over its seeds; 0 without one."""
     entry = _by("num_heads", state).get(2)
@@ -177,16 +159,14 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
     measure.__name__: measure
     for measure in (
         ahead_on_labels,
-        baseline_right,
         ended_early,
         first_loss,
-        frequent_right,
         held_out_loss,
         loss_of_guessing,
         network_parameters,
-        outcomes,
         one_head_right,
         one_or_two_heads,
+        outcomes,
         pre_or_post,
         recurrent_right,
         right,
@@ -195,7 +175,6 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
         steps_done,
         steps_of_epoch,
         steps_planned,
-        training_loss,
         transformer_right,
         two_heads_right,
     )

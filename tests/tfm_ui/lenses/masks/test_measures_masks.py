@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from tfm_core import Transformer, recording
-from tfm_core.study.empty_rows import instead, minus_a_billion_in_half, minus_infinity
+from tfm_core.study.empty_rows import LARGE, instead, minus_a_billion_in_half, minus_infinity
 from tfm_ui.lenses.masks.measures import MEASURES
-from tfm_ui.lenses.masks.questions import weight_of_a_large_number
+from tfm_ui.lenses.masks.padding.empty_rows import EmptyRow
+from tfm_ui.lenses.masks.questions import layer_of_all_nan, weight_of_a_large_number
 from tfm_ui.lenses.masks.see import See
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.state.model_state import ModelState
@@ -73,21 +74,22 @@ def test_rows_of_nan_beside_a_model_called_by_hand(model, mask):
     model = replace(model, seq_len=11)
     shown = See(model, state)
     counts = [int(x.isnan().any(-1).sum()) for x in streams_by_hand(model, torch.from_numpy(shown.obeyed.mask))]
-    assert measured("nan_after_first", model, state) == counts[0] == measured("empty_rows", model, state) == 1
-    assert measured("nan_at_the_end", model, state) == counts[-1] == measured("rows", model, state) == 11
+    assert counts == [measured("empty_rows", model, state), measured("queries", model, state)] == [1, 11]
+    assert layer_of_all_nan(model, state) == 2
 
 
 @pytest.mark.parametrize(("model", "mask"), EMPTY)
 def test_a_row_without_a_key_in_three_ways(model, mask):
     state = MasksState(mask=mask)
     keys = measured("keys", model, state)
-    assert measured("row_by_softmax", model, state) == measured("row_in_half", model, state) == "NaN"
+    assert measured("row_by_softmax", model, state) == "NaN"
+    assert EmptyRow(model, state).in_half.isnan().all()
     assert weight_of_a_large_number(model, state) == pytest.approx(1 / keys)
 
 
 def test_a_billion_is_beyond_half_precision_and_a_row_that_has_a_key_is_not_harmed():
-    assert measured("half_of_a_billion", FREE, MasksState()) == "−∞"
-    assert torch.finfo(torch.float16).max == 65504 < 1e9
+    assert torch.finfo(torch.float16).max == 65_504
+    assert torch.tensor(LARGE).half() == -torch.inf
     weights = minus_a_billion_in_half(torch.tensor([1.0, -torch.inf, 2.0]))
     torch.testing.assert_close(weights.float(), torch.tensor([1.0, -torch.inf, 2.0]).softmax(-1), atol=1e-3, rtol=0)
 

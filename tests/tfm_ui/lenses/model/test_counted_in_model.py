@@ -1,4 +1,4 @@
-"""What lessons measure in the Model lens, beside modules of torch and a model whose embeddings are multiplied by hand."""
+"""What lessons measure in the Model lens, beside modules of torch and a model with embeddings multiplied by hand."""
 
 import math
 
@@ -26,13 +26,13 @@ def size(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def own(layers: int, d_ff: int, words: int, *, width: int, heads: int) -> ModelLensState:
+def typed(layers: int, d_ff: int, words: int, *, width: int, heads: int) -> ModelLensState:
     sizes = {"d_model": width, "heads": heads, "layers": layers, "d_ff": d_ff, "words": words, "tokens": 25}
     return ModelLensState(shape="your numbers", **{f"own_{name}": number for name, number in sizes.items()})
 
 
 def test_the_course_s_encoder_has_as_many_parameters_as_torch_s():
-    encoder, layer = own(6, 512, 1000, width=128, heads=8), nn.TransformerEncoderLayer(128, 8, 512)
+    encoder, layer = typed(6, 512, 1000, width=128, heads=8), nn.TransformerEncoderLayer(128, 8, 512)
     for state in (encoder, ModelLensState(shape="six layers")):
         post = ModelState(norm="post", activation="relu", causal=False)
         assert measured("encoder_layer_parameters", post, state) == size(layer) == 198_272
@@ -45,7 +45,7 @@ def test_the_course_s_encoder_has_as_many_parameters_as_torch_s():
 
 def test_the_paper_s_base_has_as_many_parameters_as_torch_s_layers():
     layers = nn.TransformerEncoderLayer(512, 8, 2048), nn.TransformerDecoderLayer(512, 8, 2048)
-    for state in (own(6, 2048, 37_000, width=512, heads=8), ModelLensState(shape="paper’s base")):
+    for state in (typed(6, 2048, 37_000, width=512, heads=8), ModelLensState(shape="paper’s base")):
         parts = [measured(f"{name}_layer_parameters", TWO, state) for name in ("encoder", "decoder")]
         assert parts == [size(layer) for layer in layers]
         assert measured("layer_parameters", TWO, state) == 6 * sum(parts) == 44_138_496
@@ -57,7 +57,7 @@ def test_the_paper_s_base_has_as_many_parameters_as_torch_s_layers():
 
 def test_the_small_gpt_has_15_96_million_and_gpt_2_a_third_in_its_embedding():
     model = ModelState(architecture="decoder")
-    assert measured("machine_parameters", model, own(4, 1024, 50_000, width=256, heads=8)) == 15_959_552
+    assert measured("machine_parameters", model, typed(4, 1024, 50_000, width=256, heads=8)) == 15_959_552
     assert measured("share_of_ends", model, ModelLensState(shape="GPT-2 small")) == pytest.approx(
         100 * 50_257 * 768 / 124_439_808
     )

@@ -87,9 +87,9 @@ def test_costs_are_counted_pair_by_pair(causal):
 def test_a_stride_saves_what_is_hidden_in_the_longest_text(causal):
     places = np.arange(4096, dtype=np.int16)
     apart = places[:, None] - places[None]
-    seen = (np.abs(apart) < 64) | (apart % 64 == 0)
-    allowed = apart >= 0 if causal else np.ones_like(seen)
-    expected = allowed.sum() / (seen & allowed).sum()
+    left = (np.abs(apart) < 64) | (apart % 64 == 0)
+    allowed = apart >= 0 if causal else np.ones_like(left)
+    expected = allowed.sum() / (left & allowed).sum()
     assert measures.strided_saves(ModelState(causal=causal), state(view="efficient")) == pytest.approx(expected)
 
 
@@ -119,6 +119,28 @@ def test_deep_post_norm_has_the_larger_gradient_at_its_end(depth):
 def test_vectors_are_longer_without_a_norm_at_the_end(norm):
     model, shown = ModelState(norm=norm), state(view="block", layer=2)
     assert measures.longer_under(model, shown) == "pre-norm"
+
+
+def test_a_token_has_one_embedding_and_two_places_have_two_encodings():
+    model = ModelState(text="the cat saw the dog", d_model=32)
+    embedding = Transformer(model.config).get_submodule("stack.embedding").weight.detach()
+    ids = model.source_tokens.ids
+    assert torch.equal(embedding[ids[0]], embedding[ids[3]])
+    assert measures.repeats_apart(model, state(view="block", sub_layer="embedding")) == 0
+    apart = np.abs(sines(0, 32) - sines(3, 32)).max()
+    assert measures.repeats_apart(model, state(view="block", sub_layer="positions")) == pytest.approx(apart, abs=1e-5)
+    assert measures.repeats_apart(model, state(view="block", sub_layer="feed-forward")) == 0
+    assert measures.repeats_apart(ModelState(text="a b c"), state(view="block", sub_layer="positions")) == 0
+
+
+def sines(place: int, width: int) -> np.ndarray:
+    """The sinusoidal encoding of a place, as the paper of 2017 writes it."""
+    angles = [place / 10000 ** (2 * (dim // 2) / width) for dim in range(width)]
+    return np.array([math.cos(angle) if dim % 2 else math.sin(angle) for dim, angle in enumerate(angles)])
+
+
+def test_words_stand_between_spaces():
+    assert measures.words(ModelState(text=" unbelievable  whales, "), state()) == 2
 
 
 def test_parameters_of_a_shape_are_those_of_torchs_layers():

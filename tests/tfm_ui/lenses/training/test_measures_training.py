@@ -33,6 +33,17 @@ def test_a_norm_is_ahead_only_where_its_seeds_show_it(compared, pre, post, ahead
     assert measures.pre_or_post(MODEL, STATE) == ahead
 
 
+@pytest.mark.parametrize(
+    ("single", "double", "ahead"),
+    [(BAD, GOOD, "two heads"), (GOOD, BAD, "one head"), (GOOD, GOOD, "neither"), (MIXED, GOOD, "neither")],
+)
+def test_more_heads_are_ahead_only_where_their_seeds_show_it(compared, single, double, ahead):
+    compared({"2 heads": double, "1 head": single, "post": GOOD, "layers": GOOD, "rope": BAD, "lstm": GOOD})
+    assert measures.one_or_two_heads(MODEL, STATE) == ahead
+    assert measures.one_head_right(MODEL, STATE) == pytest.approx(sorted(single)[1])
+    assert measures.two_heads_right(MODEL, STATE) == pytest.approx(sorted(double)[1])
+
+
 def test_other_networks_are_not_taken_for_the_other_norm(compared):
     compared({"learned": GOOD, "rope": BAD, "layers": BAD, "lstm": BAD})
     assert measures.pre_or_post(MODEL, STATE) == "neither"
@@ -46,8 +57,15 @@ def test_of_each_kind_the_best_median_counts(compared):
 
 def test_where_nothing_was_computed_nobody_is_ahead(compared):
     compared({})
-    assert measures.pre_or_post(MODEL, STATE) == "neither"
-    assert measures.recurrent_right(MODEL, STATE) == measures.transformer_right(MODEL, STATE) == 0
+    nobody = {
+        "one_head_right": 0,
+        "one_or_two_heads": "neither",
+        "pre_or_post": "neither",
+        "recurrent_right": 0,
+        "transformer_right": 0,
+        "two_heads_right": 0,
+    }
+    assert {name: measures.MEASURES[name](MODEL, STATE) for name in nobody} == nobody
 
 
 def test_who_goes_on_is_the_best_of_those_that_are_defined_there():
