@@ -114,12 +114,16 @@ interface Content<H = any> {
 /** A piece of text, or a word of the glossary with its explanation. */
 type Piece = string | [string, string]
 
-/** What stands in one place of the page: a text, laws and whether they hold, or facts with their values. */
+/** What stands in a row of tokens: words between them, or a token by its label, with its weight as text if it has one. */
+type TokenItem = string | [string] | [string, string, string]
+
+/** What stands in one place of the page: a text, laws and whether they hold, facts with their values, or tokens. */
 interface Spoken {
   text?: Piece[]
   title?: string
   laws?: [boolean, Piece[]][]
   facts?: [string, string][]
+  tokens?: TokenItem[]
   later?: boolean // it is being renewed, and what it will say is not known yet
 }
 

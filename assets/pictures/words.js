@@ -12,6 +12,7 @@
    that this page never has. So once all pictures rest, words that are still ahead are replaced by the page's own. */
 
 import { wordsAlone } from "./ask.js"
+import { allMarked, markEachOnce, markWord } from "./glossary.js"
 import { isRunning } from "../streamlit_private/dom.js"
 
 const PANEL = '[class*="st-key-panel_"]'
@@ -137,11 +138,13 @@ function fill(place, spoken) {
   const element = elementOf(place)
   if (!element) return
   if (LABELS[place]) return rename(element, String(spoken.text?.[0] ?? ""))
-  const nodes = spoken.laws ? spoken.laws.flatMap(law) : spoken.facts ? spoken.facts.flatMap(fact) : (spoken.text ?? []).map(piece)
+  const { laws, facts, tokens, text = [] } = spoken
+  const nodes = laws?.flatMap(law) ?? facts?.flatMap(fact) ?? (tokens ? row(tokens) : text.map(piece))
   if (spoken.title !== undefined && element instanceof HTMLElement && element.title !== spoken.title) element.title = spoken.title
   const filled = /** @type {Element} */ (element.cloneNode(false))
   filled.append(...nodes)
-  if (!filled.isEqualNode(element)) element.replaceChildren(...filled.childNodes)
+  const there = allMarked(/** @type {Element} */ (element.cloneNode(true)))
+  if (!filled.isEqualNode(there)) element.replaceChildren(...filled.childNodes)
 }
 
 /** Change the text in place: the node belongs to Streamlit, which will change it again.
@@ -156,10 +159,7 @@ function rename(element, text) {
 function piece(piece) {
   if (typeof piece === "string") return document.createTextNode(piece)
   const [word, about] = piece, element = tag("span", word)
-  element.className = "word"
-  element.setAttribute("tabindex", "0")
-  element.setAttribute("role", "button")
-  element.setAttribute("aria-label", `${word}: ${about}`)
+  markWord(element, word, about)
   const explanation = element.appendChild(tag("span", about))
   explanation.className = "about"
   explanation.setAttribute("aria-hidden", "true")
@@ -176,6 +176,25 @@ function law([holds, pieces]) {
 /** @param {[string, string]} fact */
 const fact = ([name, value]) => [tag("dt", name), tag("dd", value)]
 
+/** The nodes of a row of tokens.
+ * @param {TokenItem[]} items */
+export const row = items => items.flatMap(token)
+
+/** A token with its weight, or words between tokens, as tfm_ui/text/token_row.py writes them, with spaces between.
+ * @param {TokenItem} item @param {number} at @returns {(string | Element)[]} */
+function token(item, at) {
+  const between = at ? [" "] : []
+  if (typeof item === "string") return [...between, tag("span", item)]
+  const [label, share, written] = item, element = tag("b", label)
+  element.className = "token"
+  if (share !== undefined && written !== undefined) {
+    element.className += " weighed"
+    element.setAttribute("style", `--weight: ${share}`)
+    element.append(tag("small", written), tag("i", ""))
+  }
+  return [...between, element]
+}
+
 /** @param {string} name @param {string} text */
 const tag = (name, text) => Object.assign(document.createElement(name), { textContent: text })
 
@@ -184,6 +203,7 @@ const tag = (name, text) => Object.assign(document.createElement(name), { textCo
 export default function ({ data, parentElement }) {
   const before = page
   page = data
+  markEachOnce()
   const status = /** @type {HTMLElement} */ (parentElement.querySelector("[role=status]"))
   if (before && before.names[0] === data.names[0] && before.query !== data.query) status.textContent = data.said
   setTimeout(() => { // its elements are on screen by then

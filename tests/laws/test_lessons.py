@@ -1,4 +1,4 @@
-"""The lessons that come with the app: each is without faults, and each step opens a page with its picture and answer."""
+"""The lessons that come with the app: each has no faults, and each step opens a page with its picture and answer."""
 
 import pytest
 
@@ -32,8 +32,6 @@ def test_a_step_has_its_picture_its_answer_and_a_task_that_is_still_to_be_done(n
     pictures = [this.lens.pictures[panel.picture_name] for panel in panels if panel.picture_name]
     assert pictures
     assert pictures[0].content(this.model, this.state)
-    if step.question:
-        assert this.question.is_true(this.model, this.state) or step.moves
 
 
 @pytest.mark.parametrize("name", LESSONS[1:])

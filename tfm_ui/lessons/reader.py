@@ -83,7 +83,7 @@ class _Lines:
         return name
 
     def line(self, name: str) -> int:
-        """On which line a value stands; the part's first, if it is missing."""
+        """The line on which a value stands; the part's first, if it is missing."""
         return self.values.get(name, (self.at, ""))[0]
 
     def text(self, name: str, *, needed: str = "") -> str:

@@ -18,6 +18,7 @@ from tfm_ui.text.glossary import explained
 # Keys of the session state: the question whose strip is open; the questions whose prediction is over -> the guess.
 OPEN, SEEN = "_answer_open", "_predicted"
 MOST_WORDS = 300  # characters of a prediction in free words
+CARD = "card_"  # what the keys of cards begin with, which are no panels
 VEIL = "Hidden until you have predicted, or have asked for the answer."
 
 
@@ -153,12 +154,13 @@ def _veil(prediction: Prediction) -> Iterator[str]:
         if name == "notes":
             yield ".note { visibility: hidden; }"
             continue
+        key, top = (f"words_{panel}", "0") if part == "words" else (f"panel_{panel}", "3.5rem")
+        if panel.startswith(CARD):
+            key = panel
+        place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
         if part == "words":
-            place, top = f".st-key-words_{panel}", "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
-            top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"
         yield f"{place}::after {{ content: '{VEIL}'; position: absolute; inset: {top} auto auto 1rem; opacity: .8; }}"

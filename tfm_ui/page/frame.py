@@ -1,6 +1,6 @@
 """What all pages share: style, the model and its pass, the visitor's turn, notices, the links at the foot."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -82,15 +82,29 @@ def learn_page() -> st.Page:
     return st.Page("pages/learn/learn.py", title="Learn", url_path=LEARN)
 
 
+def start_here() -> None:
+    """Draw the way in for who knows nothing yet: a link to the first lesson, which looks like a button."""
+    label, icon = "Start here, ten minutes", ":material/arrow_forward:"
+    st.page_link(learn_page(), label=label, icon=icon, icon_position="right", query_params={"lesson": "start-here"})
+
+
 def model() -> ModelState:
     """The model's state, read from the controls in the sidebar."""
     return controls.current(ModelState)
 
 
-def why_not_run(state: ModelState) -> str:
-    """Why this model cannot be run, in a sentence for the reader; "" if it can."""
+def why_not_run(state: ModelState, typed_above: Collection[str] = ()) -> str:
+    """Why this model cannot be run, in a sentence for the reader; "" if it can.
+
+    Args:
+        state: the model's state.
+        typed_above: the labels of texts that are typed on the page itself.
+    """
     if empty := state.empty_texts:
-        return f"Type at least one word in the sidebar, under “{'” and “'.join(empty)}”."
+        below = [label for label in empty if label not in typed_above]
+        places = ["above"] * (len(below) < len(empty))
+        places += [f"in the sidebar, under “{'” and “'.join(below)}”"] * bool(below)
+        return f"Type at least one word {', and '.join(places)}."
     return passes.missing_weights(state)
 
 
@@ -157,6 +171,7 @@ def foot(groups: Groups, page: st.Page) -> None:
     """
     pages = [*chain.from_iterable(groups.values())]
     if not presenting():
+        pages = [other for other in pages if other is page or other.url_path != LEARN]  # from lens to lens
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
             for other, arrow in ((at - 1, "← {}"), (at + 1, "{} →")):

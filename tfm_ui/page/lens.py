@@ -19,6 +19,7 @@ from tfm_ui.state.arrays import WEIGHTS_ALONE
 from tfm_ui.state.fields import Limits, controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.token_row import Text
 
 S = TypeVar("S", bound=LensState)
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
@@ -54,6 +55,16 @@ def _panels(makers: Sequence[Maker]) -> Iterator[type[Panel]]:
 
 def _nothing(model: ModelState, state: LensState) -> str:
     return ""
+
+
+def texts_of(model: ModelState, state: LensState) -> Sequence[Text]:
+    """The text in the sidebar, and the target text where a model has two."""
+    return [Text(model.source_tokens), *([Text(model.target_tokens)] if model.is_encoder_decoder else [])]
+
+
+def nothing_named(model: ModelState, state: LensState) -> Sequence[Text]:
+    """No text."""
+    return ()
 
 
 def _nowhere(model: ModelState, state: LensState) -> Sequence[Block | None]:
@@ -92,6 +103,9 @@ class View(Generic[S]):
     beside: Mapping[str, Picture] = field(default_factory=dict)
     """Name -> picture: what the view draws beside its controls, in no panel."""
 
+    editor: Callable[[ModelState], None] | None = None
+    """Draws where the reader writes, above the picture; it stays where there is nothing to show."""
+
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     """The fields whose controls stand in the row above the picture; or a function that draws that row in its own way
     and returns the lens's state."""
@@ -120,7 +134,11 @@ class View(Generic[S]):
 
     reads_instead: Callable[[ModelState, S], str] = _nothing
     """Returns what the main picture is made from in place of the text in the sidebar, in a sentence; "" if it is made
-    from that text. It stands above the picture."""
+    from that text. It stands above the picture, in place of the tokens."""
+
+    reads: Callable[[ModelState, S], Sequence[Text]] = texts_of
+    """Returns the texts that the main picture is made from, whose tokens stand above it; `nothing_named` where pictures
+    of several texts stand side by side."""
 
     running: Callable[[ModelState, S], str] = _nothing
     """Returns a sentence to show while the blocks are computed, if that takes seconds; otherwise ""."""
@@ -141,6 +159,16 @@ class View(Generic[S]):
     def may_read_another(self) -> bool:
         """Whether its main picture ever is made from something else than the text in the sidebar."""
         return self.reads_instead is not _nothing
+
+    @property
+    def tells_what_is_read(self) -> bool:
+        """Whether a line above the main picture tells what it is made from."""
+        return self.may_read_another or (self.uses_model and self.reads is not nothing_named)
+
+    def texts(self, model: ModelState, state: S) -> Sequence[Text]:
+        """The texts whose tokens stand above the main picture; none where it is made of others, or is not there."""
+        named = self.uses_model and not self.reads_instead(model, state) and not self.instead(model, state)
+        return self.reads(model, state) if named else ()
 
     def needs(self, model: ModelState, state: S) -> int:
         """The bytes that it takes at most at a time: what it says is computed from the same results as its pictures."""
@@ -227,6 +255,9 @@ class Lens:
 
     lead: str = ""
     """A sentence beside the heading."""
+
+    way_in: Callable[[], None] | None = None
+    """Draws what is beside the heading for who comes for the first time."""
 
     beside: str = ""
     """The badge's name for the model, if the page does not show a pass of it."""

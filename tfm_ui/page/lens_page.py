@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import cache, partial
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
+TEXT = "Text"  # the label of what an editor edits
 Row = Callable[[Lens, ModelState, LensState, str], None]  # draws the row of the question, or of a lesson's step
 
 
@@ -60,9 +62,13 @@ def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
         opens,
         lens.lead,
         is_way_back=bool(view.within),
+        way_in=lens.way_in,
     )
     question = st.container()
     with st.container(key="desk"):
+        if view.editor:
+            with st.container(key="editor"):
+                view.editor(model)
         if reason := _why_not_shown(view, model, state):
             with question:
                 row(lens, model, state, reason)
@@ -77,8 +83,8 @@ def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
             says, _, slow = words.names(lens)
             names = [says, slow] if words.has_slow(panels_in(view.shown(model, state))) else [says]
             spoken = Spoken.asked(names, whole_query_of(((model, ""), (state, lens.prefix))))
-        if view.may_read_another:
-            _what_is_read(spoken.html("read_instead", lambda: view.reads_instead(model, state)))
+        if view.tells_what_is_read:
+            _what_is_read(view, model, state, spoken)
         with place:
             if view.badge:
                 header.badge(spoken.plain("badge", partial(view.badge, model, state)))
@@ -94,7 +100,8 @@ def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
 
 def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
     """Why there is nothing to show, in a sentence for the reader; "" if there is."""
-    return (frame.why_not_run(model) if view.uses_model else "") or view.why_not_shown(model, state)
+    typed_above = [TEXT] if view.editor else []
+    return (frame.why_not_run(model, typed_above) if view.uses_model else "") or view.why_not_shown(model, state)
 
 
 def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable[[], None]) -> LensState:
@@ -109,10 +116,19 @@ def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable
         return controls_line.draw_more(lens.state, lens.prefix, model, line, *view.more) if view.more else state
 
 
-def _what_is_read(instead: str) -> None:
-    """Say it, in HTML, above the picture, in a line that is there even where nothing is said: so no picture moves."""
-    with st.container(key="read_instead"):
-        st.html(f'<p class="note" data-words="read_instead">{instead}</p>')
+def _what_is_read(view: View[Any], model: ModelState, state: LensState, spoken: Spoken) -> None:
+    """Say it above the picture, in a line that is there even where nothing is said: so no picture moves."""
+    line = cache(partial(words.of_what_is_read, view, model, state))
+    instead = spoken.html("read_instead", lambda: view.reads_instead(model, state))
+    tokens = spoken.tokens("reads", lambda: line()["reads"]["tokens"])
+    signs = escape(spoken.plain("signs", lambda: line()["signs"]["text"][0]))
+    with st.container(key="reads"):
+        st.html(
+            f'<div class="{"reads speaks" if view.may_read_another else "reads"}">'
+            f'<p class="note" data-words="read_instead">{instead}</p>'
+            f'<div class="tokens" tabindex="0" role="group" aria-label="What is read" data-words="reads">{tokens}</div>'
+            f'<p class="signs" data-words="signs">{signs}</p></div>'
+        )
 
 
 def _pictures(lens: Lens, blocks: Sequence[Block | None], states: States, spoken: Spoken) -> None:

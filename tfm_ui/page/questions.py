@@ -51,7 +51,7 @@ class Prediction:
         unit: what follows the number, such as "%".
         hides: what gives it away until the reader has predicted: the keys of panels, a "*" at the end for any ending;
             of a panel whose picture does not, its key and ".words", for its sentence, its laws and how it is read;
-            "notes" for all plain notes.
+            keys of cards, which begin with "card_"; "notes" for all plain notes.
         in_words: whether the reader answers in free words, which are compared with nothing.
     """
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from tfm_ui.text import token_row
 from tfm_ui.text.glossary import Marked, html_of, marked
+from tfm_ui.text.token_row import Item
 
 Places = Mapping[str, Mapping[str, Any]]  # as in tfm_ui/page/words.py
 # Asks for words by their names and a link's query; no places where nobody else computes, or it cannot now.
@@ -62,6 +64,11 @@ class Spoken:
         there = self._places.get("facts", {}).get("facts")
         facts = compute().items() if there is None else there
         return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
+
+    def tokens(self, place: str, compute: Callable[[], Sequence[Item]]) -> str:
+        """A row of tokens as HTML."""
+        there = self._places.get(place, {}).get("tokens")
+        return token_row.html_of(compute() if there is None else there)
 
     def _pieces(self, place: str, compute: Callable[[], str]) -> Sequence[Marked]:
         there: Sequence[Marked] | None = self._places.get(place, {}).get("text")

@@ -7,6 +7,7 @@ A place is the value of an element's attribute `data-words`. What stands there i
     {"text": pieces}          pieces as in tfm_ui/text/glossary.py; "title" beside it is the element's tooltip
     {"laws": [[holds, pieces], ...]}
     {"facts": [[name, value], ...]}
+    {"tokens": items}         a row of tokens, as in tfm_ui/text/token_row.py
     {"later": true}           it is being renewed: nothing of it has been computed
 
 A tick of a dragged control renews all of it but what slow panels say, and the answer beside them; that follows at rest.
@@ -17,11 +18,12 @@ from typing import Any
 
 from tfm_ui.live import passes
 from tfm_ui.page import header, questions
-from tfm_ui.page.lens import Lens
+from tfm_ui.page.lens import Lens, View
 from tfm_ui.page.reading import how_it_is_read
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, panels_in
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import token_row
 from tfm_ui.text.glossary import marked
 
 Places = dict[str, Mapping[str, Any]]
@@ -44,8 +46,8 @@ def of_page(lens: Lens, model: ModelState, state: LensState) -> dict[str, Places
     if view.why_not_shown(model, state):
         return {"places": {}}
     places = _of_header(lens, model, state) | _of_model(model)
-    if view.may_read_another:
-        places["read_instead"] = {"text": marked(view.reads_instead(model, state))}
+    if view.tells_what_is_read:
+        places.update(of_what_is_read(view, model, state))
     blocks = view.shown(model, state)
     for number, block in enumerate(blocks):
         places.update(_of_block(block, str(number)))
@@ -82,6 +84,17 @@ def _of_model(model: ModelState) -> Places:
     return {f"read_{name}": {"text": [note], "title": note} for name, note in notes.items()}
 
 
+def of_what_is_read(view: View[Any], model: ModelState, state: LensState) -> Places:
+    """The line above the main picture: its tokens, or what it is made from instead."""
+    texts = view.texts(model, state)
+    instead = {"read_instead": {"text": marked(view.reads_instead(model, state))}} if view.may_read_another else {}
+    return {
+        **instead,
+        "reads": {"tokens": token_row.read(texts, "→" if model.is_encoder_decoder else "beside")},
+        "signs": {"text": [token_row.signs(texts)]},
+    }
+
+
 def _of_header(lens: Lens, model: ModelState, state: LensState) -> Places:
     view = lens.view_of(state)
     if view.badge:
@@ -116,4 +129,5 @@ def _of_panel(panel: Panel) -> Places:
         "laws": {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]},
         "how": {"text": marked(panel.how_to_read)},
     }
-    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL}
+    row = {f"tokens_{panel.key}": {"tokens": panel.word_row}} if panel.word_row else {}
+    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL} | row

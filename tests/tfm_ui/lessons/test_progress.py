@@ -54,10 +54,10 @@ def test_a_browser_cannot_fill_the_server():
 
 
 @given(PROGRESS, PROGRESS)
-def test_nothing_that_one_side_knows_is_lost(one, other):
-    both = merged(one, other)
-    assert merged(both, other) == both == merged(one, both)
-    for side in (one, other):
+def test_nothing_that_a_side_knows_is_lost(kept, told):
+    both = merged(kept, told)
+    assert merged(both, told) == both == merged(kept, both)
+    for side in (kept, told):
         for lesson, steps in side.items():
             assert steps.keys() <= both[lesson].keys()
             assert all(done.keys() <= both[lesson][step].keys() for step, done in steps.items())

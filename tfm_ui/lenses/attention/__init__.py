@@ -1,5 +1,6 @@
 """The Attention lens: one head number by number, what it looks at and what it writes, and what becomes of changes."""
 
+from tfm_ui.lenses.attention.measures import MEASURES
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import VIEWS, AttentionState
 from tfm_ui.page.lens import LeadsOn, Lens, views_of
@@ -13,4 +14,5 @@ LENS = Lens(
     ),
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
+    measures=MEASURES,
 )

@@ -1,5 +1,6 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
+from tfm_ui.lenses.generate.measures import MEASURES
 from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
 from tfm_ui.page.lens import LeadsOn, Lens, views_of
@@ -11,4 +12,5 @@ LENS = Lens(
     leads_on=LeadsOn("training", "Training", "it shows how random weights become weights that have learned a task."),
     views=views_of(__name__, VIEWS),
     opens_with=LAB,
+    measures=MEASURES,
 )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from tfm_core import Course
+from tfm_core import Course, Tokens
 from tfm_core.language.lab_gpt import NAME
 from tfm_ui.lenses.generate.courses import (
     Settings,
@@ -29,6 +29,7 @@ from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.fields import Whole, controls_of
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.streamlit_private.containers import DeltaGenerator
+from tfm_ui.text.token_row import Text
 
 PROMPT = "The captain looked at the sea, and"
 LAB = {"weights": "lab-gpt", "text": PROMPT}  # of most questions
@@ -188,6 +189,13 @@ def greedy_note(model: ModelState, state: GenerateState) -> Note | None:
     """What is said where a search with beams was asked for in a view that has none."""
     text = "Beams are shown in Write alone: here the text is written greedily."
     return Note(text, "plain") if state.method == "beam" else None
+
+
+def prompt_read(model: ModelState, state: GenerateState) -> list[Text]:
+    """What is read before the first token is written: of a message, its template, too."""
+    ids = prompt_of(model, state.chat_of(model))
+    pieces = model.tokens_by.pieces
+    return [Text(Tokens(tuple(pieces[number] for number in ids), ids, dropped=0))]
 
 
 def unable(why_not: Callable[[ModelState], str]) -> Callable[[ModelState, GenerateState], Sequence[Block | None]]:

@@ -1,5 +1,6 @@
 """The Heads lens: all heads of all layers as a grid, and one head large."""
 
+from tfm_ui.lenses.heads.measures import MEASURES
 from tfm_ui.lenses.heads.panels import Head, Heads, Numbers
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.roles import Roles
@@ -49,4 +50,5 @@ LENS = Lens(
         )
     },
     questions=QUESTIONS,
+    measures=MEASURES,
 )

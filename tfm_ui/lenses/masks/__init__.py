@@ -1,5 +1,6 @@
 """The Masks lens: who may see whom, composed, painted, obeyed and tested."""
 
+from tfm_ui.lenses.masks.measures import MEASURES
 from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.state import VIEWS, MasksState
 from tfm_ui.page.lens import LeadsOn, Lens, views_of
@@ -11,4 +12,5 @@ LENS = Lens(
     leads_on=LeadsOn("model", "Model", "it shows all that surrounds attention, from the first vectors to the output."),
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
+    measures=MEASURES,
 )

@@ -14,12 +14,14 @@ from tfm_ui.live import passes
 from tfm_ui.live.never_trained import under_mask
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
+from tfm_ui.page.lens import texts_of
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.panel import Note
 from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats, token_labels
+from tfm_ui.text.token_row import Text
 
 COMPOSER = Canvas(
     "lenses/masks/composer",
@@ -159,6 +161,11 @@ def reads_instead(model: ModelState, state: MasksState) -> str:
     sentence = f"sentence {item} of the batch"
     read = f"The encoder reads {sentence}" if model.is_encoder_decoder else f"{sentence.capitalize()} is read"
     return f"{read} here; sentence 1 is the text in the sidebar."
+
+
+def texts_of_sentence(model: ModelState, state: MasksState) -> Sequence[Text]:
+    """The sentence that is on screen, filled up to the length of the batch; and the target text, if there is one."""
+    return texts_of(setting(model, state).model, state)
 
 
 PICTURES = {  # for `View.beside`

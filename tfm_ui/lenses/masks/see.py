@@ -21,7 +21,7 @@ from tfm_core import (
     attention_weights,
     mask_scores,
 )
-from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead
+from tfm_ui.lenses.masks.above import PICTURES, THE_BATCH, mask_and, other_mask, reads_instead, texts_of_sentence
 from tfm_ui.lenses.masks.composition import combined, composed
 from tfm_ui.lenses.masks.mask_code import function_of, mask_of, of_sentence
 from tfm_ui.lenses.masks.masked_passes import (
@@ -438,6 +438,7 @@ VIEW = View(
     shows=[See, *THE_BATCH, Growth],
     beside=PICTURES,
     reads_instead=reads_instead,
+    reads=texts_of_sentence,
     controls=mask_and("layer", "head"),
     never_trained=other_mask,
 )

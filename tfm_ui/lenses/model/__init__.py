@@ -1,5 +1,6 @@
 """The Model lens: every block of the transformer, with its real tensors flowing through it."""
 
+from tfm_ui.lenses.model.measures import MEASURES
 from tfm_ui.lenses.model.state import VIEWS, ModelLensState
 from tfm_ui.page.lens import LeadsOn, Lens, views_of
 
@@ -9,4 +10,5 @@ LENS = Lens(
     state=ModelLensState,
     leads_on=LeadsOn("generate", "Generate", "it shows how the output of a model becomes a text, token after token."),
     views=views_of(__name__, VIEWS),
+    measures=MEASURES,
 )

@@ -24,6 +24,7 @@ from tfm_ui.pictures.maps import Axis, Map
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.model_state import MAX_LEN, ModelState
 from tfm_ui.text import token_labels
+from tfm_ui.text.token_row import Text
 
 
 class ModelPanel(Panel):
@@ -80,6 +81,13 @@ def inputs_of_first(
         return inputs, mask
     *whole, cut = inputs
     return (*whole, cut[:, :count]), None if mask is None else mask[:count, :count]
+
+
+def texts_of_first(model: ModelState, config: TransformerConfig, count: int) -> list[Text]:
+    """The texts whose tokens are read where `inputs_of_first` is."""
+    inputs, _ = inputs_of_first(model, config, count)
+    texts = (model.source_tokens, model.target_tokens)
+    return [Text(tokens).first(ids.shape[1]) for tokens, ids in zip(texts, inputs, strict=False)]
 
 
 @cached()

@@ -32,6 +32,7 @@ from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import Block, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, head_sentences
+from tfm_ui.text.token_row import Text
 
 READ_UP_TO = 128  # places, of tokens and padding: the fault is the same at any length
 DEFAULT = those("encode")[0]  # where neither A nor B is added to the embeddings
@@ -287,6 +288,7 @@ def _other_positions(model: ModelState, state: PositionsState) -> str:
 
 
 VIEW = View(
+    reads=lambda model, state: [Text(model_of(model, state).source_tokens)],
     never_trained=_other_positions,
     title="Wrong axis",
     shows=[FaultAdded, note(aside), FaultMaps, _both_functions],

@@ -36,6 +36,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pretrained import KNOWN
 from tfm_ui.text import formats, head_sentences
 from tfm_ui.text.token_labels import named
+from tfm_ui.text.token_row import Text
 
 LIKELIEST = 6  # tokens of each way that are drawn
 READ_UP_TO = 256  # places, of tokens and padding
@@ -309,6 +310,7 @@ def _try(model: ModelState, state: PositionsState) -> Block | None:
 
 
 VIEW = View(
+    reads=lambda model, state: [Text(model_of(model).source_tokens)],
     never_trained=_other_positions,
     title="Wrong pairs",
     shows=[_main, _maps, note(aside), _try],

@@ -1,5 +1,6 @@
 """The Profiling lens: what a configuration costs, measured beside theory."""
 
+from tfm_ui.lenses.profiling.measures import MEASURES
 from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.state import VIEWS, ProfilingState
 from tfm_ui.page.lens import LeadsOn, Lens, views_of
@@ -13,4 +14,5 @@ LENS = Lens(
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
     beside="In the sidebar",
+    measures=MEASURES,
 )

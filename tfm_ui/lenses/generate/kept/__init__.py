@@ -5,7 +5,7 @@ from tfm_ui.lenses.generate.kept.costs import KeptCosts
 from tfm_ui.lenses.generate.kept.questions import QUESTIONS
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
-from tfm_ui.lenses.generate.panel import draw_knobs, draw_steps, greedy_note, unable
+from tfm_ui.lenses.generate.panel import draw_knobs, draw_steps, greedy_note, prompt_read, unable
 from tfm_ui.lenses.generate.state import MOST_STEPS, PREFIX, GenerateState
 from tfm_ui.live import passes
 from tfm_ui.page import controls_line
@@ -45,6 +45,7 @@ VIEW = View(
     title="What is kept",
     shows=[Kept, greedy_note, KeptSame, KeptCosts],
     instead=unable(why_not_write),
+    reads=prompt_read,
     beside={"generate_kept_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,
     running=_running,

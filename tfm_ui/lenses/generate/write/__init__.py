@@ -1,7 +1,7 @@
 """The view "write": a prompt is continued, token after token; of each, how it was chosen, or what it looked at."""
 
 from tfm_ui.lenses.generate.courses import why_not_write
-from tfm_ui.lenses.generate.panel import draw_knobs, draw_steps, unable
+from tfm_ui.lenses.generate.panel import draw_knobs, draw_steps, prompt_read, unable
 from tfm_ui.lenses.generate.state import ATTENTION, PREFIX, GenerateState
 from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.look import Look
@@ -69,6 +69,7 @@ VIEW = View(
     shows=[_written],
     also=[Write, Beams, Look],
     instead=unable(why_not_write),
+    reads=prompt_read,
     beside={"generate_knobs": Picture(KNOBS, sliders, needs=passes.needs)},
     controls=_controls,
     questions=QUESTIONS,

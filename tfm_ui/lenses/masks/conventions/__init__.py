@@ -4,7 +4,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lenses.masks.above import PICTURES, batch_and_mask, draw, reads_instead
+from tfm_ui.lenses.masks.above import PICTURES, batch_and_mask, draw, reads_instead, texts_of_sentence
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours, code_block
 from tfm_ui.lenses.masks.conventions.foreign import Foreign
@@ -55,6 +55,7 @@ VIEW = View(
     shows=[Columns([[Ours], [Handed]]), Conventions.note, code_block, Conventions, Foreign],
     beside=PICTURES,
     reads_instead=reads_instead,
+    reads=texts_of_sentence,
     controls=_controls,
     running=_running,
 )

@@ -9,6 +9,7 @@ from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.token_row import Text
 
 
 def _about(model: ModelState, state: ModelLensState) -> Note | None:
@@ -28,6 +29,11 @@ def _about(model: ModelState, state: ModelLensState) -> Note | None:
     return Note(" ".join(filter(None, (cut, alone)))) if cut or alone else None
 
 
+def _read(model: ModelState, state: ModelLensState) -> list[Text]:
+    """What the four wirings read: the beginning of the text, without padding."""
+    return [Text(model.source_tokens).first(len(Wirings(model, state).ids))]
+
+
 def _running(model: ModelState, state: ModelLensState) -> str:
     """What is said while models run that take seconds."""
     heavy = model.is_heavy or model.d_model * state.depth > 2000
@@ -41,6 +47,7 @@ VIEW = View(
     more=("depth_dropout", "attention"),
     line="line_model_depth",
     running=_running,
+    reads=_read,
     never_trained=other_attention,
     questions=QUESTIONS,
 )

@@ -20,6 +20,11 @@ def _counted_only(model: ModelState, state: ModelLensState) -> Sequence[Panel]:
     return [] if state.shape == THIS else [Diagram(model, state), CountedBlock(model, state)]
 
 
+def _reads_instead(model: ModelState, state: ModelLensState) -> str:
+    counted = "No text is read here: of this shape nothing is run, its parameters and operations are counted."
+    return "" if state.shape == THIS else counted
+
+
 def _controls(model: ModelState) -> ModelLensState:
     """The shape, the attention, the layer and the token; the reader's numbers behind "More"."""
     line = controls_line.row("line_model_diagram")
@@ -40,6 +45,7 @@ VIEW = View(
     title="Machine",
     shows=[Diagram, Flow, Path],
     instead=_counted_only,
+    reads_instead=_reads_instead,
     controls=_controls,
     running=while_heavy("Running the model"),
     never_trained=other_attention,

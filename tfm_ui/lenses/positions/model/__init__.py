@@ -9,6 +9,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.token_row import Text
 
 
 def _running(model: ModelState, state: PositionsState) -> str:
@@ -17,6 +18,7 @@ def _running(model: ModelState, state: PositionsState) -> str:
 
 
 VIEW = View(
+    reads=lambda model, state: [Text(model.source_tokens)],
     never_trained=other_positions,
     title="In the model",
     shows=[Maps, note(left_out), Entry, Columns([[Distance], [Shuffled]], widths=[9, 11])],
