@@ -4,6 +4,7 @@ This file runs once when the server starts, and then as the script of each visit
 """
 
 import logging
+from itertools import chain
 
 import streamlit as st
 
@@ -22,27 +23,31 @@ from tfm_ui.streamlit_private.session_values import look_up_one_by_one
 from tfm_ui.visitors import metrics
 
 
-def route() -> tuple[st.Page, list[st.Page]]:
-    """The page that the address asks for, and the list of all pages: Home, the lessons, and the lenses as taught."""
-    home, *others = (each.page(default=number == 0) for number, each in enumerate(lenses()))
-    pages = [home, frame.learn_page(), *others]
-    return st.navigation(pages, position="top"), pages
+def route() -> tuple[st.Page, frame.Groups]:
+    """The page that the address asks for, and all pages by the groups of the bar, in teaching order."""
+    groups: dict[str, list[st.Page]] = {}
+    for number, each in enumerate(lenses()):
+        groups.setdefault(each.group, []).append(each.page(default=number == 0))
+    groups["learn"].append(frame.learn_page())
+    return st.navigation([*chain.from_iterable(groups.values())], position="top"), groups
 
 
 def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
-    page, pages = route()
-    frame.set_up(page)
-    name = frame.asked_lens() or NAMES[0]
-    asked = lens(name) if name in NAMES else None  # the page of the lessons is no lens
-    sidebar.model_panel(asked.opens_with if asked else {}, acts=asked is not None and asked.uses_model)
+    page, groups = route()
+    name = page.url_path or NAMES[0]
+    asked = lens(name) if name in NAMES else None
+    if not asked:
+        present.end()  # the page of the lessons has no picture to show to an audience
+    frame.set_up(page, groups)
+    sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
     if asked and present.presenting():
         present_bar.draw(lenses(), asked)
     else:
-        frame.lens_links(pages)
+        frame.lens_links(groups)
     frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
-    frame.foot(pages, page)
+    frame.foot(groups, page)
     reconnect.run_after_lost_connection()
     start.warm_up()
     start.collect_garbage()

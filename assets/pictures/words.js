@@ -12,6 +12,7 @@
    that this page never has. So once all pictures rest, words that are still ahead are replaced by the page's own. */
 
 import { wordsAlone } from "./ask.js"
+import { allMarked, markEachOnce, markWord } from "./glossary.js"
 import { isRunning } from "../streamlit_private/dom.js"
 
 const PANEL = '[class*="st-key-panel_"]'
@@ -142,7 +143,8 @@ function fill(place, spoken) {
   if (spoken.title !== undefined && element instanceof HTMLElement && element.title !== spoken.title) element.title = spoken.title
   const filled = /** @type {Element} */ (element.cloneNode(false))
   filled.append(...nodes)
-  if (!filled.isEqualNode(element)) element.replaceChildren(...filled.childNodes)
+  const there = allMarked(/** @type {Element} */ (element.cloneNode(true)))
+  if (!filled.isEqualNode(there)) element.replaceChildren(...filled.childNodes)
 }
 
 /** Change the text in place: the node belongs to Streamlit, which will change it again.
@@ -157,10 +159,7 @@ function rename(element, text) {
 function piece(piece) {
   if (typeof piece === "string") return document.createTextNode(piece)
   const [word, about] = piece, element = tag("span", word)
-  element.className = "word"
-  element.setAttribute("tabindex", "0")
-  element.setAttribute("role", "button")
-  element.setAttribute("aria-label", `${word}: ${about}`)
+  markWord(element, word, about)
   const explanation = element.appendChild(tag("span", about))
   explanation.className = "about"
   explanation.setAttribute("aria-hidden", "true")
@@ -204,6 +203,7 @@ const tag = (name, text) => Object.assign(document.createElement(name), { textCo
 export default function ({ data, parentElement }) {
   const before = page
   page = data
+  markEachOnce()
   const status = /** @type {HTMLElement} */ (parentElement.querySelector("[role=status]"))
   if (before && before.names[0] === data.names[0] && before.query !== data.query) status.textContent = data.said
   setTimeout(() => { // its elements are on screen by then

@@ -107,6 +107,7 @@ def _page(lens: Lens, asked: Asked, model: ModelState, state: LensState) -> Reco
     return {
         "facts": _facts(places),
         "texts": {place: said(words) for place, words in places.items() if place.startswith("read_")},
+        "reads": [said(places[place]) for place in ("reads", "signs") if place in places and said(places[place])],
         "order": [_placed(block) for block in blocks],
         "panels": {panel.key: _panel(panel, places) for panel in panels},
         "pictures": {name: picture_of(name, asked) for name in sorted(in_panels | in_no_panel(lens.name))},
@@ -119,6 +120,8 @@ def said(spoken: Mapping[str, Any]) -> Any:
         return [f"{'✓' if holds else '✕'} {_plain(pieces)}" for holds, pieces in spoken["laws"]]
     if "facts" in spoken:
         return {name: text(value) for name, value in spoken["facts"] if name not in NOT_RECORDED}
+    if "tokens" in spoken:
+        return text(" ".join(item if isinstance(item, str) else item[0] for item in spoken["tokens"]))
     return _plain(spoken["text"])
 
 

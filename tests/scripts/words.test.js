@@ -32,7 +32,13 @@ class Place {
   append(...nodes) { this.childNodes.push(...nodes) }
   /** @param {{ textContent: string }[]} nodes */
   replaceChildren(...nodes) { this.childNodes = nodes }
-  cloneNode() { return new Place(this.panel) }
+  /** @param {boolean} deep */
+  cloneNode(deep) {
+    const copy = new Place(this.panel)
+    if (deep) copy.childNodes = this.childNodes
+    return copy
+  }
+  querySelectorAll() { return [] } // words of the glossary that are not marked
   /** @param {Place} other */
   isEqualNode(other) { return this.textContent === other.textContent }
   closest() { return this.panel }
@@ -59,6 +65,8 @@ Object.assign(globalThis, {
     createTextNode: (/** @type {string} */ textContent) => ({ textContent }),
     createElement: () => ({}),
   },
+  addEventListener() {},
+  requestAnimationFrame() {}, // what marks words of the glossary is tested in the browser
 })
 mock.timers.enable({ apis: ["setTimeout"] })
 const { default: pageSays, sayInPanel, sayOnPage, wanted } = await import("../../assets/pictures/words.js")

@@ -63,7 +63,7 @@ def tags(name: str, query: str, address: str) -> bytes:
 
 
 def preview_of(name: str, query: str) -> Preview:
-    """What a link to this lens says of itself.
+    """What a link to this page says of itself.
 
     Args:
         name: of the lens, or of the page of the lessons.

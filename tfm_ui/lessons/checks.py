@@ -75,14 +75,19 @@ def _of_link(step: Step, lens: Lens) -> Iterator[Fault]:
 def run(lesson: Lesson, lens_of: LensOf) -> Iterator[Fault]:
     """The faults that show when each step's page is computed: call it of a lesson without `faults`."""
     for step in lesson.steps:
-        this = shown(step, lens_of)
-        view = this.lens.view_of(this.state)
-        if reason := view.why_not_shown(this.model, this.state):
-            yield Fault(step.lines["show"], f"expected a page that can be shown: {reason}")
-            continue
-        if not view.shown(this.model, this.state)[0]:
-            yield Fault(step.lines["show"], "expected a page with a picture, got none")
-        yield from _computed(this)
+        yield from run_step(step, lens_of)
+
+
+def run_step(step: Step, lens_of: LensOf) -> Iterator[Fault]:
+    """The faults of a step that show when its page is computed."""
+    this = shown(step, lens_of)
+    view = this.lens.view_of(this.state)
+    if reason := view.why_not_shown(this.model, this.state):
+        yield Fault(step.lines["show"], f"expected a page that can be shown: {reason}")
+        return
+    if not view.shown(this.model, this.state)[0]:
+        yield Fault(step.lines["show"], "expected a page with a picture, got none")
+    yield from _computed(this)
 
 
 def _computed(this: Shown) -> Iterator[Fault]:

@@ -1,15 +1,14 @@
 """The page of the lessons: what each teaches and how long it takes, how far the learner is, and the box for a file."""
 
 import json
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import brought, kept, shelf
+from tfm_ui.lessons import kept, shelf
+from tfm_ui.lessons.going import go
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.progress import Progress
-from tfm_ui.lessons.row import go
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
 from tfm_ui.page import in_lesson, notices, present
@@ -25,12 +24,11 @@ LEAD = "Lessons lead through the app step by step: read, predict, look, try. No 
 WHERE = "How far you are is kept in this browser alone: whoever else uses it sees that, too."
 
 
-def show(lens_of: LensOf, names: Sequence[str]) -> None:
+def show(lens_of: LensOf) -> None:
     """Draw the page, or open the step that its link asks for.
 
     Args:
         lens_of: the app's lenses.
-        names: of all lenses.
     """
     present.end()
     asked = st.session_state.pop(GOING, "") or in_lesson.asked()
@@ -48,7 +46,6 @@ def show(lens_of: LensOf, names: Sequence[str]) -> None:
             for number, name in enumerate(others, 1):
                 _card(Place(name, shelf.shipped(name)), f"{number}")
         _progress(kept.now())
-        brought.box(lens_of, names)
     kept.exchange()
 
 
@@ -118,13 +115,13 @@ def _where_to_go_on(place: Place, done: Progress | dict[str, object]) -> Place:
 def _ticks(lesson: Lesson, done: object) -> str:
     """How many steps were seen, and how many tasks are done."""
     known = done if isinstance(done, dict) else {}
-    seen = [step for step in lesson.steps if step.name in known]
-    if not seen:
+    read = sum(step.name in known for step in lesson.steps)
+    if not read:
         return ""
     tasks = [step for step in lesson.steps if step.task]
     reached = sum(bool(known.get(step.name, {}).get("reached")) for step in tasks)
-    sign = "☑" if len(seen) == len(lesson.steps) else "☐"
-    said = f"{sign} {len(seen)} of {formats.plural(len(lesson.steps), 'step')} seen"
+    sign = "☑" if read == len(lesson.steps) else "☐"
+    said = f"{sign} {read} of {formats.plural(len(lesson.steps), 'step')} seen"
     return said + (f" · {reached} of {formats.plural(len(tasks), 'task')} done" if tasks else "")
 
 

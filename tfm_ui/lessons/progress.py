@@ -50,18 +50,19 @@ def _guess(told: Any) -> float | str | None:
     return told if is_number and abs(told) < 1e15 and math.isfinite(told) else None
 
 
-def merged(one: Progress, other: Progress) -> dict[str, dict[str, dict[str, Any]]]:
-    """What is known from both; where they say different things of a step, `other` counts."""
+def merged(before: Progress, now: Progress) -> dict[str, dict[str, dict[str, Any]]]:
+    """What is known from both; where they say different things of a step, `now` counts."""
     return {
         lesson: {
-            step: {**one.get(lesson, {}).get(step, {}), **other.get(lesson, {}).get(step, {})}
-            for step in [
-                *one.get(lesson, {}),
-                *(new for new in other.get(lesson, {}) if new not in one.get(lesson, {})),
-            ]
+            step: {**before.get(lesson, {}).get(step, {}), **now.get(lesson, {}).get(step, {})}
+            for step in _names_of(before.get(lesson, {}), now.get(lesson, {}))
         }
-        for lesson in [*one, *(new for new in other if new not in one)]
+        for lesson in _names_of(before, now)
     }
+
+
+def _names_of(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys([*before, *now]))
 
 
 def noted(progress: Progress, lesson: str, step: str, **known: Any) -> dict[str, dict[str, dict[str, Any]]]:

@@ -7,6 +7,7 @@ colon within a question is an error, and who writes lessons should not have to k
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from tfm_ui.lessons import expressions
@@ -82,7 +83,7 @@ class _Lines:
         return name
 
     def line(self, name: str) -> int:
-        """On which line a value stands; the part's first, if it is missing."""
+        """The line on which a value stands; the part's first, if it is missing."""
         return self.values.get(name, (self.at, ""))[0]
 
     def text(self, name: str, *, needed: str = "") -> str:
@@ -201,7 +202,7 @@ def _parts(lines: Sequence[Numbered], faults: list[Fault]) -> Iterator[Sequence[
     for number, line in lines[: heads[0] if heads else None]:
         if line.strip():
             faults.append(Fault(number, f"expected a step, which begins with ## and its heading; got {_short(line)}"))
-    for at, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+    for at, end in pairwise([*heads, len(lines)]):
         yield lines[at:end]
 
 

@@ -5,7 +5,6 @@ the row says so, and one press goes back. Its height is the same for all steps, 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from html import escape
 
@@ -13,10 +12,11 @@ import streamlit as st
 
 from tfm_ui.lessons import kept, shelf
 from tfm_ui.lessons.expressions import written
+from tfm_ui.lessons.going import go, which
 from tfm_ui.lessons.lesson import TEXT
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, Shown, shown
-from tfm_ui.page import answer, controls, frame, in_lesson, mine, notices, question_row, way
+from tfm_ui.page import answer, frame, in_lesson, notices, question_row
 from tfm_ui.page.answer import Strip
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
@@ -28,6 +28,9 @@ from tfm_ui.text.glossary import explained
 
 # Key of the session state: where the learner wants to go, a step's place; -1 is out of the lesson, END the page after.
 GOING, OUT = "_lesson_goes", -1
+# What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
+# all panels. Their pictures stay: from them one predicts.
+SENTENCES = ("*.words",)
 
 Draw = Callable[[Lens, ModelState, LensState, str], None]
 
@@ -48,22 +51,6 @@ def here(lens_of: LensOf) -> Draw:
         return question_row.draw
 
 
-def go(place: Place, lens_of: LensOf) -> None:
-    """Open a step: set the model and the page's controls as it shows them, and run its page."""
-    this = shown(place.step, lens_of)
-    of_model = asdict(this.model)
-    of_page = {this.lens.prefix + name: value for name, value in asdict(this.state).items()}
-    mine.keep(of_model)
-    st.session_state[answer.OPEN] = _which(place) if place.step.predict else ""
-    if this.lens.name == (frame.asked_lens() or "home"):
-        controls.set_parameters(of_model | of_page)
-        in_lesson.enter(place.link)
-        st.rerun()
-    controls.set_parameters(of_model)
-    parameters = way.parameters(this.lens, of_page)
-    st.switch_page(way.page(this.lens), query_params=parameters | {in_lesson.PARAMETER: place.link})
-
-
 def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
     if (going := st.session_state.pop(GOING, None)) is not None:
         _go_on(place, going, lens_of)
@@ -72,21 +59,21 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
     is_same_page = this.lens is lens
     is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
     _note(place, is_reached=is_reached)
+    strip = None
+    if place.step.has_answer:
+        strip = Strip(which(place), _question(this), model, state, is_asked=True, follows=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
-        with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
-            _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
-            _list(place)
-            _step("Next step", "right", place.at + 1, "_next_question")
-        st.html(_said(place, lens, _why_not(this, lens, is_here=is_here)))
-        with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
-            _back(place, is_here=is_here)
-            strip = None
-            if place.step.has_answer:
-                strip = Strip(_which(place), _question(this), model, state, is_asked=True, follows=False)
-                strip.button(disabled=not is_same_page or bool(unanswerable))
-            st.button(
-                "Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave"
-            )
+        with st.container(width="content", key="lesson_ways"):
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
+                _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
+                _list(place)
+                _step("Next step", "right", place.at + 1, "_next_question")
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="answering"):
+                if strip:
+                    strip.button(disabled=not is_same_page or bool(unanswerable))
+                _back(place, is_here=is_here)
+                _leave()
+        st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
         strip.draw(unanswerable)
     kept.exchange()
@@ -103,6 +90,10 @@ def _go_on(place: Place, going: int, lens_of: LensOf) -> None:
 
 def _wants(going: int) -> None:
     st.session_state[GOING] = going
+
+
+def _leave() -> None:
+    st.button("Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave")
 
 
 def _step(label: str, side: str, to: int, key: str, *, disabled: bool = False) -> None:
@@ -126,7 +117,7 @@ def _list(place: Place) -> None:
     )
 
 
-def _said(place: Place, lens: Lens, why_not: str) -> str:
+def said(place: Place, lens: Lens, why_not: str) -> str:
     """What the step says, as HTML; its task, and whether that is done; where the page shows something else, that."""
     step = place.step
     # What the keys know while presenting, as in the row of questions.
@@ -145,14 +136,15 @@ def _said(place: Place, lens: Lens, why_not: str) -> str:
 def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:
     if is_here:
         return ""
-    return "Something on screen has been changed since." if this.lens is lens else f"This step is in {this.lens.title}."
+    return "Changed since." if this.lens is lens else f"This step is in {this.lens.title}."
 
 
 def _back(place: Place, *, is_here: bool) -> None:
     st.button(
-        "As set up" if is_here else "Back to the step",
+        "As set up" if is_here else "Back",
         icon=":material/check:" if is_here else ":material/undo:",
         disabled=is_here,
+        help=None if is_here else "Show what the step has set up.",
         on_click=_wants,
         args=(place.at,),
         type="tertiary" if is_here else "primary",
@@ -160,15 +152,11 @@ def _back(place: Place, *, is_here: bool) -> None:
     )
 
 
-def _which(place: Place) -> str:
-    return f"lesson {place.link}"
-
-
 def _question(this: Shown) -> Question:
     """The step as a question, for the strip of its answer."""
     step, predict = this.step, None
     if step.predict:
-        hides = this.question.predict.hides if this.question and this.question.predict else ()
+        hides = this.question.predict.hides if this.question and this.question.predict else SENTENCES
         predict = Prediction(
             ask=step.predict.ask,
             measured=lambda model, state: _measured(this, model, state),
@@ -205,12 +193,12 @@ def _measured(this: Shown, model: ModelState, state: LensState) -> float | str:
 
 def _note(place: Place, *, is_reached: bool) -> None:
     """Note that the step was seen, what was predicted, whether its task is done; bring back an earlier prediction."""
-    which, done = _which(place), kept.now().get(place.name, {}).get(place.step.name, {})
-    if done.get("answered") and not answer.is_over(which):
-        answer.remember(which, done.get("guess"))
+    name, done = which(place), kept.now().get(place.name, {}).get(place.step.name, {})
+    if done.get("answered") and not answer.is_over(name):
+        answer.remember(name, done.get("guess"))
     known: dict[str, object] = {}
-    if answer.is_over(which):
-        known = {"answered": True, "guess": answer.guess_of(which)}
+    if answer.is_over(name):
+        known = {"answered": True, "guess": answer.guess_of(name)}
     if is_reached:
         known["reached"] = True
     kept.note(place.name, place.step.name, **known)

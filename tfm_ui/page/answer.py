@@ -154,13 +154,13 @@ def _veil(prediction: Prediction) -> Iterator[str]:
         if name == "notes":
             yield ".note { visibility: hidden; }"
             continue
+        key, top = (f"words_{panel}", "0") if part == "words" else (f"panel_{panel}", "3.5rem")
+        if panel.startswith(CARD):
+            key = panel
+        place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
         if part == "words":
-            place, top = f".st-key-words_{panel}", "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            key = panel if panel.startswith(CARD) else f"panel_{panel}"
-            place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
-            top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"
         yield f"{place}::after {{ content: '{VEIL}'; position: absolute; inset: {top} auto auto 1rem; opacity: .8; }}"

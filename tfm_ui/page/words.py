@@ -87,8 +87,9 @@ def _of_model(model: ModelState) -> Places:
 def of_what_is_read(view: View[Any], model: ModelState, state: LensState) -> Places:
     """The line above the main picture: its tokens, or what it is made from instead."""
     texts = view.texts(model, state)
+    instead = {"read_instead": {"text": marked(view.reads_instead(model, state))}} if view.may_read_another else {}
     return {
-        "read_instead": {"text": marked(view.reads_instead(model, state))},
+        **instead,
         "reads": {"tokens": token_row.read(texts, "→" if model.is_encoder_decoder else "beside")},
         "signs": {"text": [token_row.signs(texts)]},
     }

@@ -1,70 +1,58 @@
 """The glossary: what a first-year student may not know, explained where the word stands. Pure functions.
 
 A word is explained where it first occurs in a text on screen: it is underlined with dots, and a tap, the focus or the
-pointer shows the explanation. Words are explained in this file alone.
+pointer shows the explanation. On a page only the first of them is underlined: assets/pictures/glossary.js sees to that.
+The words stand in tfm_ui/text/glossary_words.py.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
-GLOSSARY = {
-    "additive mask": "A table of numbers that is added to the scores: 0 where a query may look, −∞ where it may not.",
-    "ALiBi": "Attention with linear biases: each score is lowered by a slope times the distance of query and key.",
-    "bias": "A number that is added, here to a score.",
-    "causal": "Each token sees itself and the tokens before it, never a later one.",
-    "closed form": "A formula that gives the number directly, without running anything.",
-    "cross-attention": "Attention in which the queries come from one text and the keys and values from another.",
-    "d_ff": "How many hidden units the feed-forward network of a layer has.",
-    "d_model": "How many numbers the vector of each token has.",
-    "decoder-only": "A single stack of layers in which no token sees a later one, as in GPT.",
-    "entropy": "How evenly a row of weights is spread, in nats: 0 means one key alone, ln(n) means n keys equally.",
-    "exact weights": "Every cell on screen is one weight.",
-    "feed-forward": "The part of a layer that works on each token alone: two matrix products and an activation.",
-    "FLOPs": "Floating point operations: how many additions and multiplications a computation needs.",
-    "fused kernel": "One call that does scores, softmax and weighted sum together and never stores the weights.",
-    "gradient": "How fast a result changes when an input changes; training follows it.",
-    "logits": "One number for each token of the vocabulary, before the softmax turns them into probabilities.",
-    "LSTM": "A recurrent network: it reads the tokens one after the other.",
-    "median": "The middle value: half of the measurements lie below it, half above.",
-    "nats": "The unit of entropy with natural logarithms: 1 nat is about 1.44 bits.",
-    "NaN": "Not a number: what 0 / 0 gives. Whatever is computed with NaN becomes NaN.",
-    "PAD": "Padding: a token without meaning that fills short texts of a batch up to one length.",
-    "pooled": "There are more weights than cells on screen: each cell shows the largest weight of its block.",
-    "quartile": "A quarter of the measurements lie below the first quartile, a quarter above the third.",
-    "residual stream": "The vector of each token on its way through the layers: each sub-layer adds its output.",
-    "rollout": "The attention of all layers multiplied together, half of each layer passing through unchanged.",
-    "RoPE": "Rotary position embedding: queries and keys are turned by an angle that grows with their position.",
-    "roofline": "The most that a machine can do, limited by arithmetic or by how fast memory delivers numbers.",
-    "sink": "A token on which many queries put much of their weight, whatever they look for.",
-    "softmax": "Turns a row of scores into positive weights that sum to 1: each is e to the score, over their sum.",
-    "under load": "Other programs used the processor while this was measured, so the time may be too long.",
-}
-
-_ANY = re.compile(r"(?<![\w-])(" + "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True)) + r")(?![\w-])")
-
+from tfm_ui.text.glossary_words import GLOSSARY, Word
 
 Marked = str | tuple[str, str]  # a piece of text, or a word with its explanation
+
+
+def _forms(name: str, word: Word) -> Iterator[str]:
+    """How a word is written: itself, its plural, its other forms, and each of them at the beginning of a sentence."""
+    plural = (f"{name}s",) if name[-1].isalpha() and not name.endswith("s") else ()
+    for form in (name, *plural, *word.forms):
+        yield form
+        yield form[0].upper() + form[1:]
+
+
+_WORDS = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
+_LONGEST_FIRST = "|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))
+# A part of a word is none, nor is a part of a name in a program, or a token as the label of a picture: "·key".
+_ANY = re.compile(rf"(?<![\w·-])(?<!\w\.)(?:{_LONGEST_FIRST})(?![\w-])(?!\.\w)")
+# What stands in quotes is somebody's: a token, a text, a title. So are tokens beside an arrow: "Strongest: key → head".
+_QUOTED = re.compile(r"“[^”]*”|\S+ → \S+")
+_ONLY = {word.about: re.compile(word.only) for word in GLOSSARY.values() if word.only}
+_NEVER = {word.about: re.compile(word.never) for word in GLOSSARY.values() if word.never}
+_NEEDS = {word.about: re.compile(word.needs) for word in GLOSSARY.values() if word.needs}
 
 
 def marked(text: str) -> list[Marked]:
     """The text in pieces: the first occurrence of each word of the glossary is a pair with its explanation."""
     pieces: list[Marked] = []
     explained_words: set[str] = set()
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
     at = 0
     for match in _ANY.finditer(text):
-        word = match.group()
-        if word not in explained_words:
-            explained_words.add(word)
-            pieces += [text[at : match.start()], (word, GLOSSARY[word])]
-            at = match.end()
+        word, about = match.group(), _WORDS[match.group()].about
+        if about in explained_words or _lies_in(match.span(), quoted) or not _is_meant(about, match, text):
+            continue
+        explained_words.add(about)
+        pieces += [text[at : match.start()], (word, about)]
+        at = match.end()
     return [piece for piece in [*pieces, text[at:]] if piece]
 
 
 def explained(text: str) -> str:
     """The text as HTML, escaped; the first occurrence of each word of the glossary carries its explanation.
 
-    assets/page/words.js builds the same elements of `marked`.
+    assets/pictures/words.js builds the same elements of `marked`.
     """
     return html_of(marked(text))
 
@@ -72,6 +60,22 @@ def explained(text: str) -> str:
 def html_of(pieces: Sequence[Marked]) -> str:
     """Pieces of a text, of `marked`, as HTML, escaped."""
     return "".join(map(_html, pieces))
+
+
+def _is_meant(about: str, match: re.Match[str], text: str) -> bool:
+    """Whether the word means there what the glossary explains."""
+    if (needs := _NEEDS.get(about)) and not needs.search(text[: match.start()] + " " + text[match.end() :]):
+        return False
+    only, never = (
+        [other.span() for other in pattern.finditer(text)] if pattern else None
+        for pattern in (_ONLY.get(about), _NEVER.get(about))
+    )
+    return (only is None or _lies_in(match.span(), only)) and not _lies_in(match.span(), never or [])
+
+
+def _lies_in(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    begin, end = span
+    return any(first <= begin and end <= last for first, last in others)
 
 
 def _html(piece: Marked) -> str:

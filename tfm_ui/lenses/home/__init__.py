@@ -10,7 +10,7 @@ from tfm_ui.lenses.home.questions import OPENS_WITH, QUESTIONS
 from tfm_ui.lenses.home.sentence import draw, reads_instead
 from tfm_ui.lenses.home.why import Why
 from tfm_ui.page import frame
-from tfm_ui.page.lens import Lens, Maker, View, texts_of
+from tfm_ui.page.lens import LeadsOn, Lens, Maker, View, texts_of
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -47,6 +47,7 @@ ROWS: list[Maker] = [
 LENS = Lens(
     name="home",
     title="Home",
+    group="learn",
     heading="Attention Lab",
     lead="Type a sentence: see how a transformer reads it.",
     way_in=frame.start_here,
@@ -62,6 +63,7 @@ LENS = Lens(
             reads_pass=True,
         )
     },
+    leads_on=LeadsOn("heads", "Heads", "it shows the attention weights of all heads of the model, side by side."),
     questions=QUESTIONS,
     script="pages/start/home.py",
     opens_with=OPENS_WITH,
