@@ -9,6 +9,8 @@ from benchmarks.streamlit_private.dom import ERROR, MARKDOWN, SIDEBAR
 from tests.opening import BAD_QUERIES
 from tfm_ui.state.links import LINK_CHARS
 
+TEXT = f"{SIDEBAR} .st-key-text textarea"  # on Home the text is edited in place, too
+
 
 class Trail:
     """A window whose history is walked: after each step, where it is and what it shows."""
@@ -47,7 +49,7 @@ class Trail:
         self.page.get_by_text(f"Layer {layer}, head {head}", exact=True).wait_for()
 
     def type(self, text: str) -> None:
-        box = self.page.get_by_label("Text", exact=True)
+        box = self.page.locator(TEXT)
         box.fill(text)
         box.press("Control+Enter")
 
@@ -179,7 +181,7 @@ def a_sample_is_chosen_from_the_menu_and_stands_in_the_link_by_its_name(walk: Tr
     walk.at("/heads", text="@jack")
     walk.page.get_by_text("Nursery rhyme, The House That Jack Built").wait_for()
     walk.back("/heads")
-    assert walk.page.get_by_label("Text", exact=True).input_value().startswith("the cat sat")
+    assert walk.page.locator(TEXT).input_value().startswith("the cat sat")
 
 
 def test_undo_reset_ticks_and_samples_in_the_history_of_one_page(trail):
@@ -202,7 +204,7 @@ def carried(walk, text: str) -> None:
     assert text.startswith(part)
     said = walk.page.get_by_text("Links, and the address bar, carry the first").inner_text()
     assert f"the first {len(part):,} of the {len(text):,} characters of “Text”" in said
-    expect(walk.page.get_by_label("Text", exact=True)).to_have_value(text)
+    expect(walk.page.locator(TEXT)).to_have_value(text)
 
 
 def the_address_is_never_too_long_and_back_brings_back_all_of_the_text(walk: Trail, text: str) -> None:
