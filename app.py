@@ -4,6 +4,7 @@ This file runs once when the server starts, and then as the script of each visit
 """
 
 import logging
+from itertools import chain
 
 import streamlit as st
 
@@ -22,25 +23,31 @@ from tfm_ui.streamlit_private.session_values import look_up_one_by_one
 from tfm_ui.visitors import metrics
 
 
-def route() -> tuple[st.Page, list[st.Page]]:
-    """The page that the address asks for, and the list of all pages, in teaching order."""
-    pages = [each.page(default=number == 0) for number, each in enumerate(lenses())]
-    return st.navigation(pages, position="top"), pages
+def route() -> tuple[st.Page, frame.Groups]:
+    """The page that the address asks for, and all pages by the groups of the bar, in teaching order."""
+    groups: dict[str, list[st.Page]] = {}
+    for number, each in enumerate(lenses()):
+        groups.setdefault(each.group, []).append(each.page(default=number == 0))
+    groups["learn"].append(frame.learn_page())
+    return st.navigation([*chain.from_iterable(groups.values())], position="top"), groups
 
 
 def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
-    page, pages = route()
-    frame.set_up(page)
-    asked = lens(frame.asked_lens() or NAMES[0])
-    sidebar.model_panel(asked.opens_with, acts=asked.uses_model)
-    if present.presenting():
+    page, groups = route()
+    name = page.url_path or NAMES[0]
+    asked = lens(name) if name in NAMES else None
+    if not asked:
+        present.end()  # the page of the lessons has no picture to show to an audience
+    frame.set_up(page, groups)
+    sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
+    if asked and present.presenting():
         present_bar.draw(lenses(), asked)
     else:
-        frame.lens_links(pages)
+        frame.lens_links(groups)
     frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
-    frame.foot(pages, page)
+    frame.foot(groups, page)
     reconnect.run_after_lost_connection()
     start.warm_up()
     start.collect_garbage()
@@ -63,5 +70,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     logging.getLogger(NO_SCRIPT_RUNS).setLevel(logging.ERROR)
     route()
     start.preload()
-    middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=NAMES, tags=tags)]
+    middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=[*NAMES, frame.LEARN], tags=tags)]
     app = st.App(__file__, routes=ROUTES, middleware=middleware, lifespan=lifespan)

@@ -85,12 +85,21 @@ function forget() {
 document.addEventListener("pointerdown", forget)
 addEventListener("popstate", forget)
 
+/** The box in which a page has its text itself, if it has: a component's, so that it stands behind a shadow root. */
+const boxOnPage = () => [...document.querySelectorAll(".st-key-editor *")]
+  .map(element => element.shadowRoot?.querySelector("textarea")).find(box => box && !box.readOnly)
+
 /** @param {boolean} [opens] */
 function edit(opens = !("editing" in page.dataset)) {
   if (!opens) {
     delete page.dataset.editing
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur() // this applies what was typed
     return
+  }
+  const above = boxOnPage()
+  if (above) {
+    above.focus()
+    return above.select()
   }
   page.dataset.editing = ""
   const box = document.querySelector(".st-key-text textarea")

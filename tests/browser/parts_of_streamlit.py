@@ -53,4 +53,5 @@ def second() -> None:
 
 COMPONENT = st.components.v2.component("part", html="<p>component</p>")
 FIRST, SECOND = st.Page(first, title="First"), st.Page(second, title="Second")
-st.navigation([FIRST, SECOND], position="top").run()
+MORE = [st.Page(second, title=f"Further page {number}", url_path=f"further_{number}") for number in range(1, 17)]
+st.navigation([FIRST, SECOND, *MORE], position="top").run()

@@ -10,7 +10,7 @@ from tests.browser.conftest import PHONE
 from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.state.lists import vectors
+from tfm_ui.state.lists import vector_names, vectors
 from tfm_ui.state.model_state import ModelState
 
 LINK = "/attention?attention_view=dictionary"
@@ -102,6 +102,23 @@ def towards_temperature_zero_the_answer_is_the_look_up(visitor) -> None:
     assert weights[0] > 0.99
 
 
+def words_stay_with_their_keys_when_points_move_and_keys_come_and_go(visitor) -> None:
+    words = "baby:-1.3,1,1 child:0.3,1.5,8 adult:1.5,0.4,40"
+    visitor.back_to(f"{LINK}&attention_entries={words.replace(' ', '+')}&attention_ask=teen:0.9,1.2")
+    page = visitor.page
+    page.get_by_role("button", name="query teen at 0.9, 1.2").press("ArrowUp")
+    page.wait_for_function("new URLSearchParams(location.search).get('attention_ask') === 'teen:0.9,1.3'")
+    visitor.press("Remove key baby")
+    page.wait_for_function("!location.search.includes('baby')")
+    visitor.press("+ Add a key")
+    page.get_by_label("value of key C").wait_for()
+    page.wait_for_function("new URLSearchParams(location.search).get('attention_entries').split(' ').length === 3")
+    assert vector_names(state(visitor).entries) == ["child", "adult", ""]
+    assert vectors(state(visitor).entries)[:2] == [(0.3, 1.5, 8), (1.5, 0.4, 40)]
+    answered(visitor, state(visitor))
+    expect(page.locator(".dictionary .point.word")).to_have_text(["child", "adult", "teen"])
+
+
 def what_was_typed_and_taken_back_leaves_the_picture_free_to_follow(visitor) -> None:
     box = visitor.page.get_by_label("value of key A")
     box.fill("105")
@@ -122,6 +139,7 @@ def test_points_values_keys_and_temperature_are_changed_and_answered(visit):
         arrow_keys_move_a_point_by_a_tenth,
         a_value_is_edited_and_keys_come_and_go,
         towards_temperature_zero_the_answer_is_the_look_up,
+        words_stay_with_their_keys_when_points_move_and_keys_come_and_go,
     ):
         visitor.back_to(LINK)
         visitor.page.get_by_role("button", name="key A at 1.2, 0.2").wait_for()

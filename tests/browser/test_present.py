@@ -11,8 +11,10 @@ from tfm_ui.lenses import lens, lenses
 
 def lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visitor) -> None:
     visitor.back_to("/?seed=5")
+    visitor.page.get_by_role("link", name="Learn →").click()
     visitor.page.get_by_role("link", name="Heads →").click()
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
+    visitor.page.get_by_role("link", name="← Learn").click()
     visitor.page.get_by_role("link", name="← Home").click()
     visitor.page.locator("h1", has_text="Attention Lab").wait_for()
     visitor.wait()
@@ -75,6 +77,26 @@ def questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(v
     visitor.page.keyboard.press("PageDown")
     visitor.page.get_by_text(place("Heads")).wait_for()
     assert which(visitor) == f"1 of {count}"
+
+
+def the_end_of_a_lens_is_a_step_of_the_mouse_alone_and_keys_walk_on_from_it(visitor) -> None:
+    questions = lens("heads").questions
+    visitor.back_to(f"/heads?present=true&heads_question={questions[-1].link}")
+    said, asks = lens("heads").leads_on.after("Heads"), visitor.page.locator(".ask")
+    for key, arrives in (("b", f"{len(questions)} of"), ("n", "1 of")):
+        visitor.wait()
+        visitor.press("Next question")
+        expect(asks).to_have_text(said)
+        visitor.wait()
+        visitor.page.keyboard.press(key)
+        expect(asks).not_to_have_text(said)
+        expect(visitor.page.locator(".st-key-_questions")).to_contain_text(arrives)
+    assert where(visitor) == place("Attention")
+    visitor.back_to("/heads?present=true&heads_question=end")
+    visitor.page.locator(".st-key-answering a").click()
+    visitor.page.get_by_text(place("Attention")).wait_for()
+    visitor.wait()
+    expect(visitor.page).to_have_url(re.compile("present=true"))
 
 
 def four_fast_presses_are_four_steps(visitor) -> None:
@@ -194,8 +216,10 @@ def a_phone_that_is_sent_a_presentation_shows_the_page_and_the_way_out(visitor, 
 
 
 def the_sidebar_needs_no_scrolling_at_900(visitor) -> None:
-    bottom = visitor.page.get_by_role("button", name="Reset", exact=True).bounding_box()
-    assert bottom["y"] + bottom["height"] < 900
+    for path in ("/heads", "/heads?weights=lab-gpt", "/heads?weights=dates&text=a"):  # the last has two texts
+        visitor.back_to(path)
+        bottom = visitor.page.get_by_role("button", name="Reset", exact=True).bounding_box()
+        assert bottom["y"] + bottom["height"] < 900, path
 
 
 def a_lens_is_one_tap_away(visitor) -> None:
@@ -246,6 +270,7 @@ def test_who_presents_needs_the_keys_alone_wherever_the_focus_is(visit):
     visitor = visit("/?seed=5")
     a_presenter_needs_the_keys_alone(visitor)
     questions_are_walked_by_the_keys_of_a_remote_control_and_from_lens_to_lens(visitor)
+    the_end_of_a_lens_is_a_step_of_the_mouse_alone_and_keys_walk_on_from_it(visitor)
     four_fast_presses_are_four_steps(visitor)
     what_is_typed_while_presenting_is_text(visitor)
     every_key_works_wherever_the_focus_is(visitor)

@@ -1,6 +1,7 @@
 """What surrounds the main picture moves it by no act and covers none of it: questions, sidebar, notices, answers."""
 
 import re
+from html import escape
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +12,7 @@ from tests.browser.conftest import Visitor
 from tests.browser.fitting import BEYOND, TIGHT, WINDOWS, main_picture_is_whole
 from tests.browser.moving import acts_move_nothing
 from tests.browser.stage import path_of, presented, top
-from tfm_ui.lenses import lenses
+from tfm_ui.lenses import lens, lenses
 from tfm_ui.text.glossary import explained
 
 # Each question's text in the row: how high the row is, how much room is left in it, and where the stage begins.
@@ -52,7 +53,7 @@ def test_two_pictures_of_a_view_begin_at_the_same_height(visit):
 
 
 def unfold_the_rest_of_the_model(visitor: Visitor) -> None:
-    more = visitor.page.locator("details", has_text="More of the model")
+    more = visitor.page.locator(f"{SIDEBAR} details")  # of weights that are not random, the rest of what they fix
     if more.get_attribute("open") is None:
         more.locator("summary").click()
         visitor.wait()
@@ -148,6 +149,7 @@ def test_a_picture_stays_where_it_is_and_in_sight_whatever_is_said_beside_it(vis
 
 def each_question_has_room_in_the_row_and_one_height(visitor: Visitor, sizes: list[tuple[int, int]]) -> None:
     asks = [explained(question.ask) for lens in lenses() for question in lens.questions]
+    asks += [escape(lens.leads_on.after(lens.title)) for lens in lenses() if lens.leads_on]
     for width, height in sizes:
         visitor.resize(width, height=height)
         rows = visitor.page.evaluate(ROWS, asks)
@@ -165,6 +167,34 @@ def test_the_row_has_room_for_each_question_and_one_height_for_all(visit):
     each_question_has_room_in_the_row_and_one_height(visitor, sizes)
     visitor.back_to("/masks?present=true")
     each_question_has_room_in_the_row_and_one_height(visitor, [(1920, 1080), (1024, 768), (900, 800)])
+
+
+def test_after_the_last_question_one_press_leads_on_and_the_row_keeps_its_height(visit):
+    visitor = visit("/heads")
+    row, links = visitor.page.locator(".st-key-question"), visitor.page.locator(".st-key-answering a")
+    visitor.ask(lens("heads").questions[-1].name)
+    visitor.wait()
+    before = row.bounding_box()
+    visitor.press("Next question")
+    expect(visitor.page.locator(".ask")).to_contain_text("That was the last question of Heads.")
+    visitor.wait()
+    assert row.bounding_box() == before
+    expect(visitor.page.get_by_role("button", name="Next question")).to_be_disabled()
+    for width, height in WINDOWS:
+        visitor.resize(width, height=height)
+        assert row.evaluate("e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight + 1"), width
+        box, around = links.bounding_box(), row.bounding_box()
+        assert around["y"] <= box["y"], width
+        assert box["y"] + box["height"] <= around["y"] + around["height"], width
+    visitor.page.go_back()
+    expect(visitor.page.locator(".ask")).not_to_contain_text("That was the last question")
+    visitor.wait()
+    visitor.page.go_forward()
+    links.get_by_text("Attention →").click()
+    visitor.page.wait_for_url("**/attention*")
+    visitor.wait()
+    weights = lens("heads").questions[-1].model["weights"]
+    expect(visitor.page).to_have_url(re.compile(f"weights={weights}"))
 
 
 def test_a_question_stays_while_its_controls_move_and_offers_the_way_back(visit):

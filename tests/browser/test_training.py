@@ -51,7 +51,7 @@ def whose_weights_are_shown_elsewhere_the_step_on_screen_stays(visitor: Visitor,
 
 def decoding_follows_its_slider(visitor: Visitor) -> None:
     visitor.back_to("/training?training_view=decode&training_written=3")
-    panel = visitor.page.locator(".st-key-panel_training_decode_next .said")
+    panel = visitor.page.locator("[class*=st-key-panel_training_decode_next] .said")
     expect(panel).to_contain_text("Step 4:")
     box = visitor.page.get_by_label("Tokens written, exactly")
     box.fill("0")

@@ -27,6 +27,7 @@ from tfm_ui.lenses.generate.write.look import Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.lenses.heads.panels import Head
 from tfm_ui.lenses.heads.roles import Roles
+from tfm_ui.lenses.home.why import Why
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.leaks.measured import LeaksPanel
@@ -148,7 +149,7 @@ def over_draws(panel: Distance) -> Numbers:
 
 # A panel's class -> what is on screen of the names that its recipe leaves.
 NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
-    Head: named("weights"),
+    **dict.fromkeys([Head, Why], named("weights")),
     Steps: lambda panel: {"weights": panel.steps.weights},
     Arcs: arcs,
     Contribution: named("weights", "norms"),

@@ -84,6 +84,7 @@ LOOKS = {
         "layer": 2,
         "head": 3,
         "part": "0,0,3,3",
+        "empty_in": "all layers",
         "promise": "causal",
         "changed": 2,
         "moved": 3,

@@ -16,8 +16,11 @@ from tfm_ui.lenses.heads.questions import QUESTIONS as HEADS
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.profiling.questions import QUESTIONS as PROFILING
 from tfm_ui.lenses.profiling.state import ProfilingState
+from tfm_ui.page.answer import CARD
+from tfm_ui.page.frame import LEARN
+from tfm_ui.page.question_names import END
 from tfm_ui.page.question_numbers import NAMES
-from tfm_ui.page.questions import MOST_CHARS, asked, neighbour
+from tfm_ui.page.questions import MOST_CHARS, asked, is_at_end, named, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
@@ -87,7 +90,9 @@ def test_what_is_predicted_is_said_nowhere_but_behind_the_veil(lens, question):
     """A number of three digits or more is looked for in all that the page says; shorter ones stand for other things."""
     recorded = read(next(link for link in recorded_links() if (link.lens, link.question) == (lens.name, question.name)))
     panels, measured = recorded["panels"], recorded["question"]["predict"]["measured"]
-    hides = [name.partition(".")[0] for name in question.predict.hides if name not in NOT_RECORDED]
+    cards = {name for name in question.predict.hides if name.startswith(CARD)}
+    assert {name.replace(CARD, f"{lens.name}_") for name in cards} <= recorded["pictures"].keys()
+    hides = [name.partition(".")[0] for name in question.predict.hides if name not in {*NOT_RECORDED, *cards}]
     hidden = {key for name in hides for key in fnmatch.filter(panels, name)}
     assert len(hidden) >= len(hides)
     if isinstance(measured, str) or len(re.sub(r"\D", "", f"{measured:.3g}").strip("0")) < 3:
@@ -198,8 +203,31 @@ def test_a_view_that_is_opened_asks_its_first_question_and_a_link_any_of_its_oth
     assert asked(ATTENTION, AttentionState(view="arcs", question="step-by-step")).view(AttentionState) == "arcs"
 
 
-def test_questions_are_walked_round_and_round():
+def test_questions_are_walked_from_the_first_to_the_last():
     first, last = HEADS[0], HEADS[-1]
-    assert neighbour(HEADS, last, 1) is first
-    assert neighbour(HEADS, first, -1) is last
+    assert neighbour(HEADS, first, -1) is None
+    assert neighbour(HEADS, last, 1) is None
     assert neighbour(HEADS, first, 1) is HEADS[1]
+    assert neighbour(HEADS, last, -1) is HEADS[-2]
+
+
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_after_the_last_question_one_is_told_what_comes_next_and_why(lens):
+    titles = {each.name: each.title for each in lenses()} | {LEARN: "Learn"}
+    following = [*titles][[*titles].index(lens.name) + 1]
+    assert (lens.leads_on.name, lens.leads_on.title) == (following, titles[following])
+    said = lens.leads_on.after(lens.title)
+    assert said.startswith(f"That was the last question of {lens.title}. Next comes {titles[following]}: ")
+    assert re.fullmatch(r"[a-z][^.!?]{20,}\.", lens.leads_on.why)
+    assert len(said) <= MOST_CHARS
+    assert END not in {question.link for question in lens.questions}
+
+
+def test_the_end_is_that_of_the_view_of_the_last_question():
+    last = ATTENTION[-1]
+    at_end = AttentionState(view=last.view(AttentionState), question=END)
+    assert asked(ATTENTION, at_end) is named(ATTENTION, END) is last
+    assert is_at_end(ATTENTION, at_end, last)
+    assert not is_at_end(ATTENTION, replace(at_end, question=last.link), last)
+    elsewhere = AttentionState(view="arcs", question=END)
+    assert not is_at_end(ATTENTION, elsewhere, asked(ATTENTION, elsewhere))

@@ -11,7 +11,7 @@ AT = re.compile(r'data-lens="(\w+)" data-number="(\d+)"')
 
 
 def pick(app: AppTest, name: str) -> AppTest:
-    """Walk through the questions, the shorter way, until the one of this name is asked."""
+    """Walk through the questions until the one of this name is asked."""
     while (steps := steps_to(app, name)) != 0:
         widget(app, "_next_question" if steps > 0 else "_previous_question").click().run()
         assert not app.exception
@@ -23,5 +23,4 @@ def steps_to(app: AppTest, name: str) -> int:
     """How many questions there are from the one on screen to the one of this name, forwards or, below 0, backwards."""
     ((of_lens, number),) = AT.findall(text_on(app))
     names = [question.name for question in lens(of_lens).questions]
-    ahead = (names.index(name) - int(number) + 1) % len(names)
-    return ahead if ahead <= len(names) // 2 else ahead - len(names)
+    return names.index(name) - int(number) + 1

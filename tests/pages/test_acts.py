@@ -1,6 +1,7 @@
 """Acts that change many controls at once, and taking them back: questions, samples, Undo, Reset, presenting."""
 
 from html import escape
+from urllib.parse import urlencode
 
 import pytest
 
@@ -172,11 +173,47 @@ def test_presenting_has_a_bar_that_leads_to_the_lenses_beside_this_one_and_no_to
     assert f" of {len(PAGES)}<" in text_on(app)
 
 
-def test_questions_are_walked_round_and_round():
+def test_questions_are_walked_from_the_first_to_the_last():
     app = start(present="true")
-    for key, at in (("_next_question", 1), ("_previous_question", 0), ("_previous_question", -1)):
+    assert widget(app, "_previous_question").disabled
+    for key, at in (("_next_question", 1), ("_next_question", 2), ("_previous_question", 1), ("_previous_question", 0)):
         widget(app, key).click().run()
         assert escape(heads.QUESTIONS[at].ask) in text_on(app)
+    assert widget(app, "_previous_question").disabled
+
+
+@pytest.mark.parametrize("presents", [False, True])
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_after_the_last_question_the_row_says_what_comes_next_and_leads_there(lens, presents):
+    last, kept = lens.questions[-1], {"present": "true"} if presents else {}
+    app = start(lens.name, **{f"{lens.prefix}question": last.link, **kept})
+    widget(app, "_next_question").click().run()
+    assert not app.exception
+    assert app.query_params[f"{lens.prefix}question"] == "end"
+    text, said = text_on(app), escape(lens.leads_on.after(lens.title))
+    assert said in text
+    assert f'data-number="{len(lens.questions) + 1}"' in text
+    assert escape(last.ask) not in text
+    assert widget(app, "_next_question").disabled
+    assert not [button for button in app.button if button.key in ("_answer", "_set_up")]
+    links = {
+        link.proto.page: link.proto for link in app.get("page_link") if link.proto.label == f"{lens.leads_on.title} →"
+    }
+    assert links[lens.leads_on.name].query_string == urlencode(kept)
+    widget(app, "_previous_question").click().run()
+    assert f'data-number="{len(lens.questions)}"' in text_on(app)
+    assert app.query_params[f"{lens.prefix}question"] == last.link
+    widget(app, "_undo").click().run()
+    assert said in text_on(app)
+
+
+def test_a_link_to_the_end_opens_the_view_of_the_last_question():
+    app = start("attention", attention_question="end")
+    assert not app.warning
+    assert app.query_params["attention_view"] == lens_of("attention").questions[-1].controls["view"]
+    assert escape(lens_of("attention").leads_on.after("Attention")) in text_on(app)
+    widget(app, "_view_arcs").click().run()
+    assert "attention_question" not in app.query_params
 
 
 @pytest.mark.parametrize(

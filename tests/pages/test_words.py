@@ -53,6 +53,8 @@ def plain(spoken) -> str:
         return "".join(f"{'✓' if holds else '✕'} {text(pieces)}" for holds, pieces in spoken["laws"])
     if "facts" in spoken:
         return "".join(map("".join, spoken["facts"]))
+    if "tokens" in spoken:
+        return " ".join(item if isinstance(item, str) else item[0] + "".join(item[2:]) for item in spoken["tokens"])
     return text(spoken["text"])
 
 

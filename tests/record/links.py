@@ -47,6 +47,8 @@ PRESETS = (
     "masks?masks_view=leaks&masks_item=1&masks_mask=&masks_paint=2x9.TAAAACQ",
     "masks?causal=false&masks_view=padding",
     "masks?masks_view=padding&masks_mask=cross",
+    "masks?masks_view=without_key",
+    "masks?causal=false&masks_view=without_key&masks_empty_in=all layers&masks_mask=cross&masks_row=7",
     "masks?masks_view=conventions&masks_convention=MHA, attn_mask per head",
     "profiling?",
     "profiling?profiling_sizes=128, 8, 4, 200&profiling_targets=with weights,without weights,fused",

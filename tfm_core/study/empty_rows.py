@@ -94,6 +94,11 @@ def minus_a_billion(masked_scores: Tensor) -> Tensor:
     return masked_scores.masked_fill(masked_scores == -math.inf, LARGE).softmax(dim=-1)
 
 
+def minus_a_billion_in_half(masked_scores: Tensor) -> Tensor:
+    """The same in float16, which ends at 65,504, so that -1e9 is -inf again: weights (..., query, key)."""
+    return masked_scores.masked_fill(masked_scores == -math.inf, LARGE).half().softmax(dim=-1)
+
+
 def _written(weights_of: Callable[[Tensor], Tensor]) -> Callable[[Case], Treated]:
     """The attention around another softmax."""
 

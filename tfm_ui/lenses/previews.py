@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 from tfm_ui.lenses import lens
 from tfm_ui.page import header, preview
+from tfm_ui.page.frame import LEARN
 from tfm_ui.page.present import PARAMETER
 from tfm_ui.page.preview import APP
 from tfm_ui.pictures.canvas import version
@@ -17,6 +18,7 @@ from tfm_ui.pictures.registry import Asked, CannotBeShown
 from tfm_ui.state.links import LINK_CHARS
 
 ABOUT = "Transformers, understood by running one: every number is computed live."
+LESSONS = "Lessons that lead through a running transformer, step by step: read, predict, look, try."
 IN_QUERY = "/?:@!$&'()*+,;=%~-._"  # signs that a query may hold as they are (RFC 3986, 3.4), and "%"
 WAITING = f'<script type="module" src="assets/{version()}/pictures/waiting.js"></script>'.encode()
 MOST_OF_A_TEXT = 80  # characters of the reader's text in a description
@@ -61,12 +63,14 @@ def tags(name: str, query: str, address: str) -> bytes:
 
 
 def preview_of(name: str, query: str) -> Preview:
-    """What a link to this lens says of itself.
+    """What a link to this page says of itself.
 
     Args:
-        name: of the lens.
+        name: of the lens, or of the page of the lessons.
         query: of the link, percent-encoded.
     """
+    if name == LEARN:
+        return Preview(f"Learn · {APP}", LESSONS)
     of = lens(name)
     if all(part.partition("=")[0] in ("", PARAMETER) for part in query.split("&")):
         query = urlencode(of.opens_with)  # a link that asks for nothing opens on this

@@ -151,6 +151,10 @@ class GivenAttention(Attention):
         weights: NDArray[np.float32] = self.layers[layer].given[head].numpy()
         return weights
 
+    def rows(self, query: int) -> NDArray[np.float32]:
+        """The weights of one query, from 0, in all heads, (layer, head, key)."""
+        return np.stack([layer.given[:, query].numpy() for layer in self.layers])
+
     def summary(self) -> Summary:
         """A map and numbers of all heads."""
         return Summary([summarise(layer, self.visible, self.read) for layer in self.layers])

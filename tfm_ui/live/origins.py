@@ -78,6 +78,20 @@ class Origin:
             with torch.no_grad():
                 yield weights_alone(self.query[:, part], self.key[:, part], visible, bias=bias)[0]
 
+    def row(self, query: int, visible: Tensor) -> Tensor:
+        """The weights of one query in all heads, (head, key).
+
+        Args:
+            query: the row, from 0.
+            visible: boolean (query, key), False where masked.
+        """
+        here, biases, bias = slice(query, query + 1), self._biases(), None
+        if biases is not None:
+            keys = slice(0, self.key.shape[-2])
+            bias = torch.stack([tables.by_distance(each)(here, keys) for each in biases])[None]
+        with torch.no_grad():
+            return weights_alone(self.query[:, :, here], self.key, visible[here], bias=bias)[0, :, 0]
+
 
 @dataclass(frozen=True)
 class Heads:
@@ -108,6 +122,11 @@ class Heads:
         """The weights of one head and its scores before the mask, both (query, key)."""
         scores, mask = self.scores(layer, head), torch.from_numpy(self.visible)
         return attention_weights(mask_scores(scores, mask), mask).numpy(), scores
+
+    def rows(self, query: int) -> NDArray[np.float32]:
+        """The weights of one query, from 0, in all heads, (layer, head, key): of a long text far less than all."""
+        visible = torch.from_numpy(self.visible)
+        return np.stack([origin.row(query, visible).numpy() for origin in self.origins])
 
 
 def sites(place: str) -> list[str]:

@@ -10,7 +10,6 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.page.lens import Lens
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -18,6 +17,8 @@ from tfm_ui.text.glossary import explained
 
 # Keys of the session state: the question whose strip is open; the questions whose prediction is over -> the guess.
 OPEN, SEEN = "_answer_open", "_predicted"
+MOST_WORDS = 300  # characters of a prediction in free words
+CARD = "card_"  # what the keys of cards begin with, which are no panels
 VEIL = "Hidden until you have predicted, or have asked for the answer."
 
 
@@ -25,17 +26,27 @@ class Strip:
     """The strip of one question.
 
     Args:
-        lens: whose question it is.
+        which: the name of the question among all of the app.
         question: the question on screen.
         model: the model, for the answer.
         state: the lens's controls.
+        is_asked: whether it is asked by its name: only then a prediction is waited for.
+        follows: whether the browser renews its answer between two runs of the page.
     """
 
-    def __init__(self, lens: Lens, question: Question, model: ModelState, state: LensState) -> None:
-        self._which = f"{lens.name} {question.link}"
+    def __init__(
+        self,
+        which: str,
+        question: Question,
+        model: ModelState,
+        state: LensState,
+        *,
+        is_asked: bool,
+        follows: bool = True,
+    ) -> None:
+        self._which, self._follows = which, follows
         self._question, self._model, self._state = question, model, state
-        is_asked = state.question == question.link
-        self._waits_for = question.predict if is_asked and self._which not in _seen() else None
+        self._waits_for = question.predict if is_asked and which not in _seen() else None
 
     @property
     def is_open(self) -> bool:
@@ -80,6 +91,8 @@ class Strip:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="predicting"):
             if prediction.options:
                 st.pills(prediction.ask, prediction.options, key=self._guess)
+            elif prediction.in_words:
+                st.text_input(prediction.ask, key=self._guess, max_chars=MOST_WORDS, on_change=self._see)
             else:
                 st.number_input(
                     prediction.ask,
@@ -96,11 +109,15 @@ class Strip:
         prediction = self._question.predict
         if prediction and self._which in _seen():
             guess = _seen()[self._which]
-            said = "Nothing was predicted." if guess is None else f"You predicted {_said(guess, prediction)}."
-            here = _said(prediction.measured(self._model, self._state), prediction)
-            st.html(f'<p class="measured">{escape(said)} Here it is <b>{escape(here)}</b>.</p>')
+            said = "Nothing was predicted." if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
+            if not prediction.in_words:
+                here = f" Here it is <b>{escape(_said(prediction.measured(self._model, self._state), prediction))}</b>."
+            else:
+                said, here = said if guess in (None, "") else f"You wrote: {guess}", ""
+            st.html(f'<p class="measured">{escape(said)}{here}</p>')
         answer = explained(self._question.answer(self._model, self._state))
-        st.html(f'<p class="said" data-words="answer">{answer}</p>')
+        place = ' data-words="answer"' if self._follows else ""
+        st.html(f'<p class="said"{place}>{answer}</p>')
 
 
 def _seen() -> Mapping[str, float | str | None]:
@@ -108,9 +125,24 @@ def _seen() -> Mapping[str, float | str | None]:
     return guesses
 
 
-def _said(value: float | str, prediction: Prediction) -> str:
-    if isinstance(value, str):
-        return value
+def guess_of(which: str) -> float | str | None:
+    """What was predicted of a question; None if nothing was, or not yet."""
+    return _seen().get(which)
+
+
+def is_over(which: str) -> bool:
+    """Whether the prediction of a question is over: somebody has predicted, or has asked for the answer."""
+    return which in _seen()
+
+
+def remember(which: str, guess: float | str | None) -> None:
+    """Note what was predicted of a question at an earlier visit."""
+    st.session_state[SEEN] = {**_seen(), which: guess}
+
+
+def _said(value: float | str | None, prediction: Prediction) -> str:
+    if isinstance(value, str) or value is None:
+        return value or ""
     return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{prediction.unit}".replace("-", "−")
 
 
@@ -122,12 +154,13 @@ def _veil(prediction: Prediction) -> Iterator[str]:
         if name == "notes":
             yield ".note { visibility: hidden; }"
             continue
+        key, top = (f"words_{panel}", "0") if part == "words" else (f"panel_{panel}", "3.5rem")
+        if panel.startswith(CARD):
+            key = panel
+        place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
         if part == "words":
-            place, top = f".st-key-words_{panel}", "0"
             yield f"{place} > * {{ visibility: hidden; }}"
         else:
-            place = f"[class*=st-key-panel_{panel[:-1]}]" if panel.endswith("*") else f".st-key-panel_{panel}"
-            top = "3.5rem"
             yield f"{place} > :not(:first-child) {{ visibility: hidden; }}"  # its heading stays
         yield f"{place} {{ position: relative; }}"
         yield f"{place}::after {{ content: '{VEIL}'; position: absolute; inset: {top} auto auto 1rem; opacity: .8; }}"

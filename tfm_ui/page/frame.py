@@ -1,14 +1,15 @@
 """What all pages share: style, the model and its pass, the visitor's turn, notices, the links at the foot."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import ParamSpec
 
 import streamlit as st
 
 from tfm_ui.live import passes
-from tfm_ui.page import controls, notices, present, sidebar
+from tfm_ui.page import controls, in_lesson, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
@@ -18,19 +19,31 @@ from tfm_ui.visitors.compute_limiter import Busy
 from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
+Groups = Mapping[str, Sequence[st.Page]]  # name of a group in the bar at the top -> its pages
 ASSETS = Path(__file__).parents[2] / "assets"
-ASKED = "_lens"  # key of the session state: the name of the lens whose page is open
+LEARN = "learn"  # the address of the page of the lessons, which is no lens
+ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or LEARN
 
 
-def set_up(page: st.Page) -> None:
-    """Set the window's title, the icon, the logo and the style. Every page calls it first."""
+def set_up(page: st.Page, groups: Groups) -> None:
+    """Set the window's title, the icon, the logo and the style. Every page calls it first.
+
+    Args:
+        page: the page that is open.
+        groups: all pages, in the order of the bar.
+    """
     if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
+        if page.url_path != LEARN:
+            in_lesson.take_along()
+    if page.url_path != LEARN:
+        in_lesson.note()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    style = _read("streamlit_private/page.css") + _read("page/page.css")
+    styles = ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css")
+    style = "".join(map(_read, styles)) + _of_the_bar(page, groups)
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = _read("streamlit_private/present.css") + _read("page/present.css")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
@@ -41,8 +54,20 @@ def _read(style: str) -> str:
     return (ASSETS / style).read_text(encoding="utf-8")
 
 
+def _of_the_bar(page: st.Page, groups: Groups) -> str:
+    """What the bar's style needs to know, as rules: where a group begins and its name; which page is open.
+
+    The first group, which begins where the bar does, is called by the name of a page of it: Learn.
+    """
+    begin = {pages[0].url_path: name for name, pages in list(groups.items())[1:]}
+    named = "".join(
+        f'nav a[href$="/{path}"] {{ --group: "{name}"; --apart: 1.25rem; }}' for path, name in begin.items()
+    )
+    return f':root {{ --here: "{page.title}"; }}{named}'
+
+
 def asked_lens() -> str:
-    """The name of the lens whose page is open."""
+    """The name of the lens whose page is open; of the page Learn its address."""
     name: str = st.session_state[ASKED]
     return name
 
@@ -52,15 +77,34 @@ def page_of(lens: str) -> st.Page:
     return st.Page(LENS_SCRIPT, url_path=lens)
 
 
+def learn_page() -> st.Page:
+    """The page of the lessons, which is no lens."""
+    return st.Page("pages/learn/learn.py", title="Learn", url_path=LEARN)
+
+
+def start_here() -> None:
+    """Draw the way in for who knows nothing yet: a link to the first lesson, which looks like a button."""
+    label, icon = "Start here, ten minutes", ":material/arrow_forward:"
+    st.page_link(learn_page(), label=label, icon=icon, icon_position="right", query_params={"lesson": "start-here"})
+
+
 def model() -> ModelState:
     """The model's state, read from the controls in the sidebar."""
     return controls.current(ModelState)
 
 
-def why_not_run(state: ModelState) -> str:
-    """Why this model cannot be run, in a sentence for the reader; "" if it can."""
+def why_not_run(state: ModelState, typed_above: Collection[str] = ()) -> str:
+    """Why this model cannot be run, in a sentence for the reader; "" if it can.
+
+    Args:
+        state: the model's state.
+        typed_above: the labels of texts that are typed on the page itself.
+    """
     if empty := state.empty_texts:
-        return f"Type at least one word in the sidebar, under “{'” and “'.join(empty)}”."
+        below = [label for label in empty if label not in typed_above]
+        places = ["above"] * (len(below) < len(empty))
+        places += [f"in the sidebar, under “{'” and “'.join(below)}”"] * bool(below)
+        return f"Type at least one word {', and '.join(places)}."
     return passes.missing_weights(state)
 
 
@@ -107,16 +151,27 @@ def notice_box() -> None:
             st.button("Dismiss", on_click=notices.dismiss, icon=":material/close:", type="tertiary", key="_dismiss")
 
 
-def lens_links(pages: Sequence[st.Page]) -> None:
-    """Draw a link to each lens, for phones: there Streamlit's own links are behind a button without a name."""
-    with st.container(horizontal=True, wrap=False, gap="small", key="lens_links"):
-        for page in pages:
-            st.page_link(page, label=page.title)
+def lens_links(groups: Groups) -> None:
+    """Draw a link to each page, for phones: there Streamlit's own links are behind a button without a name.
+
+    The row is wider than a phone: assets/page/window.js says on which sides it goes on.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap=None, key="lens_links"):
+        for number, (name, pages) in enumerate(groups.items()):
+            if number:  # the first group is called by the name of a page of it
+                st.html(f'<span class="group">{name}</span>', width="content")
+            for page in pages:
+                st.page_link(page, label=page.title)
 
 
-def foot(pages: Sequence[st.Page], page: st.Page) -> None:
-    """Draw links to the previous and the next lens, and the sidebar's tools. Called last, when all states are known."""
+def foot(groups: Groups, page: st.Page) -> None:
+    """Draw links to the page before and the page after, and the sidebar's tools.
+
+    Called last, when all states are known.
+    """
+    pages = [*chain.from_iterable(groups.values())]
     if not presenting():
+        pages = [other for other in pages if other is page or other.url_path != LEARN]  # from lens to lens
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
             for other, arrow in ((at - 1, "← {}"), (at + 1, "{} →")):

@@ -27,6 +27,7 @@ def draw(
     lead: str = "",
     *,
     is_way_back: bool = False,
+    way_in: Callable[[], None] | None = None,
 ) -> DeltaGenerator:
     """Draw the row; return the place in it for `facts`.
 
@@ -37,9 +38,13 @@ def draw(
         opens: called in a callback with the name of the view whose tab was pressed.
         lead: a sentence beside the title, where there are no tabs.
         is_way_back: whether something is open within the visible view, from which its tab leads back.
+        way_in: draws what stands right beside the title, see `Lens`.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
+        if way_in:
+            with st.container(key="way_in", width="content"):
+                way_in()
         if lead:
             st.html(f'<p class="lead">{lead}</p>')
         _buttons("tabs", "_view_", tabs, visible, opens, icon=":material/arrow_back:" if is_way_back else None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -22,6 +22,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_row import Text
 
 S = TypeVar("S", bound=LensState)
+Measures = Mapping[str, Callable[[ModelState, Any], float | str]]  # name -> a pure function of the link
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
@@ -102,6 +103,9 @@ class View(Generic[S]):
 
     beside: Mapping[str, Picture] = field(default_factory=dict)
     """Name -> picture: what the view draws beside its controls, in no panel."""
+
+    editor: Callable[[ModelState], None] | None = None
+    """Draws where the reader writes, above the picture; it stays where there is nothing to show."""
 
     controls: Sequence[str] | Callable[[ModelState], S] = ()
     """The fields whose controls stand in the row above the picture; or a function that draws that row in its own way
@@ -199,6 +203,34 @@ def views_of(lens: str, names: Sequence[str]) -> dict[str, View[Any]]:
     return {name: import_module(f"{lens}.{name}").VIEW for name in names}
 
 
+def measures_of(lens: str) -> Measures:
+    """What lessons measure in a lens, by name: `MEASURES` of its file measures.py.
+
+    Args:
+        lens: the lens's package, its `__name__`.
+    """
+    measures: Measures = import_module(f"{lens}.measures").MEASURES
+    return measures
+
+
+class LeadsOn(NamedTuple):
+    """What comes after a lens.
+
+    Attributes:
+        name: of the next lens, or "learn".
+        title: of its page.
+        why: why it comes next, as the end of a sentence about it, with the full stop.
+    """
+
+    name: str
+    title: str
+    why: str
+
+    def after(self, title: str) -> str:
+        """What is said after the last question of the lens with this title."""
+        return f"That was the last question of {title}. Next comes {self.title}: {self.why}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lens:
     """All that the rest of the app needs to know about a lens.
@@ -220,6 +252,12 @@ class Lens:
     views: Mapping[str, View[Any]]
     """Name -> view, in their order on the page."""
 
+    leads_on: LeadsOn | None = None
+    """What comes after its last question; None of a lens after which nothing comes."""
+
+    group: str = "look"
+    """The group of pages in the bar at the top that it belongs to: "learn", "look" or "check"."""
+
     questions: Sequence[Question] = ()
     """Questions to try, in teaching order; those of its views follow them."""
 
@@ -229,14 +267,17 @@ class Lens:
     lead: str = ""
     """A sentence beside the heading."""
 
+    way_in: Callable[[], None] | None = None
+    """Draws what is beside the heading for who comes for the first time."""
+
     beside: str = ""
     """The badge's name for the model, if the page does not show a pass of it."""
 
     script: str = LENS_SCRIPT
     """The file that Streamlit runs for the page."""
 
-    measures: Mapping[str, Callable[[ModelState, Any], float | str]] = field(default_factory=dict)
-    """Name -> what lessons measure of what is on screen: a pure function of the link, whose docstring says what it is."""
+    measures: Measures = field(default_factory=dict)
+    """Name -> what lessons measure of what is on screen: a pure function of the link; its docstring says what it is."""
 
     opens_with: Mapping[str, str] = field(default_factory=dict)
     """Field of the model -> value, as in a link, with which the lens opens where a link asks for nothing."""

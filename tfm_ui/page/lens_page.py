@@ -23,16 +23,24 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
+TEXT = "Text"  # the label of what an editor edits
+Row = Callable[[Lens, ModelState, LensState, str], None]  # draws the row of the question, or of a lesson's step
 
-def show(lens: Lens) -> None:
-    """Draw the lens's page."""
+
+def show(lens: Lens, row: Row = question_row.draw) -> None:
+    """Draw the lens's page.
+
+    Args:
+        lens: the lens.
+        row: draws the row below the header.
+    """
     model = frame.model()
     controls.open_link(lens.state, lens.prefix, lens.limits(model))
     question_row.follow_link(lens, model)
     # Without controls nothing runs a lens alone, and a click in its picture may lead to another page: the whole page
     # then has to run, as otherwise Streamlit drops the model's parameters from the address.
     has_controls = set(controls_of(lens.state)) > set(controls_of(LensState))
-    show_view = partial(_show_view, lens)
+    show_view = partial(_show_view, lens, row)
     if has_controls:
         frame.fragment(lens.name, show_view)()
     else:
@@ -40,7 +48,7 @@ def show(lens: Lens) -> None:
 
 
 @kept_together()
-def _show_view(lens: Lens, model: ModelState) -> None:
+def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
     """Draw the visible view. A change of the lens's controls, or of the model's seed, runs only this function."""
     controls.apply_requested()
     follow.nothing_follows()  # until the pictures are there
@@ -54,18 +62,22 @@ def _show_view(lens: Lens, model: ModelState) -> None:
         opens,
         lens.lead,
         is_way_back=bool(view.within),
+        way_in=lens.way_in,
     )
     question = st.container()
     with st.container(key="desk"):
+        if view.editor:
+            with st.container(key="editor"):
+                view.editor(model)
         if reason := _why_not_shown(view, model, state):
             with question:
-                question_row.draw(lens, model, state, reason)
+                row(lens, model, state, reason)
             st.info(escape_markdown(reason), icon=":material/edit:")
             return
         if view.controls:
             state = _knobs(lens, view, model, partial(header.draw_choice, lens.choices(name), name, opens))
         with question:  # only now: a link's values are known when their controls have been drawn
-            question_row.draw(lens, model, state)
+            row(lens, model, state, "")
         running = st.container(key="running")  # says that it is, over the page and not in its flow
         with running, _waiting(view, model, state):
             says, _, slow = words.names(lens)
@@ -88,7 +100,8 @@ def _show_view(lens: Lens, model: ModelState) -> None:
 
 def _why_not_shown(view: View[Any], model: ModelState, state: LensState) -> str:
     """Why there is nothing to show, in a sentence for the reader; "" if there is."""
-    return (frame.why_not_run(model) if view.uses_model else "") or view.why_not_shown(model, state)
+    typed_above = [TEXT] if view.editor else []
+    return (frame.why_not_run(model, typed_above) if view.uses_model else "") or view.why_not_shown(model, state)
 
 
 def _knobs(lens: Lens, view: View[Any], model: ModelState, draw_choice: Callable[[], None]) -> LensState:

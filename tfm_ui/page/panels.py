@@ -91,6 +91,9 @@ def draw_panel(panel: Panel, states: States, spoken: Spoken) -> None:
         panel.opens(*clicked)
     if panel.open_table and not drawing:  # then the table is the panel's picture
         _open_table(panel, spoken)
+    if tokens := spoken.tokens(f"tokens_{key}", lambda: panel.word_row):
+        label = f'tabindex="0" role="group" aria-label="{escape(title)}"'
+        st.html(f'<div class="tokens" {label} data-words="tokens_{key}">{tokens}</div>')
     panel.tools()
     with st.container(gap=None, key=f"words_{key}"):
         st.html(f'<p class="said" data-words="said_{key}">{spoken.html(f"said_{key}", panel.sentence)}</p>')

@@ -6,11 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from tfm_ui.page import controls, present, question_row
+from tfm_ui.page import controls, in_lesson, present, question_row, way
 from tfm_ui.page.browser import presenting_keys
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import KEYS, TAKEN, TEXT
-from tfm_ui.state.fields import State
 
 
 def draw(lenses: Sequence[Lens], lens: Lens) -> None:
@@ -22,14 +21,19 @@ def draw(lenses: Sequence[Lens], lens: Lens) -> None:
             label = f"{other.title}, the lens {'before' if step < 0 else 'after'} this" if other else "No other lens"
             icon = f":material/chevron_{side}:"
             if st.button(label, icon=icon, disabled=other is None, key=key, type="tertiary") and other:
-                page, parameters = _way_to(lenses, other)
+                page, parameters = _way_to(other)
                 st.switch_page(page, query_params=parameters)
             if step < 0:
                 where = f'<p class="where"><b>{escape(lens.title)}</b> {at + 1} of {len(lenses)}</p>'
                 st.html(where, width="content")
+        # In a lesson the keys that walk through questions press the buttons that walk through its steps.
+        pressed = {1: "_next_question", -1: "_previous_question"} if in_lesson.asked() else {}
+        walking = {name: key.walks for key in KEYS for name in key.names if key.walks}
+        steps = {name: to for name, to in walking.items() if to[0] != "question" or not pressed}
         target = presenting_keys(
-            {name: key.walks for key in KEYS for name in key.names if key.walks},
-            {name: key.button for key in KEYS for name in key.names if key.button},
+            steps,
+            {name: key.button for key in KEYS for name in key.names if key.button}
+            | {name: pressed[far] for name, (_, far) in walking.items() if name not in steps},
             {name: key.scrolls for key in KEYS for name in key.names if key.scrolls},
             TEXT,
             {other.name: len(other.questions) for other in lenses},
@@ -56,24 +60,14 @@ def _walk(lenses: Sequence[Lens], lens: Lens, target: Mapping[str, Any]) -> None
         question_row.set_up(lens, lens.questions[target["number"] - 1])
         st.session_state[TAKEN] = target["step"]
         st.rerun()
-    page, parameters = _way_to(lenses, wanted, target["number"])
+    page, parameters = _way_to(wanted, target["number"])
     if target["sets_up"]:
         controls.set_parameters(question_row.model_to_bring(wanted.questions[target["number"] - 1]))
     st.session_state[TAKEN] = target["step"]
     st.switch_page(page, query_params=parameters)
 
 
-def _way_to(lenses: Sequence[Lens], lens: Lens, number: int = 1) -> tuple[st.Page, dict[str, str]]:
+def _way_to(lens: Lens, number: int = 1) -> tuple[st.Page, dict[str, str]]:
     """The way to a lens, which then asks this question. The model stays: it may hold the audience's own text."""
     set_up = question_row.set_up_of(lens, lens.questions[number - 1])
-    return lens.page(default=lens is lenses[0]), controls.open_with(**_worth_saying(lens.state, lens.prefix, set_up))
-
-
-def _worth_saying(state: type[State], prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the parameters for `controls.open_with` that the page would not have anyway."""
-    at_first, kept = controls.defaults(state, prefix), st.session_state.get(controls.KEPT, {})
-
-    def is_said(key: str, value: Any) -> bool:
-        return bool(value != at_first[key] or kept.get(key, st.session_state.get(key, value)) != value)
-
-    return {key: value for key, value in values.items() if is_said(key, value)}
+    return way.page(lens), way.parameters(lens, set_up)

@@ -7,6 +7,8 @@ from typing import Any
 
 from tfm_ui.page.question_numbers import NAMES
 
+END = "end"  # in the place of a name: all questions of the lens have been asked, and the row says what comes next
+
 
 def name_in_links(title: str) -> str:
     """A title as a name of letters, digits and hyphens: "Why √dₖ" is "why-dk"."""
@@ -15,9 +17,9 @@ def name_in_links(title: str) -> str:
 
 
 def names_in_links(lens: str, names: Sequence[str]) -> Mapping[str, Any]:
-    """The limits of the field `question` of a lens's state: its questions' names, and what numbers once stood for."""
+    """The limits of the field `question` of a lens's state: its questions' names, END, and what numbers stood for."""
     numbered = enumerate(NAMES.get(lens, "").split(), 1)
     return {
-        "names": tuple(names),
+        "names": (*names, END),
         "older": {"0": "", **{str(number): name for number, name in numbered}},
     }

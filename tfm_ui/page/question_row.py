@@ -1,19 +1,22 @@
 """The row of the question: its number, the question, the way to its set-up, and the answer on request.
 
-A question is only asked where its text is true of what is on screen; elsewhere the row offers to set it up. It has the
-same height whatever it says, so that the picture below it stays where it is.
+A question is only asked where its text is true of what is on screen; elsewhere the row offers to set it up. After the
+last one it says what comes next, and why. It has the same height whatever it says, so that the picture below it stays
+where it is.
 """
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 
 import streamlit as st
 
-from tfm_ui.page import controls, mine
+from tfm_ui.page import controls, frame, mine, present
 from tfm_ui.page.answer import Strip
-from tfm_ui.page.lens import Lens
+from tfm_ui.page.lens import LeadsOn, Lens
 from tfm_ui.page.present import TAKEN
-from tfm_ui.page.questions import Question, asked, first_of, neighbour
+from tfm_ui.page.question_names import END
+from tfm_ui.page.questions import Question, asked, first_of, is_at_end, named, neighbour
 from tfm_ui.state.fields import State
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import as_text
@@ -34,14 +37,24 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
     """
     these = lens.questions
     now = asked(these, state, model)
+    ended = is_at_end(these, state, now)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="question"):
         with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
-            _step("Question before", -1, lens, now)
+            if ended:
+                _step("Question before", -1, lambda: controls.change(lens.prefix, question=now.link))
+            else:
+                before = neighbour(these, now, -1)
+                _step("Question before", -1, partial(ask, lens, before) if before else None)
             _list(lens, now)
-            _step("Next question", 1, lens, now)
+            after = neighbour(these, now, 1)
+            on = partial(ask, lens, after) if after else lambda: controls.change(lens.prefix, question=END)
+            _step("Next question", 1, None if ended else on)
         # Where keys walk on from, and the last of their steps that led here.
         taken = st.session_state.get(TAKEN, 0)
-        at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1}" data-taken="{taken}"'
+        at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1 + ended}" data-taken="{taken}"'
+        if ended:
+            _end(lens, at)
+            return
         # A file of weights has no model, so that a view which shows nothing of it can ask nothing, either.
         is_true = now.is_true(model, state) and not (model.array and unanswerable)
         text = explained(now.ask) if is_true else f"<b>{escape(now.name)}</b> asks about other settings than these."
@@ -49,10 +62,26 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         with st.container(horizontal=True, gap="small", wrap=False, width="content", key="answering"):
             _back_to_mine(mine.given_way(model))
             _set_up(lens, now, is_true, now.holds(model, state))
-            strip = Strip(lens, now, model, state)
+            is_asked = state.question == now.link
+            strip = Strip(f"{lens.name} {now.link}", now, model, state, is_asked=is_asked)
             strip.button(disabled=not is_true)
     if is_true:
         strip.draw(unanswerable)
+
+
+def _end(lens: Lens, at: str) -> None:
+    """What stands in the row after the last question; the link keeps the model."""
+    following = lens.leads_on
+    said = following.after(lens.title) if following else f"That was the last question of {lens.title}."
+    st.html(f'<p class="ask" {at}>{escape(said)}</p>')
+    if following:
+        with st.container(horizontal=True, width="content", key="answering"):
+            kept = {present.PARAMETER: "true"} if present.presenting() else None
+            st.page_link(_page_of(following), label=f"{following.title} →", query_params=kept)
+
+
+def _page_of(following: LeadsOn) -> st.Page:
+    return frame.learn_page() if following.name == frame.LEARN else frame.page_of(following.name)
 
 
 def _set_up(lens: Lens, now: Question, is_true: bool, holds: bool) -> None:
@@ -119,8 +148,8 @@ def follow_link(lens: Lens, model: ModelState) -> None:
     places = lens.state.PLACES[: 1 if lens.name in opened else None]
     opened.add(lens.name)
     at_first = controls.defaults(lens.state, lens.prefix)
-    pages = [question.controls for question in lens.questions if name and question.link == name]
-    asked_for = {lens.prefix + place: page[place] for page in pages for place in places if place in page}
+    page = of_name.controls if (of_name := named(lens.questions, name)) else {}
+    asked_for = {lens.prefix + place: page[place] for place in places if place in page}
     shown = {
         at: as_text(value) for at, value in asked_for.items() if at not in st.query_params and value != at_first.get(at)
     }
@@ -147,11 +176,12 @@ def _defaults(state: type[State], prefix: str, differing: object) -> dict[str, o
     return controls.defaults(state, prefix) | {prefix + name: value for name, value in differing.items()}
 
 
-def _step(label: str, step: int, lens: Lens, now: Question) -> None:
+def _step(label: str, step: int, leads: Callable[[], None] | None) -> None:
     st.button(
         label,
         icon=f":material/chevron_{'left' if step < 0 else 'right'}:",
-        on_click=partial(ask, lens, neighbour(lens.questions, now, step)),
+        on_click=leads,
+        disabled=leads is None,
         type="tertiary",
         key="_previous_question" if step < 0 else "_next_question",
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tfm_ui.page.question_names import name_in_links
+from tfm_ui.page.question_names import END, name_in_links
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -51,7 +51,8 @@ class Prediction:
         unit: what follows the number, such as "%".
         hides: what gives it away until the reader has predicted: the keys of panels, a "*" at the end for any ending;
             of a panel whose picture does not, its key and ".words", for its sentence, its laws and how it is read;
-            "notes" for all plain notes.
+            keys of cards, which begin with "card_"; "notes" for all plain notes.
+        in_words: whether the reader answers in free words, which are compared with nothing.
     """
 
     ask: str
@@ -59,6 +60,7 @@ class Prediction:
     options: Sequence[str] = ()
     unit: str = ""
     hides: Collection[str] = ()
+    in_words: bool = False
 
 
 def _anyhow(model: ModelState, state: Any) -> bool:
@@ -147,11 +149,23 @@ def asked(questions: Sequence[Question], state: LensState, model: ModelState | N
     """The question that is on screen: the one that the link names, or else one about what is visible (`first_of`)."""
     view = getattr(state, "view", "")
     of_view = [question for question in questions if question.view(type(state)) == view]
-    named = next((question for question in questions if question.link == state.question), None)
-    if named and (named in of_view or not of_view):
-        return named
+    by_name = named(questions, state.question)
+    if by_name and (by_name in of_view or not of_view):
+        return by_name
     about_this = [question for question in of_view if question.is_about(state)]
     return first_of(about_this or of_view or questions, model, state)
+
+
+def named(questions: Sequence[Question], name: str) -> Question | None:
+    """The question that a link calls by this name, after the last one that one; None if there is none."""
+    if name == END:
+        return questions[-1]
+    return next((question for question in questions if question.link == name), None)
+
+
+def is_at_end(questions: Sequence[Question], state: LensState, now: Question) -> bool:
+    """Whether the reader has gone on from the last question, which is the one on screen."""
+    return state.question == END and now is questions[-1]
 
 
 def first_of(questions: Sequence[Question], model: ModelState | None, state: LensState | None = None) -> Question:
@@ -171,6 +185,7 @@ def _kind(model: ModelState) -> tuple[bool, bool, bool]:
     return model.is_random, model.pretrained is not None, model.array is not None
 
 
-def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question:
-    """The question `step` places after the present one, cyclically."""
-    return questions[(questions.index(now) + step) % len(questions)]
+def neighbour(questions: Sequence[Question], now: Question, step: int) -> Question | None:
+    """The question `step` places after the present one; None before the first and after the last."""
+    at = questions.index(now) + step
+    return questions[at] if 0 <= at < len(questions) else None

@@ -129,4 +129,5 @@ def _of_panel(panel: Panel) -> Places:
         "laws": {"laws": [[bool(holds), marked(law)] for law, holds in panel.laws().items()]},
         "how": {"text": marked(panel.how_to_read)},
     }
-    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL}
+    row = {f"tokens_{panel.key}": {"tokens": panel.word_row}} if panel.word_row else {}
+    return {f"{part}_{panel.key}": stands[part] for part in OF_A_PANEL} | row

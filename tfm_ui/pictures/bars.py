@@ -1,7 +1,7 @@
 """Charts of a few named shares as horizontal bars."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import floor, isnan, log10
 
 import numpy as np
 
@@ -23,17 +23,21 @@ def figure(
     values: Sequence[str] = (),
     gap: str = "none",
     rows: str = "",
+    of_one_whole: bool = True,
 ) -> Figure:
     """A bar for each share.
 
     Args:
         names: the names of the bars, from top to bottom.
-        shares: of one whole, so together at most 1; printed in percent. NaN for a missing share.
+        shares: of one whole, so together at most 1, if nothing else is said; printed in percent. NaN for a missing
+            share.
         reference: a share to compare with, drawn as a dotted line.
         values: a text for each share, such as a number with its unit. It is printed before the percentage, which then
             has no decimals.
         gap: the text in place of a NaN.
         rows: what the names are of; it is the title of the y axis in files.
+        of_one_whole: whether the shares are parts of the same whole. Else each is of a whole of its own, up to which
+            the axis goes, and no sum means anything.
 
     Raises:
         ValueError: if there are not as many values as shares, or if the shares are more than one whole.
@@ -41,7 +45,7 @@ def figure(
     if values and len(values) != len(shares):
         raise ValueError(f"expected a value for each of {len(shares)} shares, got {len(values)}")
     there = [share for share in shares if not isnan(share)]
-    if sum(there) > 1 + ROUNDING:
+    if (sum(there) if of_one_whole else max(there, default=0)) > 1 + ROUNDING:
         raise ValueError(f"expected shares of one whole, got a sum of {sum(there):g}")
     said = [plain(_said(share, values[i] if values else "", gap)) for i, share in enumerate(shares)]
     bar = {
@@ -55,7 +59,7 @@ def figure(
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     upright = {"type": "line", "x0": reference, "x1": reference, "yref": "paper", "y0": 0, "y1": 1}
-    full = max(reference or 0, *there, 0) or 1
+    full = (max(reference or 0, *there, 0) or 1) if of_one_whole else 1
     return in_rows(
         [bar] if names else [],
         names=[Name(plain(name), row) for row, name in enumerate(names)],
@@ -66,9 +70,14 @@ def figure(
         last=len(names) - 1,
         pixels=BAR,
         rows=rows,
-        axis={"title": axis_title("share"), "range": [0, full], "tickformat": ".0%" if full > 0.1 else ".1%"},
+        axis={"title": axis_title("share"), "range": [0, full], "tickformat": _ticks(full)},
         shapes=[upright | {"line": {"color": INK, "width": 2, "dash": "dot"}}] if reference is not None else [],
     )
+
+
+def _ticks(full: float) -> str:
+    """The format of the ticks of an axis that ends there: with so many decimals that no two are written alike."""
+    return f".{max(0, -floor(log10(full)) - 1)}%"
 
 
 def _said(share: float, value: str, gap: str) -> str:
@@ -88,6 +97,8 @@ def content(
     values: Sequence[str] = (),
     gap: str = "none",
     rows: str = "",
+    of_one_whole: bool = True,
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""
-    return chart.content(figure(names, shares, reference=reference, values=values, gap=gap, rows=rows), about=about)
+    drawn = figure(names, shares, reference=reference, values=values, gap=gap, rows=rows, of_one_whole=of_one_whole)
+    return chart.content(drawn, about=about)

@@ -17,6 +17,7 @@ from tfm_ui.live.cache import made_once
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.token_row import Item
 
 Source = Callable[..., Any]
 Pick = Callable[[int, int], None]  # called with layer and head, from 0
@@ -148,6 +149,14 @@ class Panel(ABC):
     @property
     def sources(self) -> Sequence[Source]:
         """The functions that computed the data; their code is shown on demand."""
+        return ()
+
+    @property
+    def word_row(self) -> Sequence[Item]:
+        """A row of tokens, which stands in place of the picture, or below it; nothing if there is none.
+
+        A slow panel has none: it would be computed at each tick.
+        """
         return ()
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import quote_plus, urlencode
 
@@ -131,13 +132,18 @@ def link_parameters(state: State, prefix: str, always: Collection[str] = ()) -> 
     }
 
 
-def share_link(base: str, *states: tuple[State, str], always: Collection[str] = ()) -> str:
+def share_link(
+    base: str,
+    *states: tuple[State, str],
+    always: Collection[str] = (),
+    beside: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The link that brings back these states, each with its prefix, at the address `base`.
 
     It is never longer than LINK_CHARS: texts that do not fit are cut, and `cuts` tells where. The other fields have
-    limits that make sure that they fit. `always` is as in `link_parameters`.
+    limits that make sure that they fit. `always` is as in `link_parameters`; `beside` are parameters of no state.
     """
-    parameters = _parameters(base, states, always)
+    parameters = _parameters(f"{base}?{_encoded(beside)}" if beside else base, states, always) | dict(beside)
     return f"{base}?{_encoded(parameters)}" if parameters else base
 
 

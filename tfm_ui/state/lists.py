@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote_plus
 
 from tfm_ui.state.fields import whole_number
 
@@ -49,22 +50,31 @@ class Numbers:
         return f"{numbers}, separated by spaces, at most {self.max_chars} characters in all"
 
 
+LETTERS = "ABCDEF"  # of vectors without a name, by their places: no vector is given one of these as its name
+NAME = re.compile(r"[^\W\d_][\w’'-]{0,11}")
+NAME_RULE = f"a name is one word of up to 12 letters, other than {LETTERS[0]} to {LETTERS[-1]}, and stands once"
+
+
 @dataclass(frozen=True)
 class Vectors:
     """A few vectors, written as "1,0.5 0,-1": numbers are separated by commas, vectors by spaces.
 
-    The value is that text, with each number rounded to two decimals; `vectors` reads it.
+    The value is that text, with each number rounded to two decimals; `vectors` reads it. A vector may have a name
+    where there is `room` for names, written as "cat:1,0.5"; `vector_names` reads it.
 
     Attributes:
         label: the text beside the control.
         ranges: the lowest and the highest value of each number of a vector.
         fewest, most: how many vectors there may be.
+        room: how many characters of a link a text with names may take; 0 where vectors have no names. Of a longer text
+            the last names are left out.
     """
 
     label: str
     ranges: tuple[tuple[float, float], ...]
     fewest: int = 1
     most: int = 1
+    room: int = 0
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The vectors, each number as near as its range allows; the default if their number or size is wrong."""
@@ -73,6 +83,7 @@ class Vectors:
         except ValueError:
             points = []
         fits = self.fewest <= len(points) <= self.most and all(len(vector) == len(self.ranges) for vector in points)
+        fits = fits and (bool(self.room) or ":" not in raw)
         if not fits or not all(math.isfinite(number) for vector in points for number in vector):
             return default, self._expected()
         near = [
@@ -82,11 +93,27 @@ class Vectors:
             ]
             for vector in points  # + 0.0 makes 0 of -0
         ]
-        text = " ".join(",".join(f"{number:g}" for number in vector) for vector in near)
         inside = all(
             low <= number <= high for vector in points for number, (low, high) in zip(vector, self.ranges, strict=True)
         )
-        return text, "" if inside else f"its numbers go {self._ranges()}"
+        text, reason = self._named([",".join(f"{number:g}" for number in vector) for vector in near], vector_names(raw))
+        return text, reason if inside else f"its numbers go {self._ranges()}"
+
+    def _named(self, numbers: list[str], given: list[str]) -> tuple[str, str]:
+        """The text of these vectors with as many of their names as there may be, and why some are left out."""
+        kept = [
+            name if NAME.fullmatch(name) and name not in [*LETTERS, *given[:place]] else ""
+            for place, name in enumerate(given)
+        ]
+        reason = "" if kept == given else NAME_RULE
+
+        def text() -> str:
+            return " ".join(f"{name}:{vector}" if name else vector for name, vector in zip(kept, numbers, strict=True))
+
+        while any(kept) and len(quote_plus(text())) > self.room:
+            last = max(place for place, name in enumerate(kept) if name)
+            kept[last], reason = "", "a link has no room for more names"
+        return text(), reason
 
     def _expected(self) -> str:
         many = f"{self.fewest}" if self.fewest == self.most else f"{self.fewest} to {self.most}"
@@ -104,7 +131,12 @@ def vectors(text: str) -> list[tuple[float, ...]]:
     Raises:
         ValueError: if a part of the text is not a number.
     """
-    return [tuple(float(number) for number in vector.split(",")) for vector in text.split()]
+    return [tuple(float(number) for number in vector.rpartition(":")[2].split(",")) for vector in text.split()]
+
+
+def vector_names(text: str) -> list[str]:
+    """The names of the vectors that the text of a `Vectors` field stands for; "" of one that has none."""
+    return [vector.rpartition(":")[0] for vector in text.split()]
 
 
 @dataclass(frozen=True)

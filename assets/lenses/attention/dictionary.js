@@ -23,15 +23,19 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   const cells = floats(numbers)
   const weights = header.keys.map((_, i) => cells[4 * i + 2]), { names, most } = header, [low, high] = header.plane
   if ((!memory.moving && !late) || !memory.work) memory.work = {
-    keys: header.keys.map(key => [...key]), values: [...header.values], query: [...header.asked], temperature: header.temperature,
+    names: [...header.given], keys: header.keys.map(key => [...key]), values: [...header.values],
+    query: [...header.asked], temperature: header.temperature,
   }
   /** @type {DictionaryScene["work"]} */
   const work = memory.work, written = (/** @type {number} */ value) => `${+value.toFixed(2)}`
   Object.assign(memory, { header, weights, answer: header.answerText })
 
+  /** A point with its numbers, as it stands in the link.
+   * @param {string} name @param {number[]} numbers */
+  const entry = (name, ...numbers) => `${name && `${name}:`}${numbers.map(written).join(",")}`
   const wishes = {
-    entries: () => ({ attention_entries: work.keys.map(([x, y], i) => [x, y, work.values[i]].map(written).join(",")).join(" ") }),
-    ask: () => ({ attention_ask: work.query.map(written).join(",") }),
+    entries: () => ({ attention_entries: work.keys.map(([x, y], i) => entry(work.names[i], x, y, work.values[i])).join(" ") }),
+    ask: () => ({ attention_ask: entry(header.askedName, ...work.query) }),
     temperature: () => ({ attention_temperature: work.temperature }),
   }
   /** @param {keyof typeof wishes} what */
@@ -99,9 +103,11 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       const at = work.keys[i] ?? work.query, [x, y] = to(at), asks = what(i) === "ask"
       point.style.left = x + "px"
       point.style.top = y + "px"
+      const name = asks ? header.askedName : names[i]
       point.classList.toggle("asks", asks)
-      point.textContent = asks ? "q" : names[i]
-      point.ariaLabel = `${asks ? "query" : `key ${names[i]}`} at ${brief(at[0])}, ${brief(at[1])}`
+      point.classList.toggle("word", name.length > 1)
+      point.textContent = name || "q"
+      point.ariaLabel = `${asks ? `query ${name}`.trim() : `key ${name}`} at ${brief(at[0])}, ${brief(at[1])}`
       point.disabled = Boolean(alone)
       /** @param {number} a @param {number} b */
       const movePoint = (a, b) => {
@@ -140,7 +146,9 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
   const hard = () => `Hard look-up: ${header.hardText}`
 
   function book() {
-    const focused = root.getRootNode().activeElement
+    const focused = root.getRootNode().activeElement, longest = Math.max(...names.map(name => name.length))
+    $(".entries").classList.toggle("words", longest > 1)
+    $(".entries").style.setProperty("--name", `${0.6 * longest + 0.65}em`)
     fit($(".entries"), ".entry", work.keys.length, makeEntry).forEach((row, i) => {
       /** @param {string} selector */
       const part = selector => row.querySelector(selector), value = part("input"), drop = part(".drop")
@@ -163,6 +171,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       }
       Object.assign(drop, { ariaLabel: `Remove key ${names[i]}`, title: `Remove key ${names[i]}`, disabled: alone || work.keys.length < 3 })
       drop.onclick = () => {
+        work.names.splice(i, 1)
         work.keys.splice(i, 1)
         work.values.splice(i, 1)
         commitAfter("entries")
@@ -175,6 +184,7 @@ export default function ({ header, numbers, root, late, preview, commit, alone }
       const taken = ([x, y]) => work.keys.some(key => Math.hypot(key[0] - x, key[1] - y) < 0.3)
       work.keys.push([...FREE.find(place => !taken(place)) ?? [0, 0]])
       work.values.push(10 * work.keys.length)
+      work.names.push("")
       commitAfter("entries")
     }
     $(".warm b").textContent = String(header.temperature)

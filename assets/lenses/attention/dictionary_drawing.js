@@ -3,7 +3,7 @@
 
 import { sheetOf } from "../../pictures/canvas.js"
 import { contextOf, rounded } from "../../pictures/paint.js"
-import { disc, line, stroke, write } from "../../pictures/pen.js"
+import { disc, line, plate, write } from "../../pictures/pen.js"
 
 const HALO = 44 // radius of a key's disc if the key had all the weight, in pixels at a root font of 16
 const INSET = 24 // between the plane's edge and its lowest and highest number, in pixels at a root font of 16
@@ -67,13 +67,19 @@ export function paint(context, side, scene, withPoints) {
   if (withPoints) points(context, scene, to)
 }
 
+/** Half of the width of what a name is written on.
+ * @param {Context} context @param {string} name @param {number} rem @param {number} least */
+const half = (context, name, rem, least) =>
+  name.length > 1 ? Math.max(least * rem, context.measureText(name).width / 2 + 8 * rem) : least * rem
+
 /** Each key's value beside it, on the side with room.
  * @param {Context} context @param {number} side @param {DictionaryScene} scene @param {ToPlane} to */
-function labels(context, side, { work, skin, rem, family }, to) {
+function labels(context, side, { header, work, skin, rem, family }, to) {
   context.font = `600 ${15 * rem}px ${family}`
   work.keys.forEach((key, i) => {
-    const [x, y] = to(key), text = brief(work.values[i]), fits = x + 18 * rem + context.measureText(text).width < side
-    write(context, text, x + (fits ? 18 : -18) * rem, y, skin.value, fits ? "left" : "right")
+    const [x, y] = to(key), text = brief(work.values[i]), beside = half(context, header.names[i], rem, 14) + 4 * rem
+    const fits = x + beside + context.measureText(text).width < side
+    write(context, text, x + (fits ? beside : -beside), y, skin.value, fits ? "left" : "right")
   })
 }
 
@@ -81,13 +87,14 @@ function labels(context, side, { work, skin, rem, family }, to) {
  * @param {Context} context @param {DictionaryScene} scene @param {ToPlane} to */
 function points(context, { header, work, skin, rem, family }, to) {
   context.font = `600 ${15 * rem}px ${family}`
-  work.keys.forEach((key, i) => {
-    disc(context, skin.paper, to(key), 13 * rem)
-    stroke(context, skin.key, 2 * rem)
-    write(context, header.names[i], ...to(key), skin.key, "center")
-  })
-  disc(context, skin.query, to(work.query), 10 * rem)
-  write(context, "q", ...to(work.query), skin.paper, "center")
+  /** @param {Point} point @param {string} name @param {number} high @param {string} paper @param {string} edge @param {string} ink */
+  const named = ([x, y], name, high, paper, edge, ink) => {
+    const wide = half(context, name, rem, high)
+    plate(context, paper, edge, 2 * rem, x - wide, y - high * rem, 2 * wide, 2 * high * rem, high * rem)
+    write(context, name, x, y, ink, "center")
+  }
+  work.keys.forEach((key, i) => named(to(key), header.names[i], 13, skin.paper, skin.key, skin.key))
+  named(to(work.query), header.askedName || "q", 10, skin.query, skin.query, skin.paper)
 }
 
 /** How wide the file is that a reader saves, in CSS pixels.

@@ -117,7 +117,9 @@ interface ArcsScene {
 }
 
 interface DictionaryHeader extends Header {
-  names: string[]
+  names: string[] // of the keys, the word that each was given or its letter; and the letters of keys that could be added
+  given: string[] // the words alone, "" of a key that has none
+  askedName: string
   keys: Point[]
   values: number[]
   asked: Point
@@ -131,7 +133,7 @@ interface DictionaryHeader extends Header {
 interface DictionaryScene {
   header: DictionaryHeader
   weights: number[]
-  work: { keys: Point[]; values: number[]; query: Point; temperature: number }
+  work: { names: string[]; keys: Point[]; values: number[]; query: Point; temperature: number }
   skin: Skin
   rem: number
   family: string

@@ -11,6 +11,8 @@ CHANGES: dict[str, dict[str, object]] = {
     "rope": {"positional": "rope"},
     "post": {"norm": "post"},
     "layers": {"num_layers": 2},
+    "1 head": {"num_heads": 1},
+    "2 heads": {"num_heads": 2},
     "lstm": {"network": "lstm"},
     "slow lstm": {"network": "lstm", "learning_rate": 0.003},
     "gru": {"network": "gru"},

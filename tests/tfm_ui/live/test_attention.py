@@ -42,6 +42,8 @@ def test_any_head_comes_back_to_the_last_digit_from_its_queries_and_keys(state):
             for head in (0, state.num_heads - 1):
                 np.testing.assert_array_equal(kept.exact(layer, head), whole[head])
             np.testing.assert_array_equal(whole != 0, (whole != 0) & kept.visible)
+            for query in (0, kept.read - 1):
+                np.testing.assert_allclose(kept.rows(query)[layer], whole[:, query], rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from tfm_ui.lenses import NAMES, lenses
 from tfm_ui.lenses.previews import preview_of, tags
+from tfm_ui.page.frame import LEARN
 from tfm_ui.server.link_preview import LinkPreview
 from tfm_ui.server.part import part
 from tfm_ui.server.picture_requests import preview
@@ -49,10 +50,10 @@ def client() -> TestClient:
     def page(request):
         return HTMLResponse(PAGE, headers={"ETag": "of the file", "X-Kept": "yes"})
 
-    pages = [Route(f"{below}/{name}", page) for below in ("", "/lab") for name in ("", *NAMES)]
+    pages = [Route(f"{below}/{name}", page) for below in ("", "/lab") for name in ("", *NAMES, LEARN)]
     pages.append(Route("/nothing", page))
     others = [Route("/_stcore/health", lambda _: PlainTextResponse("<title>Streamlit</title>"))]
-    says = part(LinkPreview, "http", pages=NAMES, tags=tags)
+    says = part(LinkPreview, "http", pages=[*NAMES, LEARN], tags=tags)
     previews = [Route(f"{below}/previews/{{lens}}.png", preview) for below in ("", "/lab")]
     return TestClient(Starlette(routes=pages + others + previews, middleware=[says]))
 
@@ -84,6 +85,15 @@ def test_the_root_is_home_and_nothing_but_pages_is_changed():
     assert "Lab GPT" in home.named["description"]
     assert client().get("/_stcore/health").text == "<title>Streamlit</title>"
     assert client().head("/heads").status_code == 200
+
+
+@pytest.mark.parametrize("below", ["", "/lab"])
+def test_the_page_learn_says_what_it_is_and_shows_no_model(below):
+    learn = Head(client().get(f"{below}/learn?seed=3&text=mine").text)
+    assert learn.title == learn.named["og:title"] == "Learn · Attention Lab"
+    assert learn.named["description"].startswith("Lessons that lead through a running transformer")
+    assert "weights" not in learn.named["description"]
+    assert not {name for name in learn.named if name.startswith(("og:image", "twitter:"))}
 
 
 def test_a_link_says_what_is_read_where_that_is_not_the_text_of_the_sidebar():
@@ -124,7 +134,10 @@ def test_the_address_of_the_picture_is_the_visitors():
     assert image(host='a"><script>') == ""
 
 
-@given(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(["text", "weights", "seed", "x"]), st.text(max_size=40)))
+@given(
+    st.sampled_from([*NAMES, LEARN]),
+    st.dictionaries(st.sampled_from(["text", "weights", "seed", "x"]), st.text(max_size=40)),
+)
 def test_whatever_a_link_holds_stays_text(name, parameters):
     query = urlencode(parameters, errors="replace")
     said = preview_of(name, query)

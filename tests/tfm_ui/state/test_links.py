@@ -56,7 +56,10 @@ def _longest(field, default, *, trained=False):
             options = ("9" * field.max_chars,)
         case Vectors():
             vector = ",".join(f"{low + 0.01:g}" for low, _ in field.ranges)
-            options = (" ".join([vector] * field.most),)
+            named = [
+                " ".join(f"{sign * length}:{vector}" for sign in "pqrstu"[: field.most]) for length in range(1, 13)
+            ]
+            options = (" ".join([vector] * field.most), *(field.read(text, default)[0] for text in named))
         case Name():
             options = (max((question.link for lens in lenses() for question in lens.questions), key=len),)
         case WeightsName():

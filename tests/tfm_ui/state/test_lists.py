@@ -1,10 +1,12 @@
 """Fields that hold several numbers: which texts they accept, and how they correct others."""
 
+from urllib.parse import quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.state.lists import Numbers, Vectors, vectors
+from tfm_ui.state.lists import Numbers, Vectors, vector_names, vectors
 
 HEADS, TOKENS = Numbers("Heads", 16), Numbers("Tokens", 40, "qk", 11)
 
@@ -59,6 +61,7 @@ PAIRS = Vectors("Points", ((-2, 2), (0, 9)), 2, 3)
         ("1,x 1,2", "0,0 0,0", "2 to 3 vectors"),
         ("", "0,0 0,0", "2 to 3 vectors"),
         ("🦊", "0,0 0,0", "2 to 3 vectors"),
+        ("cat:1,2 1,2", "0,0 0,0", "2 to 3 vectors"),
     ],
 )
 def test_vectors_are_read_and_rounded_or_refused_with_the_reason(raw, value, reason):
@@ -79,3 +82,55 @@ def test_vectors_come_back_from_their_text_within_a_hundredth_and_are_read_once_
 
 def test_one_vector_is_spoken_of_in_the_singular():
     assert Vectors("Query", ((-2, 2), (-2, 2))).read("1", "0,0")[1].startswith("1 vector of 2 numbers")
+
+
+NAMED = Vectors("Words", ((-2, 2), (0, 9)), 2, 3, 40)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value", "reason"),
+    [
+        ("1,2 -1,0.5", "1,2 -1,0.5", ""),
+        ("cat:1.239,2 dog:1,2", "cat:1.24,2 dog:1,2", ""),
+        ("cat:1,2 1,2 it’s:0,0", "cat:1,2 1,2 it’s:0,0", ""),
+        ("cat:3,2 dog:1,2", "cat:2,2 dog:1,2", "from -2 to 2 and from 0 to 9"),
+        ("cat:1,2 cat:0,2", "cat:1,2 0,2", "stands once"),
+        ("B:1,2 cat:0,2", "1,2 cat:0,2", "other than A to F"),
+        ("G:1,2 a:0,2", "G:1,2 a:0,2", ""),
+        ("<b>:1,2 =1:0,2", "1,2 0,2", "one word of up to 12 letters"),
+        ("thirteenlong3:1,2 a:b:0,2", "1,2 0,2", "one word of up to 12 letters"),
+        (":1,2 cat:0,2", "1,2 cat:0,2", ""),
+        ("cat:1 dog:0,2", "0,0 0,0", "2 to 3 vectors"),
+        ("cat:,2 dog:0,2", "0,0 0,0", "2 to 3 vectors"),
+        ("twelveletter:1,2 twelveletteR:1,2", "twelveletter:1,2 1,2", "no room for more names"),
+        ("猫:1,2 犬:1,2", "猫:1,2 犬:1,2", ""),
+        ("猫猫猫猫:1,2 犬:1,2", "1,2 1,2", "no room for more names"),
+    ],
+)
+def test_vectors_have_names_where_there_is_room_for_them(raw, value, reason):
+    text, why = NAMED.read(raw, "0,0 0,0")
+    assert text == value
+    assert reason in why
+    assert bool(why) == bool(reason)
+    assert NAMED.read(text, "") == (text, "")
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" :\t\n\r"), max_size=14)
+
+
+@given(st.lists(st.tuples(WORDS, st.floats(-2, 2), st.floats(0, 9)), min_size=2, max_size=3))
+def test_whatever_names_are_asked_for_numbers_stay_and_a_link_has_room(points):
+    raw = " ".join(f"{name}:{x:.2f},{y:.2f}" for name, x, y in points)
+    text, _ = NAMED.read(raw, "0,0 0,0")
+    names = vector_names(text)
+    assert NAMED.read(text, "0,0 0,0") == (text, "")
+    assert len(quote_plus(text)) <= NAMED.room or not any(names)
+    assert len(set(filter(None, names))) == len([*filter(None, names)])
+    if len(raw.split()) == len(points):  # no name holds another kind of space
+        assert all(name in ("", given[0]) for name, given in zip(names, points, strict=True))
+        assert vectors(text) == [(float(f"{x:.2f}") + 0.0, float(f"{y:.2f}") + 0.0) for _, x, y in points]
+
+
+def test_names_are_read_beside_their_numbers():
+    assert vectors("cat:1,2 0,0.5") == [(1, 2), (0, 0.5)]
+    assert vector_names("cat:1,2 0,0.5") == ["cat", ""]

@@ -354,11 +354,20 @@ def in_order(count: int, swapped: Iterable[tuple[int, int]], dropped: Collection
     return [token for token in left if token not in dropped]
 
 
+def first_token(text: str, tokenizer: str | Tokenizer) -> tuple[str, int]:
+    """The first token of a text and its id, after the special tokens that the tokenizer puts before every text."""
+    tokens, at = encode(text, tokenizer), 0
+    around = tokenizer.split("") if isinstance(tokenizer, Tokenizer) else []
+    while at < min(len(around), len(tokens.pieces) - 1) and tokens.pieces[at] == around[at]:
+        at += 1
+    return tokens.pieces[at], tokens.ids[at]
+
+
 def changed_ids(text: Tokens, tokenizer: str | Tokenizer, others: Mapping[int, str], left: Sequence[int]) -> Tensor:
     """The token ids of a text that is read in another order, and with `others` in place of some tokens, (1, seq)."""
     ids = list(text.ids)
     for token, piece in others.items():
-        ids[token] = encode(piece, tokenizer).ids[0]
+        _, ids[token] = first_token(piece, tokenizer)
     return torch.tensor([[ids[token] for token in left] + [PAD_ID] * (len(ids) - len(left))])
 
 

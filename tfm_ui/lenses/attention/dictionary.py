@@ -24,11 +24,10 @@ from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.figures import MUTED, NORMAL, PAPER, TEMPLATE, colour_of, plain
 from tfm_ui.pictures.heatmaps import note
 from tfm_ui.pictures.panel import Panel
-from tfm_ui.state.lists import vectors
+from tfm_ui.state.lists import LETTERS, vector_names, vectors
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import colours, formats
 
-NAMES = "ABCDEF"
 TIE = 1e-9  # scores that differ by no more are equal
 HALO = 88  # width of a key's disc if the key had all the weight, in pixels
 TOLD = (
@@ -43,6 +42,7 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     keys, values = np.array(header["keys"], np.float32), np.array(header["values"], np.float32)
     hovered = np.column_stack([values, cells])
     weights, names, asked = cells[:, 2], [plain(name) for name in header["names"][: len(keys)]], header["asked"]
+    asks = f"query {plain(header['askedName'])}".strip()
     key, query, disc = colour_of("key"), colour_of("query"), colours.WEIGHTS["light"][8]
     points = {"type": "scatter", "x": keys[:, 0], "y": keys[:, 1]}
     lines = [
@@ -64,13 +64,13 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         "customdata": hovered,
         "hovertemplate": "key %{x}, %{y}<br>" + TOLD,
     }
-    asks = {
+    query_line = {
         "type": "scatter",
         "mode": "lines+markers",
         "name": "query",
         "x": [0, asked[0]],
         "y": [0, asked[1]],
-        "hovertemplate": "query %{x}, %{y}",
+        "hovertemplate": f"{asks} %{{x}}, %{{y}}",
         "line": {"color": query, "width": 3},
         "marker": {"color": query, "size": [0, 12]},
     }
@@ -105,7 +105,7 @@ def dictionary_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         "xaxis2": {"domain": [0.65, 0.86], "anchor": "y2", "range": [0, 1], "title": {"text": "weight"}},
         "yaxis2": {"anchor": "x2", "autorange": "reversed", "type": "category", "title": {"text": "key"}},
     }
-    traces: list[dict[str, Any]] = [discs, *lines, at, asks, bars]
+    traces: list[dict[str, Any]] = [discs, *lines, at, query_line, bars]
     return go.Figure(data=traces, layout=layout)
 
 
@@ -153,6 +153,11 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
+def _quoted(name: str) -> str:
+    """A key's name within a sentence: a letter as it is, a word in quotes."""
+    return name if name in LETTERS else f"“{name}”"
+
+
 class Dictionary(Panel):
     """One question to the dictionary, and its answer."""
 
@@ -174,6 +179,21 @@ class Dictionary(Panel):
     def query(self) -> tuple[float, ...]:
         """What is asked: two numbers."""
         return vectors(self.state.ask)[0]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each key: the word that it was given, or the letter of its place."""
+        given = vector_names(self.state.entries)
+        return [name or letter for name, letter in zip(given, LETTERS, strict=False)]
+
+    @property
+    def query_name(self) -> str:
+        """The word that asks; "" if it has no name."""
+        return vector_names(self.state.ask)[0]
+
+    def named(self, *keys: int) -> str:
+        """Keys, from 0, within a sentence: A and B, or “cat” and “dog”."""
+        return " and ".join(_quoted(self.names[key]) for key in keys)
 
     @cached_property
     def _entries(self) -> NDArray[np.float64]:
@@ -232,7 +252,7 @@ class Dictionary(Panel):
     @property
     def hard_text(self) -> str:
         """The same in words."""
-        names = " and ".join(NAMES[i] for i in self.best)
+        names = self.named(*self.best)
         return (
             f"key {names}, value {number(self.hard)}"
             if len(self.best) == 1
@@ -242,15 +262,15 @@ class Dictionary(Panel):
     def sentence(self) -> str:
         """Which key wins, what the blend is, and how far it is from a look-up."""
         best, apart = self.best, abs(self.answer - self.hard)
-        names = " and ".join(NAMES[i] for i in best)
+        names, asks = self.named(*best), f"query {_quoted(self.query_name)}" if self.query_name else "query"
         keys, fit, get = ("Key", "fits", "gets") if len(best) == 1 else ("Keys", "fit", "get")
         share = formats.percent(float(self.weights[best].sum()), 3)
         distance = np.hypot(*(self.keys - self.query).T)
         nearest = int(distance.argmin())
-        closer = distance[nearest] < distance[best].min() - TIE
-        why = f" Key {NAMES[nearest]} lies nearer, but a dot product asks for direction and length." if closer else ""
+        closer = bool(distance[nearest] < distance[best].min() - TIE)
+        near = f" Key {self.named(nearest)} lies nearer, but a dot product asks for direction and length." * closer
         return (
-            f"{keys} {names} {fit} the query best (q·k = {self.products.max():.2f}).{why} "
+            f"{keys} {names} {fit} the {asks} best (q·k = {self.products.max():.2f}).{near} "
             f"At temperature {self.state.temperature:g}, {names} {get} {share} of the weight, and the answer is "
             f"{number(self.answer)}; a hard look-up would answer {number(self.hard)}, {number(apart)} away."
         )
@@ -271,12 +291,14 @@ class Dictionary(Panel):
             "x": self.keys[:, 0], "y": self.keys[:, 1], "q·k": self.products, "score": self.scores,
             "weight": self.weights, "value": self.values, "weight × value": self.weights * self.values,
         }  # fmt: skip
-        return pd.DataFrame(columns, index=pd.Index(list(NAMES[: len(self.keys)]), name="key"))
+        return pd.DataFrame(columns, index=pd.Index(self.names, name="key"))
 
     def picture(self) -> Content:
         """What dictionary.js draws: per key q.k, score, weight, and weight times value."""
         header = {
-            "names": list(NAMES),
+            "names": [*self.names, *LETTERS[len(self.names) :]],
+            "given": vector_names(self.state.entries),
+            "askedName": self.query_name,
             "keys": self.keys.tolist(),
             "values": self.values.tolist(),
             "asked": list(self.query),

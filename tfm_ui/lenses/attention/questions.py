@@ -13,7 +13,7 @@ from tfm_core import Tokens
 from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
 from tfm_ui.lenses.attention.contribution import Contribution, ContributionRow
-from tfm_ui.lenses.attention.dictionary import NAMES, Dictionary, number
+from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
@@ -285,9 +285,9 @@ def blend(model: ModelState, state: AttentionState) -> str:
     parts = " + ".join(number(float(part)) for part in asked.weights * asked.values)
     most = int(asked.weights.argmax())
     return (
-        f"Weight × value, summed over the keys and rounded: {parts} = {number(asked.answer)}. Key {NAMES[most]} has "
-        f"the largest weight, {formats.percent(float(asked.weights[most]))}; every other key still gives its value a "
-        "part, however small."
+        f"Weight × value, summed over the keys and rounded: {parts} = {number(asked.answer)}. Key {asked.named(most)} "
+        f"has the largest weight, {formats.percent(float(asked.weights[most]))}; every other key still gives its value "
+        "a part, however small."
     )
 
 
@@ -298,12 +298,14 @@ def longer_keys(model: ModelState, state: AttentionState) -> str:
     nearest, best = min(range(len(far)), key=far.__getitem__), int(asked.products.argmax())
     if nearest in asked.best:
         return (
-            f"Here key {NAMES[nearest]} lies nearest and also has the largest dot product, {asked.products[best]:.2f}. "
+            f"Here key {asked.named(nearest)} lies nearest and also has the largest dot product, "
+            f"{asked.products[best]:.2f}. "
             "Drag another key further out in the same direction: it overtakes, though it lies further away."
         )
     return (
-        f"Key {NAMES[nearest]} lies nearest, {number(far[nearest])} away, but its dot product is only "
-        f"{asked.products[nearest]:.2f}; key {NAMES[best]}, {number(far[best])} away, has {asked.products[best]:.2f}. "
+        f"Key {asked.named(nearest)} lies nearest, {number(far[nearest])} away, but its dot product is only "
+        f"{asked.products[nearest]:.2f}; key {asked.named(best)}, {number(far[best])} away, has "
+        f"{asked.products[best]:.2f}. "
         "A dot product grows with the length of the key and with its direction along the query, not with nearness."
     )
 

@@ -31,6 +31,8 @@ STEPS = (
 
 PLANE, VALUES = (-2, 2), (-999, 999)
 ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"
+# Characters of a link that keys may take with their names: no more than six without names do. And the query with its.
+ENTRIES_ROOM, ASK_ROOM = 143, 22
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +96,12 @@ class AttentionState(LensState):
     draw_keys: int = control(Whole("Keys per query", 2, 64, box=True), default=16)
     draw_seed: int = control(Whole("Seed of the draws", 0, 9999, box=True), default=0)
 
-    # the soft dictionary: each entry is a key in the plane and its value; what is asked is a point, too
-    entries: str = control(Vectors("Keys and values", (PLANE, PLANE, VALUES), 2, 6), default=ENTRIES, held=True)
-    ask: str = control(Vectors("Query", (PLANE, PLANE)), default="0.8,0.5", held=True)
+    # the soft dictionary: each entry is a key in the plane and its value; what is asked is a point, too. Each may have
+    # a word as its name: "cat:1.2,0.2,10"
+    entries: str = control(
+        Vectors("Keys and values", (PLANE, PLANE, VALUES), 2, 6, ENTRIES_ROOM), default=ENTRIES, held=True
+    )
+    ask: str = control(Vectors("Query", (PLANE, PLANE), room=ASK_ROOM), default="0.8,0.5", held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

@@ -4,7 +4,7 @@ from tfm_ui.lenses.heads.panels import Head, Heads, Numbers
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.roles import Roles
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.page.lens import Lens, View
+from tfm_ui.page.lens import LeadsOn, Lens, View, measures_of
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.model_state import ModelState
 
@@ -38,6 +38,7 @@ LENS = Lens(
     name="heads",
     title="Heads",
     state=HeadsState,
+    leads_on=LeadsOn("attention", "Attention", "it shows how one of these weights is computed."),
     views={
         "heads": View(
             title="All heads",
@@ -48,4 +49,5 @@ LENS = Lens(
         )
     },
     questions=QUESTIONS,
+    measures=measures_of(__name__),
 )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL
+from tfm_ui.lenses.heads.measures import previous
 from tfm_ui.lenses.heads.panels import Heads, HeadsPanel
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import lab_heads
@@ -252,10 +253,7 @@ def looks_at_previous(model: ModelState, state: HeadsState) -> str:
 
 def percent_on_previous(model: ModelState, state: HeadsState) -> float:
     """The share of weight of the token before in the head on screen, in percent."""
-    heads = Heads(model, state)
-    if not heads.same_text or heads.read < 2:
-        return 0.0
-    return round(100 * float(_previous(_weights(heads))[(heads.layer, heads.head)]), 1)
+    return round(100 * previous(model, state), 1)
 
 
 def looks_at_first(model: ModelState, state: HeadsState) -> str:

@@ -1,6 +1,7 @@
-"""The cards of Home: a live picture for each lens, all but that of Training of the sidebar's model."""
+"""The cards of Home: a question and a live picture for each lens, all but that of Training of the sidebar's model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -8,17 +9,22 @@ import streamlit as st
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import STORE
+from tfm_core import STORE, Sampling, generate
+from tfm_core.profiling.closed_forms_transformer import Transformer as ClosedForm
+from tfm_core.profiling.size import OF_CONFIG, Size
+from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL
 from tfm_ui.lenses.heads.panels import GRID, MAP, Head, Heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import passes, places, tables, windows
+from tfm_ui.live.cache import cached
 from tfm_ui.live.memory import little
+from tfm_ui.live.writing import prompt_of, why_not_write
 from tfm_ui.page import controls, frame
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures import bars, lines, maps
-from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
@@ -27,6 +33,7 @@ from tfm_ui.pictures.picture import Picture
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.token_labels import named
 
 PARTS = {  # part of the model -> signs of it in the names of its modules
     "embedding": ("embedding", "token_types"),
@@ -35,6 +42,9 @@ PARTS = {  # part of the model -> signs of it in the names of its modules
     "feed-forward": ("feed_forward",),
 }
 REST = "norms and the rest"
+WRITTEN = 5  # tokens that a card writes
+LENGTHS = [2**power for power in range(1, 11)]  # of texts whose cost a card shows
+CORNER = 8  # tokens of the mask that a card shows in two conventions
 LEARNED = of_task("reverse")  # the run that the Training lens opens on; it comes with the app
 
 
@@ -102,7 +112,7 @@ def home_masks(model: ModelState, state: LensState) -> Content:
     )
 
 
-def home_profiling(model: ModelState, state: LensState) -> Content:
+def home_model(model: ModelState, state: LensState) -> Content:
     """Where the parameters are."""
     counts = parameters_by_part(model)
     total = sum(counts.values())
@@ -143,38 +153,161 @@ def home_training(model: ModelState, state: LensState) -> Content:
     return lines.content([chart], about=about)
 
 
-CARDS = {  # lens -> what one understands there, and its picture
-    "heads": (
-        "Where does each head look? A click opens it.",
-        Picture(GRID, home_heads, needs=passes.needs, works_on_weights_alone=True),
+def home_generate(model: ModelState, state: LensState) -> Content:
+    """How sure the model is of each of the tokens that it writes next, always the likeliest; none if it does not write.
+
+    The shares are of different wholes: each step has its own probabilities.
+    """
+    if reason := why_not_write(model):
+        return bars.content([], [], about=reason, rows="token")
+    written = write_on(model)
+    names = [f"“{named(model.tokens_by.pieces[token])}”" for token, _ in written]
+    said = [f"{name}, {formats.percent(share, 3)}" for name, (_, share) in zip(names, written, strict=True)]
+    about = f"Always the likeliest token: {'; '.join(said)}."
+    return bars.content(names, [share for _, share in written], about=about, rows="token", of_one_whole=False)
+
+
+@cached()
+def write_on(model: ModelState) -> list[tuple[int, float]]:
+    """The ids of the tokens that a decoder writes after its text, always the likeliest, each with its probability."""
+    decoder, greedy = passes.transformer(model.config), Sampling(greedy=True)
+    with torch.no_grad():
+        steps = list(generate(decoder, prompt_of(model), greedy, steps=WRITTEN, context=model.most_tokens))
+    return [(step.token, float(step.logits.double().softmax(-1)[step.token])) for step in steps]
+
+
+def home_profiling(model: ModelState, state: LensState) -> Content:
+    """What a pass costs by the length of its text, in closed form: what is done for pairs of tokens, and all else."""
+    lengths = [length for length in LENGTHS if length <= model.most_tokens] or [model.most_tokens]
+    pairs, others = (np.array(part, np.float64) for part in zip(*(flops(model, n) for n in lengths), strict=True))
+    share = formats.percent(float(pairs[-1] / (pairs[-1] + others[-1])))
+    about = f"Of a text of {formats.count(lengths[-1])} tokens, pairs of tokens take {share} of the operations."
+    lines_of = [
+        Line("each token alone", lengths, (others / 1e6).tolist(), "head 1"),
+        Line("pairs", lengths, (pairs / 1e6).tolist(), "head 2"),
+    ]
+    return lines.content([Chart("length, tokens", "millions of operations", lines_of, reach=(0,))], about=about)
+
+
+def flops(model: ModelState, length: int) -> tuple[int, int]:
+    """Operations of one pass, in closed form: those for pairs of tokens, and those for each token alone."""
+    config = model.config
+    kind = {name: getattr(config, name) for name in ("head", *OF_CONFIG)}
+    parts = ClosedForm().flops(Size(**kind, vocab_size=config.vocab_size, seq_len=length, batch=1))
+    return parts["products"], sum(count for part, count in parts.items() if part != "products")
+
+
+def home_check(model: ModelState, state: LensState) -> Content:
+    """A corner of the model's mask as two calls of PyTorch want it: True for the first is False for the other."""
+    heads = Heads(model, HeadsState())
+    mask = torch.from_numpy(heads.attention.visible[:CORNER, :CORNER])
+    sdpa = CONVENTIONS["SDPA, boolean"].to(mask[None], 1)[0, 0]
+    mha = CONVENTIONS["MHA, attn_mask"].to(mask[None], 1)
+    about = (
+        f"Of {formats.count(mask.numel())} pairs {formats.count(int(sdpa.sum()))} are True in a mask for "
+        f"F.scaled_dot_product_attention, and {formats.count(int(mha.sum()))} in the same mask for "
+        "nn.MultiheadAttention, where True hides."
+    )
+    return maps.content(
+        [
+            Map(name=name, values=values.float().numpy(), scale=SHARES, unit="mask", words=("False", "True"))
+            for name, values in (("for F.sdpa", sdpa), ("for nn.MHA", mha))
+        ],
+        rows=Axis([str(place) for place in range(1, len(mask) + 1)], "query", "query", "query", counted=True),
+        columns=Axis([str(place) for place in range(1, mask.shape[1] + 1)], "key", "key", "key", counted=True),
+        about=about,
+    )
+
+
+def _always(model: ModelState) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A card.
+
+    Attributes:
+        title: the name of what it leads to.
+        asks: a question that is answered there, in plain words.
+        picture: what is seen of it here.
+        lens: the name of the lens to which it leads; by default the card's.
+        query: field of that lens -> value, with which it opens.
+        why_not: returns why there is no picture, in a sentence; "" if there is one.
+        slow: returns whether the picture comes at rest alone.
+    """
+
+    title: str
+    asks: str
+    picture: Picture
+    lens: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    why_not: Callable[[ModelState], str] = _always
+    slow: Callable[[ModelState], bool] = lambda model: False
+
+
+def _of_pass(canvas: Canvas, content: Callable[[ModelState, LensState], Content], *, alone: bool = False) -> Picture:
+    return Picture(canvas, content, needs=passes.needs, works_on_weights_alone=alone)
+
+
+CARDS = {
+    "heads": Card(
+        title="Heads",
+        asks="Where does each head look? Press one to open it.",
+        picture=_of_pass(GRID, home_heads, alone=True),
     ),
-    "attention": ("How does one head get its numbers?", Picture(MAP, home_attention, needs=passes.needs)),
-    "positions": ("How does it know where a word stands?", Picture(MAPS, home_positions, needs=passes.needs)),
-    "masks": ("Which words may see which?", Picture(MAPS, home_masks, needs=passes.needs)),
-    "profiling": ("How many parameters does each part have?", Picture(CHART, home_profiling, needs=passes.needs)),
-    "training": (
-        f"A small model was trained on “{LEARNED.task}”: when did its answers become right?",
-        Picture(CHART, home_training, uses_model=False, needs=little),
+    "attention": Card(
+        title="Attention", asks="How does one head get its numbers?", picture=_of_pass(MAP, home_attention)
     ),
+    "positions": Card(
+        title="Positions", asks="How does it know where a word stands?", picture=_of_pass(MAPS, home_positions)
+    ),
+    "masks": Card(title="Masks", asks="Which words may see which?", picture=_of_pass(MAPS, home_masks)),
+    "model": Card(
+        title="Model", asks="What is it made of, and where are its numbers?", picture=_of_pass(CHART, home_model)
+    ),
+    "generate": Card(
+        title="Generate",
+        asks="How does it go on, and how sure is it of each token?",
+        picture=_of_pass(CHART, home_generate),
+        why_not=why_not_write,
+        slow=lambda model: model.is_heavy,
+    ),
+    "training": Card(
+        title="Training",
+        asks=f"A small model was trained on “{LEARNED.task}”: when did its answers become right?",
+        picture=Picture(CHART, home_training, uses_model=False, needs=little),
+    ),
+    "check": Card(
+        title="Check a mask",
+        asks="My model gives NaN, sees the future, or differs from the paper: is it the mask?",
+        picture=_of_pass(MAPS, home_check),
+        lens="masks",
+        query={"view": "conventions"},
+    ),
+    "profiling": Card(title="Profiling", asks="What does a longer text cost?", picture=_of_pass(CHART, home_profiling)),
 }
-PICTURES = {f"home_{lens}": picture for lens, (_, picture) in CARDS.items()}
+PICTURES = {f"home_{name}": card.picture for name, card in CARDS.items()}
 
 
-def card(lens: str) -> Callable[[ModelState, LensState], Callable[[], None]]:
-    """The block of a lens's card: what leads to the lens, and a picture."""
-    return lambda model, state: partial(_draw, lens, model, state)
+def card(name: str) -> Callable[[ModelState, LensState], Callable[[], None]]:
+    """The block of a card: what leads to its lens, its question, and its picture."""
+    return lambda model, state: partial(_draw, name, CARDS[name], model, state)
 
 
-def _draw(lens: str, model: ModelState, state: LensState) -> None:
-    with st.container(border=True, key=f"card_{lens}"):
+def _draw(name: str, card: Card, model: ModelState, state: LensState) -> None:
+    lens = card.lens or name
+    with st.container(border=True, key=f"card_{name}"):
+        query = {f"{lens}_{field}": value for field, value in card.query.items()}
         icon = ":material/arrow_forward:"
-        st.page_link(frame.page_of(lens), label=lens.capitalize(), icon=icon, icon_position="right")
-        st.html(f'<p class="note">{CARDS[lens][0]}</p>')
-        if reason := CARDS[lens][1].why_not_drawn(model):
+        st.page_link(frame.page_of(lens), label=card.title, icon=icon, icon_position="right", query_params=query)
+        st.html(f'<p class="note">{card.asks}</p>')
+        if reason := card.picture.why_not_drawn(model) or card.why_not(model):
             st.html(f'<p class="note">{reason}</p>')
             return
-        clicked = Drawing(f"home_{lens}", ((model, ""), (state, "home_"))).draw(f"home_{lens}")
-        if clicked and lens == "heads":
+        states = ((model, ""), (state, "home_"))
+        clicked = Drawing(f"home_{name}", states, slow=card.slow(model)).draw(f"home_{name}")
+        if clicked and name == "heads":
             layer, head = clicked
-            query = controls.open_with("heads_", layer=layer + 1, head=head + 1)
-            st.switch_page(frame.page_of("heads"), query_params=query)
+            at = controls.open_with("heads_", layer=layer + 1, head=head + 1)
+            st.switch_page(frame.page_of("heads"), query_params=at)

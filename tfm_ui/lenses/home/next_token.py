@@ -5,13 +5,11 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_core import Tokens, Transformer
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.passes import run
-from tfm_ui.page import frame
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -21,8 +19,6 @@ from tfm_ui.text.ties import one_of_ties, places_of_largest
 from tfm_ui.text.token_labels import labels, named, pieces_of_ids
 
 SHOWN = 5
-COMES_NEXT = ("model", "generate")  # lenses that share a card
-ABOUT = "What flows through it, what comes out, and how does it go on?"
 
 
 def likeliest(probabilities: NDArray[np.float32], known: Mapping[int, Sequence[str]]) -> list[int]:
@@ -115,14 +111,6 @@ class Next(Panel):
     def table(self) -> pd.DataFrame:
         """The probabilities by name."""
         return pd.DataFrame({"probability": self.shares}, index=pd.Index(self.names, name="token"))
-
-    def above(self) -> None:
-        """Draw links to the two lenses that go on from the next token: what it comes from, and what follows it."""
-        with st.container(horizontal=True, gap="small", key="lead_on"):
-            for lens in COMES_NEXT:
-                title, icon = lens.capitalize(), ":material/arrow_forward:"
-                st.page_link(frame.page_of(lens), label=title, icon=icon, icon_position="right", width="content")
-        st.html(f'<p class="note">{ABOUT}</p>')
 
 
 def about_shared_numbers(ids: Sequence[int], known: Mapping[int, Sequence[str]]) -> str:

@@ -15,6 +15,7 @@ from tfm_ui.text import formats
 from tfm_ui.text.token_labels import labels, named
 
 OPENS_WITH = lab_gpt.ON_PROSE
+GIVEN_AWAY_BY = ("next", "card_generate")  # what shows the likeliest next token
 
 
 def what_it_says(model: ModelState, state: LensState) -> str:
@@ -126,7 +127,7 @@ SMOLLM2 = [
         "SmolLM2 has read web pages, textbooks and code, far more than Lab GPT. Which token comes next? Type "
         "another sentence.",
         what_it_has_read,
-        Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=("next",)),
+        Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=GIVEN_AWAY_BY),
         model=pretrained.CAPITAL,
         moves=("text",),
     )
@@ -137,7 +138,7 @@ QUESTIONS = (
         "Lab GPT has read novels and presidents’ addresses. Which token will it say next, and how sure is it? Then "
         "type another sentence.",
         what_it_has_read,
-        Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=("next",)),
+        Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=GIVEN_AWAY_BY),
         model=OPENS_WITH,
         moves=("text",),
     ),
@@ -158,7 +159,7 @@ QUESTIONS = (
             ask="Will it say the last word again?",
             measured=says_it_again,
             options=("yes", "no"),
-            hides=("next",),
+            hides=GIVEN_AWAY_BY,
         ),
         given=("weights",),
     ),
@@ -172,8 +173,8 @@ QUESTIONS = (
     ),
     Question(
         "Another seed",
-        "The same sentence, other random weights: another head is the sharpest now. What in these pictures has stayed, "
-        "and what kept it?",
+        "The same sentence, other random weights: another head is the sharpest now. What in the cards Heads and Masks "
+        "has stayed, and what kept it?",
         what_a_seed_changes,
         model={"seed": 2},
         given=MODEL,

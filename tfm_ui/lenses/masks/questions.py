@@ -16,9 +16,10 @@ from tfm_ui.lenses.masks.conventions.chosen import Handed
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
 from tfm_ui.lenses.masks.masked_passes import logits_under_mask
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
-from tfm_ui.lenses.masks.padding.empty_rows import NanSpreads
+from tfm_ui.lenses.masks.padding.empty_rows import SPREAD_OUT, EmptyRow, NanSpreads
+from tfm_ui.lenses.masks.padding.treated import INFINITE
 from tfm_ui.lenses.masks.see import NAMED, NOTHING, See
-from tfm_ui.lenses.masks.state import MasksState, setting
+from tfm_ui.lenses.masks.state import EMPTY_IN, MasksState, setting
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import forward
@@ -213,6 +214,29 @@ def pads_unhidden(model: ModelState, state: MasksState) -> str:
 def nan(model: ModelState, state: MasksState) -> str:
     """How a NaN spreads."""
     return f"0 × NaN is NaN, so a weight of 0 does not keep it away. {NanSpreads(model, state).sentence()}"
+
+
+def a_large_number(model: ModelState, state: MasksState) -> str:
+    """What −1e9 makes of a row without a key, in float32 and in half precision."""
+    row = EmptyRow(model, state)
+    in_half = "NaN again" if row.in_half.isnan().any() else "no NaN"
+    return (
+        f"{row.about()} With −1e9 its weight is {row.weights_said(SPREAD_OUT)}, and the mask forbids every one of "
+        f"them; its output is {row.output_said(SPREAD_OUT)}. Half precision ends at 65,504: there −1e9 is −∞, and the "
+        f"row is {in_half}."
+    )
+
+
+def weight_of_a_large_number(model: ModelState, state: MasksState) -> float:
+    """The weight that a row without a key gives to the first key with −1e9 in place of −∞."""
+    return float(EmptyRow(model, state).weights[SPREAD_OUT][0])
+
+
+def layer_of_all_nan(model: ModelState, state: MasksState) -> int:
+    """The first layer after which every row is NaN under −∞ and softmax; 0 if there is none."""
+    spread = NanSpreads(model, state)
+    counts = spread.nans(INFINITE)[1 : 1 + spread.setting.model.num_layers]
+    return next((layer for layer, count in enumerate(counts, 1) if count == len(spread.queries)), 0)
 
 
 def slip(model: ModelState, state: MasksState) -> str:
@@ -419,6 +443,33 @@ QUESTIONS = (
         nan,
         controls={"view": "padding", "mask": "cross"},
         given=("text", "seq_len", "texts", "pad_side"),
+    ),
+    Question(
+        "A large number",
+        "To avoid the NaN, code writes −1e9 in place of −∞. A row of padding may look nowhere: where does its weight "
+        "go now?",
+        a_large_number,
+        Prediction(
+            ask="Which weight does it give to a key that the mask forbids?",
+            measured=weight_of_a_large_number,
+            hides=("masks_empty_row",),
+        ),
+        controls={"view": "without_key", "mask": "cross"},
+        given=("text", "seq_len", "texts", "pad_side", "row", "paint"),
+    ),
+    Question(
+        "One PAD",
+        "A decoder reads ten words and one PAD. The PAD has no key, and no word may look at it. What becomes of the "
+        "words?",
+        nan,
+        Prediction(
+            ask="After which layer is every row NaN?",
+            measured=layer_of_all_nan,
+            hides=("masks_nan_spreads",),
+        ),
+        model={"architecture": "decoder", "seq_len": 11},
+        controls={"view": "without_key", "empty_in": EMPTY_IN[1], "mask": "cross", "item": 1},
+        given=("text", "tokenizer", "pad_side", "row", "paint"),
     ),
     Question(
         "One row per sentence",

@@ -26,7 +26,8 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.state.sizes import MOST
 
 PREFIX = "masks_"
-VIEWS = ("see", "leaks", "padding", "conventions")
+VIEWS = ("see", "leaks", "padding", "without_key", "conventions")
+EMPTY_IN = ("one layer", "all layers")  # where a row without a key is followed
 SENTENCES = 8  # of a batch, at most
 SIDES = ("right", "left")  # where padding stands: after the tokens, or before them
 AS_COMPOSED = "as composed"  # what the list of masks allows, without what was painted over it
@@ -99,6 +100,9 @@ class MasksState(LensState):
         Whole("Empty row", 0, MAX_TOKENS, box=True, help="The query that is left no key, from 1; 0 is the last one."),
         default=0,
     )
+
+    # without_key
+    empty_in: str = control(Choice("Run", EMPTY_IN, "buttons"), default=EMPTY_IN[0])
 
     # conventions
     convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")

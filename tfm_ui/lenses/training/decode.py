@@ -124,6 +124,11 @@ class Decode(RunPanel):
         return min(self.step, len(self.source) - 1)
 
     @property
+    def key(self) -> str:
+        # The link stays the same when a run ends: by another key the browser asks for the picture again.
+        return f"{self.name}_{self.run.done}"
+
+    @property
     def title(self) -> str:
         return f"{self.config.about.title}: where each token comes from"
 
@@ -386,7 +391,7 @@ QUESTIONS = (
         Prediction(
             ask="How many of the ten tokens will be right?",
             measured=rights,
-            hides=("training_decode.words", "training_decode_next"),
+            hides=("training_decode*.words", "training_decode_next*"),
         ),
         controls={"view": "decode", "pair": "sort-decoder"},
         given=("source",),

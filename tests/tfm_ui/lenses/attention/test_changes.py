@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfm_core import encode
+from tfm_core.model.tokens import Tokenizer
 from tfm_ui.lenses.attention.changes import (
     Changes,
     Drop,
@@ -15,6 +17,8 @@ from tfm_ui.lenses.attention.changes import (
     Swap,
     Weight,
     Zero,
+    changed_ids,
+    first_token,
     how_many,
     order,
     parse,
@@ -130,3 +134,24 @@ def test_of_one_cell_the_last_weight_counts():
     twice = with_change(parse("replace 3 dog; replace 2 hen")[0], Replace("source", 3, "cow"))
     assert written(twice) == "replace 2 hen; replace 3 cow"
     assert written(with_change(again, Drop("source", 3))) == "weight 1.1 2>1 0.7 raw; drop 3"
+
+
+def _around(before: list[str], after: list[str]) -> Tokenizer:
+    """A tokenizer that puts special tokens before each text and after it, as BERT's does."""
+    vocabulary = ["<pad>", *before, *after, "a", "cat", "dog"]
+    return Tokenizer(
+        vocab_size=len(vocabulary),
+        split=lambda text: [*before, *text.split(), *after],
+        id_of=vocabulary.index,
+        join=" ".join,
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), [([], []), (["[CLS]"], ["[SEP]"]), (["<s>", "<s2>"], []), ([], ["</s>"])])
+def test_a_replaced_token_is_none_of_the_special_ones_around_a_text(before, after):
+    tokenizer = _around(before, after)
+    assert first_token("dog cat", tokenizer) == ("dog", tokenizer.id_of("dog"))
+    text = encode("a cat", tokenizer)
+    place = len(before) + 1
+    ids = changed_ids(text, tokenizer, {place: "dog"}, range(len(text.ids)))
+    assert ids[0].tolist() == encode("a dog", tokenizer).batch[0].tolist()

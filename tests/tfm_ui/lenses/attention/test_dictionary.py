@@ -1,6 +1,7 @@
 """The soft dictionary: against plain arithmetic, and at the two ends of the temperature."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tfm_ui.lenses.attention.dictionary import NAMES, Dictionary, number
+from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -109,8 +110,30 @@ def test_the_pictures_bytes_are_the_look_up():
     assert cells.dtype == np.float32
     np.testing.assert_allclose(cells[:, 2], answered.weights, rtol=1e-6)
     np.testing.assert_allclose(cells[:, 3].sum(), answered.answer, rtol=1e-6)
-    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], answered.hard_text, list(NAMES))
+    assert (header["asked"], header["hardText"], header["names"]) == ([-1, 0.5], answered.hard_text, list("ABCDEF"))
     assert header["about"] == answered.sentence()
+
+
+AGES = AttentionState(entries="baby:-1.3,1,1 child:0.3,1.5,8 1.5,0.4,40 old:0.9,-1.3,75", ask="teen:0.9,1.2")
+
+
+def test_words_name_keys_and_query_wherever_they_are_told():
+    answered, bare = asked(AGES), look_up([(-1.3, 1, 1), (0.3, 1.5, 8), (1.5, 0.4, 40), (0.9, -1.3, 75)], (0.9, 1.2))
+    assert (answered.answer, answered.weights.tolist()) == (bare.answer, bare.weights.tolist())
+    assert answered.sentence() == bare.sentence().replace(
+        "Key B fits the query", "Key “child” fits the query “teen”"
+    ).replace("B gets", "“child” gets")
+    assert answered.hard_text == "key “child”, value 8"
+    assert list(answered.table().index) == ["baby", "child", "C", "old"]
+    header = answered.picture()[0]
+    assert header["names"] == ["baby", "child", "C", "old", "E", "F"]
+    assert (header["given"], header["askedName"]) == (["baby", "child", "", "old"], "teen")
+
+
+def test_keys_that_tie_are_both_named():
+    tied = replace(AGES, ask="0,0")
+    assert asked(tied).hard_text.startswith("keys “baby” and “child” and C and “old” tie")
+    assert "query best" in asked(tied).sentence()
 
 
 @pytest.mark.parametrize(

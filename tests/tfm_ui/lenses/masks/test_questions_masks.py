@@ -80,11 +80,26 @@ def test_the_layer_after_which_the_first_word_arrives(mask, after):
         ("Leaky by one", {"num_layers": 1}, {}, "1 token ahead of it"),
         ("Without the mask", {"seed": 3, "num_heads": 2}, {}, "Not hidden, they move"),
         ("One NaN", {"num_layers": 1}, {}, "There is no second layer for it to spread in."),
+        ("A large number", {"causal": False}, {"mask": ""}, "was emptied here.* all 10 keys"),
+        ("A large number", {"architecture": "decoder", "seq_len": 4}, {}, "0.25 on all 4 keys"),
+        ("One PAD", {"num_layers": 1}, {}, "There is no second layer for it to spread in."),
         ("Which way round?", {"causal": False}, {"convention": "MHA, key_padding_mask"}, "no error is raised"),
     ],
 )
 def test_answers_are_true_of_other_models_and_masks(question, model, page, said):
     assert re.search(said, answered(question, model, **page))
+
+
+@pytest.mark.parametrize(("layers", "mask", "after"), [(2, "cross", 2), (5, "cross", 2), (1, "cross", 0)])
+def test_the_layer_after_which_one_pad_has_taken_every_row(layers, mask, after):
+    model, state = masks("One PAD")
+    assert questions.layer_of_all_nan(replace(model, num_layers=layers), replace(state, mask=mask)) == after
+
+
+def test_where_all_rows_are_empty_all_are_nan_after_the_first_layer():
+    hidden = "~h" + "_".join(f"{query}.{key}" for query in range(1, 12) for key in range(1, 12))
+    model, state = masks("One PAD")
+    assert questions.layer_of_all_nan(model, replace(state, paint=hidden)) == 1
 
 
 def test_without_causality_a_row_for_each_sentence_can_say_all():

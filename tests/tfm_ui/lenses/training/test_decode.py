@@ -94,3 +94,11 @@ def test_questions_are_true_of_trained_and_of_random_weights():
     assert "10 of 10 tokens" not in untrained
     assert "the least sure" in answer("The same number twice")
     assert measured("Sort, written") >= 9
+
+
+def test_when_a_run_goes_on_its_pictures_are_asked_for_again():
+    """The link stays the same while the weights change: the browser asks again where a panel has another key."""
+    trained, untrained = TrainingState(), TrainingState(seed=77)
+    for panel in (Decode, DecodeNext):
+        assert panel(MODEL, trained).key != panel(MODEL, untrained).key
+        assert panel(MODEL, trained).key == panel(MODEL, TrainingState(written=3)).key

@@ -12,7 +12,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from tfm_core import encode
 from tfm_ui.lenses.attention.change.compared import Effect, by_token, effect_of, in_either
 from tfm_ui.lenses.attention.changes import (
     LONGEST,
@@ -24,6 +23,7 @@ from tfm_ui.lenses.attention.changes import (
     Swap,
     Weight,
     Zero,
+    first_token,
     fits,
     parse,
     possible,
@@ -153,7 +153,7 @@ class ChangePanel(AttentionPanel):
     def _labels(self, text: str, tokens: list[int]) -> list[str]:
         """What these tokens of a text, from 0, are called; "cat→dog" where B reads another."""
         names, others = self.names.tokens[text], replacements(self.changes[1], text, self.model)
-        read = {i: encode(piece, self.model.tokens_by).pieces[0] for i, piece in others.items()}
+        read = {i: first_token(piece, self.model.tokens_by)[0] for i, piece in others.items()}
         return [names[i] + (f"→{token_labels.named(read[i])}" if i in read else "") for i in tokens]
 
     @property

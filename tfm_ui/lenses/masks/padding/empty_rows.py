@@ -14,7 +14,15 @@ from torch import Tensor
 from tfm_core import MultiHeadAttention, Positional, Transformer, attention_weights, recording
 from tfm_core.model import torch_twin
 from tfm_core.study import empty_rows
-from tfm_core.study.empty_rows import TREATMENTS, Case, Treated, instead, minus_a_billion, minus_infinity
+from tfm_core.study.empty_rows import (
+    TREATMENTS,
+    Case,
+    Treated,
+    instead,
+    minus_a_billion,
+    minus_a_billion_in_half,
+    minus_infinity,
+)
 from tfm_ui.lenses.masks.masked_passes import (
     at,
     attention_of,
@@ -57,6 +65,7 @@ from tfm_ui.text import formats
 READ_UP_TO = 128  # places: what becomes of a row is the same at any length
 SAME = 1e-5  # numbers that differ by less differ by rounding: by up to 1.5e-6 in 40 random models
 EVALUATING, TRAINING = "nn.MHA, eval()", "nn.MHA, train()"
+SPREAD_OUT = "−1e9 and softmax"
 WIDTHS = {"its weights": 160, "its output": 170, "other rows, from ours": 150, "how": 400}
 
 
@@ -201,6 +210,13 @@ class EmptyRow(EmptyRowsPanel):
             return f"{formats.weight(float(row[0]))} on {f'all {len(row)} keys' if len(row) > 1 else 'the only key'}"
         return f"{formats.weight(float(row.min()))} to {formats.weight(float(row.max()))}"
 
+    @property
+    def in_half(self) -> Tensor:
+        """The row's weights in the chosen head where −1e9 is written in float16, (key)."""
+        _, case = self.treated[SPREAD_OUT]
+        scores = case.scores[0, self.head, self.row].masked_fill(~case.mask[self.row], -torch.inf)
+        return minus_a_billion_in_half(scores)
+
     def output_said(self, name: str) -> str:
         """The row's output in words: what it is equal to, as measured."""
         treated, case = self.treated[name]
@@ -227,9 +243,8 @@ class EmptyRow(EmptyRowsPanel):
         """Who gives a NaN, and who does not."""
         bad = [name for name in TREATMENTS if self.is_nan(name)]
         sentences = [self.about(), f"{len(bad)} of {len(TREATMENTS)} ways make it NaN."]
-        spread_out = "−1e9 and softmax"
-        if not self.is_nan(spread_out):
-            sentences.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(spread_out)}, hidden or not.")
+        if not self.is_nan(SPREAD_OUT):
+            sentences.append(f"−1e9 makes no NaN, but a weight of {self.weights_said(SPREAD_OUT)}, hidden or not.")
         if self.is_nan(EVALUATING) != self.is_nan(TRAINING):
             sentences.append(
                 "One and the same nn.MultiheadAttention, not asked for weights, gives "

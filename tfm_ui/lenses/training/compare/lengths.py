@@ -8,6 +8,7 @@ from statistics import median
 import pandas as pd
 
 from tfm_core import POSITIONAL, TASKS
+from tfm_core.positional.schemes import PLAIN
 from tfm_core.training.comparison import Entry
 from tfm_core.training.lengths import by_length, is_defined, lengths_of
 from tfm_ui.lenses.training.outcomes import NAMES, is_recurrent
@@ -63,6 +64,12 @@ class Lengths(ComparisonPanel):
             if begin is not None and end is not None and begin >= SOLVES:
                 solved.append((name, begin, end))
         return sorted(solved, key=lambda ends: -ends[2])
+
+    def best(self) -> str:
+        """The positional scheme with most right answers at the greatest length; of several the first."""
+        shares = {scheme: entry.at_length(-1) for scheme, entry in self.comparison.by_scheme.items()}
+        defined = {scheme: share for scheme, share in shares.items() if share is not None}
+        return max(defined, key=defined.__getitem__, default=PLAIN)
 
     def sentence(self) -> str:
         """Who keeps what it has learned, who loses it, and who has no answer."""

@@ -3,7 +3,8 @@
 What they say is checked by tests/tfm_ui/lenses/training/test_training_compare.py.
 """
 
-from tfm_core import TASKS
+from tfm_core import POSITIONAL, TASKS
+from tfm_core.positional.schemes import PLAIN
 from tfm_ui.lenses.training.compare.layers import Layers
 from tfm_ui.lenses.training.compare.lengths import Lengths
 from tfm_ui.lenses.training.compare.ranked import Compare
@@ -38,6 +39,13 @@ def beyond(model: ModelState, state: TrainingState) -> str:
     return answered_from(Lengths, NOTHING)(Lengths.sentence)(model, state)
 
 
+WHO_GOES_ON = Prediction(
+    ask="Which positional scheme has most right answers at the greatest length?",
+    measured=answered_from(Lengths, PLAIN)(Lengths.best),
+    options=tuple(POSITIONAL),
+    hides=("training_lengths",),
+)
+
 QUESTIONS = (
     Question(
         "Who can reverse?",
@@ -68,6 +76,7 @@ QUESTIONS = (
         "Trained on strings of 32 letters. Which positional scheme still goes on with a string of 128, and which has "
         "no answer at all?",
         beyond,
+        WHO_GOES_ON,
         controls={"view": "compare", "tested": LONGER, "task": "induction"},
     ),
     Question(
@@ -75,6 +84,7 @@ QUESTIONS = (
         "A majority of 21 letters is an average over all. Does the same network find that of 87? With CLS, these are "
         "22 and 88 tokens.",
         beyond,
+        WHO_GOES_ON,
         controls={"view": "compare", "tested": LONGER, "task": "majority"},
     ),
     Question(

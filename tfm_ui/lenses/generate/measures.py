@@ -1,0 +1,186 @@
+"""What lessons measure on the pages of the Generate lens."""
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from tfm_core import TransformerConfig, recording
+from tfm_ui.lenses.generate.kept.stored import CLOSE, Kept
+from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.surprise.tokens import Surprise
+from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.text import Write
+from tfm_ui.live.cache import cached
+from tfm_ui.live.passes import transformer
+from tfm_ui.state.model_state import ModelState
+
+DROPOUT = 0.1  # with which Lab GPT was trained
+LEFT = 6  # the number of a step that says how many tokens all cuts left; see `Steps`
+
+
+@cached()
+def _likeliest_with_dropout(config: TransformerConfig, tokens: tuple[int, ...]) -> list[int]:
+    """The likeliest next token at each place, where dropout acts on what each sub-layer adds.
+
+    The draw is from a generator of its own: the global one belongs to all threads.
+    """
+    drawn = torch.Generator().manual_seed(0)
+
+    def drop(x: Tensor) -> Tensor:
+        return x * torch.empty_like(x).bernoulli_(1 - DROPOUT, generator=drawn) / (1 - DROPOUT)
+
+    edits = {f"*layers.*.{sub_layer}.output": drop for sub_layer in ("self_attention", "feed_forward")}
+    with torch.no_grad(), recording((), edits):
+        likeliest: list[int] = transformer(config)(torch.tensor([tokens]))[0].argmax(-1).tolist()
+    return likeliest
+
+
+def best_beam(model: ModelState, state: GenerateState) -> float:
+    """The log probability, in nats, of the best text of a search with beams; 0 where nothing is written."""
+    beams = Beams(model, state)
+    return 0.0 if beams.why_nothing else beams.search.texts[0].score
+
+
+def bits_of_a(model: ModelState, state: GenerateState) -> float:
+    """The bits a byte of A, the text in the sidebar; 0 where nothing is rated."""
+    panel = Surprise(model, state)
+    return 0.0 if panel.why_no_answer else panel.sides[0].bits_per_byte
+
+
+def bits_of_b(model: ModelState, state: GenerateState) -> float:
+    """The bits a byte of B; 0 where nothing is rated, and where there is no B."""
+    panel = Surprise(model, state)
+    return 0.0 if panel.why_no_answer or len(panel.sides) < 2 else panel.sides[1].bits_per_byte
+
+
+def context(model: ModelState, state: GenerateState) -> int:
+    """How many tokens the model reads at most."""
+    return model.most_tokens
+
+
+def different_pairs(model: ModelState, state: GenerateState) -> int:
+    """How many different pairs of neighbours there are among the tokens that are written."""
+    return len({*pairwise(step.token for step in Write(model, state).course.steps)})
+
+
+def earlier_rows_change(model: ModelState, state: GenerateState) -> str:
+    """Whether what the cache keeps of earlier tokens changes while the text grows: "yes" or "no"; "" if none grows."""
+    kept = Kept(model, state)
+    return "" if kept.why_nothing else "no" if kept.difference < CLOSE else "yes"
+
+
+def fewest_left(model: ModelState, state: GenerateState) -> int:
+    """How many tokens the cuts leave at the step where they leave the fewest; 0 where nothing is written."""
+    left = Write(model, state).steps.numbers[:, LEFT]
+    return int(left.min()) if len(left) else 0
+
+
+def first_largest(model: ModelState, state: GenerateState) -> float:
+    """The largest probability at the first step, at this temperature and before the cuts; 0 if nothing is written."""
+    write = Write(model, state)
+    if not write.course.steps:
+        return 0.0
+    return 1.0 if not state.temperature else float(write.draws[0].probabilities.max())
+
+
+def full_at(model: ModelState, state: GenerateState) -> int:
+    """The step at which the context was full, from 1; 0 if it was at none."""
+    write = Write(model, state)
+    at = model.most_tokens + 2 - len(write.course.prompt)  # step k reads the prompt and k - 1 tokens
+    asked = len(write.course.steps) if write.answer_has_ended else write.settings.steps
+    return at if write.course.steps and at <= asked else 0
+
+
+def greedy_text(model: ModelState, state: GenerateState) -> float:
+    """The log probability, in nats, of as long a text of likeliest tokens; 0 where nothing is written."""
+    beams = Beams(model, state)
+    return 0.0 if beams.why_nothing else beams.greedy_score
+
+
+def likeliest_taken(model: ModelState, state: GenerateState) -> int:
+    """The number of steps at which the likeliest token was taken."""
+    return int((Write(model, state).steps.ranks == 0).sum())
+
+
+def most_left(model: ModelState, state: GenerateState) -> int:
+    """How many tokens the cuts leave at the step where they leave the most; 0 where nothing is written."""
+    return int(Write(model, state).steps.numbers[:, LEFT].max(initial=0))
+
+
+def others_in_training_mode(model: ModelState, state: GenerateState) -> int:
+    """The number of steps where another token is the likeliest in training mode, by a draw of a dropout of 0.1.
+
+    What drops is what each sub-layer adds. Of a text that is longer than the context, the first one's steps count.
+    """
+    course = Write(model, state).course
+    steps = [step for step in course.steps if not step.begin]
+    if not steps:
+        return 0
+    tokens = (*course.prompt, *(step.token for step in steps[:-1]))
+    drawn = _likeliest_with_dropout(course.config, tokens)[-len(steps) :]
+    return sum(int(step.logits.argmax()) != other for step, other in zip(steps, drawn, strict=True))
+
+
+def passes(model: ModelState, state: GenerateState) -> int:
+    """How many passes of the model, one after the other, have written the text; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else len(kept.lengths)
+
+
+def read_with_cache(model: ModelState, state: GenerateState) -> int:
+    """How many tokens all passes together read with the cache; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else sum(kept.parts.values())
+
+
+def read_without_cache(model: ModelState, state: GenerateState) -> int:
+    """How many tokens all passes together would read without the cache; 0 where nothing is written."""
+    kept = Kept(model, state)
+    return 0 if kept.why_nothing else sum(kept.lengths)
+
+
+def share_left(model: ModelState, state: GenerateState) -> float:
+    """The share of the probability that the cuts leave at the first step, in percent; 0 where nothing is written."""
+    write = Write(model, state)
+    if not write.course.steps:
+        return 0.0
+    first = write.draws[0]
+    return 100 * float(first.probabilities[first.final > 0].sum())
+
+
+def text(model: ModelState, state: GenerateState) -> str:
+    """What is written, in a single line."""
+    return " ".join(Write(model, state).text.split())
+
+
+def written(model: ModelState, state: GenerateState) -> int:
+    """How many tokens are written."""
+    return len(Write(model, state).course.steps)
+
+
+MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
+    measure.__name__: measure
+    for measure in (
+        best_beam,
+        bits_of_a,
+        bits_of_b,
+        context,
+        different_pairs,
+        earlier_rows_change,
+        fewest_left,
+        first_largest,
+        full_at,
+        greedy_text,
+        likeliest_taken,
+        most_left,
+        others_in_training_mode,
+        passes,
+        read_with_cache,
+        read_without_cache,
+        share_left,
+        text,
+        written,
+    )
+}

@@ -1,0 +1,72 @@
+"""The box for a lesson that a visitor brings: it is checked, kept, and opened by its link."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from tfm_ui.lessons import checks, shelf
+from tfm_ui.lessons.reader import MOST_BYTES, Fault, FaultyLesson, read
+from tfm_ui.lessons.shown import LensOf
+from tfm_ui.page import in_lesson, upload
+from tfm_ui.store.store import StoreAway
+from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.visitors.visitor import visitor_here
+
+UPLOAD, PROBLEMS = "_lesson_upload", "_lesson_problems"  # what a session alone knows
+MOST_SHOWN = 8  # faults
+ABOUT = (
+    "A lesson is a text file of steps; docs/lessons.md of this project tells its format, and "
+    "`python -m tfm_ui.lessons check FILE` finds its faults. It is text alone: nothing in it is executed."
+)
+
+
+def box(lens_of: LensOf, names: Sequence[str]) -> None:
+    """Draw the box, and what is wrong with the file."""
+    with st.expander("Bring a lesson of your own"):
+        st.markdown(ABOUT)
+
+        def changed() -> None:
+            _changed(lens_of, names)
+
+        upload.draw("A lesson: a text file (.md)", key=UPLOAD, most=1, read=changed, what="the lesson")
+        if problems := st.session_state.get(PROBLEMS):
+            st.error("\n\n".join(escape_markdown(problem) for problem in problems), icon=":material/error:")
+
+
+def _changed(lens_of: LensOf, names: Sequence[str]) -> None:
+    """A file was chosen or taken back. What is on screen stays where no lesson can be read."""
+    st.session_state.pop(PROBLEMS, None)
+    file = st.session_state.get(UPLOAD)
+    if file is None:
+        return
+    called = upload.name_of(file)
+    try:
+        with upload.in_turn(UPLOAD, file):
+            name = shelf.keep(_checked(file.getvalue(), lens_of, names), visitor_here())
+    except FaultyLesson as faulty:
+        told = [fault.named(called) for fault in faulty.faults[:MOST_SHOWN]]
+        more = len(faulty.faults) - len(told)
+        st.session_state[PROBLEMS] = told + ([f"and {more} more"] if more else [])
+    except (ValueError, StoreAway) as problem:
+        st.session_state[PROBLEMS] = [f"{called}: {problem}"]
+    else:
+        st.query_params[in_lesson.PARAMETER] = name
+
+
+def _checked(data: bytes, lens_of: LensOf, names: Sequence[str]) -> str:
+    """The text of a lesson without faults.
+
+    Raises:
+        FaultyLesson: with its faults; its answers are not computed for that, which would take a pass of many models.
+        ValueError: if it is no text.
+    """
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"expected a lesson of at most {MOST_BYTES:,} bytes, got {len(data):,}")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as problem:
+        raise ValueError("expected text in UTF-8, got other bytes") from problem
+    faults: list[Fault] = [*checks.faults(read(text), lens_of, names)]
+    if faults:
+        raise FaultyLesson(faults)
+    return text

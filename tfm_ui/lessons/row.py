@@ -1,0 +1,204 @@
+"""The row of a lesson's step, in the place of the row of questions: its number, what it says, the way on, its answer.
+
+The learner may touch everything. What a step says stays; where something else is on screen than the step has set up,
+the row says so, and one press goes back. Its height is the same for all steps, so that no picture moves.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from tfm_ui.lessons import kept, shelf
+from tfm_ui.lessons.expressions import written
+from tfm_ui.lessons.going import go, which
+from tfm_ui.lessons.lesson import TEXT
+from tfm_ui.lessons.shelf import Place
+from tfm_ui.lessons.shown import LensOf, Shown, shown
+from tfm_ui.page import answer, frame, in_lesson, notices, question_row
+from tfm_ui.page.answer import Strip
+from tfm_ui.page.lens import Lens
+from tfm_ui.page.present import TAKEN
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.store.store import StoreAway
+from tfm_ui.text.glossary import explained
+
+# Key of the session state: where the learner wants to go, a step's place; -1 is out of the lesson, END the page after.
+GOING, OUT = "_lesson_goes", -1
+# What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
+# all panels. Their pictures stay: from them one predicts.
+SENTENCES = ("*.words",)
+
+Draw = Callable[[Lens, ModelState, LensState, str], None]
+
+
+def here(lens_of: LensOf) -> Draw:
+    """What draws the row of this page: of the lesson's step that its link names, or of the lens's questions.
+
+    Args:
+        lens_of: the app's lenses.
+    """
+    if not (asked := in_lesson.asked()):
+        return question_row.draw
+    try:
+        return partial(_draw, shelf.place(asked), lens_of)
+    except (LookupError, StoreAway) as problem:
+        notices.notify(f"The link asked for lesson = {asked[:80]}: {problem}.")
+        in_lesson.leave()
+        return question_row.draw
+
+
+def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
+    if (going := st.session_state.pop(GOING, None)) is not None:
+        _go_on(place, going, lens_of)
+    this = shown(place.step, lens_of)
+    is_here = this.is_on_screen(lens, model, state)
+    is_same_page = this.lens is lens
+    is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
+    _note(place, is_reached=is_reached)
+    strip = None
+    if place.step.has_answer:
+        strip = Strip(which(place), _question(this), model, state, is_asked=True, follows=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
+        with st.container(width="content", key="lesson_ways"):
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
+                _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
+                _list(place)
+                _step("Next step", "right", place.at + 1, "_next_question")
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key="answering"):
+                if strip:
+                    strip.button(disabled=not is_same_page or bool(unanswerable))
+                _back(place, is_here=is_here)
+                _leave()
+        st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
+    if strip and is_same_page:
+        strip.draw(unanswerable)
+    kept.exchange()
+
+
+def _go_on(place: Place, going: int, lens_of: LensOf) -> None:
+    if going == OUT:
+        in_lesson.leave()
+        st.rerun()
+    if going < len(place.lesson.steps):
+        go(place.other(going), lens_of)
+    st.switch_page(frame.learn_page(), query_params={"after": place.name})
+
+
+def _wants(going: int) -> None:
+    st.session_state[GOING] = going
+
+
+def _leave() -> None:
+    st.button("Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave")
+
+
+def _step(label: str, side: str, to: int, key: str, *, disabled: bool = False) -> None:
+    icon = f":material/chevron_{side}:"
+    st.button(label, icon=icon, on_click=_wants, args=(to,), type="tertiary", disabled=disabled, key=key)
+
+
+def _list(place: Place) -> None:
+    steps, done = place.lesson.steps, kept.now().get(place.name, {})
+
+    def named(at: int) -> str:
+        return f"{at + 1}  {steps[at].heading}" + ("  ✓" if steps[at].name in done else "")
+
+    st.menu_button(
+        f"{place.at + 1} of {len(steps)}",
+        range(len(steps)),
+        format_func=named,
+        on_click=lambda: _wants(st.session_state["_steps_of_lesson"]),
+        type="tertiary",
+        key="_steps_of_lesson",
+    )
+
+
+def said(place: Place, lens: Lens, why_not: str) -> str:
+    """What the step says, as HTML; its task, and whether that is done; where the page shows something else, that."""
+    step = place.step
+    # What the keys know while presenting, as in the row of questions.
+    at = f'data-lens="{lens.name}" data-number="1" data-taken="{st.session_state.get(TAKEN, 0)}"'
+    note = f'<small class="elsewhere">{escape(why_not)}</small>' if why_not else ""
+    task = ""
+    if step.task:
+        is_done = bool(kept.now().get(place.name, {}).get(step.name, {}).get("reached"))
+        sign, word = ("☑", "Done") if is_done else ("☐", "Task")
+        task = f'<p class="task" data-done="{str(is_done).lower()}">{sign} <b>{word}:</b> {explained(step.task)}</p>'
+    return (
+        f'<div class="ask step" {at}><p><b>{escape(step.heading)}.</b> {explained(step.words)} {note}</p>{task}</div>'
+    )
+
+
+def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:
+    if is_here:
+        return ""
+    return "Changed since." if this.lens is lens else f"This step is in {this.lens.title}."
+
+
+def _back(place: Place, *, is_here: bool) -> None:
+    st.button(
+        "As set up" if is_here else "Back",
+        icon=":material/check:" if is_here else ":material/undo:",
+        disabled=is_here,
+        help=None if is_here else "Show what the step has set up.",
+        on_click=_wants,
+        args=(place.at,),
+        type="tertiary" if is_here else "primary",
+        key="_set_up",
+    )
+
+
+def _question(this: Shown) -> Question:
+    """The step as a question, for the strip of its answer."""
+    step, predict = this.step, None
+    if step.predict:
+        hides = this.question.predict.hides if this.question and this.question.predict else SENTENCES
+        predict = Prediction(
+            ask=step.predict.ask,
+            measured=lambda model, state: _measured(this, model, state),
+            options=step.predict.options,
+            unit=_unit(step.predict.unit),
+            hides=hides,
+            in_words=step.predict.kind == TEXT,
+        )
+    return Question(step.heading, step.words, partial(_answer, this), predict, link=step.name)
+
+
+def _unit(unit: str) -> str:
+    """What follows a number at once: "%", but " tokens"."""
+    return f" {unit}" if unit[:1].isalpha() else unit
+
+
+def _answer(this: Shown, model: ModelState, state: LensState) -> str:
+    try:
+        return this.answer(model, state)
+    except ValueError as problem:
+        return f"This cannot be computed of what is on screen: {problem}."
+
+
+def _measured(this: Shown, model: ModelState, state: LensState) -> float | str:
+    try:
+        measured = this.measured(model, state)
+    except ValueError:
+        return "nothing that can be measured"
+    is_choice = this.step.predict is not None and bool(this.step.predict.options)
+    if measured is None:
+        return ""
+    return written(measured) if is_choice else measured
+
+
+def _note(place: Place, *, is_reached: bool) -> None:
+    """Note that the step was seen, what was predicted, whether its task is done; bring back an earlier prediction."""
+    name, done = which(place), kept.now().get(place.name, {}).get(place.step.name, {})
+    if done.get("answered") and not answer.is_over(name):
+        answer.remember(name, done.get("guess"))
+    known: dict[str, object] = {}
+    if answer.is_over(name):
+        known = {"answered": True, "guess": answer.guess_of(name)}
+    if is_reached:
+        known["reached"] = True
+    kept.note(place.name, place.step.name, **known)
