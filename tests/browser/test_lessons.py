@@ -155,7 +155,8 @@ OVERFLOWING = """all => { const row = document.querySelector(".st-key-lesson")
   return all.flatMap(([name, html]) => {
     document.querySelector(".step").outerHTML = html
     const { scrollHeight, clientHeight } = document.querySelector(".step")
-    return scrollHeight > clientHeight + 1 || scrollHeight > row.clientHeight ? [`${name}: ${scrollHeight}, ${clientHeight}, ${row.clientHeight}`] : []
+    const isHeld = scrollHeight <= clientHeight + 1 && scrollHeight <= row.clientHeight
+    return isHeld ? [] : [`${name}: ${scrollHeight}, ${clientHeight}, ${row.clientHeight}`]
   }) }"""
 
 

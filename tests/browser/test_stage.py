@@ -53,7 +53,7 @@ def test_two_pictures_of_a_view_begin_at_the_same_height(visit):
 
 
 def unfold_the_rest_of_the_model(visitor: Visitor) -> None:
-    more = visitor.page.locator("details", has_text="More of the model")
+    more = visitor.page.locator(f"{SIDEBAR} details")  # of weights that are not random, the rest of what they fix
     if more.get_attribute("open") is None:
         more.locator("summary").click()
         visitor.wait()

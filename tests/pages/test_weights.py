@@ -7,6 +7,7 @@ import pytest
 from benchmarks.streamlit_private.app_test import go_to
 from tests.opening import PAGES, new_app
 from tests.pages.test_app import HEADS, picture, plain, shown, start, text_on, widget
+from tests.pages.test_locked import plain_text_on
 from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
 from tfm_core.model.trained import trained_weights
 from tfm_ui.pictures.registry import CannotBeShown, made
@@ -43,8 +44,8 @@ def test_trained_weights_fix_the_model_and_random_ones_bring_back_what_was_chose
     widget(app, "weights").set_value("reverse").run()
     assert not app.exception
     assert app.query_params["weights"] == ["reverse"] or app.query_params["weights"] == "reverse"
-    fixed = {box.label: (box.value, box.disabled) for box in app.text_input if box.key.startswith("_fixed_")}
-    assert (fixed["Layers"], fixed["d_model"], fixed["d_ff"]) == (("1", True), ("16", True), ("64", True))
+    assert "1 layer × 1 head, d_model 16: fixed by these weights" in plain_text_on(app)
+    assert "d_ff 64" in plain_text_on(app)
     assert shown(app).shape == (10, 10)
     assert "“hello” is none of" in text_on(app)
     widget(app, "text").set_value("3 1 4").run()
@@ -52,7 +53,8 @@ def test_trained_weights_fix_the_model_and_random_ones_bring_back_what_was_chose
     widget(app, "text").set_value("hello you").run()
     go_to(app, "positions").run()
     go_to(app, HEADS).run()
-    widget(app, "weights").set_value("random").run()
+    widget(app, "_random_weights").click().run()  # as good as the select box
+    assert widget(app, "weights").value == "random"
     assert {name: widget(app, name).value for name in CHOSEN} == CHOSEN
     assert widget(app, "d_ff").value == 40
     assert shown(app).tolist() == before.tolist()

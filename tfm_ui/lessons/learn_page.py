@@ -6,9 +6,9 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.lessons import kept, shelf
+from tfm_ui.lessons.going import go
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.progress import Progress
-from tfm_ui.lessons.row import go
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
 from tfm_ui.page import in_lesson, notices, present

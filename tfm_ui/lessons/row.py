@@ -5,7 +5,6 @@ the row says so, and one press goes back. Its height is the same for all steps, 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from html import escape
 
@@ -13,10 +12,11 @@ import streamlit as st
 
 from tfm_ui.lessons import kept, shelf
 from tfm_ui.lessons.expressions import written
+from tfm_ui.lessons.going import go, which
 from tfm_ui.lessons.lesson import TEXT
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, Shown, shown
-from tfm_ui.page import answer, controls, frame, in_lesson, mine, notices, question_row, way
+from tfm_ui.page import answer, frame, in_lesson, notices, question_row
 from tfm_ui.page.answer import Strip
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
@@ -51,22 +51,6 @@ def here(lens_of: LensOf) -> Draw:
         return question_row.draw
 
 
-def go(place: Place, lens_of: LensOf) -> None:
-    """Open a step: set the model and the page's controls as it shows them, and run its page."""
-    this = shown(place.step, lens_of)
-    of_model = asdict(this.model)
-    of_page = {this.lens.prefix + name: value for name, value in asdict(this.state).items()}
-    mine.keep(of_model)
-    st.session_state[answer.OPEN] = _which(place) if place.step.predict else ""
-    if this.lens.name == (frame.asked_lens() or "home"):
-        controls.set_parameters(of_model | of_page)
-        in_lesson.enter(place.link)
-        st.rerun()
-    controls.set_parameters(of_model)
-    parameters = way.parameters(this.lens, of_page)
-    st.switch_page(way.page(this.lens), query_params=parameters | {in_lesson.PARAMETER: place.link})
-
-
 def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
     if (going := st.session_state.pop(GOING, None)) is not None:
         _go_on(place, going, lens_of)
@@ -77,7 +61,7 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
     _note(place, is_reached=is_reached)
     strip = None
     if place.step.has_answer:
-        strip = Strip(_which(place), _question(this), model, state, is_asked=True, follows=False)
+        strip = Strip(which(place), _question(this), model, state, is_asked=True, follows=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
         with st.container(width="content", key="lesson_ways"):
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
@@ -168,10 +152,6 @@ def _back(place: Place, *, is_here: bool) -> None:
     )
 
 
-def _which(place: Place) -> str:
-    return f"lesson {place.link}"
-
-
 def _question(this: Shown) -> Question:
     """The step as a question, for the strip of its answer."""
     step, predict = this.step, None
@@ -213,12 +193,12 @@ def _measured(this: Shown, model: ModelState, state: LensState) -> float | str:
 
 def _note(place: Place, *, is_reached: bool) -> None:
     """Note that the step was seen, what was predicted, whether its task is done; bring back an earlier prediction."""
-    which, done = _which(place), kept.now().get(place.name, {}).get(place.step.name, {})
-    if done.get("answered") and not answer.is_over(which):
-        answer.remember(which, done.get("guess"))
+    name, done = which(place), kept.now().get(place.name, {}).get(place.step.name, {})
+    if done.get("answered") and not answer.is_over(name):
+        answer.remember(name, done.get("guess"))
     known: dict[str, object] = {}
-    if answer.is_over(which):
-        known = {"answered": True, "guess": answer.guess_of(which)}
+    if answer.is_over(name):
+        known = {"answered": True, "guess": answer.guess_of(name)}
     if is_reached:
         known["reached"] = True
     kept.note(place.name, place.step.name, **known)

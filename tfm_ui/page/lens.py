@@ -22,6 +22,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_row import Text
 
 S = TypeVar("S", bound=LensState)
+Measures = Mapping[str, Callable[[ModelState, Any], float | str]]  # name -> a pure function of the link
 LENS_SCRIPT = "pages/lenses/lens.py"  # the script of every lens's page, except Home's
 
 
@@ -202,6 +203,16 @@ def views_of(lens: str, names: Sequence[str]) -> dict[str, View[Any]]:
     return {name: import_module(f"{lens}.{name}").VIEW for name in names}
 
 
+def measures_of(lens: str) -> Measures:
+    """What lessons measure in a lens, by name: `MEASURES` of its file measures.py.
+
+    Args:
+        lens: the lens's package, its `__name__`.
+    """
+    measures: Measures = import_module(f"{lens}.measures").MEASURES
+    return measures
+
+
 class LeadsOn(NamedTuple):
     """What comes after a lens.
 
@@ -265,7 +276,7 @@ class Lens:
     script: str = LENS_SCRIPT
     """The file that Streamlit runs for the page."""
 
-    measures: Mapping[str, Callable[[ModelState, Any], float | str]] = field(default_factory=dict)
+    measures: Measures = field(default_factory=dict)
     """Name -> what lessons measure of what is on screen: a pure function of the link; its docstring says what it is."""
 
     opens_with: Mapping[str, str] = field(default_factory=dict)

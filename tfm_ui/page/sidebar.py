@@ -5,7 +5,18 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.page import controls, d_ff_control, in_lesson, opening, present, share, sliders, undo, weights_control
+from tfm_ui.page import (
+    controls,
+    d_ff_control,
+    in_lesson,
+    locked,
+    opening,
+    present,
+    share,
+    sliders,
+    undo,
+    weights_control,
+)
 from tfm_ui.page.browser import mind_the_window, tidy_history
 from tfm_ui.page.present import presenting
 from tfm_ui.page.reading import how_it_is_read
@@ -34,45 +45,43 @@ def model_panel(opens_with: Mapping[str, str], *, acts: bool = True) -> ModelSta
     side.markdown(f"**Model** &nbsp;:gray[{SHARED if acts else ELSEWHERE}]")
     weights_control.draw(side)
     texts, sizes, mask, more = side.container(), side.container(), side.container(), side.container()
-    fixed = controls.current(ModelState)
-    if not fixed.array:  # of which there is no more
-        more = more.expander("More of the model")
+    now = controls.current(ModelState)
 
     def draw(where: DeltaGenerator, *names: str) -> None:
         for name in names:
-            if name in fixed.fixed:
-                weights_control.draw_fixed(fixed, name, where)
-            elif name in SLIDERS:
+            if name in SLIDERS:
                 sliders.draw(name, where)
             else:
                 drawn.add(name)
                 controls.draw(ModelState, name, where)
 
-    draw(more, "architecture")  # drawn first, though it stands below: it decides which other controls are shown
+    if not now.fixed:
+        more = more.expander("More of the model")
+        draw(more, "architecture")  # drawn first, though it stands below: it decides which other controls are shown
     architecture, read = controls.current(ModelState).architecture, dict[str, DeltaGenerator]()
     for name in ("text", "target") if architecture == "encoder-decoder" else ("text",):
-        with texts.container(key=f"with_samples_{name}"):
-            draw(st.container(), name)
-            if not fixed.array:
-                _samples(name, fixed)
+        if name not in now.fixed:
+            with texts.container(key=f"with_samples_{name}"):
+                draw(st.container(), name)
+                _samples(name, now)
         read[name] = texts.container(key=f"read_{name}")  # filled last: it depends on controls that stand below
     tokens = sizes.container()
-    for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
-        for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
-            draw(column, name)
-    draw(mask, "positional")
-    if architecture == "encoder":
-        draw(mask, "causal")
-    else:
-        about = "Decoders are always causal."
-        mask.toggle("Causal: no looking ahead", value=True, disabled=True, key="_causal", help=about)
-    draw(more, "tokenizer", "norm", "activation")
-    if "d_ff" in fixed.fixed:
-        draw(more, "d_ff")
+    if now.fixed:
+        locked.draw(now, sizes)
         weights_control.keep(drawn)
     else:
+        for pair in (("num_layers", "num_heads"), ("d_model", "seed")):
+            for column, name in zip(sizes.columns(2, gap="small"), pair, strict=True):
+                draw(column, name)
+        draw(mask, "positional")
+        if architecture == "encoder":
+            draw(mask, "causal")
+        else:
+            label = "Causal: no looking ahead"
+            mask.toggle(label, value=True, disabled=True, key="_causal", help=locked.ALWAYS)
+        draw(more, "tokenizer", "norm", "activation")
         d_ff_control.draw(more)
-    if not fixed.array:
+    if not now.array:
         sliders.draw_length(tokens)  # drawn last, though it stands above: it needs to know the texts and the tokenizer
     with side:
         mind_the_window()

@@ -1,7 +1,4 @@
-"""The select box of the weights, and what trained weights fix: shown, but not to be moved.
-
-What the reader had chosen for the random model is kept meanwhile, and stands there again afterwards.
-"""
+"""The select box of the weights. What the reader had chosen for the random model is kept while others are shown."""
 
 from collections.abc import Collection
 
@@ -18,8 +15,6 @@ from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 KEY = "weights"
 BRING, OPEN = "@file", "_bring_open"  # the option that opens the boxes for files; whether they are open
-FIXED = "These weights were trained with this."
-FIXED_BY_FILE = "The file has this."
 
 
 def draw(where: DeltaGenerator) -> None:
@@ -71,26 +66,6 @@ def _changed(key: str) -> None:
 
 def _close() -> None:
     st.session_state.pop(OPEN, None)
-
-
-def draw_fixed(model: ModelState, name: str, where: DeltaGenerator) -> None:
-    """Draw a field that the weights fix; of a file of attention weights only what it has."""
-    if model.array and name not in arrays.SHOWN:
-        return
-    field, _ = controls_of(ModelState)[name]
-    fixed = FIXED_BY_FILE if model.array else FIXED
-    value = getattr(model, name)
-    if name == "tokenizer" and model.pretrained:
-        value = model.pretrained.tokens_by
-    elif name == "tokenizer" and model.trained:
-        value = f"the tokens of “{model.trained.about.title}”"
-    elif name == "d_ff":
-        value = model.hidden
-    key = f"_fixed_{name}_{value}"  # with the value: otherwise the browser would go on showing an earlier one
-    if isinstance(value, bool):
-        where.toggle(field.label, value, disabled=True, help=fixed, key=key)
-    else:
-        where.text_input(field.label, str(value), disabled=True, help=fixed, key=key)
 
 
 def keep(drawn: Collection[str]) -> None:

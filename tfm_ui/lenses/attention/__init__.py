@@ -1,9 +1,8 @@
 """The Attention lens: one head number by number, what it looks at and what it writes, and what becomes of changes."""
 
-from tfm_ui.lenses.attention.measures import MEASURES
 from tfm_ui.lenses.attention.questions import QUESTIONS
 from tfm_ui.lenses.attention.state import VIEWS, AttentionState
-from tfm_ui.page.lens import LeadsOn, Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, measures_of, views_of
 
 LENS = Lens(
     name="attention",
@@ -14,5 +13,5 @@ LENS = Lens(
     ),
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

@@ -43,7 +43,7 @@ def _has_switches(panel: Arcs) -> bool:
 
 def _key(panel: Contribution) -> int:
     """The chosen key, from 0."""
-    return min(panel.state.key, panel.weights.shape[1]) - 1
+    return int(min(panel.state.key, panel.weights.shape[1])) - 1
 
 
 def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
@@ -78,7 +78,8 @@ def _row(model: ModelState, state: AttentionState) -> NDArray[np.float32]:
         return np.asarray(steps.steps.weights[steps.at.query].numpy())
     shown = state.heads.partition(" ")[0] if state.view == "arcs" else ""
     head = int(shown) - 1 if shown else panel.head
-    return passes.run(model).attention[panel.kind].exact(panel.layer, head)[_query(panel)]
+    weights: NDArray[np.float32] = passes.run(model).attention[panel.kind].exact(panel.layer, head)
+    return np.asarray(weights[_query(panel)])
 
 
 def allowed(model: ModelState, state: AttentionState) -> int:
@@ -216,7 +217,7 @@ def output_moved(model: ModelState, state: AttentionState) -> float:
 
 
 def rollout_on_first(model: ModelState, state: AttentionState) -> int:
-    """In how many rows that have a choice the rollout over all layers has its largest number at the first token."""
+    """The number of rows with a choice in which the rollout over all layers is largest at the first token."""
     arcs = Arcs(model, replace(state, lines="rollout", layer=model.num_layers))
     choice = arcs.visible[: arcs.read].sum(-1) > 1
     return int((arcs.lines.keys[0, : arcs.read, 0] == 0)[choice].sum()) if arcs.how == "rollout" else 0
@@ -258,7 +259,7 @@ def row_sum(model: ModelState, state: AttentionState) -> float:
 
 
 def rows_apart(model: ModelState, state: AttentionState) -> int:
-    """In how many rows the token with the largest weight is not the one that contributes most."""
+    """The number of rows in which the token with the largest weight is not the one that contributes most."""
     return len(Contribution(model, state).differing)
 
 

@@ -1,9 +1,8 @@
 """The Generate lens: a decoder writes, token after token, and one sees how each token comes about."""
 
-from tfm_ui.lenses.generate.measures import MEASURES
 from tfm_ui.lenses.generate.panel import LAB
 from tfm_ui.lenses.generate.state import VIEWS, GenerateState
-from tfm_ui.page.lens import LeadsOn, Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, measures_of, views_of
 
 LENS = Lens(
     name="generate",
@@ -12,5 +11,5 @@ LENS = Lens(
     leads_on=LeadsOn("training", "Training", "it shows how random weights become weights that have learned a task."),
     views=views_of(__name__, VIEWS),
     opens_with=LAB,
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

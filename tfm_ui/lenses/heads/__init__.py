@@ -1,11 +1,10 @@
 """The Heads lens: all heads of all layers as a grid, and one head large."""
 
-from tfm_ui.lenses.heads.measures import MEASURES
 from tfm_ui.lenses.heads.panels import Head, Heads, Numbers
 from tfm_ui.lenses.heads.questions import QUESTIONS
 from tfm_ui.lenses.heads.roles import Roles
 from tfm_ui.lenses.heads.state import HeadsState
-from tfm_ui.page.lens import LeadsOn, Lens, View
+from tfm_ui.page.lens import LeadsOn, Lens, View, measures_of
 from tfm_ui.pictures.panel import Columns, Note
 from tfm_ui.state.model_state import ModelState
 
@@ -50,5 +49,5 @@ LENS = Lens(
         )
     },
     questions=QUESTIONS,
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

@@ -183,8 +183,8 @@ def home_profiling(model: ModelState, state: LensState) -> Content:
     share = formats.percent(float(pairs[-1] / (pairs[-1] + others[-1])))
     about = f"Of a text of {formats.count(lengths[-1])} tokens, pairs of tokens take {share} of the operations."
     lines_of = [
-        Line("each token alone", lengths, others / 1e6, "head 1"),
-        Line("pairs", lengths, pairs / 1e6, "head 2"),
+        Line("each token alone", lengths, (others / 1e6).tolist(), "head 1"),
+        Line("pairs", lengths, (pairs / 1e6).tolist(), "head 2"),
     ]
     return lines.content([Chart("length, tokens", "millions of operations", lines_of, reach=(0,))], about=about)
 
@@ -246,15 +246,15 @@ class Card:
     slow: Callable[[ModelState], bool] = lambda model: False
 
 
-def _of_pass(canvas: Canvas, content: Callable[[ModelState, LensState], Content], **more: bool) -> Picture:
-    return Picture(canvas, content, needs=passes.needs, **more)
+def _of_pass(canvas: Canvas, content: Callable[[ModelState, LensState], Content], *, alone: bool = False) -> Picture:
+    return Picture(canvas, content, needs=passes.needs, works_on_weights_alone=alone)
 
 
 CARDS = {
     "heads": Card(
         title="Heads",
         asks="Where does each head look? Press one to open it.",
-        picture=_of_pass(GRID, home_heads, works_on_weights_alone=True),
+        picture=_of_pass(GRID, home_heads, alone=True),
     ),
     "attention": Card(
         title="Attention", asks="How does one head get its numbers?", picture=_of_pass(MAP, home_attention)

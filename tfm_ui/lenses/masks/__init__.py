@@ -1,9 +1,8 @@
 """The Masks lens: who may see whom, composed, painted, obeyed and tested."""
 
-from tfm_ui.lenses.masks.measures import MEASURES
 from tfm_ui.lenses.masks.questions import QUESTIONS
 from tfm_ui.lenses.masks.state import VIEWS, MasksState
-from tfm_ui.page.lens import LeadsOn, Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, measures_of, views_of
 
 LENS = Lens(
     name="masks",
@@ -12,5 +11,5 @@ LENS = Lens(
     leads_on=LeadsOn("model", "Model", "it shows all that surrounds attention, from the first vectors to the output."),
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

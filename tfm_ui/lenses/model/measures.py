@@ -138,7 +138,7 @@ def linear_multiply_adds(model: ModelState, state: ModelLensState) -> int:
 
 
 def longer_under(model: ModelState, state: ModelLensState) -> str:
-    """Under which norm, pre-norm or post-norm, vectors are longer on average when they leave the block."""
+    """The norm, pre-norm or post-norm, under which vectors are longer on average when they leave the block."""
     ends = {norm: float(after.mean()) for norm, (_, after) in BlockBoth(model, state).lengths.items()}
     return f"{max(ends, key=ends.__getitem__)}-norm"
 

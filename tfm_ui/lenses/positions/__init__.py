@@ -1,9 +1,8 @@
 """The Positions lens: what positional schemes are, why they work, and what they do in a model."""
 
-from tfm_ui.lenses.positions.measures import MEASURES
 from tfm_ui.lenses.positions.questions import QUESTIONS
 from tfm_ui.lenses.positions.state import VIEWS, PositionsState
-from tfm_ui.page.lens import LeadsOn, Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, measures_of, views_of
 
 LENS = Lens(
     name="positions",
@@ -12,5 +11,5 @@ LENS = Lens(
     leads_on=LeadsOn("masks", "Masks", "it shows how a mask decides which tokens a token may look at."),
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

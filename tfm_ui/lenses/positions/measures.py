@@ -56,7 +56,7 @@ def shift_numbers(model: ModelState, state: PositionsState) -> int:
 
 
 def undefined(model: ModelState, state: PositionsState) -> int:
-    """For how many of the positions A has no vector; 0 if it adds none at all."""
+    """How many of the positions have no vector in A; 0 if it adds none at all."""
     vectors = EncodeA(model, state)
     return int(vectors.values.isnan().all(1).sum()) if vectors.is_shown else 0
 
@@ -69,7 +69,7 @@ def unfinished(model: ModelState, state: PositionsState) -> int:
 
 
 def waves(model: ModelState, state: PositionsState) -> int:
-    """Of how many waves A, or else B, is made; 0 if neither is."""
+    """How many waves A, or else B, is made of; 0 if neither is."""
     sides = Wavelengths(model, state).sides
     return len(sides[0][1]) if sides else 0
 

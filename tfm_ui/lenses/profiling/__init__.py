@@ -1,9 +1,8 @@
 """The Profiling lens: what a configuration costs, measured beside theory."""
 
-from tfm_ui.lenses.profiling.measures import MEASURES
 from tfm_ui.lenses.profiling.questions import QUESTIONS
 from tfm_ui.lenses.profiling.state import VIEWS, ProfilingState
-from tfm_ui.page.lens import LeadsOn, Lens, views_of
+from tfm_ui.page.lens import LeadsOn, Lens, measures_of, views_of
 
 LENS = Lens(
     name="profiling",
@@ -14,5 +13,5 @@ LENS = Lens(
     views=views_of(__name__, VIEWS),
     questions=QUESTIONS,
     beside="In the sidebar",
-    measures=MEASURES,
+    measures=measures_of(__name__),
 )

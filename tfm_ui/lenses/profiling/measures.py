@@ -25,8 +25,9 @@ def flops_at_same_parameters(model: ModelState, state: ProfilingState) -> float:
     groups: dict[int, list[int]] = defaultdict(list)
     for number in rows.numbers if rows.asked else ():
         groups[rows.parameters_of(number)].append(rows.flops_of(number))
-    flops = max(groups.values(), key=len, default=[])
-    return max(flops) / min(flops) if flops and min(flops) else 0.0
+    flops: list[int] = max(groups.values(), key=len, default=[])
+    fewest = min(flops, default=0)
+    return max(flops) / fewest if fewest else 0.0
 
 
 def flops_over_quarter(model: ModelState, state: ProfilingState) -> float:

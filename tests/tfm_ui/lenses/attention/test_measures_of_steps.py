@@ -22,8 +22,8 @@ def recorded(model: ModelState, what: str, edits=None) -> torch.Tensor:
     ids = model.source_tokens.ids
     with torch.no_grad(), recording(f"layers.1.self_attention.{what}", edits) as trace:
         Transformer(model.config).eval()(torch.tensor([ids]), mask=causal_mask(len(ids)))
-    (found,) = trace.values()
-    return found[0]
+    (recorded_tensor,) = trace.values()
+    return recorded_tensor[0]
 
 
 @pytest.mark.parametrize(("query", "key", "dim", "head"), [(4, 2, 1, 1), (5, 5, 8, 4), (1, 1, 3, 2)])
@@ -142,8 +142,8 @@ def test_a_silenced_head_changes_what_the_likeliest_token_has():
 
 def test_the_cell_of_a_and_of_b_where_a_weight_was_set():
     state = AttentionState(view="change", layer=2, head=1, query=4, key=2, changes="weight 2.1 4>2 0.75")
-    own = float(recorded(MODEL, "weights")[0, 3, 1])
-    assert measures.cell_in_a(MODEL, state) == pytest.approx(own, abs=1e-6)
+    weight = float(recorded(MODEL, "weights")[0, 3, 1])
+    assert measures.cell_in_a(MODEL, state) == pytest.approx(weight, abs=1e-6)
     assert measures.cell_in_b(MODEL, state) == pytest.approx(0.75)
     gone = AttentionState(view="change", layer=2, head=1, query=4, key=2, changes="drop 2")
     assert measures.cell_in_b(MODEL, gone) == 0

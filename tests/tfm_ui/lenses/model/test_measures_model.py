@@ -87,9 +87,9 @@ def test_costs_are_counted_pair_by_pair(causal):
 def test_a_stride_saves_what_is_hidden_in_the_longest_text(causal):
     places = np.arange(4096, dtype=np.int16)
     apart = places[:, None] - places[None]
-    seen = (np.abs(apart) < 64) | (apart % 64 == 0)
-    allowed = apart >= 0 if causal else np.ones_like(seen)
-    expected = allowed.sum() / (seen & allowed).sum()
+    left = (np.abs(apart) < 64) | (apart % 64 == 0)
+    allowed = apart >= 0 if causal else np.ones_like(left)
+    expected = allowed.sum() / (left & allowed).sum()
     assert measures.strided_saves(ModelState(causal=causal), state(view="efficient")) == pytest.approx(expected)
 
 

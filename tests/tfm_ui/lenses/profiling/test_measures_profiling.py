@@ -40,7 +40,7 @@ def test_products_and_projections_are_what_their_formulas_say(row):
 
 
 def flops(d_model: int, layers: int, n: int) -> int:
-    """Of a forward pass of one sequence, without embedding and output."""
+    """The operations of a forward pass of one sequence, without embedding and output."""
     return layers * 2 * (4 * n * d_model**2 + 2 * n * n * d_model + 2 * n * d_model * 4 * d_model)
 
 

@@ -34,14 +34,14 @@ def test_a_norm_is_ahead_only_where_its_seeds_show_it(compared, pre, post, ahead
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "ahead"),
+    ("single", "double", "ahead"),
     [(BAD, GOOD, "two heads"), (GOOD, BAD, "one head"), (GOOD, GOOD, "neither"), (MIXED, GOOD, "neither")],
 )
-def test_more_heads_are_ahead_only_where_their_seeds_show_it(compared, one, two, ahead):
-    compared({"2 heads": two, "1 head": one, "post": GOOD, "layers": GOOD, "rope": BAD, "lstm": GOOD})
+def test_more_heads_are_ahead_only_where_their_seeds_show_it(compared, single, double, ahead):
+    compared({"2 heads": double, "1 head": single, "post": GOOD, "layers": GOOD, "rope": BAD, "lstm": GOOD})
     assert measures.one_or_two_heads(MODEL, STATE) == ahead
-    assert measures.one_head_right(MODEL, STATE) == pytest.approx(sorted(one)[1])
-    assert measures.two_heads_right(MODEL, STATE) == pytest.approx(sorted(two)[1])
+    assert measures.one_head_right(MODEL, STATE) == pytest.approx(sorted(single)[1])
+    assert measures.two_heads_right(MODEL, STATE) == pytest.approx(sorted(double)[1])
 
 
 def test_other_networks_are_not_taken_for_the_other_norm(compared):

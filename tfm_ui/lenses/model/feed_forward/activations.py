@@ -9,7 +9,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 from torch import Tensor
 
 from tfm_core import ACTIVATIONS, FeedForward
-from tfm_ui.lenses.model.feed_forward.hidden import CALLED, FeedForwardPanel
+from tfm_ui.lenses.model.feed_forward.hidden import FeedForwardPanel
 from tfm_ui.lenses.model.machine import ModelPanel
 from tfm_ui.lenses.model.state import FFN_SIZES
 from tfm_ui.live.script import script
@@ -19,6 +19,7 @@ from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.panel import OpenTable
 from tfm_ui.text import formats
+from tfm_ui.text.activation_names import CALLED
 
 LOW, HIGH, POINTS = -4.0, 4.0, 161
 STEP = 1e-5  # of the differences that the derivatives are compared with

@@ -24,11 +24,11 @@ from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import OpenTable
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
+from tfm_ui.text.activation_names import CALLED
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 READ = 64  # tokens: more would be much to keep, with every layer and activation
 MOST = 24  # tokens in the picture of one unit: their names and numbers stay readable
-CALLED = {name: name for name in ACTIVATIONS} | {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU", "swiglu": "SwiGLU"}
 NEAR = 0.01  # of the largest unit: below that a unit counts as nearly 0
 
 
