@@ -24,11 +24,14 @@ export default function ({ header, root, settling }) {
   const plot = /** @type {PlotElement} */ (/** @type {HTMLElement} */ (root.querySelector(".plot")))
   plot.setAttribute("aria-label", `${header.about} Arrow keys read the values.`)
 
+  /** Whether Plotly's buttons stand below the chart: for fingers, unless the page leaves them out. */
+  const hasTools = () => isTouched && getComputedStyle(root).getPropertyValue("--tools").trim() !== "none"
+
   function draw() {
     const width = root.clientWidth
     if (!width || !isHere() || memory.header !== header) return
     const skin = dress(root), figure = dressed(header.figure, skin)
-    const place = figure.layout.meta.kind === "rows" ? inRows : arranged, tools = isTouched ? TOOLS * skin.rem : 0, space = room(root, plot)
+    const place = figure.layout.meta.kind === "rows" ? inRows : arranged, tools = hasTools() ? TOOLS * skin.rem : 0, space = room(root, plot)
     const placed = place(figure, width, skin, { ...space, high: space.high - tools }, memory.hidden), named = called(figure.data, placed, skin)
     const { data, layout } = clouded(named, withZoom(placed, plot, memory.zoom), memory.hidden)
     plot.hidden = !data.length // a picture of nothing
