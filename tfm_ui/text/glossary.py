@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tfm_ui.text import by_hand
+from tfm_ui.text.by_hand import ByHand
 from tfm_ui.text.glossary_words import GLOSSARY, Word
 
-Marked = str | tuple[str, str]  # a piece of text, or a word with its explanation
+Marked = str | tuple[str, str] | ByHand  # a piece of text, a word with its explanation, or an act in two words
 
 
 def _forms(name: str, word: Word) -> Iterator[str]:
@@ -38,7 +40,7 @@ _NEEDS = {word.about: re.compile(word.needs) for word in GLOSSARY.values() if wo
 
 
 def marked(text: str) -> list[Marked]:
-    """The text in pieces: the first occurrence of each word of the glossary is a pair with its explanation."""
+    """The text in pieces: each word of the glossary is explained where it first occurs; acts are in both words."""
     pieces: list[Marked] = []
     explained_words: set[str] = set()
     quoted = [match.span() for match in _QUOTED.finditer(text)]
@@ -48,9 +50,9 @@ def marked(text: str) -> list[Marked]:
         if about in explained_words or _lies_in(match.span(), quoted) or not _is_meant(about, match, text):
             continue
         explained_words.add(about)
-        pieces += [text[at : match.start()], (word, about)]
+        pieces += [*by_hand.by_hand(text[at : match.start()]), (word, about)]
         at = match.end()
-    return [piece for piece in [*pieces, text[at:]] if piece]
+    return [piece for piece in [*pieces, *by_hand.by_hand(text[at:])] if piece]
 
 
 def explained(text: str) -> str:
@@ -64,6 +66,13 @@ def explained(text: str) -> str:
 def html_of(pieces: Sequence[Marked]) -> str:
     """Pieces of a text, of `marked`, as HTML, escaped."""
     return "".join(map(_html, pieces))
+
+
+def plain_of(piece: Marked) -> str:
+    """A piece of a text without its explanation, for who has a mouse."""
+    if isinstance(piece, dict):
+        return piece["mouse"]
+    return piece if isinstance(piece, str) else piece[0]
 
 
 def _is_meant(about: str, match: re.Match[str], text: str) -> bool:
@@ -87,6 +96,8 @@ def _lies_in(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
 def _html(piece: Marked) -> str:
     if isinstance(piece, str):
         return escape(piece)
+    if isinstance(piece, dict):
+        return by_hand.html_of(piece)
     word, about = map(escape, piece)
     return (
         f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'

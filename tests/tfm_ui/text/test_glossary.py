@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.explanations import without_explanations
 from tests.record.addresses import FOLDER
 from tfm_ui.lenses import lenses
-from tfm_ui.text.glossary import explained, marked
+from tfm_ui.text.glossary import explained, marked, plain_of
 from tfm_ui.text.glossary_words import GLOSSARY
 
-EXPLANATION = re.compile(r'<span class="about" aria-hidden="true">.*?</span>')
 # What nobody knows who has not heard of transformers.
 FIRST = (
     "query key value head layer token embedding attention residual d_model vocabulary weight parameter position mask"
@@ -90,12 +90,12 @@ NOT_MEANT = {
 
 
 def without_marks(html: str) -> str:
-    return unescape(re.sub(r"<[^>]*>", "", EXPLANATION.sub("", html)))
+    return unescape(re.sub(r"<[^>]*>", "", without_explanations(html)))
 
 
 def words_of(text: str) -> dict[str, str]:
     """The words that are marked in this text, and their explanations."""
-    return {piece[0]: piece[1] for piece in marked(text) if not isinstance(piece, str)}
+    return {piece[0]: piece[1] for piece in marked(text) if isinstance(piece, tuple)}
 
 
 def texts_of(content: Any) -> Iterator[str]:
@@ -204,13 +204,13 @@ def test_nothing_that_the_app_has_said_has_a_word_marked_in_quotes_or_twice():
     assert len(SAID) > 1000
     for text in SAID:
         pieces = marked(text)
-        abouts = [piece[1] for piece in pieces if not isinstance(piece, str)]
+        abouts = [piece[1] for piece in pieces if isinstance(piece, tuple)]
         assert len(abouts) == len(set(abouts)), text
         before = ""
         for piece in pieces:
-            if not isinstance(piece, str):
+            if isinstance(piece, tuple):
                 assert before.count("“") <= before.count("”"), (text, piece[0])
-            before += piece if isinstance(piece, str) else piece[0]
+            before += plain_of(piece)
 
 
 def test_weights_are_never_taken_for_parameters_nor_parameters_for_weights():
@@ -219,7 +219,7 @@ def test_weights_are_never_taken_for_parameters_nor_parameters_for_weights():
     for text in SAID:
         before = ""
         for piece in marked(text):
-            word, about = piece if not isinstance(piece, str) else (piece, "")
+            word, about = piece if isinstance(piece, tuple) else (plain_of(piece), "")
             beside = f"{before[-24:]}{word}"
             if about == attention:
                 assert not re.search(r"(?i)(random|trained|these|as) weights$", beside), (text, beside)
