@@ -24,9 +24,8 @@ def _forms(name: str, word: Word) -> Iterator[str]:
 
 
 _WITHIN = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
-_AT_FIRST = {
-    form[0].upper() + form[1:]: word for form, word in _WITHIN.items()
-}  # elsewhere it is a name: the lens Heads
+# At the beginning of a sentence; elsewhere a capital makes a name of it, such as that of the lens Heads.
+_AT_FIRST = {form[0].upper() + form[1:]: word for form, word in _WITHIN.items()}
 _WORDS = _AT_FIRST | _WITHIN
 _BEGINS = re.compile(r"(?:^|[.?!:;✓✕·] |\n|[(“])\W*$")  # what stands before the beginning of a sentence, or of a part
 _LONGEST_FIRST = "|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))
