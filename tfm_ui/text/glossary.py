@@ -17,14 +17,17 @@ Marked = str | tuple[str, str] | ByHand  # a piece of text, a word with its expl
 
 
 def _forms(name: str, word: Word) -> Iterator[str]:
-    """How a word is written: itself, its plural, its other forms, and each of them at the beginning of a sentence."""
-    plural = (f"{name}s",) if name[-1].isalpha() and not name.endswith("s") else ()
-    for form in (name, *plural, *word.forms):
-        yield form
-        yield form[0].upper() + form[1:]
+    """How a word is written: itself, its plural, and its other forms."""
+    yield from (name, *word.forms)
+    if name[-1].isalpha() and not name.endswith("s"):
+        yield f"{name}s"
 
 
-_WORDS = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
+_WITHIN = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
+# At the beginning of a sentence; elsewhere a capital makes a name of it, such as that of the lens Heads.
+_AT_FIRST = {form[0].upper() + form[1:]: word for form, word in _WITHIN.items()}
+_WORDS = _AT_FIRST | _WITHIN
+_BEGINS = re.compile(r"(?:^|[.?!:;✓✕·] |\n|[(“])\W*$")  # what stands before the beginning of a sentence, or of a part
 _LONGEST_FIRST = "|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))
 # A part of a word is none, nor is a part of a name in a program, or a token as the label of a picture: "·key".
 _ANY = re.compile(rf"(?<![\w·-])(?<!\w\.)(?:{_LONGEST_FIRST})(?![\w-])(?!\.\w)")
@@ -73,6 +76,8 @@ def plain_of(piece: Marked) -> str:
 
 def _is_meant(about: str, match: re.Match[str], text: str) -> bool:
     """Whether the word means there what the glossary explains."""
+    if match.group() not in _WITHIN and not _BEGINS.search(text[: match.start()]):
+        return False
     if (needs := _NEEDS.get(about)) and not needs.search(text[: match.start()] + " " + text[match.end() :]):
         return False
     only, never = (

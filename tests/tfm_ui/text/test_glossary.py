@@ -59,7 +59,11 @@ NOT_MEANT = {
     "key": ["Walk with the arrow {}s, and see all weights.", "Press the {} of your choice."],
     "leak": ["How many pairs {}?"],
     "norm": ["Gradients are cut to a {} of 1.", "A: every {} is √32.", "The {}s are all 5.657: rows have one length."],
-    "score": ["So that token {}s high."],
+    "score": [
+        "So that token {}s high.",
+        "It gives each token of its vocabulary a {}, the logit.",
+        "The last vector becomes a {} for each of the 2,048 tokens.",
+    ],
     "stack": ["{}.layers.0 is random."],
     "tied": ["Of 3 tokens that {}."],
     "transformer": ["The weights of {}s’ model.", "{}s is not installed here.", "As {}s stores them."],
@@ -74,6 +78,8 @@ NOT_MEANT = {
         "The {}s are random, and so are the heads.",
         "No {} was trained, so no layer has learned to look.",
         "Without {} decay, the head reads the mean.",
+        "Choose {}s that need fewer than 10 tokens.",
+        "The {}s here are random: the heads differ.",
         "Choose Lab GPT as {}s, whose tokens see those after them, too.",
         "Under each scheme all {} tensors are the same in each head.",
         "The same {}s without positions: how much of it still looks there?",
@@ -159,6 +165,12 @@ def test_what_stands_in_quotes_and_beside_an_arrow_is_a_token_and_no_word():
     assert words_of("Strongest: head → key, 0.91, token → value, 0.8") == {}
     assert words_of("·key and ·softmax") == {}
     assert set(words_of("“key” gets most of the softmax")) == {"softmax"}
+
+
+def test_a_capital_within_a_sentence_makes_a_name_of_it():
+    assert words_of("What these weights do opens in Heads; in Attention it is changed.") == {}
+    assert set(words_of("Heads look. ✓ Softmax and norms; Queries: none")) == {"Heads", "Softmax", "norms", "Queries"}
+    assert set(words_of("An LSTM and PADs")) == {"LSTM", "PADs"}
 
 
 def test_a_part_of_a_word_is_none():
