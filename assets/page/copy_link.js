@@ -39,10 +39,11 @@ export default function ({ data: { link }, parentElement }) {
     if (hasSheet && await shared(text)) return
     const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false) || copySelected(text)
     button.classList.toggle("copied", isCopied)
+    button.classList.toggle("refused", !isCopied)
     says.textContent = isCopied ? SAYS.copied : SAYS.refused
     clearTimeout(timer)
     timer = setTimeout(() => {
-      button.classList.remove("copied")
+      button.classList.remove("copied", "refused")
       says.textContent = SAYS.ready
     }, SHOWN_FOR)
   }
