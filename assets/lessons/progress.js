@@ -2,6 +2,8 @@
    hears what it does not know. What two tabs know is put together. When the learner has it forgotten, the age that is kept beside
    it goes up by one, so that another tab, which still knows all, forgets it too. */
 
+import { markEachOnce } from "../pictures/glossary.js"
+
 const KEY = "attention-lab-progress"
 
 /** @returns {{ age: number, lessons: Progress }} */
@@ -36,6 +38,7 @@ function merged(before, now) {
 /** @param {{ data: { progress: Progress, forgotten: number },
  *   setTriggerValue: (name: "told", value: { progress: Progress, anew: boolean }) => void }} component */
 export default function ({ data: { progress, forgotten }, setTriggerValue }) {
+  markEachOnce() // also where there is no lens
   const kept = read(), memory = window.attentionLabProgress ??= { age: kept.age, forgotten: 0, told: "" }
   if (forgotten > memory.forgotten) { // in this tab, just now
     Object.assign(memory, { forgotten, age: kept.age + 1 })

@@ -2,6 +2,8 @@
    marks it in each of its texts (tfm_ui/text/glossary.py), as none knows which others are on screen; what is first changes
    with each run of the page, and with words that come between two runs (words.js). Without this script all stay marked. */
 
+import { isInSidebar } from "../streamlit_private/dom.js"
+
 const MARKED = ".word", PLAIN = "again"
 
 /** A word as it is written into the page. @param {Element} element @param {string} word @param {string} about */
@@ -39,11 +41,11 @@ export function markEachOnce() {
   ask()
 }
 
-/** The first place of each explanation is marked. Only attributes change, which nobody observes. */
+/** The first place of each explanation is marked, on the page before the sidebar. Only attributes change, which nobody observes. */
 function markFirst() {
-  const known = new Set()
-  for (const element of document.querySelectorAll(MARKED)) {
-    if (!element.checkVisibility()) continue
+  const known = new Set(), words = [...document.querySelectorAll(MARKED)].filter(element => element.checkVisibility())
+  const beside = words.filter(isInSidebar)
+  for (const element of [...words.filter(word => !beside.includes(word)), ...beside]) {
     const about = explanationIn(element), isPlain = element.classList.contains(PLAIN)
     if (known.has(about) !== isPlain) (isPlain ? markAgain : makePlain)(element)
     known.add(about)

@@ -112,7 +112,7 @@ interface Content<H = any> {
 }
 
 /** A piece of text, or a word of the glossary with its explanation. */
-type Piece = string | [string, string]
+type Piece = string | [string, string] | { mouse: string, touch: string }
 
 /** What stands in a row of tokens: words between them, or a token by its label, with its weight as text if it has one. */
 type TokenItem = string | [string] | [string, string, string]

@@ -139,7 +139,7 @@ function fill(place, spoken) {
   if (!element) return
   if (LABELS[place]) return rename(element, String(spoken.text?.[0] ?? ""))
   const { laws, facts, tokens, text = [] } = spoken
-  const nodes = laws?.flatMap(law) ?? facts?.flatMap(fact) ?? (tokens ? row(tokens) : text.map(piece))
+  const nodes = laws?.flatMap(law) ?? facts?.flatMap(fact) ?? (tokens ? row(tokens) : text.flatMap(piece))
   if (spoken.title !== undefined && element instanceof HTMLElement && element.title !== spoken.title) element.title = spoken.title
   const filled = /** @type {Element} */ (element.cloneNode(false))
   filled.append(...nodes)
@@ -155,9 +155,10 @@ function rename(element, text) {
 }
 
 /** A piece of text; a word of the glossary carries its explanation, as tfm_ui/text/glossary.py writes it.
- * @param {Piece} piece @returns {Node} */
+ * @param {Piece} piece @returns {Node | Node[]} */
 function piece(piece) {
   if (typeof piece === "string") return document.createTextNode(piece)
+  if ("mouse" in piece) return byHand(piece)
   const [word, about] = piece, element = tag("span", word)
   markWord(element, word, about)
   const explanation = element.appendChild(tag("span", about))
@@ -166,10 +167,15 @@ function piece(piece) {
   return element
 }
 
+/** An act in the words for a mouse and for fingers, of which page.css shows one, as tfm_ui/text/by_hand.py writes it.
+ * @param {{ mouse: string, touch: string }} act */
+const byHand = ({ mouse, touch }) =>
+  [Object.assign(tag("span", mouse), { className: "by_mouse" }), Object.assign(tag("span", touch), { className: "by_touch" })]
+
 /** @param {[boolean, Piece[]]} law */
 function law([holds, pieces]) {
   const element = tag("span", holds ? "✓ " : "✕ ")
-  element.append(...pieces.map(piece))
+  element.append(...pieces.flatMap(piece))
   return [element]
 }
 

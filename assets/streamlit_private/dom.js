@@ -20,6 +20,9 @@ export const OVERLAYS = "[role=listbox], [data-st-overlay-root]"
 /** What scrolls when the page does. */
 export const scroller = () => document.querySelector(".stMain")
 
+/** Whether it stands in the sidebar, and not on the page. @param {Element} element */
+export const isInSidebar = element => element.closest(".stSidebar") !== null
+
 /** The button that folds the sidebar, while that is open. */
 export const foldOfSidebar = () =>
   /** @type {HTMLElement | null} */ (document.querySelector(".stSidebar [aria-controls=stSidebar][aria-expanded=true]"))

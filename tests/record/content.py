@@ -34,6 +34,7 @@ from tfm_ui.pictures.registry import Asked
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import Correction, link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import plain_of
 
 NOT_RECORDED = ("Computed in",)  # facts that are others each time
 
@@ -127,7 +128,7 @@ def said(spoken: Mapping[str, Any]) -> Any:
 
 def _plain(pieces: Sequence[Any]) -> str:
     """A text without what the glossary explains."""
-    return text("".join(piece if isinstance(piece, str) else piece[0] for piece in pieces))
+    return text("".join(map(plain_of, pieces)))
 
 
 def _facts(places: words.Places) -> Record:

@@ -114,6 +114,13 @@ test("a tick renews what is quick, and marks what a slow panel says, whose words
   assert.equal(places.said_quick.textContent, "seed=1")
 })
 
+test("an act is there in the words for a mouse and for fingers, and the style shows one of them", () => {
+  answer("seed=1", { said_quick: { text: [{ mouse: "Click", touch: "Tap" }, " a cell"] } })
+  const [mouse, touch, rest] = /** @type {{ className?: string, textContent: string }[]} */ (places.said_quick.childNodes)
+  assert.deepEqual([mouse.className, mouse.textContent, touch.className, touch.textContent], ["by_mouse", "Click", "by_touch", "Tap"])
+  assert.equal(rest.textContent, " a cell")
+})
+
 test("the words that come with the slow picture end the mark, and a later tick marks them again", () => {
   answer("seed=1", tick("seed=1"))
   answer("seed=1", { ...tick("seed=1"), said_slow: { text: ["slow of 1"] } })

@@ -123,14 +123,14 @@ def said(place: Place, lens: Lens, why_not: str) -> str:
     # What the keys know while presenting, as in the row of questions.
     at = f'data-lens="{lens.name}" data-number="1" data-taken="{st.session_state.get(TAKEN, 0)}"'
     note = f'<small class="elsewhere">{escape(why_not)}</small>' if why_not else ""
+    stop = "" if step.heading.endswith(("?", "!", ".")) else "."
     task = ""
     if step.task:
         is_done = bool(kept.now().get(place.name, {}).get(step.name, {}).get("reached"))
         sign, word = ("☑", "Done") if is_done else ("☐", "Task")
         task = f'<p class="task" data-done="{str(is_done).lower()}">{sign} <b>{word}:</b> {explained(step.task)}</p>'
-    return (
-        f'<div class="ask step" {at}><p><b>{escape(step.heading)}.</b> {explained(step.words)} {note}</p>{task}</div>'
-    )
+    words = f"<p><b>{escape(step.heading)}{stop}</b> {explained(step.words)} {note}</p>"
+    return f'<div class="ask step" {at}>{words}{task}</div>'
 
 
 def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:

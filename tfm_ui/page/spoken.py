@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from tfm_ui.text import token_row
-from tfm_ui.text.glossary import Marked, html_of, marked
+from tfm_ui.text.glossary import Marked, html_of, marked, plain_of
 from tfm_ui.text.token_row import Item
 
 Places = Mapping[str, Mapping[str, Any]]  # as in tfm_ui/page/words.py
@@ -51,7 +51,7 @@ class Spoken:
 
     def plain(self, place: str, compute: Callable[[], str]) -> str:
         """The text of a place."""
-        return "".join(piece if isinstance(piece, str) else piece[0] for piece in self._pieces(place, compute))
+        return "".join(map(plain_of, self._pieces(place, compute)))
 
     def laws(self, place: str, compute: Callable[[], Mapping[str, bool]]) -> str:
         """Laws as HTML; "" if there are none."""

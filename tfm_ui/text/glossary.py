@@ -9,20 +9,25 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tfm_ui.text import by_hand
+from tfm_ui.text.by_hand import ByHand
 from tfm_ui.text.glossary_words import GLOSSARY, Word
 
-Marked = str | tuple[str, str]  # a piece of text, or a word with its explanation
+Marked = str | tuple[str, str] | ByHand  # a piece of text, a word with its explanation, or an act in two words
 
 
 def _forms(name: str, word: Word) -> Iterator[str]:
-    """How a word is written: itself, its plural, its other forms, and each of them at the beginning of a sentence."""
-    plural = (f"{name}s",) if name[-1].isalpha() and not name.endswith("s") else ()
-    for form in (name, *plural, *word.forms):
-        yield form
-        yield form[0].upper() + form[1:]
+    """How a word is written: itself, its plural, and its other forms."""
+    yield from (name, *word.forms)
+    if name[-1].isalpha() and not name.endswith("s"):
+        yield f"{name}s"
 
 
-_WORDS = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
+_WITHIN = {form: word for name, word in GLOSSARY.items() for form in _forms(name, word)}
+# At the beginning of a sentence; elsewhere a capital makes a name of it, such as that of the lens Heads.
+_AT_FIRST = {form[0].upper() + form[1:]: word for form, word in _WITHIN.items()}
+_WORDS = _AT_FIRST | _WITHIN
+_BEGINS = re.compile(r"(?:^|[.?!:;✓✕·] |\n|[(“])\W*$")  # what stands before the beginning of a sentence, or of a part
 _LONGEST_FIRST = "|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))
 # A part of a word is none, nor is a part of a name in a program, or a token as the label of a picture: "·key".
 _ANY = re.compile(rf"(?<![\w·-])(?<!\w\.)(?:{_LONGEST_FIRST})(?![\w-])(?!\.\w)")
@@ -34,7 +39,7 @@ _NEEDS = {word.about: re.compile(word.needs) for word in GLOSSARY.values() if wo
 
 
 def marked(text: str) -> list[Marked]:
-    """The text in pieces: the first occurrence of each word of the glossary is a pair with its explanation."""
+    """The text in pieces: each word of the glossary is explained where it first occurs; acts are in both words."""
     pieces: list[Marked] = []
     explained_words: set[str] = set()
     quoted = [match.span() for match in _QUOTED.finditer(text)]
@@ -44,9 +49,9 @@ def marked(text: str) -> list[Marked]:
         if about in explained_words or _lies_in(match.span(), quoted) or not _is_meant(about, match, text):
             continue
         explained_words.add(about)
-        pieces += [text[at : match.start()], (word, about)]
+        pieces += [*by_hand.by_hand(text[at : match.start()]), (word, about)]
         at = match.end()
-    return [piece for piece in [*pieces, text[at:]] if piece]
+    return [piece for piece in [*pieces, *by_hand.by_hand(text[at:])] if piece]
 
 
 def explained(text: str) -> str:
@@ -62,8 +67,17 @@ def html_of(pieces: Sequence[Marked]) -> str:
     return "".join(map(_html, pieces))
 
 
+def plain_of(piece: Marked) -> str:
+    """A piece of a text without its explanation, for who has a mouse."""
+    if isinstance(piece, dict):
+        return piece["mouse"]
+    return piece if isinstance(piece, str) else piece[0]
+
+
 def _is_meant(about: str, match: re.Match[str], text: str) -> bool:
     """Whether the word means there what the glossary explains."""
+    if match.group() not in _WITHIN and not _BEGINS.search(text[: match.start()]):
+        return False
     if (needs := _NEEDS.get(about)) and not needs.search(text[: match.start()] + " " + text[match.end() :]):
         return False
     only, never = (
@@ -81,6 +95,8 @@ def _lies_in(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
 def _html(piece: Marked) -> str:
     if isinstance(piece, str):
         return escape(piece)
+    if isinstance(piece, dict):
+        return by_hand.html_of(piece)
     word, about = map(escape, piece)
     return (
         f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'

@@ -35,10 +35,10 @@ _OF_KEYS = r"(?i:\b(keys?|quer(y|ies)|weights?)\b)"
 # Weights that are parameters, and not those of attention.
 _PARAMETERS = "|".join(
     (
-        r"(?i:random|trained|these|same|first|own|without|with|as|no|any) weights",
+        r"(?i:random|trained|these|same|first|own|without|with|as|no|any|choose|list of) weights",
         r"(?i:the|trained|shared?|model’s|other|all) weights (are the same|the same|that two|of the model)",
         r"(?i:no|every|each) weight (is|was|has|that|can)",
-        r"(?i:weights?) (decay|tensors?|are (random|trained)|kept|and (inputs?|biases))",
+        r"(?i:weights?) (decay|tensors?|(here )?are (random|trained)|kept|and (inputs?|biases))",
         r"(?i:weights) of (transformers|torch|a (run|file))",
     )
 )
@@ -189,7 +189,7 @@ GLOSSARY: Mapping[str, Word] = {
     ),
     "score": Word(
         "How well a query and a key fit: their dot product. The softmax makes weights of a row of scores.",
-        never=r"\bscores high\b",
+        never=r"\bscores high\b|\ba score(, the logit|, from the logits| for each (token|of the))\b",
     ),
     "seed": Word("A number from which all random numbers follow: the same seed, the same numbers."),
     "self-attention": Word("Attention in which queries, keys and values all come from the same text."),

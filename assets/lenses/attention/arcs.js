@@ -5,7 +5,7 @@
 import { gather, settingsOf, sums, unpack, written } from "./arcs_lines.js"
 import { LOWEST, WHOLE, height, layOut, paint, values } from "./arcs_drawing.js"
 import { counted, said } from "./arcs_words.js"
-import { keep, room, stretch, watch } from "../../pictures/canvas.js"
+import { isTouched, keep, room, stretch, watch } from "../../pictures/canvas.js"
 import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { clamp, contextOf, dress, grouped } from "../../pictures/paint.js"
@@ -81,7 +81,8 @@ export default function ({ header, numbers, root, local, commit }) {
       else base = { lines, bare: keep(canvas) }
     }
     $(".say").textContent = focus ? said({ data, settings, focus }, memory.sums)
-      : "Hover or tap a token for its lines. A click selects it, several are summed, Esc lets go; arrow keys walk."
+      : isTouched ? "Tap a token for its lines: several are summed, and a second tap lets it go."
+        : "Hover over a token for its lines. A click selects it, several are summed, Esc lets go; arrow keys walk."
     $(".foot").textContent = counted({ data, settings, focus }, lines)
     $(".clear").hidden = !settings.tokens.length
   }

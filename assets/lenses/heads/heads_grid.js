@@ -219,7 +219,7 @@ export default function ({ header, numbers: maps, root, alone, setTriggerValue }
     const middle = button.offsetLeft + button.offsetWidth / 2 - $(".scroll").scrollLeft
     glass.style.left = clamp(middle - 104, 0, root.clientWidth - 208) + "px"
     glass.style.top = button.offsetTop + button.offsetHeight + 14 + "px"
-    say(i, i === chosen ? "locked" : alone ? "" : `preview: click to ${act}`)
+    say(i, i === chosen ? "locked" : alone ? "" : `preview: ${isTouched ? "tap" : "click"} to ${act}`)
   }
   /** @param {number} i */
   function lock(i) {

@@ -1,10 +1,13 @@
 """Checks of a lesson against the app: its pages, its links, its names, its answers and its tasks."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.tfm_ui.lessons.lesson_text import LESSON
 from tfm_ui.lenses import NAMES, lens
-from tfm_ui.lessons import checks
+from tfm_ui.lessons import checks, expressions, names, reader
 from tfm_ui.lessons.__main__ import main
 from tfm_ui.lessons.reader import read
 from tfm_ui.lessons.shown import shown
@@ -106,3 +109,18 @@ def test_the_command(tmp_path, capsys):
     assert "none.md:0: expected a file that can be read" in out
     assert main(["names"]) == 0
     assert "d_k: The width of one head" in capsys.readouterr().out
+
+
+def test_the_lesson_in_the_document_has_no_faults():
+    document = (Path(__file__).parents[3] / "docs" / "lessons.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```\n(---\n.*?)```", document, re.DOTALL)
+    assert faults_of(example) == []
+    assert [*checks.run(read(example), lens)] == []
+
+
+def test_the_document_names_every_limit_and_every_line():
+    document = (Path(__file__).parents[3] / "docs" / "lessons.md").read_text(encoding="utf-8")
+    for name in (*reader.OF_LESSON, *reader.OF_STEP, *expressions.FUNCTIONS, *names.OF_MODEL):
+        assert f"`{name}`" in document, name
+    for limit in (reader.MOST_WORDS["words"], reader.MOST_WORDS["task"], reader.MOST_HEADING, reader.MOST_TITLE):
+        assert f"up to {limit}" in document, limit

@@ -10,6 +10,7 @@ from tfm_ui.page.questions import Question
 from tfm_ui.pictures.panel import Columns, Panel, panels_in
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.text.glossary import marked
 
 MODEL, STATE = ModelState(), LensState()
 
@@ -63,14 +64,14 @@ def test_a_tick_computes_nothing_of_a_slow_panel_and_says_that_it_comes_later(sh
     places = words.of_page(showing(*shown), MODEL, STATE)["places"]
     assert Slow.asked == 0
     assert {place for place, spoken in places.items() if spoken == words.LATER} == {*places_of(Slow), "answer"}
-    assert places[f"said_{Quick.name}"] == {"text": [f"Seed {MODEL.seed}."]}
+    assert places[f"said_{Quick.name}"] == {"text": marked(f"Seed {MODEL.seed}.")}
 
 
 def test_what_was_left_out_of_a_tick_is_what_slow_panels_say_at_rest():
     lens = showing(Quick, Slow)
     at_rest = words.of_slow_panels(lens, MODEL, STATE)["places"]
     assert at_rest.keys() == places_of(Slow)
-    assert at_rest[f"said_{Slow.name}"] == {"text": [f"Seed {MODEL.seed}."]}
+    assert at_rest[f"said_{Slow.name}"] == {"text": marked(f"Seed {MODEL.seed}.")}
     assert at_rest[f"laws_{Slow.name}"] == {"laws": [[True, ["it holds"]]]}
     assert words.LATER not in at_rest.values()
 

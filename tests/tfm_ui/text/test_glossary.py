@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.explanations import without_explanations
 from tests.record.addresses import FOLDER
 from tfm_ui.lenses import lenses
-from tfm_ui.text.glossary import explained, marked
+from tfm_ui.text.glossary import explained, marked, plain_of
 from tfm_ui.text.glossary_words import GLOSSARY
 
-EXPLANATION = re.compile(r'<span class="about" aria-hidden="true">.*?</span>')
 # What nobody knows who has not heard of transformers.
 FIRST = (
     "query key value head layer token embedding attention residual d_model vocabulary weight parameter position mask"
@@ -59,7 +59,11 @@ NOT_MEANT = {
     "key": ["Walk with the arrow {}s, and see all weights.", "Press the {} of your choice."],
     "leak": ["How many pairs {}?"],
     "norm": ["Gradients are cut to a {} of 1.", "A: every {} is √32.", "The {}s are all 5.657: rows have one length."],
-    "score": ["So that token {}s high."],
+    "score": [
+        "So that token {}s high.",
+        "It gives each token of its vocabulary a {}, the logit.",
+        "The last vector becomes a {} for each of the 2,048 tokens.",
+    ],
     "stack": ["{}.layers.0 is random."],
     "tied": ["Of 3 tokens that {}."],
     "transformer": ["The weights of {}s’ model.", "{}s is not installed here.", "As {}s stores them."],
@@ -74,6 +78,8 @@ NOT_MEANT = {
         "The {}s are random, and so are the heads.",
         "No {} was trained, so no layer has learned to look.",
         "Without {} decay, the head reads the mean.",
+        "Choose {}s that need fewer than 10 tokens.",
+        "The {}s here are random: the heads differ.",
         "Choose Lab GPT as {}s, whose tokens see those after them, too.",
         "Under each scheme all {} tensors are the same in each head.",
         "The same {}s without positions: how much of it still looks there?",
@@ -84,12 +90,12 @@ NOT_MEANT = {
 
 
 def without_marks(html: str) -> str:
-    return unescape(re.sub(r"<[^>]*>", "", EXPLANATION.sub("", html)))
+    return unescape(re.sub(r"<[^>]*>", "", without_explanations(html)))
 
 
 def words_of(text: str) -> dict[str, str]:
     """The words that are marked in this text, and their explanations."""
-    return {piece[0]: piece[1] for piece in marked(text) if not isinstance(piece, str)}
+    return {piece[0]: piece[1] for piece in marked(text) if isinstance(piece, tuple)}
 
 
 def texts_of(content: Any) -> Iterator[str]:
@@ -161,6 +167,12 @@ def test_what_stands_in_quotes_and_beside_an_arrow_is_a_token_and_no_word():
     assert set(words_of("“key” gets most of the softmax")) == {"softmax"}
 
 
+def test_a_capital_within_a_sentence_makes_a_name_of_it():
+    assert words_of("What these weights do opens in Heads; in Attention it is changed.") == {}
+    assert set(words_of("Heads look. ✓ Softmax and norms; Queries: none")) == {"Heads", "Softmax", "norms", "Queries"}
+    assert set(words_of("An LSTM and PADs")) == {"LSTM", "PADs"}
+
+
 def test_a_part_of_a_word_is_none():
     for text in ("biased heading and non-causal", "stack.layers.0", "self.softmax", "d_model_2", "the₂ token₂"):
         assert explained(text) == escape(text)
@@ -192,13 +204,13 @@ def test_nothing_that_the_app_has_said_has_a_word_marked_in_quotes_or_twice():
     assert len(SAID) > 1000
     for text in SAID:
         pieces = marked(text)
-        abouts = [piece[1] for piece in pieces if not isinstance(piece, str)]
+        abouts = [piece[1] for piece in pieces if isinstance(piece, tuple)]
         assert len(abouts) == len(set(abouts)), text
         before = ""
         for piece in pieces:
-            if not isinstance(piece, str):
+            if isinstance(piece, tuple):
                 assert before.count("“") <= before.count("”"), (text, piece[0])
-            before += piece if isinstance(piece, str) else piece[0]
+            before += plain_of(piece)
 
 
 def test_weights_are_never_taken_for_parameters_nor_parameters_for_weights():
@@ -207,7 +219,7 @@ def test_weights_are_never_taken_for_parameters_nor_parameters_for_weights():
     for text in SAID:
         before = ""
         for piece in marked(text):
-            word, about = piece if not isinstance(piece, str) else (piece, "")
+            word, about = piece if isinstance(piece, tuple) else (plain_of(piece), "")
             beside = f"{before[-24:]}{word}"
             if about == attention:
                 assert not re.search(r"(?i)(random|trained|these|as) weights$", beside), (text, beside)

@@ -187,7 +187,8 @@ def arcs_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
         )
         for title, part, at, left in zip(titles, weights, keys.astype(np.float32), rest, strict=True)
     ]
-    note = f"Of each row the {header['kept']} largest weights; a hover tells whose it is, and what all others get."
+    told = "a hover or a tap tells whose it is, and what all others get."
+    note = f"Of each row the {header['kept']} largest weights; {told}"
     return heatmaps.figure(heats, told=note)
 
 

@@ -237,7 +237,7 @@ class Heads(HeadsPanel):
     """A thumbnail for each head."""
 
     key = "grid"
-    how_to_read = "Rows are layers, columns are heads. A click or a tap on a head shows it large."
+    how_to_read = "Rows are layers, columns are heads. A click on a head shows it large."
     sources = (summarise, *SUMMARY.values())
     canvas = GRID
 

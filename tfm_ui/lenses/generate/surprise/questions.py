@@ -120,7 +120,7 @@ LAB = {"weights": "lab-gpt"}
 QUESTIONS: tuple[Question, ...] = (
     Question(
         "Where it is sure",
-        "“Moby Dick” is among its training texts. Which tokens does it expect, and which surprise it? Point at some.",
+        "“Moby Dick” is among its training texts. Which tokens does it expect, and which surprise it? Click some.",
         where_it_is_sure,
         Prediction(
             ask="Which perplexity has the text?",

@@ -135,8 +135,8 @@ class Surprise(SurprisePanel):
     title = "How surprising each token is"
     how_to_read = (
         "The darker a token, the less the model expected it after the text before it; in dark mode, "
-        "the lighter. Surprise is −log₂ of its probability, in bits. Point at a token, or walk with the arrow "
-        "keys, to see what was expected in its place; a click keeps it."
+        "the lighter. Surprise is −log₂ of its probability, in bits. Click a token, or walk with the arrow "
+        "keys, to see what was expected in its place."
     )
     sources = (surprise, scored, score)
     canvas = SURPRISE

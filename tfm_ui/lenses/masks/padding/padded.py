@@ -1,5 +1,6 @@
 """A batch of sentences padded to one length, on either side, the masks that it runs under, and its panels' base."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,10 +23,12 @@ from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import MOST
 from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import Code
+from tfm_ui.page.lens import texts_of as texts_of_model
 from tfm_ui.pictures.maps import MAPS
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats, token_labels
+from tfm_ui.text.token_row import Text
 
 WORK = 10**10  # multiplications of a pass, up to which a batch is run: half a second
 LENGTHS = (1024, 512, 256, 128)
@@ -146,6 +149,20 @@ def cut(batch: Padded, length: int) -> Padded:
         return batch
     short = (replace(setting, model=replace(setting.model, seq_len=length)) for setting in batch.settings)
     return replace(batch, settings=tuple(short))
+
+
+def texts_of_batch(model: ModelState, state: MasksState, most: int = 0) -> Sequence[Text]:
+    """The texts that the model reads: the sentence on screen, with its padding on the side where it stands, and the
+    target text, if there is one.
+
+    Args:
+        model: the sidebar's.
+        state: the lens's.
+        most: places that are read at most; 0 for as many as there is time for.
+    """
+    batch = batch_of(model, state, most)
+    source, *target = texts_of_model(batch.setting.model, state)
+    return [replace(source, padded_before=batch.side == "left"), *target]
 
 
 def ids(tokens: Tokens, side: str) -> Tensor:
