@@ -64,11 +64,7 @@ export function frameOf(root, { width, height }, words) {
 function wordsAround(root) {
   const inside = root.getRootNode(), panel = (inside instanceof ShadowRoot ? inside.host : root).closest('[class*="st-key-panel_"]')
   /** @param {ParentNode | null | undefined} where @param {string} place */
-  const said = (where, place) => {
-    const words = /** @type {Element | undefined} */ (where?.querySelector(place)?.cloneNode(true))
-    for (const about of words?.querySelectorAll(".about") ?? []) about.remove() // the explanations of single words
-    return words?.textContent?.trim() ?? ""
-  }
+  const said = (where, place) => where?.querySelector(place)?.textContent?.trim() ?? ""
   const weights = panel ? said(document, ".st-key-_facts button p") || said(document, ".badge") : ""
   return { title: said(panel, "[data-words^=title_]"), caption: said(panel, "[data-words^=said_]"), weights }
 }

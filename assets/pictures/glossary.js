@@ -12,6 +12,7 @@ export function markWord(element, word, about) {
   element.setAttribute("tabindex", "0")
   element.setAttribute("role", "button")
   element.setAttribute("aria-label", `${word}: ${about}`)
+  element.setAttribute("data-about", about)
 }
 
 /** The same with all words marked, as it was written into the page.
@@ -59,7 +60,7 @@ function makePlain(element) {
 }
 
 /** @param {Element} element */
-const markAgain = element => markWord(element, element.firstChild?.textContent ?? "", explanationIn(element))
+const markAgain = element => markWord(element, element.textContent ?? "", explanationIn(element))
 
 /** @param {Element} element */
-const explanationIn = element => element.querySelector(".about")?.textContent ?? ""
+const explanationIn = element => element.getAttribute("data-about") ?? ""

@@ -161,9 +161,6 @@ function piece(piece) {
   if ("mouse" in piece) return byHand(piece)
   const [word, about] = piece, element = tag("span", word)
   markWord(element, word, about)
-  const explanation = element.appendChild(tag("span", about))
-  explanation.className = "about"
-  explanation.setAttribute("aria-hidden", "true")
   return element
 }
 

@@ -99,6 +99,5 @@ def _html(piece: Marked) -> str:
         return by_hand.html_of(piece)
     word, about = map(escape, piece)
     return (
-        f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}">{word}'
-        f'<span class="about" aria-hidden="true">{about}</span></span>'
+        f'<span class="word" tabindex="0" role="button" aria-label="{word}: {about}" data-about="{about}">{word}</span>'
     )
