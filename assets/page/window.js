@@ -8,7 +8,7 @@ import { foldOfSidebar, watchRuns } from "../streamlit_private/dom.js"
 
 const NEEDS = 1100 // px that sidebar and picture need side by side; Streamlit itself folds the sidebar of phones
 const KEYBOARD = 120 // px that a keyboard is high, at least
-const ROWS = ".st-key-tabs, .st-key-lens_links, .reads, .tokens"
+const ROWS = ".st-key-tabs, .st-key-lens_links"
 const EDGE = 32 // px, as wide as the sign that a row goes on: page.css
 const SHARE = 0.7 // of a row's width by which a press on the sign scrolls
 
