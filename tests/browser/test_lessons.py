@@ -44,7 +44,9 @@ def a_prediction_is_answered(visitor) -> None:
     box = visitor.page.get_by_label("How wide is a head?")
     box.fill("3")
     box.press("Enter")
-    expect(visitor.page.locator(".st-key-answer")).to_contain_text("You predicted 3 numbers. Here it is 8 numbers.")
+    expect(visitor.page.locator(".st-key-answer")).to_contain_text(
+        "You predicted 3 numbers. As set up, it is 8 numbers."
+    )
     expect(visitor.page.locator(".st-key-answer")).to_contain_text("Each head has 8 of the 32 numbers.")
 
 

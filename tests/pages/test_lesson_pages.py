@@ -80,7 +80,7 @@ def test_a_prediction_is_asked_for_and_compared_with_what_is_measured(lesson):
     guess = next(box for box in app.number_input if "How wide is a head?" in box.label)
     guess.set_value(12).run()
     said = text_on(app)
-    assert "You predicted 12 numbers. Here it is <b>8 numbers</b>." in said
+    assert "You predicted 12 numbers. As set up, it is <b>8 numbers</b>." in said
     assert "Each head has 8 of the 32 numbers." in said
     assert app.session_state[kept.PROGRESS][lesson]["a-row-of-weights"] == {"answered": True, "guess": 12}
 

@@ -1,4 +1,8 @@
-"""The way to a step of a lesson: the model and the page's controls become what it shows."""
+"""The way to a step of a lesson: the model and the page's controls become what it shows.
+
+An act of the learner may end a run at any time, and a busy server may end it, too. So what the learner wants is noted
+until a run has shown it: `wish` notes it, `go` sets it up, and `is_granted` tells whether it has arrived.
+"""
 
 from dataclasses import asdict
 
@@ -8,12 +12,40 @@ from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, shown
 from tfm_ui.page import answer, controls, frame, in_lesson, mine, way
 
+WISH = "_lesson_wish"  # key of the session state: what the learner wants, and how often it was set up
+OUT, ON = "", ">"  # no step: out of the lesson, and on to what comes after its last step
+MOST = 3  # times that a step is set up, if other acts come in between
+
+
+def wish(link: str) -> None:
+    """Note where the learner wants to go: the link of a step, OUT or ON."""
+    st.session_state[WISH] = (link, 0)
+
+
+def wished() -> str | None:
+    """Where the learner wants to go and has not arrived; None if nowhere."""
+    noted: tuple[str, int] | None = st.session_state.get(WISH)
+    return noted[0] if noted else None
+
+
+def is_granted(place: Place, *, is_here: bool) -> bool:
+    """Whether this step is what the learner wants, and is on screen; or was set up so often that it is left at that."""
+    link, times = st.session_state[WISH]
+    return times >= MOST or (times > 0 and link == place.link and is_here)
+
+
+def end() -> None:
+    """Forget the wish."""
+    st.session_state.pop(WISH, None)
+
 
 def go(place: Place, lens_of: LensOf) -> None:
     """Open a step: set the model and the page's controls as it shows them, and run its page."""
     this = shown(place.step, lens_of)
     of_model = asdict(this.model)
     of_page = {this.lens.prefix + name: value for name, value in asdict(this.state).items()}
+    before = st.session_state.get(WISH)
+    st.session_state[WISH] = (place.link, before[1] + 1 if before and before[0] == place.link else 1)
     mine.keep(of_model)
     st.session_state[answer.OPEN] = which(place) if place.step.predict else ""
     if this.lens.name == (frame.asked_lens() or "home"):
@@ -22,7 +54,11 @@ def go(place: Place, lens_of: LensOf) -> None:
         st.rerun()
     controls.set_parameters(of_model)
     parameters = way.parameters(this.lens, of_page)
+    parameters.pop(AFTER, None)  # the page of the lessons has said so
     st.switch_page(way.page(this.lens), query_params=parameters | {in_lesson.PARAMETER: place.link})
+
+
+AFTER = "after"  # the parameter of the page of the lessons that names the lesson which has just ended
 
 
 def which(place: Place) -> str:

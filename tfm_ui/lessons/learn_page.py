@@ -6,9 +6,9 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.lessons import kept, shelf
-from tfm_ui.lessons.going import go
+from tfm_ui.lessons.going import AFTER, go
 from tfm_ui.lessons.lesson import Lesson
-from tfm_ui.lessons.progress import Progress
+from tfm_ui.lessons.progress import Progress, tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
 from tfm_ui.page import in_lesson, notices, present
@@ -19,7 +19,6 @@ from tfm_ui.text.glossary import explained
 
 GOING = "_learn_goes"  # key of the session state: the link of the step that the learner has asked for
 REL = "noopener noreferrer nofollow"  # of an address that a stranger may have written
-AFTER = "after"  # the parameter that names the lesson that has just ended
 LEAD = "Lessons lead through the app step by step: read, predict, look, try. No account is needed."
 WHERE = "How far you are is kept in this browser alone: whoever else uses it sees that, too."
 
@@ -127,7 +126,7 @@ def _ticks(lesson: Lesson, done: object) -> str:
 
 def _steps(lesson: Lesson, done: object) -> str:
     known = done if isinstance(done, dict) else {}
-    items = (f"<li>{escape(step.heading)}{' ✓' if step.name in known else ''}</li>" for step in lesson.steps)
+    items = (f"<li>{escape(step.heading)}{tick(step, known)}</li>" for step in lesson.steps)
     return f"<ol>{''.join(items)}</ol>"
 
 

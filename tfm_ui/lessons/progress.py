@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tfm_ui.lessons.lesson import Step
 from tfm_ui.lessons.reader import MOST_STEPS
 
 MOST_LESSONS, MOST_CHARS = 100, 300
@@ -68,3 +69,10 @@ def _names_of(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def noted(progress: Progress, lesson: str, step: str, **known: Any) -> dict[str, dict[str, dict[str, Any]]]:
     """The progress, and that this step was seen, with what is known of it."""
     return merged(progress, {lesson: {step: known}})
+
+
+def tick(step: Step, done: Mapping[str, Done]) -> str:
+    """The sign of a step that was seen: ✓ if its task is done, too, or if it has none."""
+    if step.name not in done:
+        return ""
+    return "  ✓" if not step.task or done[step.name].get("reached") else "  ○"

@@ -10,10 +10,11 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import kept, shelf
+from tfm_ui.lessons import going, kept, shelf
 from tfm_ui.lessons.expressions import written
-from tfm_ui.lessons.going import go, which
+from tfm_ui.lessons.going import which
 from tfm_ui.lessons.lesson import TEXT
+from tfm_ui.lessons.progress import tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, Shown, shown
 from tfm_ui.page import answer, frame, in_lesson, notices, question_row
@@ -26,8 +27,6 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text.glossary import explained
 
-# Key of the session state: where the learner wants to go, a step's place; -1 is out of the lesson, END the page after.
-GOING, OUT = "_lesson_goes", -1
 # What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
 # all panels. Their pictures stay: from them one predicts.
 SENTENCES = ("*.words",)
@@ -42,20 +41,25 @@ def here(lens_of: LensOf) -> Draw:
         lens_of: the app's lenses.
     """
     if not (asked := in_lesson.asked()):
+        going.end()
         return question_row.draw
     try:
         return partial(_draw, shelf.place(asked), lens_of)
     except (LookupError, StoreAway) as problem:
         notices.notify(f"The link asked for lesson = {asked[:80]}: {problem}.")
+        going.end()
         in_lesson.leave()
         return question_row.draw
 
 
 def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
-    if (going := st.session_state.pop(GOING, None)) is not None:
-        _go_on(place, going, lens_of)
     this = shown(place.step, lens_of)
     is_here = this.is_on_screen(lens, model, state)
+    if (wished := going.wished()) is not None:
+        if going.is_granted(place, is_here=is_here):
+            going.end()
+        else:
+            _go_on(place, wished, lens_of)
     is_same_page = this.lens is lens
     is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
     _note(place, is_reached=is_reached)
@@ -65,9 +69,11 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
         with st.container(width="content", key="lesson_ways"):
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
-                _step("Step before", "left", place.at - 1, "_previous_question", disabled=place.at == 0)
+                before = place.other(max(place.at - 1, 0)).link
+                _step("Step before", "left", before, "_previous_question", disabled=place.at == 0)
                 _list(place)
-                _step("Next step", "right", place.at + 1, "_next_question")
+                follows = going.ON if place.is_last else place.other(place.at + 1).link
+                _step("Next step", "right", follows, "_next_question")
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key="answering"):
                 if strip:
                     strip.button(disabled=not is_same_page or bool(unanswerable))
@@ -79,39 +85,43 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
     kept.exchange()
 
 
-def _go_on(place: Place, going: int, lens_of: LensOf) -> None:
-    if going == OUT:
+def _go_on(place: Place, wished: str, lens_of: LensOf) -> None:
+    if wished == going.OUT:
         in_lesson.leave()
+        going.end()
         st.rerun()
-    if going < len(place.lesson.steps):
-        go(place.other(going), lens_of)
-    st.switch_page(frame.learn_page(), query_params={"after": place.name})
-
-
-def _wants(going: int) -> None:
-    st.session_state[GOING] = going
+    if wished != going.ON:
+        going.go(shelf.place(wished), lens_of)
+    st.switch_page(frame.learn_page(), query_params={going.AFTER: place.name})
 
 
 def _leave() -> None:
-    st.button("Leave the lesson", icon=":material/close:", on_click=_wants, args=(OUT,), type="tertiary", key="_leave")
+    st.button(
+        "Leave the lesson",
+        icon=":material/close:",
+        on_click=going.wish,
+        args=(going.OUT,),
+        type="tertiary",
+        key="_leave",
+    )
 
 
-def _step(label: str, side: str, to: int, key: str, *, disabled: bool = False) -> None:
+def _step(label: str, side: str, to: str, key: str, *, disabled: bool = False) -> None:
     icon = f":material/chevron_{side}:"
-    st.button(label, icon=icon, on_click=_wants, args=(to,), type="tertiary", disabled=disabled, key=key)
+    st.button(label, icon=icon, on_click=going.wish, args=(to,), type="tertiary", disabled=disabled, key=key)
 
 
 def _list(place: Place) -> None:
     steps, done = place.lesson.steps, kept.now().get(place.name, {})
 
     def named(at: int) -> str:
-        return f"{at + 1}  {steps[at].heading}" + ("  ✓" if steps[at].name in done else "")
+        return f"{at + 1}  {steps[at].heading}{tick(steps[at], done)}"
 
     st.menu_button(
         f"{place.at + 1} of {len(steps)}",
         range(len(steps)),
         format_func=named,
-        on_click=lambda: _wants(st.session_state["_steps_of_lesson"]),
+        on_click=lambda: going.wish(place.other(st.session_state["_steps_of_lesson"]).link),
         type="tertiary",
         key="_steps_of_lesson",
     )
@@ -145,8 +155,8 @@ def _back(place: Place, *, is_here: bool) -> None:
         icon=":material/check:" if is_here else ":material/undo:",
         disabled=is_here,
         help=None if is_here else "Show what the step has set up.",
-        on_click=_wants,
-        args=(place.at,),
+        on_click=going.wish,
+        args=(place.link,),
         type="tertiary" if is_here else "primary",
         key="_set_up",
     )
@@ -159,7 +169,7 @@ def _question(this: Shown) -> Question:
         hides = this.question.predict.hides if this.question and this.question.predict else SENTENCES
         predict = Prediction(
             ask=step.predict.ask,
-            measured=lambda model, state: _measured(this, model, state),
+            measured=lambda model, state: _measured(this),  # of the step as set up: a task may have changed it since
             options=step.predict.options,
             unit=_unit(step.predict.unit),
             hides=hides,
@@ -180,9 +190,9 @@ def _answer(this: Shown, model: ModelState, state: LensState) -> str:
         return f"This cannot be computed of what is on screen: {problem}."
 
 
-def _measured(this: Shown, model: ModelState, state: LensState) -> float | str:
+def _measured(this: Shown) -> float | str:
     try:
-        measured = this.measured(model, state)
+        measured = this.measured(this.model, this.state)
     except ValueError:
         return "nothing that can be measured"
     is_choice = this.step.predict is not None and bool(this.step.predict.options)

@@ -101,7 +101,7 @@ class Strip:
                     key=self._guess,
                     on_change=self._see,  # the key Enter, which ends the entry, answers
                     placeholder=f"your guess{', in ' + prediction.unit.strip() if prediction.unit else ''}",
-                    width=220,
+                    width=220 if self._follows else 480,  # of a lesson it may be a long question
                 )
             st.button("Show the answer", on_click=self._see, type="primary", key="_show_answer")
 
@@ -111,7 +111,8 @@ class Strip:
             guess = _seen()[self._which]
             said = "Nothing was predicted." if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
             if not prediction.in_words:
-                here = f" Here it is <b>{escape(_said(prediction.measured(self._model, self._state), prediction))}</b>."
+                measured = _said(prediction.measured(self._model, self._state), prediction)
+                here = f" {'Here' if self._follows else 'As set up,'} it is <b>{escape(measured)}</b>."
             else:
                 said, here = said if guess in (None, "") else f"You wrote: {guess}", ""
             st.html(f'<p class="measured">{escape(said)}{here}</p>')

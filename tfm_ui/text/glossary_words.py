@@ -78,7 +78,10 @@ GLOSSARY: Mapping[str, Word] = {
         only=r"\bcontext (of|holds|is|was)\b|\bthe context\b",
     ),
     "convolution": Word("A network in which each output is computed from a few neighbours alone."),
-    "cosine": Word("How alike the directions of two vectors are: 1 the same, 0 a right angle, −1 opposite."),
+    "cosine": Word(
+        "How alike the directions of two vectors are: 1 the same, 0 a right angle, −1 opposite.",
+        only=r"\bcosine (of|with|between|similarity|to|is)\b",  # and no wave
+    ),
     "cross-attention": Word("Attention in which the queries come from one text and the keys and values from another."),
     "d_ff": Word("How many hidden units the feed-forward network of a layer has."),
     "dₖ": Word("How many numbers a query or a key of one head has.", ("d_k",)),
