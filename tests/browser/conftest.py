@@ -12,7 +12,8 @@ from benchmarks.streamlit_private.dom import HEADER
 
 PATIENCE = 60_000  # ms: a machine that runs all tests at once is slow
 expect.set_options(timeout=PATIENCE)
-NO_MOTION = """() => document.getAnimations().every(({ playState }) => playState !== "running")"""
+NO_MOTION = """() => document.getAnimations().every(({ playState, timeline }) =>
+  playState !== "running" || timeline !== document.timeline)"""  # what follows scrolling always runs, and stands still
 # What `visit` needs for a window of a phone. It is the same in all tests, as the first page in a window of another kind
 # takes twice the time of the next.
 PHONE = {
