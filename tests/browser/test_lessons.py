@@ -114,6 +114,7 @@ def it_is_exported_and_forgotten_by_a_press(visitor, name: str) -> None:
     assert exported.keys() == {name}
     visitor.press("Forget my progress")
     expect(visitor.page.get_by_role("button", name="Forget my progress")).to_be_disabled()
+    visitor.page.wait_for_function(f"() => JSON.parse(localStorage.getItem('{STORED}')).age === 1")
     assert kept(visitor) == {}
 
 
