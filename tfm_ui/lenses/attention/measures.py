@@ -31,19 +31,9 @@ def _drawn(model: ModelState, state: AttentionState) -> tuple[ScaleExperiment, i
     return measured, measured.widths.index(model.config.head_dim)
 
 
-def _favourite(panel: Contribution) -> int:
-    """The key with most of the weight, from 0."""
-    return int(panel.weights[panel.free].mean(0).argmax())
-
-
 def _has_switches(panel: Arcs) -> bool:
     """Whether the row on screen is one of the view "steps", where switches act on it."""
     return panel.state.view == "steps" and not panel.model.array
-
-
-def _key(panel: Contribution) -> int:
-    """The chosen key, from 0."""
-    return int(min(panel.state.key, panel.weights.shape[1])) - 1
 
 
 def _likeliest(model: ModelState, state: AttentionState) -> tuple[float, float]:
@@ -130,12 +120,6 @@ def cell_weight(model: ModelState, state: AttentionState) -> float:
 def changes_made(model: ModelState, state: AttentionState) -> int:
     """How many changes are made in B, of those that the model allows."""
     return len(ChangeOutput(model, state).changes[1])
-
-
-def contribution(model: ModelState, state: AttentionState) -> float:
-    """The share of the lengths in the chosen row that comes from the chosen key."""
-    panel = Contribution(model, state)
-    return float(panel.shares[panel.row, _key(panel)])
 
 
 def dictionary_gradient(model: ModelState, state: AttentionState) -> float:
@@ -263,23 +247,6 @@ def rows_apart(model: ModelState, state: AttentionState) -> int:
     return len(Contribution(model, state).differing)
 
 
-def rows_with_favourite(model: ModelState, state: AttentionState) -> int:
-    """How many rows have a token that they look at more than at any other, and a choice."""
-    return len(Contribution(model, state).clear)
-
-
-def sink_contributes(model: ModelState, state: AttentionState) -> float:
-    """The share of the lengths that comes from the key with most of the weight, in percent; 0 if no row may choose."""
-    panel = Contribution(model, state)
-    return formats.points(float(panel.shares[panel.free, _favourite(panel)].mean())) if len(panel.free) else 0.0
-
-
-def sink_gets(model: ModelState, state: AttentionState) -> float:
-    """The weight of the key with most of it, in percent of all, over the rows with a choice; 0 if none has one."""
-    panel = Contribution(model, state)
-    return formats.points(float(panel.weights[panel.free, _favourite(panel)].mean())) if len(panel.free) else 0.0
-
-
 def smallest_deviation(model: ModelState, state: AttentionState) -> float:
     """The smallest standard deviation of q·k among the model's heads of the layer; 0 where no two pairs may look."""
     return math.sqrt(min(Scale(model, state).variances, default=0.0))
@@ -290,12 +257,6 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
     given, free = (Steps(model, replace(state, masked=masked)) for masked in (True, False))
     moved = (given.steps.output - free.steps.output).abs().amax(-1)[: given.read] > SAME
     return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
-
-
-def weight(model: ModelState, state: AttentionState) -> float:
-    """The weight of the chosen query for the chosen key, as the model computes it."""
-    panel = Contribution(model, state)
-    return float(panel.weights[panel.row, _key(panel)])
 
 
 def weight_changed(model: ModelState, state: AttentionState) -> float:
@@ -339,7 +300,6 @@ OF_MODELS = (
     cell_score,
     cell_weight,
     changes_made,
-    contribution,
     drawn_deviation,
     drawn_entropy,
     drawn_entropy_scaled,
@@ -352,12 +312,8 @@ OF_MODELS = (
     likeliest_in_b,
     output_moved,
     rows_apart,
-    rows_with_favourite,
-    sink_contributes,
-    sink_gets,
     smallest_deviation,
     unmoved_by_mask,
-    weight,
     weight_changed,
 )
 MEASURES: Mapping[str, Measure] = dict(
