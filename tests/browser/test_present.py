@@ -13,9 +13,7 @@ from tfm_ui.lenses import lens, lenses
 def lenses_lead_to_one_another_in_a_fixed_order_and_keep_the_model(visitor) -> None:
     visitor.back_to("/?seed=5")
     visitor.page.get_by_role("link", name="Heads →").click()
-    visitor.page.get_by_role("link", name="Heads →").click()
     visitor.page.get_by_text("Layer 1, head 1").wait_for()
-    visitor.page.get_by_role("link", name="← Learn").click()
     visitor.page.get_by_role("link", name="← Home").click()
     visitor.page.locator("h1", has_text="Attention Lab").wait_for()
     visitor.wait()
