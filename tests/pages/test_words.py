@@ -47,7 +47,12 @@ def travelling(app) -> dict[str, str]:
 
 def plain(spoken) -> str:
     def text(pieces) -> str:
-        return "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+        return "".join(map(of_piece, pieces))
+
+    def of_piece(piece) -> str:
+        if isinstance(piece, dict):  # an act in the words for a mouse and for fingers
+            return piece["mouse"] + piece["touch"]
+        return piece if isinstance(piece, str) else piece[0]
 
     if "laws" in spoken:
         return "".join(f"{'✓' if holds else '✕'} {text(pieces)}" for holds, pieces in spoken["laws"])
