@@ -51,7 +51,7 @@ def plain(spoken) -> str:
 
     def of_piece(piece) -> str:
         if isinstance(piece, dict):  # an act in the words for a mouse and for fingers
-            return piece["mouse"] + piece["touch"]
+            return piece["mouse"]
         return piece if isinstance(piece, str) else piece[0]
 
     if "laws" in spoken:
