@@ -14,6 +14,7 @@ from tfm_ui.lenses import lenses
 from tfm_ui.lenses.heads import questions as heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import questions as home
+from tfm_ui.page.question_numbers import NAMES
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 
@@ -249,8 +250,8 @@ def test_without_a_text_the_answer_asks_for_one(lens):
     ],
 )
 def test_a_link_that_names_only_a_question_opens_its_view_and_a_number_of_earlier_days_is_a_name(page, name, view):
-    number = str([question.link for question in lens_of(page).questions].index(name) + 1)
-    for asked in (name, number):
+    number = [question.link for question in lens_of(page).questions].index(name) + 1
+    for asked in (name, str(NAMES[page].split().index(name) + 1)):
         app = start(page, **{f"{page}_question": asked})
         assert f'data-number="{number}"' in text_on(app)
         assert app.query_params.get(f"{page}_view") == view

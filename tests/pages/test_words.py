@@ -125,13 +125,6 @@ def test_a_page_computes_its_words_where_no_worker_can_tell(monkeypatch):
     assert without_time(written(start("heads"))) == alone
 
 
-@pytest.mark.parametrize("weights", ["reverse", "authors"])
-def test_a_widgets_name_may_hold_that_of_trained_weights(weights):
-    app = start("heads", weights=weights)
-    assert any(not element.proto.id.isascii() for element in app.sidebar if hasattr(element.proto, "id"))
-    assert refused(app) == []
-
-
 def test_the_label_of_the_facts_travels_too():
     app = start("heads", seed="12")
     assert travelling(app)["facts_label"] in {popover.proto.popover.label for popover in app.get("popover")}
