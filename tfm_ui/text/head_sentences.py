@@ -85,6 +85,8 @@ def _looks_behind(rows: Rows, ids: Sequence[int]) -> str:
 def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: bool, copies: str) -> str:
     """What most rows have in common; rows without a clear favourite count for no habit."""
     clear = rows.first[free] - rows.second[free] >= TIE * rows.first[free]
+    left_out = (rows.visible <= 1).any()  # as the first row of a causal map, which has a single token to look at
+    among = f"{len(free)} rows with a choice" if left_out else f"{len(free)} rows"
     top = np.where(clear, rows.key[free], -2)  # -2 is not a key, nor next to a key
     habits = {"the first token": top == 0}
     if same_text:
@@ -100,23 +102,23 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     if len(free) < 3:
         return "Too few rows for a pattern."
     if hits * 2 > len(free):
-        return f"Looks most at {habit} in {hits} of {len(free)} rows."
+        return f"Looks most at {habit} in {hits} of {among}."
     near = int((clear & (np.abs(top - free) <= NEAR)).sum())
     by_chance = float(np.minimum((2 * NEAR + 1) / rows.visible[free], 1).sum())  # at most: in short texts all is near
     if same_text and near * 2 > len(free) and near > 2 * by_chance:
-        return f"Looks most at itself or a token at most {NEAR} places away in {near} of {len(free)} rows."
+        return f"Looks most at itself or a token at most {NEAR} places away in {near} of {among}."
     mirrored = int((top == len(rows.key) - 1 - free).sum())
     if mirrored * 2 > len(free):
         where = "its mirror place, the last token from the first and so on,"
-        return f"Looks most at {where} in {mirrored} of {len(free)} rows."
-    if same_text and (steady := _steady(free[clear] - rows.key[free][clear], len(free))):
+        return f"Looks most at {where} in {mirrored} of {among}."
+    if same_text and (steady := _steady(free[clear] - rows.key[free][clear], len(free), among)):
         return steady
     if copies:
         return copies
     if times * 2 > len(free):
-        return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {len(free)} rows."
+        return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {among}."
     if times > 1:
-        of_rows = f"in {times} of {len(free)} rows"
+        of_rows = f"in {times} of {among}"
         if others:
             ties = f"“{keys[favourite]}” and {formats.plural(others, 'other token')}"
             return f"No clear pattern: {ties} each get the most weight {of_rows}."
@@ -124,14 +126,14 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     return "No clear pattern: no token gets the most weight in two rows."
 
 
-def _steady(back: NDArray[np.intp], rows: int) -> str:
+def _steady(back: NDArray[np.intp], rows: int, among: str) -> str:
     """A sentence that most rows look as many places back or ahead, "" if they do not; `back` is of clear rows."""
     ways, counts = np.unique(back, return_counts=True)
     if not len(ways) or counts.max() * 2 <= rows:
         return ""
     far = int(ways[counts.argmax()])
     way = f"{formats.plural(abs(far), 'place')} {'back' if far > 0 else 'ahead'}"
-    return f"Looks most at the token {way} in {counts.max()} of {rows} rows."
+    return f"Looks most at the token {way} in {counts.max()} of {among}."
 
 
 def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys: Sequence[str]) -> str:

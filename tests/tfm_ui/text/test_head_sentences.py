@@ -38,10 +38,10 @@ def rows(*tops: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("weights", "visible", "said"),
     [
-        (rows(0, 0, 1, 2, 3, 4), CAUSAL, "Looks most at the previous token in 5 of 5 rows."),
+        (rows(0, 0, 1, 2, 3, 4), CAUSAL, "Looks most at the previous token in 5 of 5 rows with a choice."),
         (rows(0, 1, 2, 3, 4, 5), ALL, "Looks most at itself in 6 of 6 rows."),
         (rows(1, 2, 3, 4, 5, 5), ALL, "Looks most at the next token in 5 of 6 rows."),
-        (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows."),
+        (rows(0, 0, 0, 0, 3, 1), CAUSAL, "Looks most at the first token in 3 of 5 rows with a choice."),
         (rows(3, 3, 3, 3, 0, 3), ALL, "Favours one token: “d” gets the most weight in 5 of 6 rows."),
         (
             rows(3, 4, 1, 5, 2, 3),
@@ -68,7 +68,7 @@ def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_do
 @pytest.mark.parametrize(
     ("tokens", "back", "said"),
     [
-        (60, (2, 0, 3, 1), "Looks most at itself or a token at most 3 places away in 59 of 59 rows."),
+        (60, (2, 0, 3, 1), "Looks most at itself or a token at most 3 places away in 59 of 59 rows with a choice."),
         (60, (0, 3, 6, 9), "No clear pattern"),  # only half of the rows look so near
         (8, (2, 0, 3, 1), "No clear pattern"),  # in a text so short every token is near
     ],

@@ -419,6 +419,6 @@ def _controls(model: ModelState) -> AttentionState:
 
 VIEW = View(
     title="Change it",
-    shows=[ChangeWeights, Columns([[ChangeStream], [ChangeOutput]])],
+    shows=[ChangeWeights, Columns([[ChangeOutput], [ChangeStream]])],
     controls=_controls,
 )
