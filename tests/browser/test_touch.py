@@ -1,8 +1,10 @@
 """Pictures under a finger: tips leave with it, nothing is hidden while it paints, a tapped thumbnail shows its map."""
 
+import re
+
 from playwright.sync_api import CDPSession, expect
 
-from benchmarks.streamlit_private.dom import MAIN
+from benchmarks.streamlit_private.dom import MAIN, SIDEBAR, UNFOLD
 from tests.browser.conftest import FRAMES, Visitor
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -117,6 +119,18 @@ def plotlys_buttons_cover_no_name_of_a_chart(visitor) -> None:
         assert box["x"] >= name["x"] + name["width"] or box["y"] >= name["y"] + name["height"]
 
 
+def a_text_asks_for_no_key_that_a_phone_lacks(visitor) -> None:
+    visitor.back_to("/heads")
+    visitor.page.locator(UNFOLD).tap()
+    box = visitor.page.locator(f"{SIDEBAR} textarea").first
+    box.focus()
+    visitor.page.keyboard.type(" dog")
+    expect(box).to_have_value(re.compile("dog"))
+    advice = visitor.page.get_by_text("Press Ctrl+Enter")
+    expect(advice).to_have_count(1)  # Streamlit's
+    expect(advice).to_be_hidden()
+
+
 def test_pictures_under_a_finger(visit):
     visitor = visit("/heads", **PHONE)
     a_tapped_thumbnail_brings_its_large_map_into_view(visitor)
@@ -128,3 +142,4 @@ def test_pictures_under_a_finger(visit):
     plotlys_buttons_cover_no_name_of_a_chart(visitor)
     visitor.back_to("/masks")
     no_tip_hides_what_a_finger_paints(visitor)
+    a_text_asks_for_no_key_that_a_phone_lacks(visitor)
