@@ -45,6 +45,13 @@ def _of_step(this: Shown) -> Iterator[Fault]:
                 yield Fault(
                     step.lines[line], f"expected names of {_page(lens)} in {line}, got {name}; {_like(name, known)}"
                 )
+    pictures = lens.view_of(this.state).pictures
+    for name in step.predict.hides if step.predict else ():
+        if name not in pictures:
+            yield Fault(
+                step.lines["hides"],
+                f"expected names of pictures of this page in hides, got {name}; {_like(name, pictures)}",
+            )
     if step.question and not this.question:
         questions = ", ".join(question.link for question in lens.questions)
         yield Fault(

@@ -14,7 +14,7 @@ from tfm_ui.page import answer, controls, frame, in_lesson, mine, way
 
 WISH = "_lesson_wish"  # key of the session state: what the learner wants, and how often it was set up
 OUT, ON = "", ">"  # no step: out of the lesson, and on to what comes after its last step
-MOST = 3  # times that a step is set up, if other acts come in between
+MOST = 8  # times that a step is set up, if other acts come in between: on a busy server several may wait
 
 
 def wish(link: str) -> None:

@@ -28,6 +28,7 @@ class Predict:
         kind: "choice", NUMBER or TEXT.
         unit: of a number, such as "%".
         measured: what it is compared with; None for free words, and where the answer's question measures it.
+        hides: names of panels whose pictures would give it away.
     """
 
     ask: str
@@ -35,6 +36,7 @@ class Predict:
     options: Sequence[str] = ()
     unit: str = ""
     measured: Expression | None = None
+    hides: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

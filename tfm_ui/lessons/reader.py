@@ -24,7 +24,7 @@ MOST_OPTIONS, MOST_OPTION = 6, 40
 
 OF_LESSON = ("title", "minutes", "needs", "objectives", "sources")
 LISTS = ("objectives", "sources")
-OF_STEP = ("show", "name", "moves", "predict", "options", "measured", "answer", "task", "reached")
+OF_STEP = ("show", "name", "moves", "predict", "options", "measured", "hides", "answer", "task", "reached")
 LINE = re.compile(r"([a-z]+):(?:\s+(.*))?")
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 QUESTION = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -162,8 +162,8 @@ def _about(lines: Sequence[Numbered], faults: list[Fault]) -> dict[str, Any]:
         elif line.strip():
             now = part.enter(number, line.strip(), OF_LESSON)
     for name in LISTS:
-        if part.values.get(name, (0, ""))[1]:
-            part.fault(part.line(name), f"expected {name} on lines of their own, each after “- ”")
+        if beside := part.values.get(name, (0, ""))[1]:
+            part.fault(part.line(name), f"expected {name} on lines of their own, each after “- ”; got {_short(beside)}")
     title, minutes = part.text("title", needed="a title"), part.text("minutes", needed="how many minutes it takes")
     if len(title) > MOST_TITLE:
         part.fault(part.line("title"), f"expected a title of at most {MOST_TITLE} characters, got {len(title)}")
@@ -229,14 +229,14 @@ def _step(lines: Sequence[Numbered], faults: list[Fault]) -> Step:
     at_words = words[0][0] if words else first
     said = part.plain(at_words, "words", " ".join(text for _, text in words))
     if not said:
-        part.fault(first, "expected words below the heading, got nothing")
+        part.fault(first, "expected words between the heading and the step's first line, got none")
     answer = part.text("answer")
     is_name = bool(QUESTION.fullmatch(answer))
     task, reached = part.text("task"), part.read("reached", part.text("reached"), expressions.read)
     for this, other in (("task", "reached"), ("reached", "task"), ("predict", "answer"), ("predict", "options")):
         if this in part.values and other not in part.values:
             part.fault(part.line(this), f"expected {other} beside {this}, got none")
-    for this in ("options", "measured"):
+    for this in ("options", "measured", "hides"):
         if this in part.values and "predict" not in part.values:
             part.fault(part.line(this), f"expected predict beside {this}, got none")
     return Step(
@@ -244,7 +244,7 @@ def _step(lines: Sequence[Numbered], faults: list[Fault]) -> Step:
         name=name,
         words=said,
         show=_page(part),
-        moves=frozenset(filter(None, (name.strip() for name in part.text("moves").split(",")))),
+        moves=frozenset(_names(part, "moves")),
         predict=_predict(part, is_name=is_name),
         question=answer if is_name else "",
         answer=None if is_name else part.read("answer", answer, expressions.read_written),
@@ -252,6 +252,10 @@ def _step(lines: Sequence[Numbered], faults: list[Fault]) -> Step:
         reached=reached,
         lines={"heading": first, "words": at_words, **{key: line for key, (line, _) in part.values.items()}},
     )
+
+
+def _names(part: _Lines, line: str) -> list[str]:
+    return [name for each in part.text(line).split(",") if (name := each.strip())]
 
 
 def _page(part: _Lines) -> tuple[str, str]:
@@ -264,20 +268,20 @@ def _page(part: _Lines) -> tuple[str, str]:
 
 def _predict(part: _Lines, *, is_name: bool) -> Predict | None:
     ask, options = part.text("predict"), part.text("options")
-    measured = part.read("measured", part.text("measured"), expressions.read)
+    measured, hides = part.read("measured", part.text("measured"), expressions.read), _names(part, "hides")
     if not ask or not options:
         return None
     kind, _, unit = options.partition(" ")
     if options == TEXT:
         if "measured" in part.values:
             part.fault(part.line("measured"), "expected nothing to compare free words with, got measured")
-        return Predict(ask=ask, kind=TEXT)
+        return Predict(ask=ask, kind=TEXT, hides=hides)
     if "measured" not in part.values and not is_name:
         part.fault(part.line("predict"), "expected measured, or the name of a question in answer; got neither")
     if kind == NUMBER and "|" not in unit:
         if len(unit) > MOST_OPTION:
             part.fault(part.line("options"), f"expected a short unit, got {_short(unit)}")
-        return Predict(ask=ask, kind=NUMBER, unit=unit, measured=measured)
+        return Predict(ask=ask, kind=NUMBER, unit=unit, measured=measured, hides=hides)
     choices = [choice.strip() for choice in options.split("|")]
     if not 2 <= len({*choices} - {""}) == len(choices) <= MOST_OPTIONS or max(map(len, choices)) > MOST_OPTION:
         part.fault(
@@ -285,7 +289,7 @@ def _predict(part: _Lines, *, is_name: bool) -> Predict | None:
             f"expected number, text, or two to {MOST_OPTIONS} different answers of at most {MOST_OPTION} characters "
             f"with | between them; got {_short(options)}",
         )
-    return Predict(ask=ask, kind="choice", options=choices, measured=measured)
+    return Predict(ask=ask, kind="choice", options=choices, measured=measured, hides=hides)
 
 
 def _short(text: str) -> str:

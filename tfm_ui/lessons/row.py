@@ -76,8 +76,8 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
                 _step("Next step", "right", follows, "_next_question")
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key="answering"):
                 if strip:
-                    strip.button(disabled=not is_same_page or bool(unanswerable))
-                _back(place, is_here=is_here)
+                    strip.button(disabled=not is_same_page or bool(unanswerable), calls=is_reached)
+                _back(place, is_here=is_here, calls=not is_reached)
                 _leave()
         st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
@@ -149,7 +149,7 @@ def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:
     return "Changed since." if this.lens is lens else f"This step is in {this.lens.title}."
 
 
-def _back(place: Place, *, is_here: bool) -> None:
+def _back(place: Place, *, is_here: bool, calls: bool) -> None:
     st.button(
         "As set up" if is_here else "Back",
         icon=":material/check:" if is_here else ":material/undo:",
@@ -157,7 +157,7 @@ def _back(place: Place, *, is_here: bool) -> None:
         help=None if is_here else "Show what the step has set up.",
         on_click=going.wish,
         args=(place.link,),
-        type="tertiary" if is_here else "primary",
+        type="tertiary" if is_here else "primary" if calls else "secondary",
         key="_set_up",
     )
 
@@ -172,7 +172,7 @@ def _question(this: Shown) -> Question:
             measured=lambda model, state: _measured(this),  # of the step as set up: a task may have changed it since
             options=step.predict.options,
             unit=_unit(step.predict.unit),
-            hides=hides,
+            hides=(*hides, *step.predict.hides),
             in_words=step.predict.kind == TEXT,
         )
     return Question(step.heading, step.words, partial(_answer, this), predict, link=step.name)

@@ -7,6 +7,7 @@ view asks for no prediction: nobody has asked it yet.
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from tfm_ui.text.glossary import explained
 OPEN, SEEN = "_answer_open", "_predicted"
 MOST_WORDS = 300  # characters of a prediction in free words
 CARD = "card_"  # what the keys of cards begin with, which are no panels
-VEIL = "Hidden until you have predicted, or have asked for the answer."
+VEIL = "Hidden until the answer is shown. Predict first."
 
 
 class Strip:
@@ -53,10 +54,16 @@ class Strip:
         """Whether the reader has opened it."""
         return bool(st.session_state.get(OPEN) == self._which)
 
-    def button(self, *, disabled: bool) -> None:
-        """Draw the button that opens and closes it."""
+    def button(self, *, disabled: bool, calls: bool = False) -> None:
+        """Draw the button that opens and closes it.
+
+        Args:
+            disabled: whether it cannot be pressed.
+            calls: whether the reader has done what the answer speaks of, so that it is what comes next.
+        """
         label = "Hide" if self.is_open else "Predict" if self._waits_for else "Answer"
-        st.button(label, icon=":material/lightbulb:", on_click=self._turn, disabled=disabled, key="_answer")
+        kind: Literal["primary", "secondary"] = "primary" if calls and not self.is_open else "secondary"
+        st.button(label, icon=":material/lightbulb:", on_click=self._turn, disabled=disabled, type=kind, key="_answer")
 
     def draw(self, unanswerable: str = "") -> None:
         """Draw it, if it is open, and the veil, if a prediction is waited for.

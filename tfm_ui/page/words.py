@@ -85,11 +85,13 @@ def _of_model(model: ModelState) -> Places:
 
 
 def of_what_is_read(view: View[Any], model: ModelState, state: LensState) -> Places:
-    """The line above the main picture: its tokens, or what it is made from instead."""
+    """The line above the main picture: its tokens, or what it is made from instead.
+
+    All three places are named, also where nothing stands: what the page before has said there must go.
+    """
     texts = view.texts(model, state)
-    instead = {"read_instead": {"text": marked(view.reads_instead(model, state))}} if view.may_read_another else {}
     return {
-        **instead,
+        "read_instead": {"text": marked(view.reads_instead(model, state))},
         "reads": {"tokens": token_row.read(texts, "→" if model.is_encoder_decoder else "beside")},
         "signs": {"text": [token_row.signs(texts)]},
     }

@@ -146,7 +146,12 @@ def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys:
         return f"The largest weight, {_weight(largest)}, stands in {equals} rows."
     if rows.second[row] > almost:
         return f"The largest weight, {_weight(largest)}, stands in the row of “{queries[row]}”, more than once."
-    return f"Strongest: {queries[row]} → {keys[rows.key[row]]}, {_weight(largest)}."
+    return f"Strongest: {pair(queries[row], keys[rows.key[row]])}, {_weight(largest)}."
+
+
+def pair(query: str, key: str) -> str:
+    """Who looks at whom; in quotes, as a token may be a comma."""
+    return f"“{query}” → “{key}”"
 
 
 def about_heads(first: NDArray[np.float32], visible: NDArray[np.intp]) -> str:

@@ -33,6 +33,7 @@ FAULTS = {  # a text and what stands for it -> the line, and a part of what is s
     ("heads_layer=2", "d_model=33"): (24, "expected a link that needs no correction. The link asked for d_model = 33"),
     ("moves: seed", "moves: seeds"): (25, "expected names of the page Heads in moves, got seeds"),
     ("reached: d_k ==", "reached: dk =="): (27, "in reached, got dk"),
+    ("measured: d_k", "measured: d_k\nhides: heads"): (19, "in hides, got heads; "),
     ("measured: d_k", "measured: heads_previous_share"): (18, "in measured, got heads_previous_share"),
     ("{d_model:,}", "{d_modl:,}"): (19, "in answer, got d_modl"),
     ("answer: many-heads", "answer: many-hats"): (28, "expected the name of a question of the page Heads (first-row"),

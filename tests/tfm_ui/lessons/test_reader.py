@@ -68,7 +68,7 @@ FAULTS = {  # a text and what stands for it -> the line, and a part of what is s
     ("“was” takes", "https://x.org takes"): (12, "expected addresses among the sources alone"),
     ("“was” takes", "was " * 61): (12, "expected at most 60 words in words"),
     ("“was” takes", "w" * 600): (12, "expected at most 480 characters in words"),
-    ("Each head is wider then.\n", ""): (21, "expected words below the heading"),
+    ("Each head is wider then.\n", ""): (21, "expected words between the heading and"),
     ("show: /heads?heads_layer=2\n", ""): (21, "expected show: and a page of the app"),
     ("show: /heads?heads_layer=2", "show: https://example.org/"): (24, "expected show: and a page of the app"),
     ("show: /heads", "sees: /heads"): (21, "expected show: and a page of the app"),

@@ -62,7 +62,7 @@ def test_a_heads_sentence_follows_its_weights(weights, visible, said):
 def test_the_strongest_pair_is_named_with_its_weight_and_a_row_without_choice_does_not_count():
     weights = rows(0, 0, 1, 2, 3, 4)
     weights[0, 0], weights[4, 2] = 1.0, 0.75
-    assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: e → c, 0.75.")
+    assert about_head(weights, CAUSAL, LABELS, LABELS).endswith("Strongest: “e” → “c”, 0.75.")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():
     assert sentence.startswith("Favours one token: “k7” gets the most weight in 300")
     weights[5, 9] = 0.0058
     sentence = about_head(weights, np.ones((300, 300), bool), keys, keys)
-    assert sentence.endswith("Strongest: k5 → k9, 0.0058.")
+    assert sentence.endswith("Strongest: “k5” → “k9”, 0.0058.")
 
 
 def test_heads_that_spread_evenly_have_no_sharpest():

@@ -346,7 +346,7 @@ class Arcs(AttentionPanel):
         agree = int(((favourites == favourites[0]).all(0) & clear).sum())
         largest = formats.weight(float(first[at, query]))
         equals = int((top > first[at, query] * (1 - head_sentences.TIE)).sum())
-        strongest = f"head {chosen[at] + 1}, {self.queries[query]} → {self.keys[key]}, {largest}"
+        strongest = f"head {chosen[at] + 1}, {head_sentences.pair(self.queries[query], self.keys[key])}, {largest}"
         if equals > 1:
             strongest = f"{equals} lines alike, of {largest}"
         rows = f"{agree} of {free.sum()} rows"

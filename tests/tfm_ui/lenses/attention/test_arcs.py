@@ -119,10 +119,11 @@ CAUSAL = np.tril(np.ones((3, 3), bool)).tolist()
 def test_the_sentence_names_the_strongest_line_of_the_rows_that_have_a_choice():
     panel = made_up([FIRST, OTHER], CAUSAL)
     sentence = (
-        "Strongest of 2 heads where a row has a choice: head 2, c → c, 0.88. They favour the same key in 0 of 2 rows."
+        "Strongest of 2 heads where a row has a choice: head 2, “c” → “c”, 0.88. "
+        "They favour the same key in 0 of 2 rows."
     )
     assert panel.sentence() == sentence  # in the second row a tie: no favourite
-    assert "b → a, 0.75" in made_up([FIRST, OTHER], CAUSAL, chosen="1").sentence()
+    assert "“b” → “a”, 0.75" in made_up([FIRST, OTHER], CAUSAL, chosen="1").sentence()
     assert made_up([FIRST, OTHER], CAUSAL, chosen="7 x 0").sentence() == sentence
 
 

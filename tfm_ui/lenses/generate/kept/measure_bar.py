@@ -56,7 +56,7 @@ def _offer(work: Work, plan: DecodingPlan, report: Decoding | None, job: JobStat
     return Offer(
         label="Measure again" if report else "Measure",
         key="_generate_measure",
-        said=facts(report) if report else f"It takes about {in_seconds(expected_seconds(plan))}.",
+        said=facts(report) if report else "" if reason else f"It takes about {in_seconds(expected_seconds(plan))}.",
         warnings=[shared.problem(), job_bar.ended(work, job), reason],
         is_done=report is not None,
         disabled=bool(reason),

@@ -43,10 +43,10 @@ def repeats(write: Write) -> str:
     if not here:
         return "Two tokens are needed to see a repetition."
     return (
-        f"Of {formats.plural(len(here), 'pair')} of neighbours, {len(set(here))} are different where tokens are "
+        f"Among {formats.plural(len(here), 'pair')} of neighbours are {len(set(here))} different ones where tokens are "
         f"{in_words(write.settings.sampling)}, and {len(set(there))} where they are "
         f"{in_words(other.settings.sampling)}. A text of likeliest tokens can run in circles, since the same last "
-        "tokens lead to the same next one; Holtzman et al. 2020 called it degeneration."
+        "tokens tend to lead to the same next one; Holtzman et al. 2020 called it degeneration."
     )
 
 

@@ -320,8 +320,8 @@ class DiagramPanel(LayerPanel):
         if self.chosen.live:
             weights = self.model.if_random("random weights", f"weights trained on {trained_on(self.model)}")
             return f"This is the sidebar’s model, live, with {weights}."
-        megabytes = round(4 * self.parameters / 1e6)
-        size = f"{formats.count(megabytes)} MB" if megabytes else "less than 1 MB"
+        megabytes = 4 * self.parameters / 1e6
+        size = f"{formats.count(round(megabytes))} MB" if megabytes >= 10 else f"{max(megabytes, 0.01):.2f} MB"
         weights = f"Counted only: no weight is made, and as float32 they would take {size}."
         if shape := self.chosen.shape:
             return f"{weights} {shape.code} have as many: {formats.count(shape.parameters)}. {shape.printed}".strip()
