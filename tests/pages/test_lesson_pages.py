@@ -169,6 +169,7 @@ def test_a_lesson_is_brought_and_its_link_opens_it_again():
     assert not app.exception
     name = parameter(app, "lesson")
     assert name.startswith(shelf.BEGINS)
+    assert [plain(each.value).split("”")[0] for each in app.success] == ["“Mine &amp; yours"]
     assert "Mine &amp;amp; yours" in text_on(app)
     assert "Mine &amp;amp; yours" in text_on(start(LEARN, lesson=name))
     pressed(app, f"_start_{name}")

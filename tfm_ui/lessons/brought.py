@@ -12,11 +12,14 @@ from tfm_ui.store.store import StoreAway
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.visitor import visitor_here
 
-UPLOAD, PROBLEMS = "_lesson_upload", "_lesson_problems"  # what a session alone knows
+# What a session alone knows: the file, what is wrong with it, and the name and title of the lesson that was kept.
+UPLOAD, PROBLEMS, KEPT = "_lesson_upload", "_lesson_problems", "_lesson_kept"
 MOST_SHOWN = 8  # faults
 ABOUT = (
-    "A lesson is a text file of steps; docs/lessons.md of this project tells its format, and "
-    "`python -m tfm_ui.lessons check FILE` finds its faults. It is text alone: nothing in it is executed."
+    "A lesson is a text file of steps, such as the one below. `show` is the address of a page of this app, from its "
+    "`/` on. What else a step may have, and what can be measured, is told in docs/lessons.md of this project; the "
+    "faults of a file are told here, and by `python -m tfm_ui.lessons check FILE`. A lesson is text alone: nothing in "
+    "it is executed."
 )
 
 
@@ -31,11 +34,17 @@ def box(lens_of: LensOf, names: Sequence[str]) -> None:
         upload.draw("A lesson: a text file (.md)", key=UPLOAD, most=1, read=changed, what="the lesson")
         if problems := st.session_state.get(PROBLEMS):
             st.error("\n\n".join(escape_markdown(problem) for problem in problems), icon=":material/error:")
+        name, title = st.session_state.get(KEPT, ("", ""))
+        if name and name == in_lesson.asked():
+            said = "is kept. Its card is the first on this page, and the link of this page opens it for others, too."
+            st.success(f"“{escape_markdown(title)}” {said}", icon=":material/check:")
+        st.code(shelf.example(), language=None, wrap_lines=True, height=320)
 
 
 def _changed(lens_of: LensOf, names: Sequence[str]) -> None:
     """A file was chosen or taken back. What is on screen stays where no lesson can be read."""
     st.session_state.pop(PROBLEMS, None)
+    st.session_state.pop(KEPT, None)
     file = st.session_state.get(UPLOAD)
     if file is None:
         return
@@ -51,6 +60,7 @@ def _changed(lens_of: LensOf, names: Sequence[str]) -> None:
         st.session_state[PROBLEMS] = [f"{called}: {problem}"]
     else:
         st.query_params[in_lesson.PARAMETER] = name
+        st.session_state[KEPT] = name, shelf.place(name).lesson.title
 
 
 def _checked(data: bytes, lens_of: LensOf, names: Sequence[str]) -> str:

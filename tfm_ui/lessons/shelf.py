@@ -68,6 +68,12 @@ def shipped(name: str) -> Lesson:
     return read(file.read_text(encoding="utf-8"), file.name)
 
 
+@cache
+def example() -> str:
+    """A lesson of two steps as its file, for who wants to write one; docs/lessons.md has it, too."""
+    return (FOLDER / "example" / "one-head-by-hand.md").read_text(encoding="utf-8")
+
+
 def find(name: str) -> Lesson:
     """The lesson with this name.
 

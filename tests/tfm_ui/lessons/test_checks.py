@@ -7,7 +7,7 @@ import pytest
 
 from tests.tfm_ui.lessons.lesson_text import LESSON
 from tfm_ui.lenses import NAMES, lens
-from tfm_ui.lessons import checks, expressions, names, reader
+from tfm_ui.lessons import checks, expressions, names, reader, shelf
 from tfm_ui.lessons.__main__ import main
 from tfm_ui.lessons.reader import read
 from tfm_ui.lessons.shown import shown
@@ -115,6 +115,7 @@ def test_the_command(tmp_path, capsys):
 def test_the_lesson_in_the_document_has_no_faults():
     document = (Path(__file__).parents[3] / "docs" / "lessons.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```\n(---\n.*?)```", document, re.DOTALL)
+    assert example == shelf.example()  # which the page of the lessons shows
     assert faults_of(example) == []
     assert [*checks.run(read(example), lens)] == []
 
