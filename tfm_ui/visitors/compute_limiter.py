@@ -7,6 +7,7 @@ control asks for both, and in one queue a visitor's picture would wait for a sec
 No page is refused: a tab waits for one run of its page at most (tfm_ui/server/page_turns.py), and tabs are limited.
 """
 
+import math
 import threading
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from tfm_ui.visitors.visitor import address_of
 
 RETRY = 2  # seconds after which asking again makes sense
 FIRST_GUESS = 0.05  # seconds that a computation takes, before any has been timed
+REMEMBERED = 4096  # visitors whose last turn is known: who has had none for long is not kept out of a full queue
 NEWEST = 0.1  # the share of the newest computation in the mean of how long they take
 
 
@@ -99,6 +101,7 @@ class ComputeLimiter:
         self._most = per_visitor, per_address, in_all
         self._queues: dict[Lane, FairQueue[Ticket]] = {lane: FairQueue(address_of) for lane in self._places}
         self._waiting: set[Ticket] = set()
+        self._turns: dict[str, float] = {}  # visitor -> when their last picture was begun, the newest at the end
         self._took = dict.fromkeys(self._places, FIRST_GUESS)  # seconds, the mean, of the newest above all
         self._clock = clock
         self._lock = threading.Lock()
@@ -174,7 +177,15 @@ class ComputeLimiter:
             self._free[lane] -= 1
             self._waiting.discard(ticket)
             ticket.begun = self._clock()
+            if lane is not Lane.PAGES:
+                self._note_turn(ticket)
             ticket.admitted.set_result(None)
+
+    def _note_turn(self, ticket: Ticket) -> None:
+        self._turns.pop(ticket.visitor, None)
+        self._turns[ticket.visitor] = ticket.begun
+        if len(self._turns) > REMEMBERED:
+            del self._turns[next(iter(self._turns))]
 
     def _make_room(self, ticket: Ticket) -> None:
         """Refuse this ticket if too many wait, or another in its place: of who has more that wait, or had a turn later.
@@ -198,7 +209,7 @@ class ComputeLimiter:
     def _last_of(self, waiting: Sequence[Ticket]) -> Ticket:
         """The newest ticket of the visitor who has most of these; of several, of who has had a turn most recently."""
         many = Counter(other.visitor for other in waiting)
-        return max(waiting, key=lambda it: (many[it.visitor], self._queues[it.lane].turn_of(it.visitor), it.number))
+        return max(waiting, key=lambda it: (many[it.visitor], self._turns.get(it.visitor, -math.inf), it.number))
 
     def _push_out(self, last: Ticket, ticket: Ticket, busy: Busy) -> None:
         """Refuse the last ticket, so that another has its place; raise what it is refused by if it is the other."""

@@ -52,10 +52,6 @@ class FairQueue(Generic[Item]):
         here = [queued for queued in self._waiting if queued.address == address]
         return list(dict.fromkeys(queued.item for queued in here))
 
-    def turn_of(self, visitor: str) -> int:
-        """The tick of this visitor's last turn, while it still matters; 0 without one."""
-        return self._served.get(f"visitor {visitor}", 0)
-
     def before(self, visitor: str) -> int:
         """How many items were added before this visitor's first one: about as many turns come before it."""
         first = next((queued.number for queued in self._waiting if queued.visitor == visitor), 0)

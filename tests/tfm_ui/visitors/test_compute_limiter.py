@@ -83,6 +83,19 @@ def test_beyond_a_bound_it_is_busy_which_is_counted_and_names_the_setting_that_i
     assert limiter.ask("192.0.2.1 a").admitted.done()
 
 
+def test_who_has_had_no_turn_is_not_pushed_out_of_a_full_queue_by_those_who_have():
+    limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=9, per_address=2, in_all=9)
+    for visitor in ("1 earlier", "1 later", *["2 other"] * 3 * HEAD_START):  # long enough to be no newcomers any more
+        limiter.leave(limiter.ask(visitor))
+    limiter.ask("2 other")
+    earlier, later = (limiter.ask(visitor) for visitor in ("1 earlier", "1 later"))
+    new = limiter.ask("1 new")
+    assert (earlier.left, later.left, new.left) == (False, True, False)
+    assert isinstance(later.admitted.exception(), Busy)
+    with pytest.raises(Busy):
+        limiter.ask("1 later")  # who has had a turn most recently waits
+
+
 def test_a_free_place_is_given_whatever_waits_in_the_other_lane():
     limiter = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=1)
     for _ in range(2):
