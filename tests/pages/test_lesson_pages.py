@@ -10,7 +10,7 @@ from tests.opening import new_app
 from tests.pages.test_app import parameter, plain, start, text_on, widget
 from tests.tfm_ui.lessons.lesson_text import LESSON, SECOND
 from tests.tfm_ui.store.empty import empty_store
-from tfm_ui.lessons import brought, kept, shelf
+from tfm_ui.lessons import brought, kept, learn_page, shelf
 from tfm_ui.page.notices import NOTICES
 
 WORDS = "The row of “was” says how much “was” takes from each word."
@@ -159,8 +159,8 @@ def test_the_last_step_leads_to_the_page_that_says_what_comes_next(lesson):
     assert not follows or escape(follows.lesson.title) in said
 
 
-def box(app):
-    return next(each for each in app.file_uploader if each.key == brought.UPLOAD)
+def box(app, key=brought.UPLOAD):
+    return next(each for each in app.file_uploader if each.key == key)
 
 
 def test_a_lesson_is_brought_and_its_link_opens_it_again():
@@ -196,6 +196,22 @@ def test_a_faulty_lesson_is_told_with_its_lines_and_nothing_is_kept(data, told):
 def test_what_is_exported_is_the_progress(lesson):
     app = start("attention", lesson=lesson, attention_query="9")
     assert json.loads(json.dumps(app.session_state[kept.PROGRESS])) == {lesson: {"a-row-of-weights": {}}}
+
+
+def test_what_was_exported_is_brought_back_and_what_is_known_stays(lesson):
+    app = start(LEARN)
+    told_by_browser(app, {"progress": {lesson: {"a-row-of-weights": {"answered": True, "guess": 3}}}, "anew": False})
+    step = shelf.shipped(shelf.START).steps[0].name
+    exported = {shelf.START: {step: {"reached": True}}, lesson: {"a-row-of-weights": {"answered": True, "guess": 12}}}
+    box(app, learn_page.FILE).upload("mine.json", json.dumps(exported).encode(), "application/json").run()
+    assert any("The progress of 2 lessons is here again." in plain(each.value) for each in app.success)
+    assert app.session_state[kept.PROGRESS][lesson]["a-row-of-weights"]["guess"] == 3
+    assert app.session_state[kept.PROGRESS][shelf.START] == {step: {"reached": True}}
+    box(app, learn_page.FILE).upload("my photo.json", b"no", "application/json").run()
+    assert any(
+        "my photo.json: expected the file that “Export my progress” saves" in plain(each.value) for each in app.error
+    )
+    assert app.session_state[kept.PROGRESS][shelf.START] == {step: {"reached": True}}
 
 
 def test_words_of_a_stranger_are_text(lesson):

@@ -24,6 +24,11 @@ def note(lesson: str, step: str, **known: object) -> None:
     st.session_state[PROGRESS] = progress.noted(now(), lesson, step, **known)
 
 
+def bring_back(exported: Progress) -> None:
+    """Put progress of a file together with what is known; what is known counts. Only to be called in a callback."""
+    st.session_state[PROGRESS] = progress.merged(exported, now())
+
+
 def forget() -> None:
     """Forget all of it, here and in the browser. Only to be called in a callback."""
     st.session_state[PROGRESS] = {}

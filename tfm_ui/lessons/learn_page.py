@@ -8,16 +8,18 @@ import streamlit as st
 from tfm_ui.lessons import kept, shelf
 from tfm_ui.lessons.going import AFTER, go
 from tfm_ui.lessons.lesson import Lesson
-from tfm_ui.lessons.progress import Progress, tick
+from tfm_ui.lessons.progress import Progress, from_file, tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
-from tfm_ui.page import in_lesson, notices, present
+from tfm_ui.page import in_lesson, notices, present, upload
 from tfm_ui.store.store import StoreAway
 from tfm_ui.streamlit_private.script_run import by_history
 from tfm_ui.text import formats
 from tfm_ui.text.glossary import explained
+from tfm_ui.text.markdown import escape_markdown
 
-GOING = "_learn_goes"  # key of the session state: the link of the step that the learner has asked for
+# Keys of the session state: the link of the step that the learner asked for; a file of progress, what is said of it.
+GOING, FILE, SAID = "_learn_goes", "_progress_file", "_progress_said"
 REL = "noopener noreferrer nofollow"  # of an address that a stranger may have written
 LEAD = "Lessons lead through the app step by step: read, predict, look, try. No account is needed."
 WHERE = "How far you are is kept in this browser alone: whoever else uses it sees that, too."
@@ -160,3 +162,23 @@ def _progress(progress: Progress) -> None:
             on_click=kept.forget,
             key="_forget_progress",
         )
+        with st.popover("Bring it back", icon=":material/upload:", key="bring_progress"):
+            st.file_uploader("The file that you exported (.json)", max_upload_size=1, key=FILE, on_change=_bring_back)
+            said, is_back = st.session_state.get(SAID, ("", True))
+            if said:
+                (st.success if is_back else st.error)(escape_markdown(said))
+
+
+def _bring_back() -> None:
+    """A file of progress was chosen or taken back."""
+    st.session_state.pop(SAID, None)
+    file = st.session_state.get(FILE)
+    if file is None:
+        return
+    try:
+        exported = from_file(file.getvalue())
+    except ValueError as problem:
+        st.session_state[SAID] = f"{upload.name_of(file)}: {problem}.", False
+    else:
+        kept.bring_back(exported)
+        st.session_state[SAID] = f"The progress of {formats.plural(len(exported), 'lesson')} is here again.", True

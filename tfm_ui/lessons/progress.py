@@ -4,6 +4,7 @@ It is kept by the learner's browser alone (assets/lessons/progress.js), which te
 with the session. What a browser tells is a stranger's: `read` takes of it only what can be progress.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from tfm_ui.lessons.lesson import Step
 from tfm_ui.lessons.reader import MOST_STEPS
 
 MOST_LESSONS, MOST_CHARS = 100, 300
+MOST_BYTES = 1_000_000  # of a file
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 # What is known of a step: "guess" -> what was predicted, None if nothing was; "answered", "reached" -> True.
@@ -23,6 +25,23 @@ Progress = Mapping[str, Mapping[str, Done]]  # lesson -> step that was seen -> w
 def read(told: Any) -> dict[str, dict[str, dict[str, Any]]]:
     """Progress, of what a browser tells: whatever is none is left out."""
     return {lesson: dict(_steps(steps)) for lesson, steps in _entries(told, MOST_LESSONS)}
+
+
+def from_file(data: bytes) -> dict[str, dict[str, dict[str, Any]]]:
+    """Progress, of a file that was exported.
+
+    Raises:
+        ValueError: if nothing in it is progress.
+    """
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"expected a file of at most {MOST_BYTES:,} bytes, got {len(data):,}")
+    try:
+        progress = read(json.loads(data))
+    except (ValueError, RecursionError) as problem:
+        raise ValueError("expected the file that “Export my progress” saves, got no JSON") from problem
+    if not progress:
+        raise ValueError("expected the file that “Export my progress” saves, got one without any lesson")
+    return progress
 
 
 def _steps(told: Any) -> Iterator[tuple[str, dict[str, Any]]]:

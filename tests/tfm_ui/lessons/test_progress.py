@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.lessons.progress import MOST_CHARS, MOST_LESSONS, merged, noted, read
+from tfm_ui.lessons.progress import MOST_BYTES, MOST_CHARS, MOST_LESSONS, from_file, merged, noted, read
 
 NAMES = st.text("abc-9", min_size=1, max_size=5)
 DONE = st.fixed_dictionaries({}, optional={"reached": st.just(True)}) | st.fixed_dictionaries(
@@ -28,6 +28,27 @@ def test_what_was_kept_comes_back(progress):
 @given(JSON)
 def test_whatever_is_told_becomes_progress_or_is_left_out(told):
     assert read(read(told)) == read(told)
+
+
+@given(PROGRESS.filter(bool))
+def test_a_file_that_was_exported_comes_back(progress):
+    assert from_file(json.dumps(progress, ensure_ascii=False, indent=1).encode()) == progress
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "got no JSON"),
+        (b"\xff\xfe\x00", "got no JSON"),
+        (b"[" * 100_000, "got no JSON"),
+        (b"{}", "got one without any lesson"),
+        (b'{"../x": {}}', "got one without any lesson"),
+        (b" " * (MOST_BYTES + 1), "expected a file of at most 1,000,000 bytes, got 1,000,001"),
+    ],
+)
+def test_a_file_without_progress_is_told(data, told):
+    with pytest.raises(ValueError, match=told):
+        from_file(data)
 
 
 @pytest.mark.parametrize(

@@ -111,11 +111,12 @@ class Scale(AttentionPanel):
         measured, last = self.measured, self.measured.widths[-1]
         apart = max(abs(v / width - 1) for width, v in zip(measured.widths, measured.variance.tolist(), strict=True))
         off = formats.percent(apart)
-        kept = {name: formats.percent((nats[-1] / nats[0]).item()) for name, nats in measured.entropy.items()}
+        most = math.log(measured.keys)
+        kept = {name: formats.percent(nats[-1].item() / most) for name, nats in measured.entropy.items()}
         half = {name: _gradient(values[-1].item()) for name, values in measured.median_gradient.items()}
         return (
             f"At dₖ = {last} the variance of q·k is {measured.variance[-1]:.4g}, over all widths at most {off} away "
-            f"from dₖ. Unscaled, the softmax then has {kept['unscaled']} of its entropy at dₖ = 1, and half of the "
+            f"from dₖ. Unscaled, the softmax then has {kept['unscaled']} of the most possible entropy, and half of the "
             f"draws leave no gradient above {half['unscaled']}; divided by √dₖ, {kept['scaled']}, and "
             f"{half['scaled']}. {self.about_model}"
         )
