@@ -1,5 +1,8 @@
 /* Queries of links, as follow_states.js changes and compares them. */
 
+/* Parameters of the page alone: whether it is presented, and the step of a lesson. No picture depends on them. */
+const OF_PAGE = new Set(["lesson", "present"])
+
 /** The newest wish with other values, as a query.
  * @param {FollowState} state
  * @param {Values} changes */
@@ -16,7 +19,7 @@ export function changed({ latest, ahead, page }, changes) {
 export function isSame(query, other, local) {
   /** @param {string} text */
   const plain = text => JSON.stringify(
-    [...new URLSearchParams(text)].filter(([name]) => name !== "present" && !(name in local)).sort())
+    [...new URLSearchParams(text)].filter(([name]) => !OF_PAGE.has(name) && !(name in local)).sort())
   return other !== null && plain(query) === plain(other)
 }
 
@@ -25,7 +28,7 @@ export function isSame(query, other, local) {
  * @param {string | null} other */
 export function isPartOf(query, other) {
   const all = new URLSearchParams(other ?? "")
-  return other !== null && [...new URLSearchParams(query)].every(([name, value]) => name === "present" || all.get(name) === value)
+  return other !== null && [...new URLSearchParams(query)].every(([name, value]) => OF_PAGE.has(name) || all.get(name) === value)
 }
 
 /** The parameters of a query that another one does not name.

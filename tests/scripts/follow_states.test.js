@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { LONG, PATIENCE } from "../../assets/pictures/follow_states.js"
+import { LONG, PATIENCE, awaited } from "../../assets/pictures/follow_states.js"
 import { Simulation } from "./simulation.js"
 
 /** @param {Values} changes
@@ -184,6 +184,15 @@ test("an address that says the same of the numbers asks nothing", () => {
   for (const query of ["layer=2&head=1", "layer=2&head=1&present=1", "zoom=3&layer=2&head=1"]) {
     assert.deepEqual(picture.tell({ type: "address", query }).questions, [])
     assert.equal(picture.state.name, "following")
+  }
+})
+
+test("the next step of a lesson, on the same picture, asks nothing and leaves it at rest, whether the page says more or not", () => {
+  for (const slow of [false, true]) {
+    const picture = new Simulation("head=1", slow)
+    picture.tell({ type: "address", query: "lesson=a.second&head=1", before: "lesson=a.first&head=1" })
+    assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
+    assert.equal(awaited(picture.state), null, "nothing newer is on its way")
   }
 })
 
