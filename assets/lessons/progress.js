@@ -35,6 +35,11 @@ function merged(before, now) {
   return all
 }
 
+/** What is known, as text; it is the same in whatever order it was heard.
+ * @param {Progress} progress */
+const inOrder = progress => JSON.stringify(progress, (_, value) =>
+  value && typeof value === "object" ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value)
+
 /** @param {{ data: { progress: Progress, forgotten: number },
  *   setTriggerValue: (name: "told", value: { progress: Progress, anew: boolean }) => void }} component */
 export default function ({ data: { progress, forgotten }, setTriggerValue }) {
@@ -47,8 +52,8 @@ export default function ({ data: { progress, forgotten }, setTriggerValue }) {
   const anew = kept.age > memory.age, all = anew ? kept.lessons : merged(kept.lessons, progress)
   memory.age = Math.max(memory.age, kept.age)
   write(memory.age, all)
-  const text = JSON.stringify(all)
-  if (text === JSON.stringify(progress) || text === memory.told) return
+  const text = inOrder(all)
+  if (text === inOrder(progress) || text === memory.told) return
   memory.told = text // once: the server leaves out what is no progress
   setTriggerValue("told", { progress: all, anew })
 }

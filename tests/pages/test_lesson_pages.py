@@ -11,6 +11,7 @@ from tests.pages.test_app import parameter, plain, start, text_on, widget
 from tests.tfm_ui.lessons.lesson_text import LESSON, SECOND
 from tests.tfm_ui.store.empty import empty_store
 from tfm_ui.lessons import brought, kept, learn_page, shelf
+from tfm_ui.page import controls
 from tfm_ui.page.notices import NOTICES
 
 WORDS = "The row of “was” says how much “was” takes from each word."
@@ -63,6 +64,30 @@ def test_what_has_been_changed_is_told_and_one_press_goes_back(lesson):
     pressed(app, "_set_up")
     assert "Changed since." not in text_on(app)
     assert app.query_params.get("num_heads", ["4"]) in (["4"], "4")
+
+
+def test_what_an_act_brings_back_before_the_run_has_ended_is_not_taken_for_the_learners(monkeypatch):
+    """The browser has not heard of the step's values, and sends those of the step before with whatever is pressed."""
+    app = start("positions", lesson="positions.no-two-alike", positions_view="why", positions_width="16")
+    with monkeypatch.context() as during:
+        during.setattr(controls, "all_is_drawn", lambda: None)  # an act has ended the run
+        pressed(app, "_next_question")
+        widget(app, "positions_width").set_value(16).run()
+    assert parameter(app, "lesson") == "positions.a-shift-is-one-matrix"
+    assert "Changed since." not in text_on(app)
+    assert app.session_state["positions_width"] == 64
+    app.run()
+    widget(app, "positions_width").set_value(16).run()
+    assert "Changed since." in text_on(app)
+    assert app.session_state["positions_width"] == 16
+
+
+def test_who_leaves_a_step_before_its_run_has_ended_is_not_taken_back(monkeypatch):
+    app = start("positions", lesson="positions.no-two-alike", positions_view="why")
+    monkeypatch.setattr(controls, "all_is_drawn", lambda: None)
+    pressed(app, "_next_question")
+    app = go_to(app, "masks").run()
+    assert "This step is in Positions." in text_on(app)
 
 
 def test_a_step_of_another_lens_says_where_it_is(lesson):

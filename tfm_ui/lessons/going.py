@@ -1,10 +1,11 @@
 """The way to a step of a lesson: the model and the page's controls become what it shows.
 
-An act of the learner may end a run at any time, and a busy server may end it, too. So what the learner wants is noted
-until a run has shown it: `wish` notes it, `go` sets it up, and `is_granted` tells whether it has arrived.
+An act of the learner may end a run at any time, and a busy server may end it, too. The browser has then not heard what
+that run has set, and sends with the act what its controls held before. So what the learner wants is noted until a run
+has shown it and has come to its end: `wish` notes it, `go` sets it up, and `is_granted` tells whether it has arrived.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 
 import streamlit as st
 
@@ -12,26 +13,54 @@ from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, shown
 from tfm_ui.page import answer, controls, frame, in_lesson, mine, way
 
-WISH = "_lesson_wish"  # key of the session state: what the learner wants, and how often it was set up
+WISH = "_lesson_wish"  # key of the session state: what the learner wants
 OUT, ON = "", ">"  # no step: out of the lesson, and on to what comes after its last step
 MOST = 8  # times that a step is set up, if other acts come in between: on a busy server several may wait
 
 
+@dataclass(frozen=True)
+class Wish:
+    """Where the learner wants to go.
+
+    Attributes:
+        link: of a step, OUT or ON.
+        times: how often it was set up.
+        shown: how many runs had come to their end when one began to show it; None if none has.
+    """
+
+    link: str
+    times: int = 0
+    shown: int | None = None
+
+
 def wish(link: str) -> None:
     """Note where the learner wants to go: the link of a step, OUT or ON."""
-    st.session_state[WISH] = (link, 0)
+    st.session_state[WISH] = Wish(link)
 
 
 def wished() -> str | None:
-    """Where the learner wants to go and has not arrived; None if nowhere."""
-    noted: tuple[str, int] | None = st.session_state.get(WISH)
-    return noted[0] if noted else None
+    """Where the learner wants to go and may not have arrived; None if nowhere."""
+    noted: Wish | None = st.session_state.get(WISH)
+    return noted.link if noted else None
 
 
-def is_granted(place: Place, *, is_here: bool) -> bool:
-    """Whether this step is what the learner wants, and is on screen; or was set up so often that it is left at that."""
-    link, times = st.session_state[WISH]
-    return times >= MOST or (times > 0 and link == place.link and is_here)
+def is_granted(place: Place, *, is_here: bool, is_same_page: bool) -> bool:
+    """Whether this run is to show what it finds: the step that the learner wants, or whatever is there after it.
+
+    Args:
+        place: the step of this page's link.
+        is_here: whether what it sets up is on screen.
+        is_same_page: whether this is its page.
+    """
+    noted: Wish = st.session_state[WISH]
+    is_left = noted.shown is not None and (controls.times_drawn() > noted.shown or not is_same_page)
+    if is_left or noted.times >= MOST:
+        end()
+        return True
+    if noted.times and noted.link == place.link and is_here:
+        st.session_state[WISH] = replace(noted, shown=controls.times_drawn())
+        return True
+    return False
 
 
 def end() -> None:
@@ -44,8 +73,8 @@ def go(place: Place, lens_of: LensOf) -> None:
     this = shown(place.step, lens_of)
     of_model = asdict(this.model)
     of_page = {this.lens.prefix + name: value for name, value in asdict(this.state).items()}
-    before = st.session_state.get(WISH)
-    st.session_state[WISH] = (place.link, before[1] + 1 if before and before[0] == place.link else 1)
+    before: Wish | None = st.session_state.get(WISH)
+    st.session_state[WISH] = Wish(place.link, before.times + 1 if before and before.link == place.link else 1)
     mine.keep(of_model)
     st.session_state[answer.OPEN] = which(place) if place.step.predict else ""
     if this.lens.name == (frame.asked_lens() or "home"):

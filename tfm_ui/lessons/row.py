@@ -55,12 +55,10 @@ def here(lens_of: LensOf) -> Draw:
 def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
     this = shown(place.step, lens_of)
     is_here = this.is_on_screen(lens, model, state)
-    if (wished := going.wished()) is not None:
-        if going.is_granted(place, is_here=is_here):
-            going.end()
-        else:
-            _go_on(place, wished, lens_of)
     is_same_page = this.lens is lens
+    wished = going.wished()
+    if wished is not None and not going.is_granted(place, is_here=is_here, is_same_page=is_same_page):
+        _go_on(place, wished, lens_of)
     is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
     _note(place, is_reached=is_reached)
     strip = None

@@ -38,6 +38,7 @@ KNOWN, PAGE, REQUESTED = "_known", "_page", "_requested"
 BEFORE, KEPT = "_before", "_kept"  # the prefixes of the previous run's page; the last values of all held fields
 # The page that is on screen, by Streamlit's name for it; "" if parts of it are still to be drawn anew.
 DRAWN = "_drawn"
+TIMES_DRAWN = "_times_drawn"  # how many runs have drawn a whole page
 # The number of the last change that a picture has asked for: by it the browser sees whether the page is up to date.
 HEARD = "_heard"
 FOOT = "foot"  # the fragment at the foot of the page, which says what Undo would take back
@@ -74,6 +75,13 @@ def open_link(state: type[State], prefix: str = "", limits: Limits | None = None
 def all_is_drawn() -> None:
     """Note that the whole page has been drawn. Call it at the end of a run of the page."""
     st.session_state[DRAWN] = page_here()
+    st.session_state[TIMES_DRAWN] = times_drawn() + 1
+
+
+def times_drawn() -> int:
+    """How many runs have drawn a whole page: those that another act has ended have not."""
+    times: int = st.session_state.get(TIMES_DRAWN, 0)
+    return times
 
 
 def states() -> list[tuple[State, str]]:
