@@ -117,12 +117,18 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
         return copies
     if times * 2 > len(free):
         return f"Favours one token: “{keys[favourite]}” gets the most weight in {times} of {among}."
+    if hits > times and hits * 3 > len(free):
+        which = "its own token" if habit == "itself" else habit
+        return f"No pattern in most rows: the commonest favourite of a row is {which}, in {hits} of {among}."
     if times > 1:
         of_rows = f"in {times} of {among}"
         if others:
             ties = f"“{keys[favourite]}” and {formats.plural(others, 'other token')}"
             return f"No clear pattern: {ties} each get the most weight {of_rows}."
-        return f"No clear pattern: “{keys[favourite]}” gets the most weight {of_rows}, more often than any other token."
+        level = int((~clear).sum())
+        but = f"; {formats.plural(level, 'row')} ha{'ve' if level > 1 else 's'} no clear favourite" if level else ""
+        most = f"“{keys[favourite]}” gets the most weight {of_rows}, more often than any other token"
+        return f"No clear pattern: {most}{but}."
     return "No clear pattern: no token gets the most weight in two rows."
 
 
@@ -141,7 +147,8 @@ def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys:
     first = rows.first[free]
     row = free[first.argmax()]
     largest, almost = rows.first[row], rows.first[row] * (1 - TIE)
-    equals = int((first > almost).sum())
+    alike = first[first > almost]
+    equals = sum(_weight(weight) == _weight(largest) for weight in alike.tolist())
     if equals > 1:
         return f"The largest weight, {_weight(largest)}, stands in {equals} rows."
     if rows.second[row] > almost:

@@ -14,6 +14,7 @@ import { clamp, contextOf, dress, floats, palette } from "../../pictures/paint.j
 import { outlineBox } from "../../pictures/pen.js"
 
 const BEAT = 300 // ms that a new matrix takes to appear
+const NAME = 136 // px: as wide as a matrix's name and shape are in most steps (figcaption in matrices.css)
 
 /** @param {Picture<MatricesHeader>} picture */
 export default function ({ header, numbers: bytes, root, late, preview, commit, retract, alone }) {
@@ -84,10 +85,13 @@ export default function ({ header, numbers: bytes, root, late, preview, commit, 
     if (whole && isLimited) stage.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`
     const signs = 14 * (scene.length - 1) + [...stage.querySelectorAll(".sign")].reduce((sum, sign) => sum + sign.offsetWidth, 0)
     const layouts = whole ? shown.map(matrix => layOutWhole(matrix, place, shown.length, across, others)) : layOutStep(shown, place, signs, others)
+    // A matrix has room for its name, as long as all still stand side by side.
+    const widths = layouts.map(layout => Math.max(layout.width, NAME * rem))
+    const isRoomy = widths.reduce((sum, each) => sum + each + 10, signs) <= width
     memory.layouts = Object.fromEntries(shown.map(({ name }, i) => [name, layouts[i]]))
     figures.forEach((box, i) => {
       const canvas = box.querySelector("canvas"), { width, height } = layouts[i]
-      box.style.width = whole ? "" : width + "px"
+      box.style.width = whole ? "" : (isRoomy ? widths[i] : width) + "px"
       canvas.style.width = width + "px"
       stretch(canvas, width, height, skin.paper)
       const name = box.querySelector("b")

@@ -3,6 +3,7 @@
 
 const TALLEST = 150, LARGEST = 14 // in the overview of all steps, without a limit by the page: a matrix, and a cell
 const HIGHEST = 420, BROADEST = 40 // the same of a single step
+const LEAST_HIGH = 27, ROWS = 6 // of a single step beside the page's rows: the least height of so many rows, whose numbers are then printed
 const FRAME = 18, ACROSS = 8, DOWN = 10 // px: around the canvas of a matrix of the overview, and between two
 const LEAST_WIDE = 96 // a matrix of the overview in a limited room, with its words
 const OBLONG = 1.3 // how many times as wide as high, or as high as wide, a cell of queries and keys may be that fills the room
@@ -103,7 +104,8 @@ export function layOutStep(matrices, place, signs, others) {
     const tallest = !isLimited ? Math.min(HIGHEST * rem, innerHeight * 0.46) : fill ? limit - top : Math.min(HIGHEST * rem, limit - top)
     const across = isStacked ? (width - left - right) / columns : share
     const x = Math.max(1, Math.min(fill ? Infinity : BROADEST * rem, across))
-    const y = Math.max(isLimited ? 1 : 11 * rem, Math.min(fill ? WIDER * x : x, tallest / rows))
+    const least = !isLimited ? 11 * rem : fill || isStacked ? 1 : Math.min(1, ROWS / rows) * LEAST_HIGH * rem
+    const y = Math.max(Math.min(least, x), Math.min(fill ? WIDER * x : x, tallest / rows))
     const cell = fill ? alike(x, y, isSquare ? OBLONG : WIDER) : isSquare ? { x: Math.min(x, y), y: Math.min(x, y) } : { x: Math.min(x, 1.25 * y), y }
     return {
       left, top, cell, rem, size, family, fill, longest: Infinity, angle: named(axes[1]) ? Math.PI / 4 : 0, hasRows: true, hasColumns: true,

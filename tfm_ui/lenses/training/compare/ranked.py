@@ -35,8 +35,9 @@ class Compare(ComparisonPanel):
     """The networks by one measure."""
 
     how_to_read = (
-        "A dot is a seed, the bar the median, the best on top; in brackets, how many parameters there are: they differ "
-        f"by at most {formats.percent(TOLERANCE)}."
+        "A dot is a seed, the dark stroke the median; the band reaches from the lowest to the highest. The best is on "
+        "top. In brackets, how many parameters there are: all were chosen to differ from one transformer’s by at most "
+        f"{formats.percent(TOLERANCE)}."
     )
     sources = (contestants, matched, compare)
     rates = (
@@ -213,11 +214,11 @@ class Compare(ComparisonPanel):
     def laws(self) -> Mapping[str, bool]:
         """What makes the comparison fair."""
         sizes = [entry.parameters for entry in self.entries]
-        base = self.comparison.entries[0].parameters
+        base = self.comparison.entries[0]
         budgets = {(entry.config.steps, entry.config.batch_size) for entry in self.entries}
         laws = {
-            f"parameters differ by at most {formats.percent(TOLERANCE)}": all(
-                abs(size / base - 1) <= TOLERANCE for size in sizes
+            f"at most {formats.percent(TOLERANCE)} more or fewer parameters than “{self.name_of(base)}”": all(
+                abs(size / base.parameters - 1) <= TOLERANCE for size in sizes
             ),
             "all make as many steps, of as many examples": len(budgets) == 1,
         }
