@@ -120,16 +120,16 @@ def _habit(rows: Rows, free: NDArray[np.intp], keys: Sequence[str], same_text: b
     if hits > times and hits * 3 > len(free):
         which = "its own token" if habit == "itself" else habit
         return f"No pattern in most rows: the commonest favourite of a row is {which}, in {hits} of {among}."
-    if times > 1:
-        of_rows = f"in {times} of {among}"
-        if others:
-            ties = f"“{keys[favourite]}” and {formats.plural(others, 'other token')}"
-            return f"No clear pattern: {ties} each get the most weight {of_rows}."
-        level = int((~clear).sum())
-        but = f"; {formats.plural(level, 'row')} ha{'ve' if level > 1 else 's'} no clear favourite" if level else ""
-        most = f"“{keys[favourite]}” gets the most weight {of_rows}, more often than any other token"
-        return f"No clear pattern: {most}{but}."
-    return "No clear pattern: no token gets the most weight in two rows."
+    level = int((~clear).sum())
+    but = f"; {formats.plural(level, 'row')} ha{'ve' if level > 1 else 's'} no clear favourite" if level else ""
+    if times <= 1:
+        return f"No clear pattern: no token gets the most weight in two rows{but}."
+    of_rows = f"in {times} of {among}"
+    if others:
+        ties = f"“{keys[favourite]}” and {formats.plural(others, 'other token')}"
+        return f"No clear pattern: {ties} each get the most weight {of_rows}{but}."
+    most = f"“{keys[favourite]}” gets the most weight {of_rows}, more often than any other token"
+    return f"No clear pattern: {most}{but}."
 
 
 def _steady(back: NDArray[np.intp], rows: int, among: str) -> str:

@@ -49,6 +49,11 @@ def rows(*tops: int) -> np.ndarray:
             "No clear pattern: “d” gets the most weight in 2 of 6 rows, more often than",
         ),
         (rows(3, 4, 1, 5, 0, 2), ALL, "No clear pattern: no token gets the most weight in two rows."),
+        (
+            rows(0, 1, 2, 0, 3, 1),
+            ALL,
+            "No pattern in most rows: the commonest favourite of a row is its own token, in 3 of 6 rows.",
+        ),
         (rows(5, 4, 3, 2, 1, 0), ALL, "Looks most at its mirror place, the last token from the first and so on, in 6"),
         (rows(4, 5, 0, 1, 2, 3), ALL, "Looks most at the token 2 places back in 4 of 6 rows."),
         (rows(0, 1), ALL[:2], "Too few rows for a pattern."),
@@ -86,11 +91,26 @@ def test_equal_weights_make_neither_a_habit_nor_a_strongest_pair():
     weights = np.full((6, 6), 0.01, np.float32)
     weights[:, 1:3] = 0.48
     assert about_head(weights, ALL, LABELS, LABELS) == (
-        "No clear pattern: no token gets the most weight in two rows. The largest weight, 0.48, stands in 6 rows."
+        "No clear pattern: no token gets the most weight in two rows; 6 rows have no clear favourite. "
+        "The largest weight, 0.48, stands in 6 rows."
     )
     weights[:, 1:3] = 0.24
     weights[3, 1:3] = 0.48
     assert about_head(weights, ALL, LABELS, LABELS).endswith("stands in the row of “d”, more than once.")
+
+
+def test_rows_that_share_their_largest_weight_are_told_beside_the_commonest_favourite():
+    weights = rows(3, 3, 1, 5, 2, 0)
+    weights[2, 4] = weights[5, 2] = 0.5
+    said = "No clear pattern: “d” gets the most weight in 2 of 6 rows, more often than any other token; 2 rows have no"
+    assert about_head(weights, ALL, LABELS, LABELS).startswith(said)
+
+
+@pytest.mark.parametrize(("second", "said"), [(0.971, "Strongest: “a” → “d”, 0.98."), (0.976, "stands in 2 rows.")])
+def test_rows_with_the_largest_weight_are_those_that_print_it(second, said):
+    weights = rows(3, 4, 1, 5, 0, 2)
+    weights[0, 3], weights[1, 4] = 0.979, second
+    assert about_head(weights, ALL, LABELS, LABELS).endswith(said)
 
 
 def test_the_small_weights_of_a_long_text_keep_two_digits_and_their_favourite():

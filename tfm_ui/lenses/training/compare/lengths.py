@@ -97,8 +97,8 @@ class Lengths(ComparisonPanel):
             return f"{who}, but not {longest}: there {which}, and {guess}."
         name, begin, end = min(self.solved, key=lambda ends: ends[2] - ends[1])
         shares = formats.percents(begin, end)
-        most = f" Of those that solve {trained}, {name} loses most: from {shares[0]} to {shares[1]}."
-        lost = most if end < begin else ""
+        loses = f" Of those that solve {trained}, {name} loses most: from {shares[0]} to {shares[1]}."
+        lost = loses if end < begin else ""
         return f"{who}. Still right at {longest}: {formats.listed(keep)}; {guess}.{lost}"
 
     def table(self) -> pd.DataFrame:
