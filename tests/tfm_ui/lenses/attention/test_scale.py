@@ -85,9 +85,7 @@ def test_the_sentence_holds_for_any_draws(seed):
     measured = effect.measured
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", effect.sentence())[:4]]
     off = max(abs(v / d - 1) for v, d in zip(measured.variance.tolist(), measured.widths, strict=True))
-    unscaled, scaled = (
-        100 * (measured.entropy[name][-1] / measured.entropy[name][0]).item() for name in ("unscaled", "scaled")
-    )
+    unscaled, scaled = (100 * measured.entropy[name][-1].item() / math.log(3) for name in ("unscaled", "scaled"))
     assert numbers == [256, pytest.approx(measured.variance[-1].item(), rel=1e-3)] + [
         pytest.approx(share, abs=0.51) for share in (100 * off, unscaled)
     ]
