@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { LONG, PATIENCE, awaited } from "../../assets/pictures/follow_states.js"
+import { LONG, PATIENCE } from "../../assets/pictures/follow_states.js"
 import { Simulation } from "./simulation.js"
 
 /** @param {Values} changes
@@ -192,7 +192,9 @@ test("the next step of a lesson, on the same picture, asks nothing and leaves it
     const picture = new Simulation("head=1", slow)
     picture.tell({ type: "address", query: "lesson=a.second&head=1", before: "lesson=a.first&head=1" })
     assert.deepEqual([picture.state.name, picture.questions, picture.isAtRest], ["following", [], true])
-    assert.equal(awaited(picture.state), null, "nothing newer is on its way")
+    assert.equal(picture.awaited, null, "nothing newer is on its way")
+    picture.page("head=1")
+    assert.deepEqual([picture.questions, picture.isAtRest], [[], true])
   }
 })
 

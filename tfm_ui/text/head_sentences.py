@@ -1,5 +1,6 @@
 """Sentences on where heads look, computed from their weights. Pure functions."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -147,13 +148,14 @@ def _strongest(rows: Rows, free: NDArray[np.intp], queries: Sequence[str], keys:
     first = rows.first[free]
     row = free[first.argmax()]
     largest, almost = rows.first[row], rows.first[row] * (1 - TIE)
-    alike = first[first > almost]
-    equals = sum(_weight(weight) == _weight(largest) for weight in alike.tolist())
+    said, alike = _weight(largest), np.sort(first[first > almost])
+    # How many print the same: they are the last of these, and few need be printed to find where they begin.
+    equals = len(alike) - bisect_left(alike, True, key=lambda weight: _weight(weight) == said)
     if equals > 1:
-        return f"The largest weight, {_weight(largest)}, stands in {equals} rows."
+        return f"The largest weight, {said}, stands in {equals} rows."
     if rows.second[row] > almost:
-        return f"The largest weight, {_weight(largest)}, stands in the row of “{queries[row]}”, more than once."
-    return f"Strongest: {pair(queries[row], keys[rows.key[row]])}, {_weight(largest)}."
+        return f"The largest weight, {said}, stands in the row of “{queries[row]}”, more than once."
+    return f"Strongest: {pair(queries[row], keys[rows.key[row]])}, {said}."
 
 
 def pair(query: str, key: str) -> str:
