@@ -52,7 +52,7 @@ const lifted = (text, areBeside) =>
 
 /** The names above their rows, each in its own line if the text at the end of the row needs the whole line.
  * @param {any} layout @param {number} width @param {boolean} areBeside @param {Skin} skin */
-function namesAbove({ yaxis, meta, annotations }, width, areBeside, skin) {
+function namesAbove({ yaxis, meta, annotations, template }, width, areBeside, skin) {
   const size = 13 * skin.rem
   return yaxis.ticktext.map((/** @type {string} */ name, /** @type {number} */ i) => {
     const text = name.replace("<br>", "  "), first = meta.firsts[i]
@@ -60,7 +60,7 @@ function namesAbove({ yaxis, meta, annotations }, width, areBeside, skin) {
     const isLong = end && wide(text, size, skin) + wide(end.text, end.font.size, skin) > width - 20 * skin.rem
     return {
       text, x: 0, xref: "paper", xanchor: "left", y: first - (isLong ? 1.05 : 0.55), yref: "y", yanchor: "middle",
-      showarrow: false, font: { ...yaxis.tickfont, size },
+      showarrow: false, font: { ...yaxis.tickfont, size }, bgcolor: template.layout.paper_bgcolor, borderpad: 0, // no line runs through it
     }
   })
 }
