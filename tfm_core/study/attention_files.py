@@ -11,7 +11,8 @@ import struct
 import sys
 import zipfile
 from array import array as packed
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
@@ -95,15 +96,19 @@ def contents(content: bytes, name: str) -> Contents:
     raise ValueError(f"{FORMATS}; got {len(content):,} bytes that begin as none of these do")
 
 
-def check_size(shape: Sequence[int]) -> None:
+def check_size(shape: Sequence[int], least: int = 2) -> None:
     """Refuse an array before it is made.
+
+    Args:
+        shape: of the array.
+        least: how many axes it has at least.
 
     Raises:
         ValueError: if it has too many axes or numbers, or none at all.
     """
-    if not 2 <= len(shape) <= MOST_AXES:
-        raise ValueError(f"expected 2 to {MOST_AXES} axes, up to (layer, batch, head, query, key); got {sizes(shape)}")
-    if min(shape) < 1:
+    if not least <= len(shape) <= MOST_AXES:
+        raise ValueError(f"expected {least} to {MOST_AXES} axes, up to (layer, batch, head, query, key); got {sizes(shape)}")
+    if min(shape, default=1) < 1:
         raise ValueError(f"expected at least one number on each axis, got {sizes(shape)}")
     if math.prod(shape) > MOST_NUMBERS:
         raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers, got {sizes(shape)}")
@@ -126,7 +131,9 @@ def told(text: str) -> str:
 # numbers out of bytes and out of lists
 
 
-def from_bytes(data: bytes | memoryview, descr: str, shape: tuple[int, ...], *, fortran: bool = False) -> Tensor:
+def from_bytes(
+    data: bytes | memoryview, descr: str, shape: tuple[int, ...], *, fortran: bool = False, least: int = 2
+) -> Tensor:
     """The array that these bytes are.
 
     Args:
@@ -134,6 +141,7 @@ def from_bytes(data: bytes | memoryview, descr: str, shape: tuple[int, ...], *, 
         descr: their type as NumPy writes it: the order of bytes, a letter, the size in bytes; such as "<f4".
         shape: of the array.
         fortran: whether the first axis runs fastest, and not the last.
+        least: how many axes it has at least.
 
     Raises:
         ValueError: if these are no real numbers, or too few or too many.
@@ -146,7 +154,7 @@ def from_bytes(data: bytes | memoryview, descr: str, shape: tuple[int, ...], *, 
     dtype = DTYPES.get(kind)
     if dtype is None:
         raise ValueError(f"expected floats of 16, 32 or 64 bits, whole numbers or booleans; got {told(descr)}")
-    check_size(shape)
+    check_size(shape, least)
     length = math.prod(shape) * dtype.itemsize
     if len(data) < length:
         raise ValueError(f"expected {length:,} bytes of numbers, got {len(data):,}: was the file cut?")
@@ -245,13 +253,18 @@ def _header(data: bytes) -> Header:
     return Header(descr.strip("'\""), tuple(int(axis) for axis in axes), order == "True", start + length)
 
 
-def _npy(data: bytes) -> Tensor:
+def array_of_npy(data: bytes, least: int = 2) -> Tensor:
+    """The array of a .npy, with at least so many axes.
+
+    Raises:
+        ValueError: if it is damaged, or holds anything but real numbers.
+    """
     header = _header(data)
-    return from_bytes(memoryview(data)[header.end :], header.descr, header.shape, fortran=header.fortran)
+    return from_bytes(memoryview(data)[header.end :], header.descr, header.shape, fortran=header.fortran, least=least)
 
 
 def _from_npy(data: bytes) -> Contents:
-    return Contents([_npy(data)])
+    return Contents([array_of_npy(data)])
 
 
 def _texts(data: bytes) -> list[Any]:
@@ -280,6 +293,25 @@ def _texts(data: bytes) -> list[Any]:
 
 
 def _from_npz(data: bytes) -> Contents:
+    with arrays_of_npz(data) as (archive, files):
+        chosen, notes = _chosen(files)
+        left = MOST_UNPACKED
+        arrays = []
+        for name in chosen:
+            unpacked = unpacked_from(archive, files[name], left)
+            left -= len(unpacked)
+            arrays.append(array_of_npy(unpacked))
+        tokens = _texts(unpacked_from(archive, files[TOKENS], left)) if TOKENS in files else None
+    return Contents(arrays, _are_layers(chosen), tokens, notes=notes)
+
+
+@contextmanager
+def arrays_of_npz(data: bytes) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
+    """An archive of arrays, open in the block, and its entries by the arrays' names; nothing is unpacked yet.
+
+    Raises:
+        ValueError: if it is damaged, has too many entries, or no array.
+    """
     if (entries := data.count(b"PK\x01\x02")) > MOST_ENTRIES:
         raise ValueError(f"expected an archive of at most {MOST_ENTRIES:,} arrays, got {entries:,}")
     try:
@@ -293,19 +325,15 @@ def _from_npz(data: bytes) -> Contents:
             is_torch = any(name.endswith("data.pkl") for name in archive.namelist())
             got = "one of torch.save, a pickle, which could execute anything" if is_torch else "one without any"
             raise ValueError(f"expected an archive with arrays (.npz), got {got}")
-        chosen, notes = _chosen(files)
-        left = MOST_UNPACKED
-        arrays = []
-        for name in chosen:
-            unpacked = _unpacked(archive, files[name], left)
-            left -= len(unpacked)
-            arrays.append(_npy(unpacked))
-        tokens = _texts(_unpacked(archive, files[TOKENS], left)) if TOKENS in files else None
-    return Contents(arrays, _are_layers(chosen), tokens, notes=notes)
+        yield archive, files
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """The bytes of an archive's entry, which are counted while it is unpacked."""
+def unpacked_from(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """The bytes of an archive's entry, which are counted while it is unpacked.
+
+    Raises:
+        ValueError: if there are more than `most`, or the entry cannot be read.
+    """
     # zipfile bounds what it unpacks at a time of these two alone: of bzip2, 1 kB becomes 1 GB at once.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError("expected a .npz as NumPy writes it, stored or deflated; got another compression")
@@ -319,7 +347,12 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byt
     return unpacked
 
 
-def _from_safetensors(content: bytes) -> Contents:
+def tensors_of_safetensors(content: bytes) -> tuple[dict[str, Tensor], Mapping[str, str]]:
+    """The tensors of a .safetensors by name, and its metadata.
+
+    Raises:
+        ValueError: if it is damaged, or holds no tensor.
+    """
     length = int.from_bytes(content[:8], "little")
     if length > MOST_METADATA:
         raise ValueError(f"expected a .safetensors whose header has at most {MOST_METADATA:,} bytes, got {length:,}")
@@ -332,15 +365,22 @@ def _from_safetensors(content: bytes) -> Contents:
         raise ValueError(f"expected a .safetensors file, got one that cannot be read: {told(str(problem))}") from None
     if not tensors:
         raise ValueError("expected a .safetensors with arrays, got one without any")
+    # A boolean is a byte, which may hold more than 0 and 1.
+    whole = {
+        name: array.view(torch.uint8) != 0 if array.dtype == torch.bool else array for name, array in tensors.items()
+    }
+    return whole, metadata if isinstance(metadata, dict) else {}
+
+
+def _from_safetensors(content: bytes) -> Contents:
+    tensors, metadata = tensors_of_safetensors(content)
     chosen, notes = _chosen(tensors)
     arrays = []
     for name in chosen:
-        array = tensors[name]
-        check_size(array.shape)
-        # A boolean is a byte, which may hold more than 0 and 1.
-        arrays.append(array.view(torch.uint8) != 0 if array.dtype == torch.bool else array)
+        check_size(tensors[name].shape)
+        arrays.append(tensors[name])
     tokens = None
-    if isinstance(metadata, dict) and TOKENS in metadata:
+    if TOKENS in metadata:
         try:
             tokens = json.loads(metadata[TOKENS])
         except (ValueError, TypeError, RecursionError):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tfm_core.study.exercise import NORM_EPS, PAD_ID, Exercise
 from tfm_core.study.mistake import Mistake
-from tfm_core.study.pieces import POST, RIGHT
+from tfm_core.study.pieces import POST, RIGHT, gelu, relu
 
 NORM = "Ba et al. 2016 (layer normalization), section 3"
 LAYER = "Vaswani et al. 2017, section 3.1; Xiong et al. 2020"
@@ -319,7 +319,7 @@ LAYERS: dict[str, Mistake] = {
     ),
     "ReLU for GELU": Mistake(
         about="feed-forward network",
-        wrong={"activation": F.relu},
+        wrong={"activation": relu},
         right_is="GELU",
         wrong_is="ReLU",
         symptom="It trains about as well; loaded weights are off.",
@@ -329,7 +329,7 @@ LAYERS: dict[str, Mistake] = {
     ),
     "GELU for ReLU": Mistake(
         about="feed-forward network",
-        wrong={"activation": F.gelu},
+        wrong={"activation": gelu},
         right_is="ReLU",
         wrong_is="GELU",
         symptom="It trains about as well; loaded weights are off.",

@@ -141,6 +141,16 @@ def after_post(x: Tensor, change: Tensor, normed: Callable[[Tensor], Tensor]) ->
     return normed(x + change)
 
 
+def gelu(x: Tensor) -> Tensor:
+    """x Φ(x): Hendrycks and Gimpel 2016, section 2."""
+    return F.gelu(x)
+
+
+def relu(x: Tensor) -> Tensor:
+    """max(0, x): Vaswani et al. 2017, equation 2."""
+    return F.relu(x)
+
+
 def last(x: Tensor, normed: Callable[[Tensor], Tensor]) -> Tensor:
     """A stack of pre-norm layers ends in a norm."""
     return normed(x)
@@ -201,7 +211,7 @@ RIGHT: dict[str, Piece] = {
     "project": project,
     "residual": residual,
     "after": after,
-    "activation": F.gelu,
+    "activation": gelu,
     "last": last,
     "unembed": unembed,
     "loss": loss,

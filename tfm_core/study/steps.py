@@ -11,11 +11,10 @@ from functools import cache
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.study.exercise import Exercise, given
-from tfm_core.study.pieces import POST, RIGHT, Pieces
+from tfm_core.study.pieces import POST, RIGHT, Pieces, relu
 
 
 @dataclass(frozen=True)
@@ -273,7 +272,7 @@ class Steps:
         }
         self.right: Pieces = {**RIGHT, **(POST if exercise.norm == "post" else {})}
         if exercise.activation == "relu":
-            self.right = {**self.right, "activation": F.relu}
+            self.right = {**self.right, "activation": relu}
         self._kept: dict[tuple[Any, ...], Any] = {}
 
     def value(self, step: str, exchanged: Pieces | None = None) -> Any:
