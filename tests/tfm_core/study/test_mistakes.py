@@ -71,7 +71,7 @@ def test_each_mistake_is_found_from_its_result_alone(case, seed):
     largest = max(1.0, float(result.nan_to_num(0, 0, 0).abs().max()))
     for each in explanations:  # others only where they are equal on this input
         if each.names != (name,) and not each.evidence:
-            theirs = Steps(exercise).value(step, each.exchanged).reshape(result.shape)
+            theirs = Steps(exercise).value(step, each.exchanged).float().reshape(result.shape)
             assert float((theirs - result).abs().nan_to_num(0.0).max()) <= 2e-5 * largest
 
 
