@@ -1,8 +1,8 @@
 """Which mistake is in a result: the right steps of an exercise, and those under each mistake and pair of mistakes."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -230,19 +230,21 @@ class _Search:
                 return mistake.recognise(right, result)
         return ""
 
-    def _tried(self, names: tuple[str, ...]) -> Iterator[Explanation]:
-        """The mistakes together, under each way to fill rows without a key that could make a difference."""
-        exchanged: dict[str, object] = {}
+    def _tried(self, names: tuple[str, ...]) -> list[Explanation]:
+        """The mistakes together, if they give the results under any way to fill rows without a key."""
+        exchanged: Pieces = {}
         for name in names:
-            exchanged |= self.mistakes[name].wrong
+            exchanged = {**exchanged, **self.mistakes[name].wrong}
+        explanations = []
         for fill, pieces in self._fills(names):
-            if set(pieces) & set(exchanged):
+            together: Pieces = {**exchanged, **pieces}
+            if set(pieces) & set(exchanged) or self._near(self.fast, self.rough, together, 30.0) is None:
                 continue
-            together: Pieces = {**exchanged, **pieces}  # type: ignore[dict-item]
-            if self._near(self.fast, self.rough, together, 30.0) is not None:
-                difference = self._near(self.exact, self.handed, together, 1.0)
-                if difference is not None:
-                    yield Explanation(names, together, difference, fill)
+            difference = self._near(self.exact, self.handed, together, 1.0)
+            if difference is not None:
+                explanations.append(Explanation(names, together, difference, fill))
+        # Where every fill gives the same, as before the softmax, none is to be told.
+        return explanations if len(explanations) < 2 else [replace(explanations[0], fill="")]
 
     def _fills(self, names: Sequence[str]) -> list[tuple[str, Pieces]]:
         ours: tuple[str, Pieces] = ("", {})
