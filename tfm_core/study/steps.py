@@ -206,7 +206,7 @@ STEPS: dict[str, Step] = {
         lambda _, pieces, x, *affine: pieces["before"](x, _normed(pieces, *affine)),
         "what the feed-forward network reads: under pre-norm normed",
     ),
-    "hidden": Step(
+    "hidden units": Step(
         ("batch", "token", "hidden unit"),
         ("feed-forward input", "W_1", "b_1"),
         ("activation", "shift"),
@@ -215,14 +215,14 @@ STEPS: dict[str, Step] = {
     ),
     "layer output": Step(
         TOKENS,
-        ("after attention", "feed-forward input", "hidden", "W_2", "b_2", "gain_2", "shift_2"),
+        ("after attention", "feed-forward input", "hidden units", "W_2", "b_2", "gain_2", "shift_2"),
         ("residual", "after", "norm", "gain", "shift"),
         lambda _, pieces, x, read, hidden, weight, shift, *affine: pieces["after"](
             pieces["residual"](x, read), hidden @ weight.mT + pieces["shift"](shift), _normed(pieces, *affine)
         ),
         "the residual stream after the whole layer",
     ),
-    "final": Step(
+    "stack output": Step(
         TOKENS,
         ("layer output", "gain_final", "shift_final"),
         ("last", "norm", "gain"),
@@ -231,7 +231,7 @@ STEPS: dict[str, Step] = {
     ),
     "logits": Step(
         ("batch", "token", "vocabulary"),
-        ("final", "embedding"),
+        ("stack output", "embedding"),
         ("unembed",),
         lambda _, pieces, x, table: pieces["unembed"](x, table),
         "a score for each token of the vocabulary",
