@@ -29,7 +29,7 @@ from benchmarks.live.strangers import ATTACKS, Stranger
 from benchmarks.live.views import Ticked, scouted
 from benchmarks.load import MINUTE, TOLD, as_hosted
 from benchmarks.measure import Figure, Figures, show
-from tfm_ui.lenses.masks.conventions.mask_text import Table
+from tfm_core.clinic.table import Table
 from tfm_ui.lenses.masks.conventions.uploads import as_bytes
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.local import LocalStore

@@ -12,17 +12,18 @@ import torch
 from torch import Tensor
 
 from tfm_core import Tokens
+from tfm_core.clinic.table import SIDE
 from tfm_core.model.tokens import PAD_ID
 from tfm_core.study.filled import filled
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks.composition import Composition, composed
-from tfm_ui.lenses.masks.paint import SIDE as PAINTED_SIDE
-from tfm_ui.lenses.masks.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.live import windows
 from tfm_ui.live.places import tokens_of
 from tfm_ui.state.fields import Choice, Limits, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
+from tfm_ui.state.paint import SIDE as PAINTED_SIDE
+from tfm_ui.state.paint import Cells, Paint, painted, resized, unpacked
 from tfm_ui.state.sizes import MOST
 
 PREFIX = "masks_"
@@ -36,7 +37,6 @@ PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", 
 ATTEND, IGNORE, ADDED, WEIGHTS = "1 = attend", "1 = ignore", "added to scores", "attention weights"
 READINGS = (ATTEND, IGNORE, ADDED, WEIGHTS)  # what a mask from elsewhere may be taken for
 GUESSED = "as guessed"
-PASTED_SIDE = 1024  # rows and columns of a mask from elsewhere, at most
 PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
 PASTED = """tensor([[False,  True,  True,  True],
         [False, False,  True,  True],
@@ -111,7 +111,7 @@ class MasksState(LensState):
     read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
     pasted_layer: int = control(Whole("Layer of the file", 1, 64, box=True), default=1)
     pasted_head: int = control(Whole("Head of the file", 1, 64, box=True), default=1)
-    part_pasted: str = control(windows.field("Part of the pasted mask", PASTED_SIDE), default=windows.WHOLE, held=True)
+    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:
@@ -132,7 +132,7 @@ class Setting:
         model: the sidebar's, reading the sentence that was chosen.
         place: the attention that the mask is for: "self" of a single stack; "decoder" or "cross" of an encoder-decoder.
         composition: masks, as in a link (tfm_ui/lenses/masks/composition.py).
-        paint: what was painted over them, as in a link (tfm_ui/lenses/masks/paint.py).
+        paint: what was painted over them, as in a link (tfm_ui/state/paint.py).
     """
 
     model: ModelState
@@ -182,7 +182,7 @@ class Setting:
 
     @property
     def painted(self) -> Cells:
-        """How each pair is painted, (query, key), as in tfm_ui/lenses/masks/paint.py."""
+        """How each pair is painted, (query, key), as in tfm_ui/state/paint.py."""
         return resized(unpacked(self.paint if self.paintable else ""), *self.composed.shape)
 
     @property

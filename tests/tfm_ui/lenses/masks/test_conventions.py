@@ -11,7 +11,6 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.conventions import calls
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.conventions.chosen import Handed
@@ -20,6 +19,7 @@ from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, Setting, setting
 from tfm_ui.pictures.registry import made, query_of
+from tfm_ui.state import paint as mask_paint
 from tfm_ui.state.links import link_parameters
 from tfm_ui.state.model_state import ModelState
 
@@ -197,7 +197,7 @@ def test_pasted_masks_are_drawn_as_they_came_and_as_they_are_meant():
     header, (came, meant) = drawn("masks_pasted", SMALL, MasksState())
     assert header["maps"][0]["words"] == ["False", "True"]
     np.testing.assert_array_equal(came, 1 - meant)
-    assert drawn("masks_pasted", SMALL, MasksState(pasted="x"))[0]["about"].startswith("Row 1, entry 1")
+    assert drawn("masks_pasted", SMALL, MasksState(pasted="x"))[0]["about"].startswith("Row 1, column 1")
 
 
 def used(model: ModelState, state: MasksState) -> torch.Tensor:

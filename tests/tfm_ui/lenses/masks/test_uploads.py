@@ -12,13 +12,12 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save
 
 from tests.tfm_ui.store.empty import empty_store
+from tfm_core.clinic.files import read_file
+from tfm_core.clinic.table import SIDE, Table
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.foreign import GONE, Foreign
-from tfm_ui.lenses.masks.conventions.mask_text import Table
-from tfm_ui.lenses.masks.conventions.pasted_file import read_file
 from tfm_ui.lenses.masks.conventions.uploads import as_bytes, find, from_bytes, keep, name_of
-from tfm_ui.lenses.masks.state import PASTED_SIDE as SIDE
-from tfm_ui.lenses.masks.state import MasksState
+from tfm_ui.lenses.masks.state import MasksState, UploadName
 from tfm_ui.settings import ENTRIES
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store import kinds
@@ -150,3 +149,10 @@ def test_an_archive_that_unpacks_without_a_bound_is_refused_before_it_is_unpacke
     assert len(file.getvalue()) < 50_000
     with pytest.raises(ValueError, match="compressed as NumPy does not"):
         read_file(file.getvalue())
+
+
+def test_the_link_of_an_upload_holds_a_digest_alone():
+    digest = name_of(b"1 0", "Ada")
+    assert UploadName("x").read(digest, "") == (digest, "")
+    assert UploadName("x").read("", "") == ("", "")
+    assert UploadName("x").read("../etc", "")[0] == ""

@@ -4,11 +4,11 @@ from html import escape
 
 import streamlit as st
 
+from tfm_core.clinic.table import Table
 from tfm_ui.lenses.masks.above import PICTURES, batch_and_mask, draw, reads_instead, texts_of_sentence
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours, code_block
 from tfm_ui.lenses.masks.conventions.foreign import Foreign
-from tfm_ui.lenses.masks.conventions.mask_text import Table
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.page import controls_line

@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from tfm_core.clinic.table import CORNER
 from tfm_core.study.mask_verified import Verified
 from tfm_ui.lenses.masks.conventions.calls import ROUNDING, ConventionsPanel, why_without
-from tfm_ui.lenses.masks.conventions.mask_text import CORNER
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.live.tables import matrix
 from tfm_ui.live.windows import WHOLE, part_of, pooled

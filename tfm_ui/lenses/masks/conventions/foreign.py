@@ -8,13 +8,15 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
+from tfm_core.clinic.facts import Facts, Mask
+from tfm_core.clinic.files import read_file
+from tfm_core.clinic.meaning import are_weights, guess, mask_of, odd_values, warning
+from tfm_core.clinic.reading import Meaning
+from tfm_core.clinic.table import CORNER, Table
+from tfm_core.clinic.text import read_text
 from tfm_ui.lenses.masks.conventions import uploads
 from tfm_ui.lenses.masks.conventions.calls import conventions_needs
-from tfm_ui.lenses.masks.conventions.mask_text import CORNER, Table, read_text
-from tfm_ui.lenses.masks.conventions.pasted_file import read_file
-from tfm_ui.lenses.masks.conventions.pasted_guess import Facts, Mask, guess, mask_of, odd_values, warning
 from tfm_ui.lenses.masks.masked_passes import MasksPanel
-from tfm_ui.lenses.masks.paint import SIDE, whole
 from tfm_ui.lenses.masks.state import ADDED, ATTEND, GUESSED, IGNORE, PREFIX, WEIGHTS, item_of
 from tfm_ui.live.tables import matrix
 from tfm_ui.live.windows import part_of, pooled
@@ -25,6 +27,7 @@ from tfm_ui.pictures.map_scale import SHARES, holding
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.state import model_state
 from tfm_ui.state.links import cuts
+from tfm_ui.state.paint import SIDE, whole
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
@@ -35,6 +38,11 @@ READ_AS = {
     ADDED: "added to the scores: 0 = may attend, −∞ = hidden",
     WEIGHTS: "attention weights: a weight of exactly 0 = hidden",
 }
+MEANS: dict[str, Meaning] = {ATTEND: "attend", IGNORE: "ignore", ADDED: "added", WEIGHTS: "weights"}
+READ: dict[Meaning, str] = {meaning: reading for reading, meaning in MEANS.items()} | {"token ids": ADDED}
+LOOK_AT_THEM = (
+    "To look at these weights themselves, load their file under Weights, “From a file or folder”, and open Heads."
+)
 GONE = "The link speaks of an uploaded file, which no link holds and the server has not kept: upload it again."
 NOTHING = (
     "Under “Your own mask”, paste a mask or upload one: what torch or NumPy prints, rows of 0 and 1, a drawing with ■, "
@@ -78,7 +86,10 @@ class Foreign(MasksPanel):
 
     @cached_property
     def _guess(self) -> tuple[str, str]:
-        return guess(self.read) if self.state.read_as == GUESSED else (self.state.read_as, "")
+        if self.state.read_as != GUESSED:
+            return self.state.read_as, ""
+        meaning, reason = next(iter(guess(self.read).items()))
+        return READ[meaning], reason
 
     @property
     def reading(self) -> str:
@@ -112,7 +123,7 @@ class Foreign(MasksPanel):
     @cached_property
     def mask(self) -> Mask:
         """Boolean (row, column), True = may attend."""
-        return mask_of(self.read, self.reading)
+        return mask_of(self.read.values, MEANS[self.reading], self.read.precision)
 
     @cached_property
     def facts(self) -> Facts:
@@ -145,8 +156,14 @@ class Foreign(MasksPanel):
         other = (
             "The other way round is possible, too: choose it under “Read as”." if self.why and self.is_0_or_1 else ""
         )
-        notes = [*self.read.notes, odd_values(self.read, self.reading)]
-        sentences = [f"Read as: {way}{why}.", warning(self.read, self.reading) or other, self.facts.sentence(), *notes]
+        values, meaning = self.read.values, MEANS[self.reading]
+        notes = [*self.read.notes, odd_values(values, self.read.precision, meaning)]
+        if self.reading == WEIGHTS and are_weights(values):
+            notes.append(LOOK_AT_THEM)
+        warned = warning(values, self.read.kind, meaning)
+        if warned:
+            warned += f" “Read as: {ADDED}” shows what torch makes of it."
+        sentences = [f"Read as: {way}{why}.", warned or other, self.facts.sentence(), *notes]
         return " ".join(part for part in sentences if part)
 
     def table(self) -> pd.DataFrame:

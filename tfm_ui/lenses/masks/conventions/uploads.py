@@ -14,9 +14,9 @@ import streamlit as st
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tfm_ui.lenses.masks.conventions.mask_text import BYTES, Table
-from tfm_ui.lenses.masks.conventions.pasted_file import read_file
-from tfm_ui.lenses.masks.state import PASTED_SIDE, PREFIX, MasksState
+from tfm_core.clinic.files import read_file
+from tfm_core.clinic.table import BYTES, SIDE, Table
+from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.page import controls, upload
 from tfm_ui.store.kinds import UPLOADS
@@ -70,7 +70,7 @@ def as_bytes(table: Table) -> bytes:
     """A table as safetensors: a byte for each number where all are 0 or 1, as in most masks."""
     values = table.values
     is_small = bool(np.isin(values, (0.0, 1.0)).all() and not np.signbit(values).any())
-    words = json.dumps([table.kind, table.notes, table.precision, table.says]).encode()
+    words = json.dumps([table.kind, table.notes, table.precision, table.says, table.labels, table.axes]).encode()
     return save(
         {"values": values.astype(np.uint8) if is_small else values, "words": np.frombuffer(words, np.uint8).copy()}
     )
@@ -86,10 +86,20 @@ def from_bytes(data: bytes) -> Table:
         parts = load(data)
         values = parts["values"]
         *_, _, _ = values.shape
-        if values.size > PASTED_SIDE**2:
-            raise ValueError(f"expected at most {PASTED_SIDE**2:,} numbers, got {values.size:,}")
-        kind, notes, precision, says = json.loads(parts["words"].tobytes())
-        return Table(values.astype(np.float64), str(kind), tuple(map(str, notes)), str(precision), str(says))
+        if max(values.shape[-2:]) > SIDE or values.size > BYTES:
+            raise ValueError(f"expected at most {SIDE:,} rows and columns, and {BYTES:,} numbers; got {values.shape}")
+        kind, notes, precision, says, labels, axes = json.loads(parts["words"].tobytes())
+        if len(axes) != values.ndim - 2:
+            raise ValueError(f"expected a name for each of {values.ndim - 2} axes before the rows, got {len(axes)}")
+        return Table(
+            values.astype(np.float64),
+            str(kind),
+            tuple(map(str, notes)),
+            str(precision),
+            str(says),
+            tuple(map(str, labels)),
+            tuple(map(str, axes)),
+        )
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as problem:
         raise LookupError(f"expected an upload that this app has kept, got {len(data)} other bytes") from problem
 
@@ -125,7 +135,7 @@ def _file_changed() -> None:
     name = name_of(data, visitor)
     try:
         with upload.in_turn(UPLOAD, file):
-            keep(name, visitor, read_file(data))
+            keep(name, visitor, read_file(data, file.name))
     except (ValueError, StoreAway) as problem:
         state = controls.current(MasksState, PREFIX)
         st.session_state[PROBLEM] = f"{upload.name_of(file)}: {problem}", state.pasted

@@ -1,0 +1,106 @@
+"""Masks that were drawn with signs, as printers of masks make them: ■ where a query sees a key, ⬚ where it does not."""
+
+import re
+from collections import Counter
+
+import numpy as np
+
+from tfm_core.clinic.names import is_number
+from tfm_core.clinic.table import Values
+
+SEES = "■█▓●◼▪⬛✓✔✅☑🟩🟦◾▮⬤🔵🟢"
+HIDES = "⬚□░○◻▫▢⬜✗✘❌✖·🟥⛔◽▯∙☐⚪🔴"
+# Signs that are letters and punctuation elsewhere: a text is a drawing if it has some of both.
+SEES_PLAIN, HIDES_PLAIN = "xX#*@1", ".-_"
+BAR = re.compile("[|│┃║]")
+GAP = re.compile(r" {3,}|\t+")
+LEFT = "Of the two drawings that stand side by side, the left one is read."
+MOST_LINES = 2**15
+
+
+def drawn(text: str) -> tuple[Values, tuple[str, ...]] | None:
+    """(row, column) of 1 and 0 out of a drawing, and what was left out in sentences; None if the text is no drawing.
+
+    Raises:
+        ValueError: if its rows differ in length.
+    """
+    is_fancy = not text.isascii() and any(sign in text for sign in SEES + HIDES)
+    if not is_fancy and not any(sign in text for sign in HIDES_PLAIN):
+        return None
+    if text.count("\n") > MOST_LINES:
+        return None
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    rows = _fancy_rows(lines) if is_fancy else _plain_rows(lines)
+    if not rows:
+        return None
+    rows, beside = _left_alone(rows)
+    packed = [row.replace(" ", "").replace("\t", "") for row in rows]
+    usual = Counter(map(len, packed)).most_common(1)[0][0]
+    # A name such as “.” looks like a sign: what is too long is cut from the left.
+    packed = [
+        row[len(row) - usual :] if len(row) > usual and row[0] in HIDES_PLAIN + SEES_PLAIN else row for row in packed
+    ]
+    if odd := [at for at, row in enumerate(packed) if len(row) != usual]:
+        raise ValueError(
+            f"Row {odd[0] + 1} of the drawing has {len(packed[odd[0]])} signs, most rows have {usual}: "
+            "a mask has equal rows."
+        )
+    codes = np.frombuffer("".join(packed).encode("utf-32-le"), np.uint32)
+    sees = np.isin(codes, [ord(sign) for sign in SEES + SEES_PLAIN])
+    return sees.reshape(len(packed), usual).astype(np.float64), (LEFT,) if beside else ()
+
+
+def _fancy_rows(lines: list[str]) -> list[str]:
+    """The rows of signs: what stands before them is a row's name, and lines that end in something else are no rows."""
+    is_mixed = not any(sign in line for line in lines for sign in HIDES) or not any(
+        sign in line for line in lines for sign in SEES
+    )
+    signs = SEES + HIDES + (SEES_PLAIN + HIDES_PLAIN if is_mixed else "")
+    rows = []
+    for line in lines:
+        parts = [_trailing(part, signs) for part in BAR.split(line)]
+        parts = [part for part in parts if part.strip() and set(part) & {*SEES, *HIDES, *(signs if is_mixed else "")}]
+        if len(parts) > 1 and all(len(part.strip()) == 1 for part in parts):
+            rows.append("".join(parts))  # each cell in a frame of its own
+        elif parts:
+            rows.append(parts[0] + "|" * (len(parts) > 1))
+    return rows
+
+
+def _plain_rows(lines: list[str]) -> list[str]:
+    """Rows of letters and punctuation, if all lines are rows, perhaps after names, below a line of column names."""
+    signs = SEES_PLAIN + HIDES_PLAIN
+    rows = [_trailing(line, signs) for line in lines]
+    if len(rows) > 1 and not rows[0].strip():
+        rows = rows[1:]
+    packed = [row.replace(" ", "").replace("\t", "") for row in rows]
+    joined = "".join(packed)
+    is_even = len({*map(len, packed)}) == 1 and bool(packed[0])
+    has_both = any(sign in joined for sign in SEES_PLAIN) and any(sign in joined for sign in HIDES_PLAIN)
+    is_whole = all(not line.strip(signs + " \t") for line in lines)
+    if not has_both or not (is_whole or (is_even and len(rows) > 1 and len(packed[0]) > 1)):
+        return []
+    if all(map(is_number, set(" ".join(rows).split()))):
+        return []
+    return rows
+
+
+def _trailing(line: str, signs: str) -> str:
+    """The signs at the end of a line, spaces between them included; a sign that ends a name is none of them."""
+    line = line.rstrip()
+    name = line.rstrip(signs + " \t")
+    row = line[len(name) :]
+    if name and row[:1] not in " \t" and name[-1] != ":":
+        _, _, row = row.partition(" ")
+    return row.strip()
+
+
+def _left_alone(rows: list[str]) -> tuple[list[str], bool]:
+    """The left of two drawings, which a bar or wide gaps separate; and whether there were two."""
+    if any(row.endswith("|") for row in rows):
+        return [row.rstrip("|") for row in rows], True
+    parts = [[part for part in GAP.split(row) if part] for row in rows]
+    sizes = {tuple(len(part.replace(" ", "")) for part in row) for row in parts}
+    if len(sizes) == 1 and len(size := sizes.pop()) > 1 and len(set(size)) == 1 and size[0] > 1:
+        return [row[0] for row in parts], True
+    return rows, False
