@@ -26,7 +26,7 @@ MASKS = (
     *("data", "values", "matrix", "array"),
 )
 IDS = ("input_ids", "token_ids", "ids")
-TOKENS = ("tokens", "labels", "words", "left_text")
+TOKENS = ("tokens", "labels", "words", "left_text", "columns", "index")
 KEY = re.compile(r"""["']([^"'\\\n]{1,60})["']\s*:\s*""")
 OPENS = re.compile(r"(?:[A-Za-z][\w.]{0,20}\(\s*)?\[")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'')
@@ -155,7 +155,8 @@ def _columns(text: str, *, is_needed: bool = True) -> Picked | None:
     known = _loaded(text)
     if isinstance(known, dict) and known and all(isinstance(column, dict | list) for column in known.values()):
         columns = [[*column.values()] if isinstance(column, dict) else column for column in known.values()]
-        if len({len(column) for column in columns}) == 1:
+        is_flat = not any(isinstance(cell, dict | list) for column in columns for cell in column)
+        if is_flat and len({len(column) for column in columns}) == 1:
             return _table([str(name) for name in known], [list(row) for row in zip(*columns, strict=True)])
     if is_needed:
         names = ", ".join(f"“{told(key[1])}”" for key in [*KEY.finditer(text[:4000])][:6]) or "nothing"

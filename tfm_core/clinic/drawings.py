@@ -1,9 +1,12 @@
 """Masks that were drawn with signs, as printers of masks make them: ■ where a query sees a key, ⬚ where it does not."""
 
 import re
+import sys
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tfm_core.clinic.names import is_number
 from tfm_core.clinic.table import Values
@@ -12,14 +15,30 @@ SEES = "■█▓●◼▪⬛✓✔✅☑🟩🟦◾▮⬤🔵🟢"
 HIDES = "⬚□░○◻▫▢⬜✗✘❌✖·🟥⛔◽▯∙☐⚪🔴"
 # Signs that are letters and punctuation elsewhere: a text is a drawing if it has some of both.
 SEES_PLAIN, HIDES_PLAIN = "xX#*@1", ".-_"
+PLAIN = "✓✔✅☑✗✘❌✖🟩🟢🟥🔴⛔"  # which say themselves what is seen
 BAR = re.compile("[|│┃║]")
 GAP = re.compile(r" {3,}|\t+")
 LEFT = "Of the two drawings that stand side by side, the left one is read."
 MOST_LINES = 2**15
 
 
-def drawn(text: str) -> tuple[Values, tuple[str, ...]] | None:
-    """(row, column) of 1 and 0 out of a drawing, and what was left out in sentences; None if the text is no drawing.
+@dataclass(frozen=True)
+class Drawing:
+    """What was drawn.
+
+    Attributes:
+        values: (row, column), 1 for a filled sign.
+        is_plain: whether its signs themselves say what is seen, as ✓ and ✗ do.
+        notes: what was left out, in sentences.
+    """
+
+    values: Values
+    is_plain: bool
+    notes: tuple[str, ...]
+
+
+def drawn(text: str) -> Drawing | None:
+    """The mask in a drawing; None if the text is no drawing.
 
     Raises:
         ValueError: if its rows differ in length.
@@ -45,9 +64,16 @@ def drawn(text: str) -> tuple[Values, tuple[str, ...]] | None:
             f"Row {odd[0] + 1} of the drawing has {len(packed[odd[0]])} signs, most rows have {usual}: "
             "a mask has equal rows."
         )
-    codes = np.frombuffer("".join(packed).encode("utf-32-le"), np.uint32)
-    sees = np.isin(codes, [ord(sign) for sign in SEES + SEES_PLAIN])
-    return sees.reshape(len(packed), usual).astype(np.float64), (LEFT,) if beside else ()
+    codes = np.frombuffer("".join(packed).encode("utf-32-le", "replace"), np.uint32)
+    values = _among(SEES + SEES_PLAIN)[codes].reshape(len(packed), usual).astype(np.float64)
+    return Drawing(values, bool(_among(PLAIN)[codes].all()), (LEFT,) if beside else ())
+
+
+def _among(signs: str) -> NDArray[np.bool_]:
+    """By code point, whether it is among these signs."""
+    table = np.zeros(sys.maxunicode + 1, bool)
+    table[[ord(sign) for sign in signs]] = True
+    return table
 
 
 def _fancy_rows(lines: list[str]) -> list[str]:
@@ -59,7 +85,7 @@ def _fancy_rows(lines: list[str]) -> list[str]:
     rows = []
     for line in lines:
         parts = [_trailing(part, signs) for part in BAR.split(line)]
-        parts = [part for part in parts if part.strip() and set(part) & {*SEES, *HIDES, *(signs if is_mixed else "")}]
+        parts = [part for part in parts if part]
         if len(parts) > 1 and all(len(part.strip()) == 1 for part in parts):
             rows.append("".join(parts))  # each cell in a frame of its own
         elif parts:
@@ -99,7 +125,7 @@ def _left_alone(rows: list[str]) -> tuple[list[str], bool]:
     """The left of two drawings, which a bar or wide gaps separate; and whether there were two."""
     if any(row.endswith("|") for row in rows):
         return [row.rstrip("|") for row in rows], True
-    parts = [[part for part in GAP.split(row) if part] for row in rows]
+    parts = [GAP.split(row) if "   " in row or "\t" in row else [row] for row in rows]
     sizes = {tuple(len(part.replace(" ", "")) for part in row) for row in parts}
     if len(sizes) == 1 and len(size := sizes.pop()) > 1 and len(set(size)) == 1 and size[0] > 1:
         return [row[0] for row in parts], True

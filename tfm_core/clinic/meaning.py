@@ -14,6 +14,7 @@ from tfm_core.clinic.table import Table, Values
 LOOKED_AT = 64  # tables of a file that are asked what they mean; the others are taken as they are
 LISTED = 6  # values that are named before "and n more"
 MOST_DISTINCT = 2**16  # values of which the different ones are counted
+NEVER_0 = -50.0  # e to the power of this is above 0 in float32, and so of all larger numbers
 NOT_A_TOKEN = -100  # what stands for "no token" among labels of torch's losses
 
 Reasons = dict[Meaning, str]
@@ -23,15 +24,15 @@ def guess(table: Table) -> Mapping[Meaning, str]:
     """The meanings that stay open, the likeliest first, each with its reason, a clause."""
     values = table.values
     if named := said(table):
-        return {named: "the file says so itself"}
+        return {named: "its signs say so themselves" if table.kind == "signs" else "the file says so itself"}
     if table.kind == "signs":
-        return {"attend": "it is drawn: a filled sign, such as ■, stands where a query sees a key"}
+        return _drawn(values)
     if are_0_or_1(values):
         return _binary(table)
     if are_weights(values, table.precision):
         return {"weights": "no number is below 0, and each row sums to 1"}
-    low = values.min()
-    example = f", such as {'−∞' if np.isinf(low) else f'{low:g}'.replace('-', '−')}" if low < 0 else ""
+    low = float(values.min())
+    example = f", such as {_written(low)}" if low < 0 else ""
     bias = f"there are other numbers than 0 and 1{example}: these are added to the scores"
     if are_ids(values) and table.kind == "whole numbers":
         ids = "all are whole numbers, some above 1, as ids of tokens or positions are"
@@ -42,6 +43,15 @@ def guess(table: Table) -> Mapping[Meaning, str]:
         shares = "all numbers lie from 0 to 1, though rows do not sum to 1, as after dropout"
         return {"added": bias, "weights": shares}
     return {"added": bias}
+
+
+def _drawn(values: Values) -> Reasons:
+    """The meanings of filled signs: a key that is seen, but where they stand above the diagonal alone."""
+    usual = "it is drawn: a filled sign, such as ■, stands where a query sees a key"
+    rows, columns = values.shape
+    if rows == columns and values.any() and not np.tril(values).any():
+        return {"ignore": "it is drawn, and filled signs stand above the diagonal alone", "attend": usual}
+    return {"attend": usual}
 
 
 def are_0_or_1(values: Values) -> bool:
@@ -187,8 +197,9 @@ def hides(values: Values, precision: str) -> Mask:
     Halves are counted as float32: in them −18 would be 0, too, which is an ordinary bias beside scores of ten.
     """
     narrow = np.float64 if precision == "float64" else np.float32
+    hidden: Mask = values < NEVER_0
     with np.errstate(over="ignore"):
-        hidden: Mask = np.exp(np.minimum(values, 0).astype(narrow)) == 0
+        hidden[hidden] = np.exp(values[hidden].astype(narrow)) == 0
     return hidden
 
 
@@ -235,11 +246,14 @@ def odd_values(values: Values, precision: str, meaning: Meaning) -> str:
 
 def _listed(odd: NDArray[np.float64]) -> str:
     """The smallest values, how many there are, and the verb."""
+    cells = counted(len(odd), "cell")
     if len(odd) > MOST_DISTINCT:
-        distinct = np.unique(np.partition(odd, LISTED)[: LISTED + 1])
-        more = " and others"
-    else:
-        distinct = np.unique(odd)
-        more = f" and {counted(len(distinct) - LISTED, 'more value')}" if len(distinct) > LISTED else ""
-    names = ["∞" if value == np.inf else f"{value:g}".replace("-", "−") for value in distinct[:LISTED]]
-    return f"{', '.join(names)}{more} ({counted(len(odd), 'cell')}) {'is' if len(distinct) == 1 else 'are'}"
+        return f"{_written(odd.min())} to {_written(odd.max())} ({cells}) are"
+    distinct = np.unique(odd)
+    more = f" and {counted(len(distinct) - LISTED, 'more value')}" if len(distinct) > LISTED else ""
+    names = ", ".join(map(_written, distinct[:LISTED]))
+    return f"{names}{more} ({cells}) {'is' if len(distinct) == 1 else 'are'}"
+
+
+def _written(value: float) -> str:
+    return f"{value:g}".replace("-", "−").replace("inf", "∞")

@@ -100,7 +100,7 @@ def table(
         raise ValueError("There is nothing in it: its shape has a 0.")
     if len(shape) < 2:
         values = values.reshape(1, -1)
-        notes.append("One row: a mask of keys for all queries." if values.size > 1 else "A single number.")
+        notes.append("It is a single row." if values.size > 1 else "It is a single number.")
     if kind == "whole numbers" and values.max() == 255 and ((values == 0) | (values == 255)).all():
         values = (values == 255).astype(np.float64)
         notes.append("255 is taken as 1, as in pictures of a byte each.")
@@ -135,7 +135,7 @@ def _rows_and_columns_last(values: Values) -> tuple[Values, list[str]]:
     The pair has to be longer than every other axis, so that (batch, heads, query, key) of few heads is left as it is.
     """
     shape = values.shape
-    if len(shape) < 3 or shape[-1] == shape[-2] or 1 in shape[-2:]:
+    if len(shape) < 3 or shape[-1] == shape[-2] or shape[-2] == 1:
         return values, []
     pairs = [
         (i, j)

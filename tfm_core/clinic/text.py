@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tfm_core.clinic.brackets import even, read_lists
 from tfm_core.clinic.chosen import picked
 from tfm_core.clinic.drawings import drawn
-from tfm_core.clinic.names import Edges, around
+from tfm_core.clinic.mask_code import CHARACTERS, CodeMask, looks_like_code, read_code
+from tfm_core.clinic.names import Edges, around, is_number
 from tfm_core.clinic.printed import Hints, cleaned, hints, is_literal
 from tfm_core.clinic.table import BYTES, CORNER, Table, place, table
 from tfm_core.clinic.words import BadWord, Words, read_words, split
@@ -24,6 +25,7 @@ SHORTENED = (
     "Parts are missing: it was shortened when it was printed (“...”). Before, call torch.set_printoptions or "
     "np.set_printoptions with threshold=10**7; of a DataFrame, print df.to_string()."
 )
+DRAWN_SO = "True = may attend"  # what ✓ and ✗ say, and ■ and ⬚ do not
 AROUND = 200  # signs before and after an array
 MOST_LINES = 2**17
 CELL_ENDS = "\x1f"  # between cells that were quoted
@@ -43,18 +45,41 @@ def read_text(text: str) -> Table:
     if not text.strip(" \n\t,;"):
         raise ValueError("There is nothing in it.")
     if drawing := drawn(text):
-        return table(drawing[0], "signs", drawing[1])
-    if re.search(r"\.\.\.|…", text):
+        return table(drawing.values, "signs", drawing.notes, says=DRAWN_SO if drawing.is_plain else "")
+    chosen = picked(text)
+    if not chosen and _is_code(text):
+        return _made(read_code(text))
+    if "..." in text or "…" in text:
         raise ValueError(SHORTENED)
-    if chosen := picked(text):
+    if chosen:
         made = _array(chosen.text, known)
         return replace(made, labels=chosen.labels, notes=(*chosen.notes, *made.notes))
     is_file = "\n" in text and text[-1] not in "])>" and any(sign in text.split("\n")[0] for sign in ",;\t")
     if "[" in text and (not is_file or is_literal(*_around(text))):  # where names may hold brackets
         return _array(text, known)
-    if re.fullmatch(r"\s*(?:\w+\s*=\s*)?[({][\s({].*[)}]\s*;?\s*", text, re.DOTALL):  # tuples, and lists of C
+    if re.match(r"(?:\w+\s*=\s*)?[({]", text) and text.rstrip(" ;")[-1:] in ")}":  # tuples, and lists of C
         return _array(text.translate({ord("("): "[", ord("{"): "[", ord(")"): "]", ord("}"): "]"}), known)
     return _rows(text, known)
+
+
+def _is_code(text: str) -> bool:
+    """Whether it is code that computes a mask, and neither numbers with names around them nor a printed array."""
+    if "[" in text and is_literal(*_around(text)):
+        return False
+    words = re.split(r"[\s,;]+", text[:CHARACTERS])
+    if 2 * sum(map(is_number, words)) > len(words) and not re.search(
+        r"\w\(\s*[\[(]|\]\s*\)?\s*\.\w", text[:CHARACTERS]
+    ):
+        return False
+    return looks_like_code(text)
+
+
+def _made(mask: CodeMask) -> Table:
+    """The mask that code makes, as a table."""
+    kind = {"b": "booleans", "i": "whole numbers", "u": "whole numbers"}.get(mask.values.dtype.kind, "numbers")
+    precision = mask.dtype if mask.dtype in ("float16", "bfloat16", "float32") else "float64"
+    made = table(np.asarray(mask.values, np.float64), kind, mask.notes, precision=precision)
+    return replace(made, findings=mask.findings)
 
 
 def _around(text: str) -> tuple[str, str]:
@@ -129,7 +154,7 @@ def _cells(text: str) -> tuple[Words, NDArray[np.int64]]:
             quoted = list(csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=separator))
         except csv.Error:
             raise ValueError('It cannot be read as CSV: is a quote (") closed?') from None
-        lines = [CELL_ENDS.join(word.replace("\n", " ").strip() for word in row) for row in quoted]
+        lines = [CELL_ENDS.join(map(str.strip, row)).replace("\n", " ") for row in quoted]
         separator = CELL_ENDS
     if separator != "\t":
         _refuse_decimal_commas(lines)

@@ -209,7 +209,7 @@ class _Reader:
     def _decimals(self, group: NDArray[np.int64], keys: list[NDArray[np.uint64]], way: bytes) -> None:
         """Read decimals that are all written in one way."""
         signs = np.stack(keys, 1).view(np.uint8)  # (word, sign)
-        digits = (signs - np.uint8(ord("0"))).T
+        digits = np.ascontiguousarray(signs.T) - np.uint8(ord("0"))
         mantissa, _, power = way.partition(b"e")
         number, exponent = np.zeros(len(group), np.int64), np.zeros(len(group), np.int64)
         for at, sign in enumerate(mantissa):

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.tfm_core.clinic.test_read_text import MASKS, archive, best, npy, tried
 from tfm_core.clinic.files import read_file
-from tfm_core.clinic.meaning import mask_of, odd_values
+from tfm_core.clinic.meaning import guess, mask_of, odd_values
 from tfm_core.clinic.text import read_text
 
 CAUSAL = np.tri(6, dtype=bool)
@@ -85,7 +85,7 @@ COLOURED = " \x1b[92m■\x1b[0m: i == j (diagonal)   \x1b[93m■\x1b[0m: token_t
 def test_a_drawing_is_read(text):
     table = read_file(text.encode())
     np.testing.assert_array_equal(table.values, WINDOW)
-    assert best(table) == ("attend", "it is drawn: a filled sign, such as ■, stands where a query sees a key")
+    assert list(guess(table)) == ["attend"]
     assert bool(table.notes) == ("|" in text)
 
 
