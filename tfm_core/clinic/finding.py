@@ -17,9 +17,11 @@ class Finding:
             "note" where the reader should know it.
         title: the finding in one sentence.
         consequence: what happens when this mask is used, in sentences.
-        where: the place in words, counted from 1, such as "row 5" or "row 3, column 2"; "" for the whole mask.
+        where: the place in words, counted from 1, such as "row 5", "row 3, column 2" or, in code, "line 1, column 8";
+            "" for the whole mask.
         cell: the same as (row, column), counted from 0; None for the whole mask.
         fixes: by the call that gets the mask ("torch", "nn.MultiheadAttention", "Hugging Face"): code, two lines each.
+        topic: the kind of finding, such as "diagonal hidden": what the code and its values both show is said once.
     """
 
     severity: Severity
@@ -28,3 +30,4 @@ class Finding:
     where: str = ""
     cell: tuple[int, int] | None = None
     fixes: Mapping[str, str] = field(default_factory=dict)
+    topic: str = ""

@@ -1,0 +1,85 @@
+"""Faults of mask code as findings: their places in words, and the line as it was meant with the call after it."""
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tfm_core.clinic.code_faults import Fault, Place, written
+from tfm_core.clinic.code_final import evident
+from tfm_core.clinic.finding import Finding
+from tfm_core.clinic.findings_fixes import fixes, shape_kind
+
+OTHERS = frozenset({"tf", "tensorflow", "jnp", "jax"})  # whose arrays torch's calls do not take
+
+
+class Computed(NamedTuple):
+    """What code makes: its values, whether they are a tensor, and the kinds of faults in it."""
+
+    values: NDArray[Any]
+    of_torch: bool
+    topics: frozenset[str]
+
+
+Compute = Callable[[ast.Module], Computed]
+
+
+class _Swap(ast.NodeTransformer):
+    """Puts other code in a place."""
+
+    def __init__(self, place: Place, meant: str) -> None:
+        self.place, self.meant = place, meant
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr) and Place.of(node) == self.place:
+            return ast.parse(self.meant, mode="eval").body
+        return self.generic_visit(node)
+
+
+def finding(fault: Fault, tree: ast.Module, lines: list[str], compute: Compute) -> Finding:
+    """A fault as a finding.
+
+    Args:
+        fault: what is wrong.
+        tree: of the whole code.
+        lines: of its text.
+        compute: computes the mended code.
+    """
+    line = fault.place.line
+    before = lines[line - 1].encode()[: fault.place.column].decode(errors="ignore")
+    return Finding(
+        fault.severity,
+        fault.title,
+        fault.consequence,
+        where=f"line {line}, column {len(before) + 1}",
+        fixes=next(filter(None, (_fixes(fault, meant, tree, compute) for meant in fault.meant)), {}),
+        topic=fault.topic,
+    )
+
+
+def _fixes(fault: Fault, meant: str, tree: ast.Module, compute: Compute) -> dict[str, str]:
+    """The mended line and the calls; none where the fault is not in the last line, or stays unreadable."""
+    last = tree.body[-1]
+    if any(isinstance(node, ast.Name) and node.id in OTHERS for node in ast.walk(tree)):
+        return {}
+    if not isinstance(last, ast.Assign | ast.AnnAssign | ast.Expr) or Place.of(last)[:2] > fault.place[:2]:
+        return {}
+    swapped: ast.Module = _Swap(fault.place, meant).visit(copy.deepcopy(tree))
+    mended = ast.parse(ast.unparse(swapped))
+    try:
+        values, of_torch, topics = compute(mended)
+    except ValueError:
+        return {}
+    if fault.topic in topics:
+        return {}
+    line = mended.body[-1]
+    if not isinstance(line, ast.Assign | ast.AnnAssign | ast.Expr) or line.value is None:
+        return {}
+    made = written(line.value)
+    boolean = values.dtype == np.bool_
+    if not of_torch:
+        made = f"torch.from_numpy({made})" + ("" if boolean else ".float()")
+    return fixes(f"mask = {made}", meaning=evident(values), boolean=boolean, axes=shape_kind(values.shape))
