@@ -186,7 +186,7 @@ def tiny(node: ast.expr, number: float) -> Fault:
         f"It is added to the scores, and e^({told}) is almost exactly 1: the hidden keys keep their weights. −1e9 or "
         "−∞ was probably meant.",
         Place.of(node),
-        ("float('-inf')",),
+        ("float('-inf')", "-1e9"),
         "tiny negative",
     )
 
@@ -203,7 +203,7 @@ def too_large_for_half(node: ast.expr, raises: bool) -> Fault:
             else "It becomes −∞: the keys are hidden, and a row without any key becomes NaN in a plain softmax."
         ),
         Place.of(node),
-        ("float('-inf')",),
+        ("float('-inf')",) if raises else (),
         "overflow in half",
     )
 

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from tfm_core.clinic.code_faults import Fault, Place, written
 from tfm_core.clinic.code_final import evident
 from tfm_core.clinic.finding import Finding
-from tfm_core.clinic.findings_fixes import fixes, shape_kind
+from tfm_core.clinic.findings_fixes import Axes, fixes
 
 OTHERS = frozenset({"tf", "tensorflow", "jnp", "jax"})  # whose arrays torch's calls do not take
 
 
 class Computed(NamedTuple):
-    """What code makes: its values, whether they are a tensor, and the kinds of faults in it."""
+    """What code makes: its values, whether they are a tensor, what their axes are, and the kinds of faults in it."""
 
     values: NDArray[Any]
     of_torch: bool
+    axes: Axes | None
     topics: frozenset[str]
 
 
@@ -39,11 +40,12 @@ class _Swap(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def finding(fault: Fault, tree: ast.Module, lines: list[str], compute: Compute) -> Finding:
+def finding(fault: Fault, topics: frozenset[str], tree: ast.Module, lines: list[str], compute: Compute) -> Finding:
     """A fault as a finding.
 
     Args:
         fault: what is wrong.
+        topics: the kinds of all faults in the code: a line that has another is not mended.
         tree: of the whole code.
         lines: of its text.
         compute: computes the mended code.
@@ -55,12 +57,12 @@ def finding(fault: Fault, tree: ast.Module, lines: list[str], compute: Compute) 
         fault.title,
         fault.consequence,
         where=f"line {line}, column {len(before) + 1}",
-        fixes=next(filter(None, (_fixes(fault, meant, tree, compute) for meant in fault.meant)), {}),
+        fixes=next(filter(None, (_fixes(fault, meant, topics, tree, compute) for meant in fault.meant)), {}),
         topic=fault.topic,
     )
 
 
-def _fixes(fault: Fault, meant: str, tree: ast.Module, compute: Compute) -> dict[str, str]:
+def _fixes(fault: Fault, meant: str, topics: frozenset[str], tree: ast.Module, compute: Compute) -> dict[str, str]:
     """The mended line and the calls; none where the fault is not in the last line, or stays unreadable."""
     last = tree.body[-1]
     if any(isinstance(node, ast.Name) and node.id in OTHERS for node in ast.walk(tree)):
@@ -70,10 +72,10 @@ def _fixes(fault: Fault, meant: str, tree: ast.Module, compute: Compute) -> dict
     swapped: ast.Module = _Swap(fault.place, meant).visit(copy.deepcopy(tree))
     mended = ast.parse(ast.unparse(swapped))
     try:
-        values, of_torch, topics = compute(mended)
+        values, of_torch, axes, left = compute(mended)
     except ValueError:
         return {}
-    if fault.topic in topics:
+    if left - (topics - {fault.topic}):
         return {}
     line = mended.body[-1]
     if not isinstance(line, ast.Assign | ast.AnnAssign | ast.Expr) or line.value is None:
@@ -82,4 +84,4 @@ def _fixes(fault: Fault, meant: str, tree: ast.Module, compute: Compute) -> dict
     boolean = values.dtype == np.bool_
     if not of_torch:
         made = f"torch.from_numpy({made})" + ("" if boolean else ".float()")
-    return fixes(f"mask = {made}", meaning=evident(values), boolean=boolean, axes=shape_kind(values.shape))
+    return fixes(f"mask = {made}", meaning=evident(values), boolean=boolean, axes=axes)

@@ -81,9 +81,9 @@ def standing(name: str, context: str = "") -> Standing | None:
         keys = real if name.lower().startswith(("attention", "encoder_att")) else real[:, None, None, :]
         return Standing(keys, "two sentences of 4 and 5 tokens and padding, True = real", "mask")
     square = torch.ones(SIZE, SIZE).tril()
-    if CAUSAL.fullmatch(name):
+    if CAUSAL.fullmatch(name) and context != "condition":
         return Standing(square if name == "tril" else square.bool(), "a causal mask, 6 × 6, True = may attend", "mask")
-    if ANY_MASK.fullmatch(name) or (context == "condition" and SHORT.fullmatch(name)):
+    if ANY_MASK.fullmatch(name) or (context == "condition" and (SHORT.fullmatch(name) or CAUSAL.fullmatch(name))):
         if context == "condition":
             return Standing(~square.bool(), "a causal mask, 6 × 6, True = hidden, as masked_fill has it", "mask")
         if context == "arithmetic":

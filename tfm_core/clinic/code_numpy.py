@@ -100,7 +100,8 @@ def tril_indices(n: object, k: int = 0, m: object = None) -> tuple[Values, ...]:
 
 def where(condition: Values, x: Any, y: Any) -> Values:
     """A choice of two by a condition, as np.where."""
-    return np.where(condition, x, y)
+    made: Values = np.where(condition, x, y)
+    return made
 
 
 def array(object: Any, dtype: Any = None) -> Values:

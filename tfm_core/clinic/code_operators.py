@@ -145,7 +145,7 @@ HALVES = (torch.float16, np.dtype(np.float16))
 
 
 def _has_nan(x: Any) -> bool:
-    return bool((x != x).any()) if is_array(x) else bool(x != x)
+    return bool(np.isnan(np.asarray(x)).any())
 
 
 def joined(node: ast.BoolOp, values: Sequence[Any], told: list[Fault]) -> Any:

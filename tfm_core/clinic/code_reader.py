@@ -408,9 +408,8 @@ class Reader:
                 self.unknown(node)
             return self._noted(node, ast.unparse(node), stands, context)
         whole, index = self.value(node.value), self.value(node.slice)
-        if isinstance(whole, UnknownShape):
-            if isinstance(index, int):
-                return whole.at(index)
+        if isinstance(whole, UnknownShape) and isinstance(index, int):
+            return whole.at(index)
         if isinstance(whole, tuple | list) and isinstance(index, int | slice):
             return whole[index]
         if not is_array(whole):

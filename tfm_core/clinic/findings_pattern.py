@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tfm_core.clinic.finding import Finding
 from tfm_core.clinic.findings_case import Case, first, has, lines, listed, signed
@@ -213,10 +214,9 @@ def _padding_on_queries(case: Case) -> Iterator[Finding]:
 def _looks_ahead(case: Case) -> Iterator[Finding]:
     """A few pairs ahead in an otherwise causal mask; a prefix, whose tokens all see each other, is no fault."""
     visible = case.visible
-    size = len(visible)
     ahead = np.triu(visible, 1)
     count = int(ahead.sum())
-    if not count or count > FEW * size * (size - 1) / 2 or np.array_equal(visible, visible.T):
+    if not count or not _few_ahead(visible) or np.array_equal(visible, visible.T):
         return
     prefix = int(np.flatnonzero(ahead.any(0))[-1]) + 1
     if prefix > 1 and visible[:prefix, :prefix].all() and not ahead[:, prefix:].any():
@@ -240,15 +240,24 @@ def _looks_ahead(case: Case) -> Iterator[Finding]:
     )
 
 
+def _few_ahead(visible: NDArray[np.bool_]) -> bool:
+    """Whether a mask is causal, but for a few pairs."""
+    size = len(visible)
+    return int(np.triu(visible, 1).sum()) <= FEW * size * (size - 1) / 2
+
+
 def _of_columns(case: Case) -> Iterator[Finding]:
     """Keys that are hidden from some queries only, where most are hidden from none."""
     visible = case.visible
     if not case.square or np.array_equal(visible, visible.T):
         return
     rows = np.setdiff1d(np.arange(len(visible)), case.empty)
-    allowed = (np.tri(len(visible), dtype=bool) if case.facts.causal else np.ones_like(visible))[rows]
+    ordered = _few_ahead(visible)
+    allowed = (np.tri(len(visible), dtype=bool) if ordered else np.ones_like(visible))[rows]
     kept = visible[rows]
-    whole = (kept | ~allowed).all(0)
+    if ordered and (kept[:-1] | ~kept[1:] | ~allowed[:-1]).all():
+        return  # each key is forgotten after a while, as a window does
+    whole = np.asarray((kept | ~allowed).all(0))
     partly = np.flatnonzero(~whole & (kept & allowed).any(0))
     if len(partly) and 2 * int(whole.sum()) >= len(whole) and len(case.facts.blocks) <= 1:
         column = int(partly[0])

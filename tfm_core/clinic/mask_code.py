@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.clinic.code_bounds import Array, is_array
-from tfm_core.clinic.code_final import final_faults
+from tfm_core.clinic.code_final import REAL, final_faults
 from tfm_core.clinic.code_mended import Computed, finding
 from tfm_core.clinic.code_names import UnknownShape, standing
 from tfm_core.clinic.code_reader import Reader
 from tfm_core.clinic.code_torch import IN_PLACE
 from tfm_core.clinic.finding import SEVERITIES, Finding
+from tfm_core.clinic.findings_fixes import shape_kind
 
 CHARACTERS, NODES, DEPTH = 4000, 500, 60
 MODULES = frozenset("torch torch.nn torch.nn.functional numpy math tensorflow jax jax.numpy".split())
@@ -72,7 +73,7 @@ def _computes(statement: ast.stmt) -> bool:
     if value is None or _literal(value):
         return False
     nodes = list(ast.walk(value))
-    if any(isinstance(node, ast.Call) and not _literal(node) for node in nodes):
+    if any(isinstance(node, ast.Call) for node in nodes):
         return True
     # Heads of tables, such as "T-1, T-2", are tuples; a word alone is no code.
     if isinstance(value, ast.Tuple) or not any(isinstance(node, ENTIRE) for node in nodes):
@@ -117,7 +118,8 @@ def read_code(text: str) -> CodeMask:
     value, last = _computed(reader, tree)
     values, dtype = _as_numpy(value)
     faults = {(fault.place, fault.topic): fault for fault in (*reader.faults, *final_faults(reader, values, last))}
-    findings = [finding(fault, tree, lines, _anew) for fault in faults.values()]
+    topics = frozenset(fault.topic for fault in faults.values())
+    findings = [finding(fault, topics, tree, lines, _anew) for fault in faults.values()]
     findings.sort(key=lambda each: SEVERITIES.index(each.severity))
     return CodeMask(values, dtype, tuple(findings), tuple(reader.notes.values()))
 
@@ -138,7 +140,9 @@ def _anew(tree: ast.Module) -> Computed:
     value, last = _computed(reader, tree)
     values = _as_numpy(value)[0]
     topics = {fault.topic for fault in (*reader.faults, *final_faults(reader, values, last))}
-    return Computed(values, isinstance(value, Tensor), frozenset(topics))
+    of_sentences = values.shape == REAL.shape and bool(reader.tokens)
+    axes = "sentences" if of_sentences else shape_kind(values.shape)
+    return Computed(values, isinstance(value, Tensor), axes, frozenset(topics))
 
 
 def _parsed(text: str) -> ast.Module:
