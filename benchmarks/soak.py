@@ -29,8 +29,7 @@ from benchmarks.live.strangers import ATTACKS, Stranger
 from benchmarks.live.views import Ticked, scouted
 from benchmarks.load import MINUTE, TOLD, as_hosted
 from benchmarks.measure import Figure, Figures, show
-from tfm_core.clinic.table import Table
-from tfm_ui.lenses.masks.conventions.uploads import as_bytes
+from tfm_ui.lenses.clinic.uploads import File, as_bytes
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.local import LocalStore
 from tfm_ui.store.shared import VARIABLE
@@ -178,16 +177,16 @@ async def _stored(address: str, process: int) -> dict[str, bytes]:
     random = np.random.default_rng(0)
     names = [f"{number:032x}" for number in range(STORED)]
     for name in names:
-        table = Table(random.integers(0, 2, (16, 16)).astype(float), "whole numbers")
-        store.put(UPLOADS, name, as_bytes(table), "198.51.100.1 somebody")
+        mask = str(random.integers(0, 2, (16, 16)).tolist()).encode()
+        store.put(UPLOADS, name, as_bytes(File("mask.txt", mask)), "198.51.100.1 somebody")
     store.close()
     async with aiohttp.ClientSession() as http:
         return {name: await _pasted(http, address, name) for name in names}
 
 
 async def _pasted(http: aiohttp.ClientSession, address: str, name: str) -> bytes:
-    link = f"masks_view=conventions&masks_upload={name}"
-    async with http.post(f"{address}/pictures/masks_pasted", data=link) as answer:
+    link = f"clinic_pasted=&clinic_upload={name}"
+    async with http.post(f"{address}/pictures/clinic_mask", data=link) as answer:
         return await answer.read() if answer.status == 200 else b""
 
 

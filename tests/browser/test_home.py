@@ -215,21 +215,12 @@ def the_row_leads_to_its_head_and_to_its_cell(visitor: Visitor) -> None:
 
 
 def each_card_leads_to_its_page_and_keeps_the_model(visitor: Visitor) -> None:
-    for name, card in CARDS.items():
+    for name in CARDS:
         visitor.back_to("/?seed=5")
         visitor.page.locator(f".st-key-card_{name} a").click()
-        visitor.page.wait_for_url(f"**/{card.lens or name}?*")
+        visitor.page.wait_for_url(f"**/{name}?*")
         visitor.wait()
         expect(visitor.page).to_have_url(re.compile("seed=5"))
-        for field, value in card.query.items():
-            expect(visitor.page).to_have_url(re.compile(f"{card.lens}_{field}={value}"))
-    visitor.back_to("/masks?masks_view=conventions&seed=5")
-    tab = visitor.page.locator(".st-key-tabs button[kind=primary]").inner_text()
-    visitor.back_to("/?seed=5")
-    visitor.page.locator(".st-key-card_check a").click()
-    visitor.page.wait_for_url("**/masks?*")
-    visitor.wait()
-    expect(visitor.page.locator(".st-key-tabs button[kind=primary]")).to_have_text(tab)
 
 
 def what_gives_a_prediction_away_is_hidden_until_it_is_made(visitor: Visitor) -> None:

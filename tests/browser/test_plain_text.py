@@ -19,12 +19,8 @@ HOSTILE = {
 # The fields of a lens that take any text; tests/pages/test_plain_text.py has the model's text on every view.
 PAGES = {
     "/attention": {"attention_view": "change", "attention_changes": "replace 2 www.evil.test; drop 1; bogus@evil.test"},
-    "/masks": {
-        "masks_view": "conventions",
-        "masks_pasted": "http://evil.test/login",
-        "masks_texts": ADDRESSES,
-        "masks_mask": "http://evil.test",
-    },
+    "/masks": {"masks_view": "conventions", "masks_texts": ADDRESSES, "masks_mask": "http://evil.test"},
+    "/clinic": {"clinic_pasted": "http://evil.test/login", "clinic_result": ADDRESSES},
     "/profiling": {"profiling_sizes": ADDRESSES, "profiling_targets": "www.evil.test"},
 }
 

@@ -6,16 +6,23 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tests.laws import generate_lens_fields, model_lens_fields, profiling_lens_fields, training_lens_fields
+from tests.laws import (
+    clinic_lens_fields,
+    generate_lens_fields,
+    model_lens_fields,
+    profiling_lens_fields,
+    training_lens_fields,
+)
 from tfm_core import Transformer
 from tfm_core.model import initialization, transformer
 from tfm_core.model.transformer import Stack
 from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.clinic.state import ClinicState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.masks.conventions.table import Conventions
-from tfm_ui.lenses.masks.state import READINGS, MasksState
+from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.lenses.positions import schemes as positions_schemes
 from tfm_ui.lenses.positions.state import PositionsState
@@ -90,13 +97,8 @@ LOOKS = {
         "moved": 3,
         "whole": "0123456789ab",
         "convention": "SDPA, boolean",
-        "pasted": "[[1, 0], [1, 1]]",
-        "upload": "0123456789abcdef",
-        "read_as": READINGS[1],
-        "part_pasted": "0,0,2,2",
-        "pasted_layer": 2,
-        "pasted_head": 2,
     },
+    ClinicState: clinic_lens_fields.LOOKS,
     ProfilingState: profiling_lens_fields.LOOKS,
     TrainingState: training_lens_fields.LOOKS,
 }

@@ -18,8 +18,10 @@ from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_core import POSITIONAL
 from tfm_core.study.mask_conventions import CONVENTIONS
+from tfm_core.study.mistakes import MISTAKES
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.clinic.state import ClinicState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
@@ -68,10 +70,6 @@ LENSES: dict[Any, list[Values]] = {
         {"mask": "window 1", "item": 1, "promise": "padding", "tries": 1},
         {"mask": "causal and window 2", "paint": "2x9.TAAAACQ", "place": "cross"},
         {"texts": "a much longer sentence stands beside the others here now\none", "item": 3, "pad_side": "left"},
-        *(
-            {"view": "conventions", "pasted": pasted}
-            for pasted in ("0 -1e4\n0 0", "-inf -inf\n-inf -inf", "no mask", "[[0.5, -2.5], [3, 0]]", "1 1\n1 1")
-        ),
         *({"view": "conventions", "convention": name} for name in CONVENTIONS),
         {"item": 1, "tries": 2},  # the sidebar's own text
     ],
@@ -109,6 +107,15 @@ LENSES: dict[Any, list[Values]] = {
     ModelLensState: [{}, {"reach_length": 8, "reach_seeds": 1}],
     GenerateState: [{}, {"steps": 12}],
     TrainingState: [{}, {"task": "copy"}],
+    ClinicState: [
+        *(
+            {"pasted": pasted}
+            for pasted in ("0 -1e4\n0 0", "-inf -inf\n-inf -inf", "no mask", "[[0.5, -2.5], [3, 0]]", "1 1\n1 1")
+        ),
+        *({"view": "beside", "mistake": name} for name in MISTAKES),
+        {"view": "tensor", "result": "2.5"},
+        {"view": "tensor", "mistake": "diagonal hidden"},
+    ],
     ProfilingState: [
         {"sizes": ""},
         {"sizes": "64 4 2 50", "targets": "without weights,LSTM", "backward": False},

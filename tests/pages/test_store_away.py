@@ -9,7 +9,7 @@ from tfm_core import STORE
 from tfm_core.profiling import Progress
 from tfm_core.training.folder import Folder
 from tfm_core.training.shelf import Shelf
-from tfm_ui.lenses.masks.conventions import uploads
+from tfm_ui.lenses.clinic import uploads
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.live import measurements as in_store
 from tfm_ui.store import runs, shared
@@ -64,7 +64,7 @@ def test_what_is_measured_meanwhile_ends_its_job(queue, away):
 
 
 def test_an_upload_is_not_said_to_be_gone(away):
-    app = start("masks", masks_view="conventions", masks_pasted="", masks_upload="0123456789abcdef")
+    app = start("clinic", clinic_pasted="", clinic_upload="0123456789abcdef" * 2)
     assert not app.exception
     assert AWAY in in_boxes(app)
 

@@ -169,9 +169,6 @@ MASKS = (
       for name, causal in (("SDPA, boolean", "true"), ("SDPA, additive", "false"), ("MHA, attn_mask", "true"),
                            ("MHA, additive", "true"), ("HF, attention_mask", "false"), ("HF, causal model", "true"),
                            ("HF, 4-D", "true"))),
-    "masks?masks_view=conventions&masks_read_as=1 = attend&masks_pasted=1 0 0%0A1 1 0%0A1 1 1&positional=t5",
-    "masks?masks_view=conventions&masks_pasted=0 -inf%0A0 0",
-    "masks?masks_view=conventions&masks_pasted=this is no mask",
 )  # fmt: skip
 
 PROFILING = (

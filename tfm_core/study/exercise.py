@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-POSITIONALS = ("sinusoidal", "rope", "alibi")
+POSITIONALS = ("sines", "RoPE", "ALiBi")
 MASKS = ("causal and padding", "causal", "padding", "none")
 NORM_EPS = 1e-3  # as in Keras: so large that its place, inside of the root or outside, can be told
 BATCH = 2
@@ -29,7 +29,7 @@ class Exercise:
         d_model: width; num_heads divides it, and a head's width is even under RoPE.
         num_heads: heads of the attention.
         seq: tokens of each of the two sentences; the second ends in two tokens of padding where padding is masked.
-        positional: "sinusoidal" (added to the embeddings), "rope" (turns queries and keys) or "alibi" (a bias).
+        positional: "sines" (added to the embeddings), "RoPE" (turns queries and keys) or "ALiBi" (a bias).
         mask: which masks hold: "causal and padding", "causal", "padding" or "none".
         norm: where the norms stand: "pre" or "post".
         activation: of the feed-forward network: "gelu" or "relu".
@@ -40,7 +40,7 @@ class Exercise:
     d_model: int = 16
     num_heads: int = 2
     seq: int = 6
-    positional: str = "sinusoidal"
+    positional: str = "sines"
     mask: str = "causal and padding"
     norm: str = "pre"
     activation: str = "gelu"
@@ -53,7 +53,7 @@ class Exercise:
                 raise ValueError(f"Exercise: expected {name} from 1 to {most}, got {getattr(self, name)}")
         if self.d_model % self.num_heads:
             raise ValueError(f"Exercise: expected num_heads that divides {self.d_model}, got {self.num_heads}")
-        if self.positional == "rope" and self.head_dim % 2:
+        if self.positional == "RoPE" and self.head_dim % 2:
             raise ValueError(f"Exercise: expected an even width of a head under RoPE, got {self.head_dim}")
         if not 0 <= self.cached < self.seq:
             raise ValueError(f"Exercise: expected cached from 0 to {self.seq - 1}, got {self.cached}")

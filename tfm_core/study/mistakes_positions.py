@@ -19,17 +19,17 @@ SLOPES = "Press et al. 2022 (ALiBi), section 3"
 
 def is_sinusoidal(exercise: Exercise) -> bool:
     """Positions are added as sines and cosines."""
-    return exercise.positional == "sinusoidal"
+    return exercise.positional == "sines"
 
 
 def is_rope(exercise: Exercise) -> bool:
     """Positions turn queries and keys."""
-    return exercise.positional == "rope"
+    return exercise.positional == "RoPE"
 
 
 def is_alibi(exercise: Exercise) -> bool:
     """Positions are a bias on the scores."""
-    return exercise.positional == "alibi"
+    return exercise.positional == "ALiBi"
 
 
 # embeddings

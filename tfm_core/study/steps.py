@@ -60,10 +60,10 @@ def _heads(at: int) -> Callable[..., Tensor]:
 
 def _in_heads(exercise: Exercise, pieces: Pieces, *projected: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Queries (the last tokens, where the others are cached), keys and values of each head."""
-    if exercise.positional == "rope":
+    if exercise.positional == "RoPE":
         projected = pieces["rotate_before"](*projected)
     query, key, value = (pieces["split"](x, exercise.num_heads) for x in pieces["roles"](*projected))
-    if exercise.positional == "rope":
+    if exercise.positional == "RoPE":
         # keys are turned from 0 on; a query stands where its key does
         query, key, value = pieces["rotate"](query[..., exercise.cached :, :], key, value, exercise.cached)
         return query, key, value
@@ -72,7 +72,7 @@ def _in_heads(exercise: Exercise, pieces: Pieces, *projected: Tensor) -> tuple[T
 
 def _scores(exercise: Exercise, pieces: Pieces, products: Tensor) -> Tensor:
     scores: Tensor = pieces["scale"](products, exercise.head_dim, exercise.d_model)
-    if exercise.positional == "alibi":
+    if exercise.positional == "ALiBi":
         scores = pieces["bias"](scores, pieces["slopes"](exercise.num_heads).to(scores))
     return scores
 
@@ -96,7 +96,7 @@ def _weights(exercise: Exercise, pieces: Pieces, masked: Tensor, mask: Tensor) -
 
 def _positions(exercise: Exercise, pieces: Pieces) -> Tensor:
     """The table that is added: zeros where positions enter elsewhere."""
-    if exercise.positional != "sinusoidal":
+    if exercise.positional != "sines":
         return torch.zeros(exercise.seq, exercise.d_model)
     table: Tensor = pieces["encode"](exercise.seq, exercise.d_model)
     return table

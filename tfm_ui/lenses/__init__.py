@@ -9,7 +9,7 @@ from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.registry import PREVIEWS, WORDS, Preview, Words, register
 
 # The lenses in teaching order. For a new lens, add a folder whose package defines `LENS`, and its name here.
-NAMES = ["home", "heads", "attention", "positions", "masks", "model", "generate", "training", "profiling"]
+NAMES = ["home", "heads", "attention", "positions", "masks", "model", "generate", "training", "clinic", "profiling"]
 
 
 @cache

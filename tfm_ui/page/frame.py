@@ -42,7 +42,7 @@ def set_up(page: st.Page, groups: Groups) -> None:
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    styles = ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css")
+    styles = ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css", "lenses/clinic/clinic.css")
     style = "".join(map(_read, styles)) + _of_the_bar(page, groups)
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = _read("streamlit_private/present.css") + _read("page/present.css")

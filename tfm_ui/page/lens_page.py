@@ -69,6 +69,8 @@ def _show_view(lens: Lens, row: Row, model: ModelState) -> None:
         if view.editor:
             with st.container(key="editor"):
                 view.editor(model)
+            # What a link says of a control is known when it has been drawn.
+            state = controls.current(lens.state, lens.prefix, lens.state.limits(model))
         if reason := _why_not_shown(view, model, state):
             with question:
                 row(lens, model, state, reason)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tfm_ui.live.tables import Part
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.cells import CELLS
-from tfm_ui.pictures.map_scale import Scale
+from tfm_ui.pictures.map_scale import SHARES, Scale
 from tfm_ui.pictures.maps_figure import maps_figure
 
 MAPS = Canvas(
@@ -129,6 +129,16 @@ class Painting:
 
     parameter: str
     text: str
+
+
+def nothing(about: str) -> Content:
+    """The content where there is no map to draw.
+
+    Args:
+        about: why, in a sentence.
+    """
+    absent = Map(name="nothing", values=np.full((1, 1), ABSENT, np.float32), scale=SHARES)
+    return content([absent], rows=Axis([""], "", "row"), columns=Axis([""], "", "column"), about=about)
 
 
 def content(

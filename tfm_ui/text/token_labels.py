@@ -29,6 +29,11 @@ def labels(tokens: Tokens) -> list[str]:
     return [*map(_isolated, names), *["PAD"] * tokens.padding]
 
 
+def numbered_where_alike(names: Sequence[str]) -> list[str]:
+    """The names, with their numbers from 1 where two are the same, as with PAD."""
+    return list(names) if len(set(names)) == len(names) else [f"{i} {name}" for i, name in enumerate(names, 1)]
+
+
 def named(piece: str) -> str:
     """A token for use in a sentence: short, with visible white space, and safe if it is written from right to left."""
     return _isolated(_short(piece))

@@ -17,9 +17,9 @@ from tfm_core.study.steps import STEPS, Steps, pieces_of
 # Together they have what every mistake needs.
 EXERCISES = (
     Exercise(),
-    Exercise(positional="rope", num_heads=4, cached=2, seq=8),
-    Exercise(positional="alibi", norm="post", cached=2, num_heads=3, d_model=24, activation="relu"),
-    Exercise(positional="alibi", num_heads=4, d_model=24),
+    Exercise(positional="RoPE", num_heads=4, cached=2, seq=8),
+    Exercise(positional="ALiBi", norm="post", cached=2, num_heads=3, d_model=24, activation="relu"),
+    Exercise(positional="ALiBi", num_heads=4, d_model=24),
 )
 WITH = [(name, exercise) for exercise in EXERCISES for name in mistakes_of(exercise)]
 ID = "{0[0]}, {0[1].positional}, {0[1].num_heads} heads"
@@ -178,7 +178,7 @@ def test_unknown_names_are_refused(results, part):
 
 @pytest.mark.parametrize(
     "bad",
-    [{"d_model": 15}, {"positional": "rope", "num_heads": 16}, {"cached": 6}, {"mask": "all"}, {"seq": 0}, {"seq": 99}],
+    [{"d_model": 15}, {"positional": "RoPE", "num_heads": 16}, {"cached": 6}, {"mask": "all"}, {"seq": 0}, {"seq": 99}],
 )
 def test_impossible_exercises_are_refused(bad):
     with pytest.raises(ValueError, match="Exercise: expected"):
@@ -258,7 +258,7 @@ def test_the_loss_is_the_mean_over_next_tokens_without_padding():
 
 
 def test_the_last_queries_with_a_cache_are_those_of_the_whole_text():
-    whole, later = (Steps(Exercise(cached=cached, seq=8, positional="rope", mask="causal")) for cached in (0, 3))
+    whole, later = (Steps(Exercise(cached=cached, seq=8, positional="RoPE", mask="causal")) for cached in (0, 3))
     for step in ("weights", "output", "layer output", "logits"):
         full = whole.value(step)
         part = full[:, :, 3:] if step == "weights" else full[:, 3:]

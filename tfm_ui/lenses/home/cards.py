@@ -1,7 +1,7 @@
 """The cards of Home: a question and a live picture for each lens, all but that of Training of the sidebar's model."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -197,7 +197,7 @@ def flops(model: ModelState, length: int) -> tuple[int, int]:
     return parts["products"], sum(count for part, count in parts.items() if part != "products")
 
 
-def home_check(model: ModelState, state: LensState) -> Content:
+def home_clinic(model: ModelState, state: LensState) -> Content:
     """A corner of the model's mask as two calls of PyTorch want it: True for the first is False for the other."""
     heads = Heads(model, HeadsState())
     mask = torch.from_numpy(heads.attention.visible[:CORNER, :CORNER])
@@ -231,8 +231,6 @@ class Card:
         title: the name of what it leads to.
         asks: a question that is answered there, in plain words.
         picture: what is seen of it here.
-        lens: the name of the lens to which it leads; by default the card's.
-        query: field of that lens -> value, with which it opens.
         why_not: returns why there is no picture, in a sentence; "" if there is one.
         slow: returns whether the picture comes at rest alone.
     """
@@ -240,8 +238,6 @@ class Card:
     title: str
     asks: str
     picture: Picture
-    lens: str = ""
-    query: Mapping[str, str] = field(default_factory=dict)
     why_not: Callable[[ModelState], str] = _always
     slow: Callable[[ModelState], bool] = lambda model: False
 
@@ -278,12 +274,10 @@ CARDS = {
         asks=f"A small model was trained on “{LEARNED.task}”: when did its answers become right?",
         picture=Picture(CHART, home_training, uses_model=False, needs=little),
     ),
-    "check": Card(
-        title="Check a mask",
-        asks="My model gives NaN, sees the future, or differs from the paper: is it the mask?",
-        picture=_of_pass(MAPS, home_check),
-        lens="masks",
-        query={"view": "conventions"},
+    "clinic": Card(
+        title="Clinic",
+        asks="My model gives NaN, sees the future, or differs from the paper: which mistake is it?",
+        picture=_of_pass(MAPS, home_clinic),
     ),
     "profiling": Card(title="Profiling", asks="What does a longer text cost?", picture=_of_pass(CHART, home_profiling)),
 }
@@ -296,11 +290,9 @@ def card(name: str) -> Callable[[ModelState, LensState], Callable[[], None]]:
 
 
 def _draw(name: str, card: Card, model: ModelState, state: LensState) -> None:
-    lens = card.lens or name
     with st.container(border=True, key=f"card_{name}"):
-        query = {f"{lens}_{field}": value for field, value in card.query.items()}
         icon = ":material/arrow_forward:"
-        st.page_link(frame.page_of(lens), label=card.title, icon=icon, icon_position="right", query_params=query)
+        st.page_link(frame.page_of(name), label=card.title, icon=icon, icon_position="right")
         st.html(f'<p class="note">{card.asks}</p>')
         if reason := card.picture.why_not_drawn(model) or card.why_not(model):
             st.html(f'<p class="note">{reason}</p>')

@@ -10,11 +10,11 @@ from tfm_core import MASKS
 from tfm_core.study.filled import filled
 from tfm_core.study.mask_conventions import Convention
 from tfm_ui.lenses.masks.composition import Term, parse
-from tfm_ui.lenses.masks.paint import SEE
 from tfm_ui.lenses.masks.state import Filled, Setting
 from tfm_ui.live.places import texts_of
 from tfm_ui.live.script import Code, of_model, text_of, tokens_code
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.paint import SEE
 
 COMBINE = {"and": "combine_masks", "or": "either_mask"}
 WRITTEN = 16  # rows and columns of a mask that is written out

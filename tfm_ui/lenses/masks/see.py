@@ -33,7 +33,6 @@ from tfm_ui.lenses.masks.masked_passes import (
     obeyed,
     under_exactly,
 )
-from tfm_ui.lenses.masks.paint import HIDE, SEE, SIDE, painted
 from tfm_ui.lenses.masks.state import PREFIX, MasksState
 from tfm_ui.lenses.masks.terms import PAINTS, Terms
 from tfm_ui.live import passes, tables, windows
@@ -50,6 +49,7 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map, Painting, Why
 from tfm_ui.state.model_state import WEIGHTS, ModelState
+from tfm_ui.state.paint import HIDE, SEE, SIDE, painted
 from tfm_ui.text import formats, head_sentences, units
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 

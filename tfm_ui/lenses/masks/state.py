@@ -3,16 +3,13 @@
 Sentences, layers, heads and tokens are counted from 1.
 """
 
-import re
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from tfm_core import Tokens
-from tfm_core.clinic.table import SIDE
 from tfm_core.model.tokens import PAD_ID
 from tfm_core.study.filled import filled
 from tfm_core.study.mask_conventions import CONVENTIONS
@@ -34,30 +31,6 @@ SIDES = ("right", "left")  # where padding stands: after the tokens, or before t
 AS_COMPOSED = "as composed"  # what the list of masks allows, without what was painted over it
 AS_PAINTED = "as painted"  # of the very mask that the model gets
 PROMISES = (AS_COMPOSED, "causal", "padding", "causal and padding", "window 3", AS_PAINTED)
-ATTEND, IGNORE, ADDED, WEIGHTS = "1 = attend", "1 = ignore", "added to scores", "attention weights"
-READINGS = (ATTEND, IGNORE, ADDED, WEIGHTS)  # what a mask from elsewhere may be taken for
-GUESSED = "as guessed"
-PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
-PASTED = """tensor([[False,  True,  True,  True],
-        [False, False,  True,  True],
-        [False, False, False,  True],
-        [False, False, False, False]])"""
-
-
-@dataclass(frozen=True)
-class UploadName:
-    """A control that holds which upload is looked at: its name in `uploads`, as no link has room for a file.
-
-    Names of 16 digits are of versions before.
-    """
-
-    label: str
-
-    def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The name, if it may be one."""
-        return (
-            (raw, "") if re.fullmatch(r"[0-9a-f]{32}|[0-9a-f]{16}|", raw) else (default, "it is no name of an upload")
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +79,6 @@ class MasksState(LensState):
 
     # conventions
     convention: str = control(Choice("Convention", tuple(CONVENTIONS)), default="MHA, key_padding_mask")
-    pasted: str = control(Text("Paste a mask", PASTED_CHARS, height=140), default=PASTED)
-    upload: str = control(UploadName("Uploaded mask"), default="", held=True)
-    read_as: str = control(Choice("Read as", (GUESSED, *READINGS)), default=GUESSED)
-    pasted_layer: int = control(Whole("Layer of the file", 1, 64, box=True), default=1)
-    pasted_head: int = control(Whole("Head of the file", 1, 64, box=True), default=1)
-    part_pasted: str = control(windows.field("Part of the pasted mask", SIDE), default=windows.WHOLE, held=True)
 
     @staticmethod
     def limits(model: ModelState) -> Limits:

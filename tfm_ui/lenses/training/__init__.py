@@ -7,9 +7,7 @@ LENS = Lens(
     name="training",
     title="Training",
     state=TrainingState,
-    leads_on=LeadsOn(
-        "profiling", "Profiling", "it measures what a model costs: parameters, time, memory and operations."
-    ),
+    leads_on=LeadsOn("clinic", "Clinic", "it finds which mistake is in a mask, in a tensor, or in your code."),
     views=views_of(__name__, VIEWS),
     measures=measures_of(__name__),
 )

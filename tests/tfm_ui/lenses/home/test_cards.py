@@ -18,7 +18,7 @@ from tfm_ui.lenses.home.cards import (
     LENGTHS,
     WRITTEN,
     flops,
-    home_check,
+    home_clinic,
     home_generate,
     home_model,
     home_profiling,
@@ -41,13 +41,10 @@ LAB = ModelState(**lab_gpt.ON_PROSE)
 
 def test_each_lens_has_a_card_and_each_card_a_question_a_picture_and_a_page_to_lead_to():
     others = {each.name for each in lenses()} - {"home"}
-    assert {card.lens or name for name, card in CARDS.items()} == others
-    assert {*CARDS} - others == {"check"}
+    assert {*CARDS} == others
     assert {*LENS.pictures} == {"home_next", *(f"home_{name}" for name in CARDS)}
     assert all(card.asks.endswith(("?", ".")) and "?" in card.asks for card in CARDS.values())
-    assert all(card.title == lens(name).title for name, card in CARDS.items() if not card.lens)
-    for card in CARDS.values():
-        assert not card.query or lens(card.lens).state(**card.query)
+    assert all(card.title == lens(name).title for name, card in CARDS.items())
     assert all(isinstance(row, Columns) and len(row.columns) == SIDE_BY_SIDE for row in ROWS)
     assert sum(len(row.columns) for row in ROWS) == len(CARDS)
 
@@ -105,8 +102,8 @@ def test_a_model_that_writes_nothing_has_a_reason_in_place_of_bars(model):
 
 
 @pytest.mark.parametrize("model", [ModelState(), ModelState(causal=False, text="a b", seq_len=5), LAB])
-def test_the_card_of_masks_shows_what_two_calls_of_pytorch_take_for_the_same_mask(model):
-    header, numbers = home_check(model, STATE)
+def test_the_card_of_the_clinic_shows_what_two_calls_of_pytorch_take_for_the_same_mask(model):
+    header, numbers = home_clinic(model, STATE)
     count = min(CORNER, model.length)
     sdpa, mha = np.asarray(numbers, np.float32).reshape(2, count, count) == 1
     assert [each["words"] for each in header["maps"]] == [("False", "True")] * 2

@@ -14,7 +14,6 @@ from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.masks.conventions import calls
 from tfm_ui.lenses.masks.conventions.calls import attention_inputs
 from tfm_ui.lenses.masks.conventions.chosen import Handed
-from tfm_ui.lenses.masks.conventions.foreign import GONE, NOTHING, Foreign
 from tfm_ui.lenses.masks.conventions.table import Conventions
 from tfm_ui.lenses.masks.masked_passes import at, forward_under_mask
 from tfm_ui.lenses.masks.state import PREFIX, MasksState, Setting, setting
@@ -189,63 +188,12 @@ def test_the_pictures_hold_what_is_handed_over(name, model):
     assert (header["maps"][0]["unit"] == "= hidden") == (CONVENTIONS[name].keeps == "False")
 
 
-def test_pasted_masks_are_drawn_as_they_came_and_as_they_are_meant():
-    state = MasksState(pasted="0 -inf 0.5\n0 0 -1e9\n0 0 0")
-    _, (came, meant) = drawn("masks_pasted", SMALL, state)
-    np.testing.assert_array_equal(np.isnan(came), [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
-    np.testing.assert_array_equal(meant, [[1, 0, 1], [1, 1, 0], [1, 1, 1]])
-    header, (came, meant) = drawn("masks_pasted", SMALL, MasksState())
-    assert header["maps"][0]["words"] == ["False", "True"]
-    np.testing.assert_array_equal(came, 1 - meant)
-    assert drawn("masks_pasted", SMALL, MasksState(pasted="x"))[0]["about"].startswith("Row 1, column 1")
-
-
-def used(model: ModelState, state: MasksState) -> torch.Tensor:
-    """The model's mask after the button."""
-    mask = Foreign(model, state)
-    assert mask.refused() == ""
-    return setting(model, replace(state, paint=mask.paint())).mask
-
-
-def test_a_pasted_mask_becomes_the_lens_s_mask():
-    model = ModelState(seq_len=4, causal=False)
-    square = used(model, MasksState(mask="", pasted="1 0 0 0\n0 1 0 0\n1 1 1 1\n0 0 0 0"))
-    assert square.int().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]]
-    other = used(model, MasksState(mask="", pasted="0 1\n1 1", read_as="1 = ignore"))
-    assert other.int().tolist() == [[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
-    larger = used(model, MasksState(mask="", pasted=str(np.tri(6, 6).astype(int).tolist())))
-    assert torch.equal(larger, torch.ones(4, 4).tril().bool())
-    padding = used(model, MasksState(mask="", item=2, pasted="[[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]"))
-    assert padding.int().tolist() == [[1, 1, 0, 0]] * 4
-
-
-def test_what_becomes_of_other_sizes_is_said():
-    model = ModelState(seq_len=4, causal=False)
-
-    def said(text, **fields):
-        return Foreign(replace(model, **fields), MasksState(pasted=text)).about_use()
-
-    assert "It has the sentence’s size." in said("1111\n1111\n1111\n1110")
-    assert "the other cells stay as they are composed" in said("11\n10")
-    assert "what lies beyond the sentence is left out" in said(str(np.ones((6, 6), int).tolist()))
-    assert "Its row would hold for all queries" in said("1110")
-    assert "Row 2 would hold" in said("1110\n1100")
-    assert "larger than 64 × 64" in said(str(np.ones((65, 65), int).tolist()))
-    assert "masks from outside are used up to 64" in said("10\n11", seq_len=80)
-
-
 def test_the_link_carries_a_used_mask_of_64_by_64():
     mask = np.random.default_rng(0).random((64, 64)) < 0.5
     state = MasksState(paint=mask_paint.whole(mask))
     assert len(link_parameters(state, PREFIX)["masks_paint"]) < 700
     model = ModelState(seq_len=64)
     np.testing.assert_array_equal(Setting(model=model, place="self", composition="", paint=state.paint).mask, mask)
-
-
-def test_an_upload_that_is_gone_is_said_to_be():
-    for upload, problem in (("0123456789abcdef", GONE), ("", NOTHING)):
-        nothing = Foreign(SMALL, MasksState(pasted="", upload=upload))
-        assert (nothing.is_there, nothing.brought) == (False, problem)
 
 
 # the code to copy makes the mask that is shown, and the recipe gives the numbers of the table

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from tfm_core import MASKS, causal_mask
-from tfm_ui.lenses.masks import paint as mask_paint
 from tfm_ui.lenses.masks.above import masks_batch
 from tfm_ui.lenses.masks.composition import combined, parse
 from tfm_ui.lenses.masks.see import LENGTHS, Growth, See, block_size, empty_blocks, kept_by_length
 from tfm_ui.lenses.masks.state import MasksState, about_batch, setting
 from tfm_ui.lenses.masks.terms import PAINTS, Terms
+from tfm_ui.state import paint as mask_paint
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.head_sentences import NO_CHOICE
 

@@ -16,7 +16,6 @@ from tfm_core.study import order
 from tfm_ui.lenses.masks.composition import composed
 from tfm_ui.lenses.masks.mask_code import expression, mask_of, of_sentence, with_paint
 from tfm_ui.lenses.masks.masked_passes import MasksPanel, argument_of, at
-from tfm_ui.lenses.masks.paint import painted
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached, never
@@ -26,6 +25,7 @@ from tfm_ui.live.script import Code
 from tfm_ui.page.lens import texts_of as texts_of_model
 from tfm_ui.pictures.maps import MAPS
 from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.paint import painted
 from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.token_row import Text

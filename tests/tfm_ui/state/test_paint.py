@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from tfm_ui.lenses.masks.paint import SIDE, Paint, packed, painted, resized, unpacked, whole
+from tfm_ui.state.paint import SIDE, Paint, packed, painted, resized, unpacked, whole
 
 FIELD = Paint("Painted")
 cells = arrays(np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=20), elements=st.integers(0, 2))

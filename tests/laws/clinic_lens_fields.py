@@ -1,0 +1,26 @@
+"""The fields of the Clinic: field -> another value. No pass of the model depends on any of them."""
+
+LOOKS = {
+    "view": "beside",
+    "pasted": "[[1, 0], [1, 1]]",
+    "upload": "0123456789abcdef" * 2,
+    "meaning": "ignore",
+    "table": 2,
+    "part": "0,0,2,2",
+    "d_model": 24,
+    "num_heads": 4,
+    "tokens": 8,
+    "positional": "RoPE",
+    "hides": "causal",
+    "norm": "post",
+    "activation": "relu",
+    "cached": 2,
+    "seed": 1,
+    "result": "[[1, 0], [1, 1]]",
+    "result_file": "0123456789abcdef" * 2,
+    "step": "weights",
+    "mistake": "W_O missing",
+    "case": "case A",
+    "head": 2,
+    "sentence": 1,
+}

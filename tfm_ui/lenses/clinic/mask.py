@@ -1,0 +1,238 @@
+"""The view "mask": a mask that is pasted or brought, what it means, and what is wrong in it."""
+
+from functools import cached_property, partial
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from tfm_core.clinic import read
+from tfm_core.clinic.findings import findings, verdict
+from tfm_core.clinic.reading import Meaning, Reading
+from tfm_ui.lenses.clinic.readings import BOX, at_of, brought, reading_of
+from tfm_ui.lenses.clinic.state import AS_READ, PREFIX, ClinicState
+from tfm_ui.lenses.clinic.to_masks import draw_links
+from tfm_ui.live.memory import little
+from tfm_ui.live.tables import matrix
+from tfm_ui.live.windows import part_of, pooled
+from tfm_ui.page import controls_line
+from tfm_ui.page.lens import View
+from tfm_ui.pictures import maps
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.map_scale import SHARES, holding
+from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.panel import Block, Columns, Panel
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.text.token_labels import numbered_where_alike
+
+CORNER = "query \\ key"  # how the first cell of the app's own files begins
+MEANS = {
+    "attend": "True or 1 = may attend",
+    "ignore": "True or 1 = hidden",
+    "added": "added to the scores: 0 = may attend, −∞ = hidden",
+    "weights": "attention weights, not a mask",
+    "token ids": "token ids, not a mask",
+}
+ICONS = {"error": "✕", "warning": "!", "note": "i"}
+
+
+class Doctor(Panel):
+    """The mask as it came, and what it means."""
+
+    state: ClinicState
+
+    name = "clinic_mask"
+    key = "clinic_mask"
+    title = "What was brought"
+    sources = (read, findings)
+    canvas = MAPS
+    uses_model = False
+    needs = little
+
+    @cached_property
+    def reading(self) -> Reading | str:
+        """What was read; where nothing could be, why."""
+        return reading_of(self.state)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a table to show. A bad file hides all."""
+        return isinstance(self.reading, Reading) and not BOX.rejected(self.state.pasted)
+
+    @property
+    def picture_name(self) -> str:
+        return self.name if self.is_there else ""
+
+    @property
+    def at(self) -> int:
+        """The number of the table that is shown, from 0; the last, if there are fewer."""
+        assert isinstance(self.reading, Reading)
+        return at_of(self.reading, self.state)
+
+    @property
+    def cells(self) -> NDArray[np.float64]:
+        """The table as it came."""
+        assert isinstance(self.reading, Reading)
+        return self.reading.tables[self.at]
+
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """What it means as a mask, True = may attend; None of weights and token ids."""
+        assert isinstance(self.reading, Reading)
+        return self.reading.visible[self.at] if self.reading.visible else None
+
+    @property
+    def shape(self) -> str:
+        if not isinstance(self.reading, Reading):
+            return ""
+        return " × ".join(formats.count(size) for size in self.cells.shape)
+
+    @property
+    def how_to_read(self) -> str:
+        if not self.is_there:
+            return ""
+        return "On the left as it came, on the right what it means: 1 = may attend." if self.mask is not None else ""
+
+    def sentence(self) -> str:
+        if not isinstance(self.reading, Reading):
+            return "Nothing is drawn."
+        said = [f"Read as: {MEANS[self.reading.meaning]}."]
+        if self.reading.names:
+            said.append(f"Of {len(self.reading.tables)} tables, this is {self.reading.names[self.at]}.")
+        return " ".join([*said, *self.reading.notes])
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        """Names of rows and columns: the file's tokens, where there are as many, else numbers from 1."""
+        assert isinstance(self.reading, Reading)
+        labels = numbered_where_alike(self.reading.labels)
+        rows, columns = (
+            labels if len(labels) == size else [str(i + 1) for i in range(size)] for size in self.cells.shape
+        )
+        return rows, columns
+
+    def table(self) -> pd.DataFrame:
+        if not isinstance(self.reading, Reading):
+            return pd.DataFrame()
+        rows, columns = self._names()
+        values = self.cells if self.mask is None else self.mask
+        says = "" if self.mask is None else ": True = may attend"
+        return pd.DataFrame(values, index=pd.Index(rows, name=f"{CORNER}{says}"), columns=columns)
+
+    def picture(self) -> Content:
+        if not isinstance(self.reading, Reading):
+            return maps.nothing(str(self.reading))
+        cells = np.clip(self.cells, -3e38, 3e38)
+        if self.mask is not None and self.reading.meaning == "added":
+            cells = np.where(self.mask, cells, np.nan)
+        cells = np.where(np.isneginf(self.cells), np.nan, cells).astype(np.float32)
+        part = part_of(self.state.part, *cells.shape)
+        finite = cells[np.isfinite(cells)]
+        scale = holding(float(finite.min(initial=0)), float(finite.max(initial=0)))
+        plain = bool(np.isin(cells, (0, 1)).all())
+        said = ("False", "True") if self.reading.kind == "booleans" else ("0", "1")
+        drawn = [Map(name="as it came", values=pooled(matrix(cells), part), scale=scale, words=said if plain else None)]
+        if self.mask is not None:
+            drawn.append(
+                Map(
+                    name="as a mask",
+                    values=pooled(matrix(self.mask), part),
+                    scale=SHARES,
+                    unit="= may attend",
+                    words=("0", "1"),
+                )
+            )
+        rows, columns = self._names()
+        return maps.content(
+            drawn,
+            rows=Axis(part.row_names(rows), "query (row)", "row", "query"),
+            columns=Axis(part.column_names(columns), "key (column)", "column", "key"),
+            blank="−∞ or as good",
+            part=part,
+            zooms=PREFIX + "part",
+        )
+
+
+def what_is_wrong(model: ModelState, state: ClinicState) -> Block:
+    """The findings, the worst first, each with its fixes."""
+    return partial(_draw_findings, state)
+
+
+def _draw_findings(state: ClinicState) -> None:
+    reading = reading_of(state)
+    with st.container(border=True, key="panel_clinic_findings"):
+        st.html('<div class="phead"><h2>Findings</h2></div>')
+        if isinstance(reading, str):
+            st.html('<p class="said">Nothing was read.</p>')
+            return
+        made = findings(reading, at_of(reading, state))
+        if not made:
+            st.html('<p class="said">Nothing was noticed.</p>')
+        for finding in made:
+            where = f" <small>{escape(finding.where)}</small>" if finding.where else ""
+            st.html(
+                f'<div class="finding {finding.severity}"><b aria-label="{finding.severity}">'
+                f"{ICONS[finding.severity]}</b><div><p><strong>{escape(finding.title)}</strong>{where}</p>"
+                f"<p>{escape(finding.consequence)}</p></div></div>"
+            )
+            if finding.fixes:
+                for place, code in zip(st.tabs(list(finding.fixes)), finding.fixes.values(), strict=True):
+                    place.code(code, wrap_lines=True)
+        draw_links(reading, at_of(reading, state))
+
+
+def _editor(model: ModelState) -> None:
+    """The box, and the verdict as the first thing below it."""
+    draw = partial(controls_line.draw, ClinicState, PREFIX, model)
+    with st.container(key="clinic_box"):
+        left, right = st.columns([3, 2], gap="medium")
+        state = draw(left, "pasted")
+        with right:
+            BOX.draw()
+        reading = brought(state.pasted, state.upload)
+        if isinstance(reading, Reading) and not BOX.rejected(state.pasted):
+            line = left.container(horizontal=True, gap="small", vertical_alignment="center", key="clinic_meaning_line")
+            state = draw(line, "meaning", *(["table"] if len(reading.tables) > 1 else []))
+    _draw_verdict(state)
+
+
+def _draw_verdict(state: ClinicState) -> None:
+    """What it is, why, and how bad it is: the first thing below the box."""
+    if rejected := BOX.rejected(state.pasted):
+        st.error(escape_markdown(rejected), icon=":material/error:")
+        return
+    reading = reading_of(state)
+    if isinstance(reading, str):
+        kind = st.error if state.pasted.strip() or state.upload else st.info
+        kind(escape_markdown(reading))
+        return
+    at = at_of(reading, state)
+    worst = next((finding.severity for finding in findings(reading, at)), "right")
+    st.html(
+        f'<p class="verdict {worst}" role="status"><strong>{escape(verdict(reading, at))}</strong> '
+        f"{escape(_why(reading, state))}</p>"
+    )
+
+
+def _why(reading: Reading, state: ClinicState) -> str:
+    """The evidence for the meaning, and the others that stay open."""
+    chosen = state.meaning != AS_READ
+    why = "As you chose." if chosen else f"Read as “{MEANS[reading.meaning]}”: {reading.why}"
+    others = [meaning for meaning in reading.alternatives if meaning != reading.meaning]
+    return " ".join([why, *(_other(reading, meaning) for meaning in others)])
+
+
+def _other(reading: Reading, meaning: Meaning) -> str:
+    reason = reading.reasons.get(meaning, "")
+    return f"It may also be “{MEANS[meaning]}”" + (f": {reason}" if reason else ".")
+
+
+VIEW: View[ClinicState] = View(
+    title="Mask doctor",
+    shows=[Columns([[Doctor], [what_is_wrong]], (11, 9))],
+    editor=_editor,
+    uses_model=False,
+)

@@ -1,0 +1,238 @@
+"""Questions of the Clinic, by view."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+
+from tfm_core.clinic.findings import findings, verdict
+from tfm_core.clinic.reading import Reading
+from tfm_core.study.mistakes import MISTAKES
+from tfm_ui.lenses.clinic.beside import Both, Course
+from tfm_ui.lenses.clinic.readings import at_of, reading_of
+from tfm_ui.lenses.clinic.state import CASES, ClinicState
+from tfm_ui.lenses.clinic.tensor.handed import diagnosed
+from tfm_ui.lenses.clinic.tensor.verdict import verdict as verdict_of_tensor
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+EMPTY_ROWS = """tensor([[ True, False, False, False, False],
+        [ True,  True, False, False, False],
+        [ True,  True,  True, False, False],
+        [False, False, False, False, False],
+        [False, False, False, False, False]])"""
+TEXTBOOK = "mask = (src != 0)[:, None, :, None]"
+SIGNS = """■ ⬚ ⬚ ⬚
+■ ■ ⬚ ⬚
+⬚ ■ ■ ⬚
+⬚ ⬚ ■ ■"""
+
+
+# the mask doctor
+
+
+def _table(model: ModelState, state: ClinicState) -> tuple[Reading, int] | None:
+    """What is read, and the number of the table that is shown; None where nothing is."""
+    reading = reading_of(state)
+    return (reading, at_of(reading, state)) if isinstance(reading, Reading) else None
+
+
+def _said(model: ModelState, state: ClinicState) -> str:
+    """The verdict and the first finding."""
+    shown = _table(model, state)
+    if not shown:
+        return str(reading_of(state))
+    first = next(iter(findings(*shown)), None)
+    return " ".join(filter(None, [verdict(*shown), first.consequence if first else ""]))
+
+
+def hidden_when_added(model: ModelState, state: ClinicState) -> int:
+    """How many pairs get no weight when torch's function is handed the table as floats."""
+    shown = _table(model, state)
+    if not shown:
+        return 0
+    mask = torch.from_numpy(shown[0].tables[shown[1]]).float()
+    rows, columns = mask.shape
+    query, key = torch.zeros(1, rows, 4), torch.zeros(1, columns, 4)
+    weights = F.scaled_dot_product_attention(query, key, torch.eye(columns)[None], attn_mask=mask)
+    return int((weights == 0).sum())
+
+
+def _about_added(model: ModelState, state: ClinicState) -> str:
+    shown = _table(model, state)
+    if not shown:
+        return str(reading_of(state))
+    hidden, pairs = hidden_when_added(model, state), shown[0].tables[shown[1]].size
+    return (
+        f"Handed over as floats, torch adds it to the scores: {formats.count(hidden)} of {formats.count(pairs)} pairs "
+        "get no weight. As booleans it would hide the pairs that are 0."
+    )
+
+
+def rows_without_a_key(model: ModelState, state: ClinicState) -> int:
+    """How many queries may see nothing."""
+    shown = _table(model, state)
+    if not shown or not shown[0].visible:
+        return 0
+    return int((~shown[0].visible[shown[1]].any(-1)).sum())
+
+
+# right beside wrong
+
+
+def _about_mistake(model: ModelState, state: ClinicState) -> str:
+    mistake = MISTAKES[state.shown_mistake]
+    return f"It is “{state.shown_mistake}”: {mistake.wrong_is}; right is {mistake.right_is}. {mistake.symptom}"
+
+
+def name_of_mistake(model: ModelState, state: ClinicState) -> str:
+    """The mistake that is shown."""
+    return state.shown_mistake
+
+
+def _case(case: str, ask: str, *others: str) -> Question:
+    """A question which of three mistakes is on screen."""
+    name = CASES[case]
+    return Question(
+        f"Which is it, {case}?",
+        ask,
+        _about_mistake,
+        Prediction(ask="It is", measured=name_of_mistake, options=sorted((name, *others))),
+        controls={"view": "beside", "case": case},
+        link=case.replace(" ", "-"),
+    )
+
+
+def first_step(model: ModelState, state: ClinicState) -> str:
+    """The first step that differs."""
+    return Both(model, state).first
+
+
+def _first_step(model: ModelState, state: ClinicState) -> str:
+    both, course = Both(model, state), Course(model, state)
+    off = [step for step in course.rows if both.pairs[step].differs]
+    return f"The {both.first}; all in all {len(off)} of {len(course.rows)} steps differ. {_about_mistake(model, state)}"
+
+
+# which mistake is in my tensor
+
+
+def explained_by(model: ModelState, state: ClinicState) -> str:
+    """The mistake that gives what was handed in; "none" if there is none."""
+    diagnosis = diagnosed(state)[1]
+    return " and ".join(diagnosis.explanations[0].names) if diagnosis and diagnosis.explanations else "none"
+
+
+def _verdict(model: ModelState, state: ClinicState) -> str:
+    return verdict_of_tensor(*diagnosed(state))
+
+
+QUESTIONS: Sequence[Question] = [
+    Question(
+        "Ones as floats",
+        "torch.tril(torch.ones(5, 5)) is handed to torch’s function as it is. How many of 25 pairs get no weight?",
+        _about_added,
+        Prediction(
+            ask="Pairs without weight", measured=hidden_when_added, hides=["clinic_findings", "clinic_mask.words"]
+        ),
+        given=["pasted", "upload"],
+        controls={"view": "mask"},
+        moves=["meaning"],
+    ),
+    Question(
+        "Rows without a key",
+        "Padding was hidden on the query’s axis. How many queries may see nothing, and what does a softmax make of it?",
+        _said,
+        Prediction(
+            ask="Queries that see nothing", measured=rows_without_a_key, hides=["clinic_findings", "clinic_mask.words"]
+        ),
+        controls={"view": "mask", "pasted": EMPTY_ROWS},
+    ),
+    Question(
+        "A line of code",
+        "This line makes a mask of padding. Which axis does it hide, and what happens to padding as a key?",
+        _said,
+        controls={"view": "mask", "pasted": TEXTBOOK},
+    ),
+    Question(
+        "Signs",
+        "A mask that was drawn with signs: how far does each query see?",
+        _said,
+        controls={"view": "mask", "pasted": SIGNS},
+    ),
+    Question(
+        "An example",
+        "Somebody has handed in these weights. Which mistake gives exactly these numbers?",
+        _verdict,
+        Prediction(
+            ask="The mistake",
+            measured=explained_by,
+            options=("no scale", "mask forgotten", "scaled twice"),
+            hides=["clinic_cure", "clinic_diagnosed.words"],
+        ),
+        controls={"view": "tensor"},
+        given=["mistake", "case", "result", "result_file"],
+    ),
+    Question(
+        "Hand in your own",
+        "Take the exercise along, compute the weights with your code, and hand them in: is it right?",
+        _verdict,
+        controls={"view": "tensor", "seed": 1},
+        moves=["seed"],
+    ),
+    _case(
+        "case A",
+        "Training gives NaN from the first step, where there is padding. Which of three mistakes is on screen?",
+        "padding mask forgotten",
+        "no scale",
+    ),
+    _case(
+        "case B",
+        "A causal model’s weights change when later words do, and its rows do not sum to 1. Which is on screen?",
+        "mask forgotten",
+        "softmax over the heads",
+    ),
+    _case(
+        "case C",
+        "Weights and heads are right, the output is not. Which of three mistakes is on screen?",
+        "W_O missing",
+        "values from the keys",
+    ),
+    _case(
+        "case D",
+        "The first token gets NaN, all others look fine. Which of three mistakes is on screen?",
+        "next token visible",
+        "mask inverted",
+    ),
+    _case(
+        "case E",
+        "Shuffled words change nothing, but another order of the batch does. Which is on screen?",
+        "no positions",
+        "positions from 1",
+    ),
+    _case(
+        "case F",
+        "Nobody sees the future, but each row of weights sums to less than 1. Which is on screen?",
+        "mask forgotten",
+        "dropout active",
+    ),
+    Question(
+        "Where it begins",
+        "Values are copied from the keys. Which is the first step that differs?",
+        _first_step,
+        Prediction(
+            ask="The first step",
+            measured=first_step,
+            options=("weights", "value of each head", "head outputs"),
+            hides=["clinic_beside", "clinic_course", "clinic_derived"],
+        ),
+        controls={"view": "beside", "mistake": "values from the keys"},
+    ),
+    Question(
+        "A tiny difference",
+        "The variance is divided by d_model − 1. By how much does the loss differ in the end?",
+        _about_mistake,
+        controls={"view": "beside", "mistake": "unbiased variance"},
+    ),
+]

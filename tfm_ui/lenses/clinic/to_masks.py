@@ -1,0 +1,69 @@
+"""The way from a mask to the Masks lens, with this mask set over a text that has as many tokens."""
+
+from itertools import cycle, islice
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from tfm_core.clinic.facts import Facts
+from tfm_core.clinic.reading import Reading
+from tfm_ui.page import controls, frame
+from tfm_ui.state.paint import SIDE, whole
+from tfm_ui.text import formats
+
+WORDS = "the cat sat on the mat because it was warm and the old dog slept beside the door".split()
+VIEWS = {"leaks": "Leak test with this mask", "padding": "Padding and empty rows with this mask"}
+LOOK_AT_WEIGHTS = (
+    "To look at these weights, load the file under Weights in the sidebar, “From a file or folder”, and open Heads."
+)
+LOOK_AT_IDS = (
+    "A mask of padding is made of these ids by (ids != 0)[:, None, None, :], if 0 stands for padding; paste that line "
+    "above to see what it makes."
+)
+
+
+def draw_links(reading: Reading, at: int) -> None:
+    """Draw the buttons, or say where such a table is looked at, or why there is no way for it."""
+    if reading.meaning == "weights":
+        st.caption(LOOK_AT_WEIGHTS)
+    elif reading.meaning == "token ids":
+        st.caption(LOOK_AT_IDS)
+    elif reason := why_not(reading.visible[at]):
+        st.caption(reason)
+    else:
+        _buttons(square(reading.visible[at]), reading.labels)
+
+
+def why_not(mask: NDArray[np.bool_]) -> str:
+    """Why a mask cannot be set in Masks, in a sentence; "" if it can."""
+    rows, columns = mask.shape
+    if not Facts(mask).per_key and rows != columns:
+        return f"Masks shows as many queries as keys; this mask has {formats.plural(rows, 'query', 'queries')} and " + (
+            f"{formats.plural(columns, 'key')}."
+        )
+    if columns > SIDE:
+        return f"Masks takes masks of at most {SIDE} × {SIDE} from elsewhere, as a link holds no more."
+    return ""
+
+
+def square(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The mask as one of queries and keys: of a mask of padding the last row, which then holds for all queries."""
+    return np.repeat(mask[-1:], mask.shape[1], 0) if Facts(mask).per_key else mask
+
+
+def parameters(mask: NDArray[np.bool_], labels: tuple[str, ...], view: str) -> dict[str, object]:
+    """Parameters of the model and of Masks: an encoder with random weights that reads as many tokens, and the mask."""
+    count = len(mask)
+    fit = len(labels) == count and all(label.isalnum() for label in labels)
+    text = " ".join(labels if fit else islice(cycle(WORDS), count))
+    model = {"text": text, "tokenizer": "word", "seq_len": 0, "architecture": "encoder", "causal": False}
+    return {**model, "weights": "random", "masks_view": view, "masks_paint": whole(mask), "masks_item": 1}
+
+
+def _buttons(mask: NDArray[np.bool_], labels: tuple[str, ...]) -> None:
+    with st.container(horizontal=True, gap="small", key="clinic_to_masks"):
+        for view, label in VIEWS.items():
+            if st.button(label, icon=":material/arrow_forward:", key=f"_clinic_to_{view}"):
+                query = controls.open_with("", **parameters(mask, labels, view))
+                st.switch_page(frame.page_of("masks"), query_params=query)
