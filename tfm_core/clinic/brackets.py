@@ -39,7 +39,9 @@ def read_lists(text: str) -> tuple[Values, str]:
 def _plain(text: str) -> bytes:
     """A single list, in which tuples are lists, numbers in calls are numbers, and several arrays are one list."""
     if "(" in text:
-        text = SCALARS.sub(r"\1", text).replace("np.True_", "True").replace("np.False_", "False")
+        text = SCALARS.sub(r"\1", text)
+    if "np." in text:
+        text = text.replace("np.True_", "True").replace("np.False_", "False")
     inside = text.encode("utf-8", "replace")
     marks, places = _marks(inside)
     depth = np.cumsum(np.where(marks == ord("["), 1, -1))

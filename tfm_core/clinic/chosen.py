@@ -27,6 +27,7 @@ MASKS = (
 )
 IDS = ("input_ids", "token_ids", "ids")
 TOKENS = ("tokens", "labels", "words", "left_text", "columns", "index")
+MOST_ROWS = 2**15
 KEY = re.compile(r"""["']([^"'\\\n]{1,60})["']\s*:\s*""")
 OPENS = re.compile(r"(?:[A-Za-z][\w.]{0,20}\(\s*)?\[")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'')
@@ -49,20 +50,29 @@ def choose(axes: Mapping[str, int]) -> tuple[list[str], tuple[str, ...]]:
     if len({re.sub(r"\d+", "#", name) for name in numbered}) == 1 and len({axes[name] for name in numbered}) == 1:
         layers = sorted(numbered, key=lambda name: [int(digits[:9]) for digits in re.findall(r"\d+", name)])
         return layers, (f"“{told(layers[0])}” to “{told(layers[-1])}” are read, a layer each.",)
-    known = [name for name in MASKS if name in names]
-    like = [name for name in names if "mask" in name.lower() and axes[name] > 1] or [
-        name for name in names if axes[name] > 1
-    ]
-    if not known and len(like) != 1:
+    name = _likeliest(axes, names)
+    if not name:
         listed = ", ".join(f"“{told(name)}”" for name in sorted(names)[:6])
         raise ValueError(
             f"It holds {len(names):,} arrays ({listed}{', …' if len(names) > 6 else ''}): a single one was expected, "
             "or one called “mask”, “attn_mask” or “attention_mask”."
         )
-    name = (known or like)[0]
     others = sorted(set(names) - {name})
     more = f" and {len(others) - 1:,} more are" if others[1:] else " is"
     return [name], (f"“{told(name)}” is read; “{told(others[0])}”{more} not.",)
+
+
+def _likeliest(axes: Mapping[str, int], names: Sequence[str]) -> str:
+    """The name of the array that is the mask; "" if that is open."""
+    ends = {name: name.rpartition(".")[2] for name in names}  # of “layer.mask” mask
+    tables = [name for name in names if axes[name] > 1]
+    called = [name for known in MASKS for name in names if ends[name] == known and (axes[name] > 1 or "mask" in known)]
+    like = [name for name in tables if "mask" in name.lower()]
+    if called:
+        return called[0]
+    if len(like) == 1:
+        return like[0]
+    return tables[0] if len(tables) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -144,6 +154,8 @@ def _loaded(text: str) -> object:
 
 def _records(text: str) -> Picked | None:
     """A list of rows, each an object from the column's name to the cell, as pandas writes records."""
+    if text.count("{") > MOST_ROWS:
+        raise ValueError(f"It has more than {MOST_ROWS:,} records; rows of a mask were expected.")
     rows = _loaded(text)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return None

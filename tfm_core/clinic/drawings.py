@@ -17,6 +17,7 @@ HIDES = "⬚□░○◻▫▢⬜✗✘❌✖·🟥⛔◽▯∙☐⚪🔴"
 SEES_PLAIN, HIDES_PLAIN = "xX#*@1", ".-_"
 PLAIN = "✓✔✅☑✗✘❌✖🟩🟢🟥🔴⛔"  # which say themselves what is seen
 BAR = re.compile("[|│┃║]")
+NUMBER_AFTER = re.compile(r"[\s:]*\d*[\s:]*$")  # of a row, after its name
 GAP = re.compile(r" {3,}|\t+")
 LEFT = "Of the two drawings that stand side by side, the left one is read."
 MOST_LINES = 2**15
@@ -30,11 +31,13 @@ class Drawing:
         values: (row, column), 1 for a filled sign.
         is_plain: whether its signs themselves say what is seen, as ✓ and ✗ do.
         notes: what was left out, in sentences.
+        labels: the names before the rows, if all rows have names.
     """
 
     values: Values
     is_plain: bool
     notes: tuple[str, ...]
+    labels: tuple[str, ...] = ()
 
 
 def drawn(text: str) -> Drawing | None:
@@ -49,9 +52,10 @@ def drawn(text: str) -> Drawing | None:
     if text.count("\n") > MOST_LINES:
         return None
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    rows = _fancy_rows(lines) if is_fancy else _plain_rows(lines)
-    if not rows:
+    named_rows = _fancy_rows(lines) if is_fancy else _plain_rows(lines)
+    if not named_rows:
         return None
+    names, rows = [name for name, _ in named_rows], [row for _, row in named_rows]
     rows, beside = _left_alone(rows)
     packed = [row.replace(" ", "").replace("\t", "") for row in rows]
     usual = Counter(map(len, packed)).most_common(1)[0][0]
@@ -66,7 +70,9 @@ def drawn(text: str) -> Drawing | None:
         )
     codes = np.frombuffer("".join(packed).encode("utf-32-le", "replace"), np.uint32)
     values = _among(SEES + SEES_PLAIN)[codes].reshape(len(packed), usual).astype(np.float64)
-    return Drawing(values, bool(_among(PLAIN)[codes].all()), (LEFT,) if beside else ())
+    return Drawing(
+        values, bool(_among(PLAIN)[codes].all()), (LEFT,) if beside else (), tuple(names) if all(names) else ()
+    )
 
 
 def _among(signs: str) -> NDArray[np.bool_]:
@@ -76,29 +82,30 @@ def _among(signs: str) -> NDArray[np.bool_]:
     return table
 
 
-def _fancy_rows(lines: list[str]) -> list[str]:
-    """The rows of signs: what stands before them is a row's name, and lines that end in something else are no rows."""
+def _fancy_rows(lines: list[str]) -> list[tuple[str, str]]:
+    """The names and the signs of all rows: lines that end in something else are no rows."""
     is_mixed = not any(sign in line for line in lines for sign in HIDES) or not any(
         sign in line for line in lines for sign in SEES
     )
     signs = SEES + HIDES + (SEES_PLAIN + HIDES_PLAIN if is_mixed else "")
     rows = []
     for line in lines:
-        parts = [_trailing(part, signs) for part in BAR.split(line)]
-        parts = [part for part in parts if part]
+        named = [_trailing(part, signs) for part in BAR.split(line)]
+        name, parts = named[0][0], [row for _, row in named if row]
         if len(parts) > 1 and all(len(part.strip()) == 1 for part in parts):
-            rows.append("".join(parts))  # each cell in a frame of its own
+            rows.append((name, "".join(parts)))  # each cell in a frame of its own
         elif parts:
-            rows.append(parts[0] + "|" * (len(parts) > 1))
+            rows.append((name, parts[0] + "|" * (len(parts) > 1)))
     return rows
 
 
-def _plain_rows(lines: list[str]) -> list[str]:
-    """Rows of letters and punctuation, if all lines are rows, perhaps after names, below a line of column names."""
+def _plain_rows(lines: list[str]) -> list[tuple[str, str]]:
+    """The names, and the letters and punctuation, of all rows, if no line but the first is something else."""
     signs = SEES_PLAIN + HIDES_PLAIN
-    rows = [_trailing(line, signs) for line in lines]
-    if len(rows) > 1 and not rows[0].strip():
-        rows = rows[1:]
+    named = [_trailing(line, signs) for line in lines]
+    if len(named) > 1 and not named[0][1]:
+        named = named[1:]
+    rows = [row for _, row in named]
     packed = [row.replace(" ", "").replace("\t", "") for row in rows]
     joined = "".join(packed)
     is_even = len({*map(len, packed)}) == 1 and bool(packed[0])
@@ -108,17 +115,18 @@ def _plain_rows(lines: list[str]) -> list[str]:
         return []
     if all(map(is_number, set(" ".join(rows).split()))):
         return []
-    return rows
+    return named
 
 
-def _trailing(line: str, signs: str) -> str:
-    """The signs at the end of a line, spaces between them included; a sign that ends a name is none of them."""
+def _trailing(line: str, signs: str) -> tuple[str, str]:
+    """The name that a line begins with, and the signs that it ends in; a sign that ends a name is none of them."""
     line = line.rstrip()
     name = line.rstrip(signs + " \t")
     row = line[len(name) :]
     if name and row[:1] not in " \t" and name[-1] != ":":
-        _, _, row = row.partition(" ")
-    return row.strip()
+        end, _, row = row.partition(" ")
+        name += end
+    return NUMBER_AFTER.sub("", name).strip(" '\""), row.strip()
 
 
 def _left_alone(rows: list[str]) -> tuple[list[str], bool]:

@@ -116,6 +116,8 @@ def table(
         raise ValueError(f"It has the shape {sizes(shape)}; at most (layer, sentence, head, query, key) was expected.")
     if len(leading) > len(LEADING):
         kept = list(zip(LEADING[-len(kept) :], (size for _, size in kept), strict=True))
+    if [name for name, _ in kept] == ["sentence", "head"]:
+        notes.append("Its first axis is taken for sentences, its second for heads.")
     if len(kept) < len(leading):
         notes.append(f"Of {sizes(shape)}, axes of length 1 are left out.")
     axes, stack = tuple(name for name, _ in kept), tuple(size for _, size in kept)

@@ -27,7 +27,7 @@ SHORTENED = (
 )
 DRAWN_SO = "True = may attend"  # what ✓ and ✗ say, and ■ and ⬚ do not
 AROUND = 200  # signs before and after an array
-MOST_LINES = 2**17
+MOST_LINES = 2**17  # and words of a line; of so many, the first 1,024 are read
 CELL_ENDS = "\x1f"  # between cells that were quoted
 
 
@@ -45,7 +45,8 @@ def read_text(text: str) -> Table:
     if not text.strip(" \n\t,;"):
         raise ValueError("There is nothing in it.")
     if drawing := drawn(text):
-        return table(drawing.values, "signs", drawing.notes, says=DRAWN_SO if drawing.is_plain else "")
+        says = DRAWN_SO if drawing.is_plain else ""
+        return table(drawing.values, "signs", drawing.notes, says=says, labels=drawing.labels)
     chosen = picked(text)
     if not chosen and _is_code(text):
         return _made(read_code(text))
@@ -91,7 +92,7 @@ def _array(text: str, known: Hints) -> Table:
     begin, end = text.index("["), text.rfind("]") + 1
     if not end:
         raise ValueError("There are more brackets of one kind than of the other: was it cut?")
-    if end < begin:
+    if end <= begin:
         raise ValueError("A bracket is closed that was never opened.")
     if max(begin, len(text) - end) > AROUND:
         raise ValueError("There is more in it than one array: paste the array alone.")
@@ -113,6 +114,8 @@ def _as_said(values: NDArray[np.float64], kind: str, said: Hints) -> Table:
 def _rows(text: str, known: Hints) -> Table:
     """A table out of lines: with commas, semicolons, tabs or spaces, perhaps with names around it."""
     words, counts = _cells(text)
+    if counts.max() > MOST_LINES:
+        raise ValueError(f"Row {int(counts.argmax()) + 1} has {counts.max():,} columns: {MOST_LINES:,} is the limit.")
     ends = np.cumsum(counts)
     starts = ends - counts
     width = int(np.bincount(counts[1:]).argmax()) if len(counts) > 1 else int(counts[0])
