@@ -76,7 +76,7 @@ def drawn(text: str) -> Drawing | None:
 
 
 def _among(signs: str) -> NDArray[np.bool_]:
-    """By code point, whether it is among these signs."""
+    """Which code points are these signs, by code point."""
     table = np.zeros(sys.maxunicode + 1, bool)
     table[[ord(sign) for sign in signs]] = True
     return table

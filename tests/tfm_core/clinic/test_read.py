@@ -1,4 +1,4 @@
-"""Masks as people have them: what libraries write is read, its meaning told with the reason, and what is open is said."""
+"""Masks as people have them: what libraries write is read, with its meaning and the reason; what is open is said."""
 
 import io
 import json
@@ -16,7 +16,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from safetensors.numpy import save
 
-from tests.tfm_core.clinic.corpus import CAUSAL, CORPUS, REFUSED, RIGHT, WRONG, counted, drawing, npy, npz, outcome
+from tests.tfm_core.clinic.corpus import (
+    CAUSAL,
+    CORPUS,
+    REFUSED,
+    RIGHT,
+    WRONG,
+    counted,
+    drawing,
+    npy,
+    npz,
+    outcome,
+    weights,
+)
 from tfm_core.clinic import read, reading_as
 from tfm_core.clinic.reading import MEANINGS
 from tfm_core.clinic.table import SIDE
@@ -92,7 +104,7 @@ def test_words_are_the_numbers_that_python_reads(some):
 
 @given(st.data())
 def test_a_word_that_is_no_number_is_named_wherever_it_stands(data):
-    words = data.draw(st.lists(DECIMALS, min_size=70, max_size=100))
+    words = 40 * data.draw(st.lists(DECIMALS, min_size=2, max_size=4))
     at = data.draw(st.integers(0, len(words) - 1))
     words[at] = data.draw(st.sampled_from(["cat", "1_0", "0x1", "--1", "1e", "nan", "1,5", "9" * 400, "1e999"]))
     with pytest.raises(BadWord) as caught:
@@ -100,9 +112,10 @@ def test_a_word_that_is_no_number_is_named_wherever_it_stands(data):
     assert caught.value.index == at
 
 
-@given(
-    st.text(max_size=60) | st.text("[](){}01,;:|\"'\n .-_infTrue■⬚x\ud800\0\x1b", max_size=60) | st.binary(max_size=90)
-)
+SIGNS = "[](){}01,;:|\"'\n .-_infTrue■⬚x\ud800\0\x1b"
+
+
+@given(st.text(max_size=60) | st.text(SIGNS, max_size=60) | st.binary(max_size=90))
 def test_anything_is_read_or_refused_in_a_sentence(data):
     with suppress(ValueError):
         reading = read(data)
@@ -154,10 +167,9 @@ def test_of_what_is_too_large_the_beginning_is_read_and_that_is_said():
         reading = read(data)
         np.testing.assert_array_equal(reading.tables[0], mask[:SIDE, :SIDE])
         assert any("1,200 × 1,200, of which the first 1,024 × 1,024" in note for note in reading.notes)
-    many = read(npy(np.arange(3000 * 4).reshape(3000, 2, 2) % 2))
-    assert len(many.tables) == 1 or len(many.names) == 1024
-    heads = np.random.default_rng(0).random((1500, 2, 2)) < 0.5
-    assert len(read(npy(heads)).tables) == len(read(npy(heads)).names) == 1024
+    many = read(npy(np.random.default_rng(0).random((1500, 2, 2)) < 0.5))
+    assert len(many.tables) == len(many.names) == 1024
+    assert any("1,500 tables" in note for note in many.notes)
 
 
 def test_floats_of_0_and_1_are_warned_of_as_torch_takes_them():
@@ -181,7 +193,7 @@ def test_what_was_remarked_under_a_meaning_goes_with_it():
     other = reading_as(reading, "attend")
     assert not any("as good as −∞" in note for note in other.notes)
     assert any("neither 0 nor 1" in note for note in other.notes)
-    assert reading_as(other, "added") == reading or reading_as(other, "added").notes == reading.notes
+    assert reading_as(other, "added").notes == reading.notes
     assert reading_as(reading, "weights").visible == ()
 
 
@@ -189,12 +201,8 @@ def test_code_carries_what_is_wrong_in_it():
     reading = read("mask.float() * float('-inf')")
     assert any("NaN" in finding.title for finding in reading.findings)
     assert any("stands for" in note for note in reading.notes)
-    for literal in (
-        "tensor([[0., -inf]])",
-        "torch.tensor([[1, 0]])",
-        "np.array([[True]])",
-        "m = torch.tensor([[1, 0]])",
-    ):
+    literals = "tensor([[0., -inf]])", "torch.tensor([[1, 0]])", "np.array([[True]])", "m = torch.tensor([[1, 0]])"
+    for literal in literals:
         assert read(literal).findings == ()
         assert not any("stands for" in note for note in read(literal).notes)
 
@@ -205,5 +213,7 @@ def test_heads_and_layers_are_named_in_the_order_of_the_file():
     assert reading.names[0] == "layer 1 of 2, sentence 1 of 3, head 1 of 4"
     assert reading.names[5] == "layer 1 of 2, sentence 2 of 3, head 2 of 4"
     np.testing.assert_array_equal(reading.tables[5], values[0, 1, 1])
-    moved = read(npy(np.moveaxis(np.stack([CAUSAL] * 2 + [~CAUSAL]), 0, 1)))  # (query, head, key)
-    assert len(moved.tables) == 3
+    heads = weights(3).numpy()
+    moved = read(npy(np.moveaxis(heads, 0, 1)))  # (query, head, key)
+    assert moved.meaning == "weights"
+    np.testing.assert_array_equal(moved.tables, heads)
