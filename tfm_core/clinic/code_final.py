@@ -49,7 +49,7 @@ def final_faults(reader: Reader, values: NDArray[Any], last: ast.expr) -> list[F
     meaning = evident(values)
     visible = {"attend": values != 0, "ignore": values == 0, "added": ~(values < HIDES)}[meaning]
     told = _of_padding(reader, visible) or _of_triangles(reader, visible)
-    if meaning != "added" and values.dtype.kind == "f" and not told:
+    if meaning != "added" and values.dtype.kind == "f" and values.any() and not told:
         told.append(_floats(last))
     return told
 

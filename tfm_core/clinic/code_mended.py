@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tfm_core.clinic.code_faults import Fault, Place, written
 from tfm_core.clinic.code_final import evident
+from tfm_core.clinic.code_reader import Text
 from tfm_core.clinic.finding import Finding
 from tfm_core.clinic.findings_fixes import Axes, fixes
 
@@ -40,23 +41,21 @@ class _Swap(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def finding(fault: Fault, topics: frozenset[str], tree: ast.Module, lines: list[str], compute: Compute) -> Finding:
+def finding(fault: Fault, topics: frozenset[str], tree: ast.Module, text: Text, compute: Compute) -> Finding:
     """A fault as a finding.
 
     Args:
         fault: what is wrong.
         topics: the kinds of all faults in the code: a line that has another is not mended.
         tree: of the whole code.
-        lines: of its text.
+        text: its lines.
         compute: computes the mended code.
     """
-    line = fault.place.line
-    before = lines[line - 1].encode()[: fault.place.column].decode(errors="ignore")
     return Finding(
         fault.severity,
         fault.title,
         fault.consequence,
-        where=f"line {line}, column {len(before) + 1}",
+        where=text.place(fault.place.line, fault.place.column),
         fixes=next(filter(None, (_fixes(fault, meant, topics, tree, compute) for meant in fault.meant)), {}),
         topic=fault.topic,
     )

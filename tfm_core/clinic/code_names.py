@@ -37,7 +37,7 @@ WIDTHS = _pattern(r"c d_model d_k dk d_head head_dim head_size hidden_size embed
 WINDOWS = _pattern(r"w window(_size|_len)?")
 SIZES = _pattern(
     r"n t l s m sz q k size (max_?|block_|context_|ctx_|src_|tgt_|trg_|q_|k_|kv_|query_|key_|target_|source_|input_)?"
-    r"(seq_?)?(len|length|size|window) seqlen seq_length n_?ctx ctx num_tokens n_tokens max_seq_len max_positions steps"
+    r"(seq_?)?(len|length|size|window) seqlen seq_length len_\w+ n_?ctx ctx num_tokens n_tokens max_seq_len max_positions steps"
 )
 TOKENS = _pattern(
     r"(decoder_|encoder_|dec_|enc_)?(input_?|token_?)?ids? (src_|tgt_|trg_)?tokens src tgt trg source target x y seq "
@@ -56,6 +56,7 @@ SCORED = _pattern(
 QUERIES = _pattern(r"(q|k|query|key|queries|keys)\w*")
 ROWS = _pattern(r"i rows? q_idx query_idx q_pos query_pos")
 COLUMNS = _pattern(r"j cols? columns? kv_idx k_idx key_idx k_pos key_pos")
+STARTS = _pattern(r"start_pos start past_(len|length) past_key_values_length offset")
 BELOW_ZERO = _pattern(r"(neg|minus)_?inf(inity)?")
 
 
@@ -107,6 +108,7 @@ _OTHERS: tuple[tuple[re.Pattern[str], Standing], ...] = (
     (WIDTHS, Standing(WIDTH, f"{WIDTH}", "size")),
     (WINDOWS, Standing(WINDOW, f"{WINDOW}", "size")),
     (SIZES, Standing(SIZE, f"{SIZE}", "size")),
+    (STARTS, Standing(0, "0", "size")),
     (BELOW_ZERO, Standing(-torch.inf, "−∞", "number")),
 )
 
@@ -121,7 +123,7 @@ class UnknownShape(tuple[int, ...]):
         return super().__new__(cls, cls.AXES[0])
 
     def sizes(self, count: int) -> tuple[int, ...]:
-        """As many sizes as a line takes apart.
+        """Sizes, as many as a line takes apart.
 
         Raises:
             ValueError: for less than 1 or more than 4.

@@ -6,7 +6,7 @@ Nothing is executed, no attribute is looked up by a name from the text, and size
 import ast
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -49,6 +49,18 @@ RAISED = (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeEr
 TRIANGLES = frozenset({"triu", "tril", "triu_", "tril_"})
 
 
+class Text(NamedTuple):
+    """Lines of code, and how many characters were cut off before each."""
+
+    lines: list[str]
+    cut: list[int]
+
+    def place(self, line: int, column: int) -> str:
+        """A place in words, counted from 1, of a line from 1 and a column in bytes from 0."""
+        before = self.lines[line - 1].encode(errors="replace")[:column].decode(errors="ignore")
+        return f"line {line}, column {len(before) + 1 + self.cut[line - 1]}"
+
+
 class Located(ValueError):
     """What cannot be read, with its place."""
 
@@ -66,8 +78,8 @@ class Reader:
         tokens: the comparisons of token ids.
     """
 
-    def __init__(self, tree: ast.AST, lines: list[str]) -> None:
-        self.lines = lines
+    def __init__(self, tree: ast.AST, text: "Text") -> None:
+        self.text = text
         self.parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self.variables: dict[str, Any] = {}
         self.notes: dict[str, str] = {}
@@ -80,9 +92,8 @@ class Reader:
 
     def refuse(self, node: ast.AST, sentence: str) -> NoReturn:
         """Raise an error at the place of a node."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        before = self.lines[line - 1].encode()[:column].decode(errors="ignore") if line <= len(self.lines) else ""
-        raise Located(f"Line {line}, column {len(before) + 1}: {sentence}")
+        place = self.text.place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+        raise Located(f"{place.capitalize()}: {sentence}")
 
     def unknown(self, node: ast.AST) -> NoReturn:
         """Raise an error that names what is not understood."""
@@ -233,6 +244,8 @@ class Reader:
         root = dotted.partition(".")[0]
         if root in ROOTS:
             self.unknown(node)
+        if node.attr == "data":  # of old torch: the tensor itself
+            return self.value(node.value)
         if dotted and node.attr == "device":
             return code_torch.DEVICE
         if node.attr == "shape" and (self._nameless(node.value) or self._counted(node.value)):
@@ -288,6 +301,8 @@ class Reader:
         made = function(*positional, **keywords)
         if isinstance(made, tuple) and type(made) not in (tuple, torch.Size, UnknownShape):
             self.unknown(node)
+        if name == "size" and not given and isinstance(made, int):
+            self.notes[ast.unparse(node)] = f"{ast.unparse(node)} stands for {made} here."
         if name in TRIANGLES or name == "band_part":
             self.triangles.append(node)
         if name.endswith("_") and given and given[0] is not SCORES:
@@ -320,8 +335,6 @@ class Reader:
         unknown = name == "size" and (self._nameless(func.value) or self._counted(func.value))
         base = None if unknown else self.value(func.value)
         if name == "size" and (unknown or base is SCORES):
-            if node.args and unknown:
-                self.notes[ast.unparse(node)] = f"{ast.unparse(node)} is a size that is chosen here."
             return lambda dim=None: UnknownShape() if dim is None else UnknownShape().at(dim), name, []
         methods = code_torch.METHODS if isinstance(base, Tensor) else code_numpy.METHODS
         plain = name.removesuffix("_") if name in code_torch.IN_PLACE and isinstance(base, Tensor) else name
@@ -409,6 +422,7 @@ class Reader:
             return self._noted(node, ast.unparse(node), stands, context)
         whole, index = self.value(node.value), self.value(node.slice)
         if isinstance(whole, UnknownShape) and isinstance(index, int):
+            self.notes[ast.unparse(node)] = f"{ast.unparse(node)} stands for {whole.at(index)} here."
             return whole.at(index)
         if isinstance(whole, tuple | list) and isinstance(index, int | slice):
             return whole[index]
@@ -438,5 +452,6 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "max": lambda *x: max(*x) if len(x) > 1 else max(x[0]),
     "min": lambda *x: min(*x) if len(x) > 1 else min(x[0]),
     "abs": abs,
+    "Variable": lambda x: x,  # of old torch: the tensor itself
 }
 CASTS = frozenset("bool float int long half double to type byte".split())

@@ -437,6 +437,8 @@ WRITTEN: Mapping[str, Callable[..., Any]] = {
     "_generate_square_subsequent_mask": square_subsequent_mask,
     "subsequent_mask": subsequent_mask,
     "causal_mask": subsequent_mask,
+    "causal_upper_left": lambda *sizes: ones(*sizes, dtype=torch.bool).tril(),
+    "causal_lower_right": lambda rows, columns: ones(rows, columns, dtype=torch.bool).tril(columns - rows),
     "create_look_ahead_mask": look_ahead_mask,
     "create_padding_mask": padding_mask,
 }

@@ -20,7 +20,7 @@ from tfm_core.clinic.code_bounds import Array, is_array
 from tfm_core.clinic.code_final import REAL, final_faults
 from tfm_core.clinic.code_mended import Computed, finding
 from tfm_core.clinic.code_names import UnknownShape, standing
-from tfm_core.clinic.code_reader import Reader
+from tfm_core.clinic.code_reader import Reader, Text
 from tfm_core.clinic.code_torch import IN_PLACE
 from tfm_core.clinic.finding import SEVERITIES, Finding
 from tfm_core.clinic.findings_fixes import shape_kind
@@ -60,7 +60,7 @@ def looks_like_code(text: str) -> bool:
     if len(text) > CHARACTERS or "\0" in text:
         return bool(CALLED.search(text[:CHARACTERS]))
     try:
-        tree = _parsed(text)
+        tree, _ = _parsed(text)
     except ValueError:
         return bool(CALLED.search(text))
     return any(_computes(statement) for statement in tree.body)
@@ -111,9 +111,8 @@ def read_code(text: str) -> CodeMask:
     """
     if len(text) > CHARACTERS:
         raise ValueError(f"At most {CHARACTERS:,} characters of code are read; these are {len(text):,}.")
-    tree = _parsed(text)
+    tree, lines = _parsed(text)
     _check(tree)
-    lines = text.splitlines()
     reader = Reader(tree, lines)
     value, last = _computed(reader, tree)
     values, dtype = _as_numpy(value)
@@ -136,7 +135,7 @@ def _computed(reader: Reader, tree: ast.Module) -> tuple[Array, ast.expr]:
 
 
 def _anew(tree: ast.Module) -> Computed:
-    reader = Reader(tree, ast.unparse(tree).splitlines())
+    reader = Reader(tree, _dedented(ast.unparse(tree)))
     value, last = _computed(reader, tree)
     values = _as_numpy(value)[0]
     topics = {fault.topic for fault in (*reader.faults, *final_faults(reader, values, last))}
@@ -145,26 +144,30 @@ def _anew(tree: ast.Module) -> Computed:
     return Computed(values, isinstance(value, Tensor), axes, frozenset(topics))
 
 
-def _parsed(text: str) -> ast.Module:
+def _parsed(text: str) -> tuple[ast.Module, Text]:
     if "\0" in text:
         raise ValueError("Python was expected; a zero byte stands there.")
+    lines = _dedented(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(_dedented(text))
+            return ast.parse("\n".join(lines.lines)), lines
     except SyntaxError as error:
-        place = f"Line {error.lineno or 1}, column {max(1, error.offset or 1)}"
+        line = min(error.lineno or 1, len(lines.lines))
+        place = f"Line {line}, column {max(1, error.offset or 1) + lines.cut[line - 1]}"
         raise ValueError(f"{place}: This is not Python: {(error.msg or 'it cannot be read').rstrip('.')}.") from None
     except (MemoryError, RecursionError, ValueError, OverflowError):
         raise ValueError("Line 1, column 1: This is nested too deeply, or no Python.") from None
 
 
-def _dedented(text: str) -> str:
+def _dedented(text: str) -> Text:
     """The text without what indents its first line, and without the >>> of a session."""
-    lines = [re.sub(r"^\s*(>>>|\.\.\.) ?", "", line) for line in text.splitlines()]
+    given = text.splitlines() or [""]
+    lines = [re.sub(r"^\s*(>>>|\.\.\.) ?", "", line) for line in given]
     first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
     indent = first[: len(first) - len(first.lstrip())]
-    return "\n".join(line.removeprefix(indent) for line in lines)
+    lines = [line.removeprefix(indent) for line in lines]
+    return Text(lines, [len(before) - len(line) for before, line in zip(given, lines, strict=True)])
 
 
 def _check(tree: ast.Module) -> None:
