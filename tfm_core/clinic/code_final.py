@@ -12,7 +12,6 @@ from tfm_core.clinic.code_reader import Reader
 
 Evident = Literal["attend", "ignore", "added"]
 HIDES = -100.0  # what is added below this hides in float32
-LARGEST = 64  # masks up to this side are compared with triangles
 REAL = np.array(IDS) != PAD_ID  # (batch, key), True = a token
 
 
@@ -58,7 +57,8 @@ def _floats(node: ast.expr) -> Fault:
     return Fault(
         "warning",
         "The mask is made of the floats 0 and 1, which F.scaled_dot_product_attention adds to the scores.",
-        "Handed over as it is, it hides nothing: a key with 1 gets e ≈ 2.7 times the weight of a key with 0. As the "
+        "Handed over as it is, it hides nothing: at equal scores a key with 1 gets e ≈ 2.72 times the weight of a "
+        "key with 0. As the "
         "condition of a masked_fill, after == 0 or == 1, it is right.",
         Place.of(node),
         (f"({written(node)}) != 0",),
@@ -137,7 +137,7 @@ def _on_keys(node: ast.expr) -> tuple[str, ...]:
 
 def _of_triangles(reader: Reader, visible: NDArray[np.bool_]) -> list[Fault]:
     side = visible.shape[-1]
-    if not reader.triangles or visible.ndim < 2 or visible.shape[-2] != side or not 2 <= side <= LARGEST:
+    if not reader.triangles or visible.ndim < 2 or visible.shape[-2] != side or side < 2:
         return []
     node = reader.triangles[-1]
     square = visible.reshape(-1, side, side)
@@ -169,20 +169,21 @@ def topic_of(offset: int) -> str:
 # By the diagonal up to which queries see: title and consequence.
 TRIANGLES: dict[int, tuple[str, str]] = {
     -2: (
-        "Every token sees only what is at least 2 tokens before it; rows 1 and 2 have no key.",
-        "Rows 1 and 2 become NaN in a plain softmax over −∞, and so does everything that later layers make of them.",
+        "The diagonal is off by 2: no token sees itself.",
+        "Rows 1 and 2 have no key. They become NaN in a plain softmax over −∞, and so does all that later layers make "
+        "of them.",
     ),
     -1: (
-        "The diagonal is hidden: no token sees itself, and row 1 has no key.",
-        "Row 1 becomes NaN in a plain softmax over −∞, and so does everything that later layers make of it.",
+        "The diagonal is off by 1: no token sees itself.",
+        "Row 1 has no key. It becomes NaN in a plain softmax over −∞, and so does what later layers make of it.",
     ),
     1: (
-        "Every token sees exactly 1 token ahead.",
+        "The diagonal is off by 1: every token sees exactly 1 token ahead.",
         "In training the next token, which is to be predicted, is visible: the loss falls to almost 0, and generation "
         "fails.",
     ),
     2: (
-        "Every token sees exactly 2 tokens ahead.",
+        "The diagonal is off by 2: every token sees exactly 2 tokens ahead.",
         "In training the next token, which is to be predicted, is visible: the loss falls to almost 0, and generation "
         "fails.",
     ),

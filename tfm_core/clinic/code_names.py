@@ -36,8 +36,9 @@ HEADED = _pattern(r"h (n|num)_?heads?")
 WIDTHS = _pattern(r"c d_model d_k dk d_head head_dim head_size hidden_size embed_dim")
 WINDOWS = _pattern(r"w window(_size|_len)?")
 SIZES = _pattern(
-    r"n t l s m sz q k size (max_?|block_|context_|ctx_|src_|tgt_|trg_|q_|k_|kv_|query_|key_|target_|source_|input_)?"
-    r"(seq_?)?(len|length|size|window) seqlen seq_length len_\w+ n_?ctx ctx num_tokens n_tokens max_seq_len max_positions steps"
+    r"n t l s m sz q k size len_\w+ n_?ctx ctx num_tokens n_tokens max_seq_len max_positions steps "
+    r"(max_?|block_|context_|ctx_|src_|tgt_|trg_|q_|k_|kv_|query_|key_|target_|source_|input_)?(seq_?)?"
+    r"(len|length|size|window) seqlen seq_length"
 )
 TOKENS = _pattern(
     r"(decoder_|encoder_|dec_|enc_)?(input_?|token_?)?ids? (src_|tgt_|trg_)?tokens src tgt trg source target x y seq "

@@ -5,11 +5,20 @@ from dataclasses import replace
 
 from tfm_core.clinic.finding import SEVERITIES, Finding
 from tfm_core.clinic.findings_case import Case
+from tfm_core.clinic.findings_fixes import fixes
 from tfm_core.clinic.findings_pattern import of_pattern
 from tfm_core.clinic.findings_values import of_values
 from tfm_core.clinic.reading import Reading
 
 COUNTED = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+NO_MASK = Finding(
+    "note",
+    "These are token ids, no mask: a mask of padding is made of them.",
+    "A key is hidden where its id is that of padding, 0 in the code here.",
+    fixes=fixes("mask = mask != 0", meaning="attend", boolean=True, axes="sentences"),
+    topic="token ids",
+)
 
 
 def findings(reading: Reading, at: int = 0) -> tuple[Finding, ...]:
@@ -26,6 +35,8 @@ def findings(reading: Reading, at: int = 0) -> tuple[Finding, ...]:
         raise ValueError(f"Expected a table from 0 to {len(reading.tables) - 1}; {at} stands there.")
     case = Case.of(reading, at)
     made = [*of_values(case), *of_pattern(case)] if case else []
+    if reading.meaning == "token ids":
+        made.append(NO_MASK)
     return tuple(sorted(_each_once(reading.findings, made), key=_rank))
 
 

@@ -13,6 +13,7 @@ from tfm_core.clinic.finding import Finding, Severity
 from tfm_core.clinic.findings_fixes import Axes, fixes
 from tfm_core.clinic.reading import Reading
 
+WRITTEN_OUT = 1e6  # whole numbers below this are written out
 NAMED = 4  # places that are named before "and n more"
 # Below these, e^x is exactly 0.
 LIMITS = {"float16": -18, "bfloat16": -93, "float32": -104, "float64": -746}
@@ -61,7 +62,12 @@ class Case:
     @property
     def sentences(self) -> bool:
         """Whether a row is a sentence, and its columns are the keys of that sentence."""
-        return self.facts.per_key
+        return self.facts.per_key and not self.column
+
+    @property
+    def column(self) -> bool:
+        """Whether there is a single column for several rows, which says nothing of single keys."""
+        return self.visible.shape[1] == 1 < len(self.visible)
 
     @property
     def square(self) -> bool:
@@ -79,25 +85,28 @@ class Case:
         return LIMITS.get(self.precision, LIMITS["float32"])
 
     @property
-    def axes(self) -> Axes:
+    def axes(self) -> Axes | None:
         """What the axes of the mask are, for a fix."""
+        if self.column:
+            return None
         if self.sentences:
             return "sentences"
         return "pairs" if self.facts.square else "uneven pairs"
 
-    def fixes(self, mending: Mapping[str, str], meaning: str = "") -> dict[str, str]:
+    def fixes(self, mending: Mapping[str, str], meaning: str = "", axes: Axes | None = None) -> dict[str, str]:
         """Code that mends the mask, by call.
 
         Args:
             mending: by meaning, an expression of `mask`; {m} stands for its booleans, {limit} for what hides.
             meaning: of the mended mask, that of this by default.
+            axes: of the mended mask, those of this by default.
         """
         if self.meaning not in mending:
             return {}
         booleans = "mask" if self.boolean else "mask.bool()"
         made = mending[self.meaning].format(m=booleans, limit=self.limit)
         meaning = meaning or self.meaning
-        return fixes(f"mask = {made}", meaning=meaning, boolean=meaning != "added", axes=self.axes)
+        return fixes(f"mask = {made}", meaning=meaning, boolean=meaning != "added", axes=axes or self.axes)
 
     def finding(
         self,
@@ -110,11 +119,12 @@ class Case:
         *,
         row: int | None = None,
         meaning: str = "",
+        axes: Axes | None = None,
     ) -> Finding:
         """A finding at a cell, in a row, or of the whole mask."""
         where = f"row {cell[0] + 1}, column {cell[1] + 1}" if cell else "" if row is None else f"row {row + 1}"
         at = (int(cell[0]), int(cell[1])) if cell else None if row is None else (int(row), 0)
-        made = self.fixes(mending, meaning) if mending else {}
+        made = self.fixes(mending, meaning, axes) if mending else {}
         return Finding(severity, title, consequence, where, at, made, topic)
 
 
@@ -146,5 +156,7 @@ def signed(number: float) -> str:
     """A number as it is written in a sentence, such as −1e9 or −∞."""
     if np.isinf(number):
         return "−∞" if number < 0 else "+∞"
+    if number == int(number) and abs(number) < WRITTEN_OUT:
+        return f"{int(number):,}".replace("-", "−")
     text = f"{number:.4g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
     return text.replace("-", "−")

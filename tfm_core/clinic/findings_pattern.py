@@ -78,8 +78,6 @@ def _of_rows(case: Case) -> Iterator[Finding]:
     row = int(case.empty[0])
     name = "Sentence" if case.sentences and len(case.visible) > 1 else "Row"
     title = f"{lines(case.empty, name)} {has(case.empty)} no key."
-    if case.sentences:
-        title = title.replace(".", ": all of it is hidden.")
     yield case.finding("error", "row without a key", title, _fate(case, row), mending=OPENED, row=row)
 
 
@@ -163,6 +161,17 @@ def _off(case: Case, offset: int) -> Finding:
 def _of_uneven(case: Case) -> Iterator[Finding]:
     visible = case.visible
     rows, columns = visible.shape
+    if case.column:
+        yield case.finding(
+            "error",
+            "padding on queries",
+            f"The mask has {rows:,} rows and 1 column: it hides queries, not keys.",
+            "A single column stands for all keys: a row shows all of them or none. Padding belongs on the key axis: "
+            "[:, None, None, :].",
+            mending=dict.fromkeys(("attend", "ignore"), "{m}.mT") | {"added": "mask.mT"},
+            axes="sentences",
+        )
+        return
     if rows > 1 and np.array_equal(visible, np.tri(rows, columns, dtype=bool)):
         many = columns - rows
         yield case.finding(
@@ -175,7 +184,8 @@ def _of_uneven(case: Case) -> Iterator[Finding]:
                 if many > 0
                 else f"The last {-many:,} queries see all keys."
             ),
-            mending=LOWER_RIGHT if many > 0 and not case.sentences else None,
+            mending=LOWER_RIGHT if many > 0 else None,
+            axes="uneven pairs",
         )
     elif columns > rows > 1 and np.array_equal(visible, np.tri(rows, columns, columns - rows, dtype=bool)):
         yield case.finding(

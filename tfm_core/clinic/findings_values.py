@@ -12,6 +12,7 @@ LARGE = 1000.0  # a bias beyond this decides alone
 WEAK = -10.0  # a number below this is meant to hide
 HALF = -65504.0  # float16 ends here
 LISTED = 4
+TOO_LARGE = " Below −65,504 float16 ends: there it becomes −∞, and masked_fill with it raises a RuntimeError."
 
 
 def of_values(case: Case) -> list[Finding]:
@@ -45,8 +46,8 @@ def _zeros_and_ones(case: Case) -> list[Finding]:
             "error" if case.meaning == "added" else "warning",
             "floats added",
             "The mask is of the floats 0 and 1, which torch adds to the scores: as it is, it hides nothing.",
-            f"A key with 1 gets e ≈ {math.e:.2f} times the weight that it would have with 0, and each key keeps a "
-            "weight. As booleans it hides.",
+            f"At equal scores a key with 1 gets e ≈ {math.e:.2f} times the weight of a key with 0; no weight is 0. As "
+            "booleans it hides.",
             mending=mending,
             meaning=meant if case.meaning == "added" else "",
         )
@@ -113,6 +114,7 @@ def _hiding(case: Case) -> list[Finding]:
     numbers = np.unique(case.values[case.values <= case.limit])
     if finite.any():
         cell = first(finite)
+        half = "" if case.values[finite].min() >= HALF else TOO_LARGE
         told = ", ".join(signed(float(number)) for number in numbers[::-1][:LISTED])
         more = f" and {len(numbers) - LISTED:,} more" if len(numbers) > LISTED else ""
         if len(numbers) > 1:
@@ -122,7 +124,7 @@ def _hiding(case: Case) -> list[Finding]:
                     "several stand-ins",
                     f"Several numbers hide: {told}{more}.",
                     "Beside a visible key all of them give a weight of exactly 0. In a row without any visible key the "
-                    "largest of them takes the weight, as a visible key would.",
+                    f"largest of them takes the weight, as a visible key would.{half}",
                     cell,
                     mending,
                 )
@@ -134,22 +136,11 @@ def _hiding(case: Case) -> list[Finding]:
                     "finite stand-in",
                     f"{told} stands for −∞.",
                     f"Beside a visible key it gives a weight of exactly 0 in {case.precision}. In a row without a key "
-                    "it gives no NaN, and hides nothing.",
+                    f"it gives no NaN, and hides nothing.{half}",
                     cell,
                     mending,
                 )
             )
-    if (finite & (case.values < HALF)).any():
-        made.append(
-            case.finding(
-                "note",
-                "overflow in half",
-                "Numbers below −65,504 do not fit into float16.",
-                "There they become −∞, and masked_fill with such a number raises a RuntimeError.",
-                first(finite & (case.values < HALF)),
-                mending,
-            )
-        )
     return made
 
 

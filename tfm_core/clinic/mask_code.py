@@ -30,10 +30,9 @@ MODULES = frozenset("torch torch.nn torch.nn.functional numpy math tensorflow ja
 LITERAL = frozenset(
     "tensor array asarray Tensor Array BoolTensor FloatTensor LongTensor constant float as_tensor".split()
 )
+# Calls in a text that is no Python as a whole, such as code that ends too early.
 CALLED = re.compile(
-    r"\b(torch|np|numpy|jnp|tf|nn)\s*\.\s*[\w.]*"
-    r"(tri[ul]?|ones|zeros|full|eye|arange|where|band_part|logical_\w+|masked_fill|generate\w+|\w*mask|sys\w*)\s*\("
-    r"|\.(masked_fill_?|tri[ul]_?|unsqueeze|astype)\s*\("
+    r"(?<![\w.])(?:torch|np|numpy|jnp|tf|nn)(?:\.\w{1,40}){0,4}?\.(\w{1,40})\s*\(|\.(masked_fill_?|tri[ul]_?|unsqueeze)\s*\("
 )
 ENTIRE = (ast.Call, ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Subscript, ast.Attribute)
 
@@ -58,12 +57,16 @@ class CodeMask:
 def looks_like_code(text: str) -> bool:
     """Whether a text is code that computes a mask, rather than numbers, however they are printed."""
     if len(text) > CHARACTERS or "\0" in text:
-        return bool(CALLED.search(text[:CHARACTERS]))
+        return _calls(text[:CHARACTERS])
     try:
         tree, _ = _parsed(text)
     except ValueError:
-        return bool(CALLED.search(text))
+        return _calls(text)
     return any(_computes(statement) for statement in tree.body)
+
+
+def _calls(text: str) -> bool:
+    return any((match[1] or match[2]) not in LITERAL for match in CALLED.finditer(text))
 
 
 def _computes(statement: ast.stmt) -> bool:

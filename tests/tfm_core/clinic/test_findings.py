@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,11 +81,13 @@ def bert() -> nn.Module:
     return transformers.BertModel(config, add_pooling_layer=False).eval()
 
 
-def run_fix(finding: Finding, call: str, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """The mended mask, and what the call gives."""
+def run_fix(finding: Finding, call: str, mask: Tensor) -> dict[str, Any]:
+    """The names after a fix has run: `mask` is mended, `out` is what the call gives."""
     rows, columns = mask.shape
     torch.manual_seed(0)
     sentence_rows = "key_padding_mask" in finding.fixes.get("nn.MultiheadAttention", "")
+    if columns == 1 < rows:  # the rows become the keys of a sentence
+        rows, columns = 1, rows
     batch, queries = (rows, columns) if sentence_rows else (2, rows)
     x, y = torch.randn(batch, queries, 8), torch.randn(batch, columns, 8)
     query, key = (torch.zeros(batch, 1, each.shape[1], 8) for each in (x, y))
@@ -99,19 +102,27 @@ def run_fix(finding: Finding, call: str, mask: Tensor) -> tuple[Tensor, Tensor]:
     assert len(finding.fixes[call].splitlines()) == 2
     with torch.no_grad():
         exec(finding.fixes[call], names)
-    made = names["out"]
-    return names["mask"], made if isinstance(made, Tensor) else made.last_hidden_state
+    return names
 
 
 def check_fixes(finding: Finding, mask: Tensor, visible: Tensor, calls: int = 3) -> None:
     """Each fix runs without a NaN, and torch's function then shows what should be visible."""
     assert len(finding.fixes) >= calls, finding
     for call in finding.fixes:
-        _, made = run_fix(finding, call, mask)
-        assert not made.isnan().any(), (finding.title, call)
+        names = run_fix(finding, call, mask)
+        made = names["out"]
         if call == "torch":
             shown = made[:, 0] > 0
-            assert torch.equal(shown, (visible[:, None] if shown.shape[0] != 2 else visible).expand_as(shown))
+            assert torch.equal(shown, (visible[:, None] if len(made) != 2 else visible).expand_as(shown))
+        elif call == "nn.MultiheadAttention":
+            assert not made.isnan().any(), finding.title
+            shown = names["weights"] > 0
+            assert torch.equal(shown, (visible[:, None] if len(made) != 2 else visible).expand_as(shown))
+        else:
+            handed = visible[:, None, None] if len(names["input_ids"]) != 2 else visible[None, None]
+            with torch.no_grad():
+                expected = bert()(names["input_ids"], attention_mask=handed)
+            assert torch.allclose(made.last_hidden_state, expected.last_hidden_state, atol=1e-5)
 
 
 @pytest.mark.parametrize("visible", [torch.ones(N, N).tril(-1).bool(), torch.ones(N, N).tril(-2).bool()])
@@ -198,7 +209,7 @@ def test_the_largest_of_several_numbers_takes_the_weight_of_an_empty_row():
     mask = torch.zeros(N, N).masked_fill(~TRIL, -1e9)
     mask[2] = torch.tensor([-1e9, -1e4, -1e9, -INF, -1e9, -1e9])
     words = told(mask, "added")["row without a key"].consequence
-    assert "−1e4, takes the weight" in words or "−10000, takes the weight" in words
+    assert "−10,000, takes the weight" in words
     assert weights(mask)[2].argmax() == 1
     assert weights(mask)[2, 1] == 1
     assert told(mask, "added")["several stand-ins"].severity == "note"
@@ -209,6 +220,9 @@ def test_floats_0_and_1_hide_nothing():
     assert finding.severity == "warning"
     assert told(TRIL.float(), "added")["floats added"].severity == "error"
     assert (weights(TRIL.float()) > 0).all()
+    query = torch.zeros(1, 1, N, 8)
+    equal = F.scaled_dot_product_attention(query, query, torch.eye(N)[None, None], attn_mask=TRIL.float())[0, 0]
+    assert float(equal[2, 0] / equal[2, 5]) == pytest.approx(math.e)
     check_fixes(finding, TRIL.float(), TRIL)
     check_fixes(told(TRIL.float(), "added")["floats added"], TRIL.float(), TRIL)
     upper = (~TRIL).float()
@@ -280,11 +294,20 @@ def test_padding_on_the_query_axis(causal, real):
     assert not told(keys & allowed, "attend")
 
 
+def test_a_single_column_hides_queries():
+    visible = (torch.arange(N) < 4)[:, None]
+    for mask, meaning in in_all_meanings(visible):
+        topics = told(mask, meaning)
+        assert topics.keys() >= {"padding on queries", "row without a key"}
+        assert run_fix(topics["padding on queries"], "torch", mask)["mask"].shape == (1, N)
+        assert not topics["row without a key"].fixes
+
+
 def test_padding_as_a_row_per_sentence():
     visible = torch.tensor([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]]).bool()
     topics = told(visible, "attend")
     assert topics.keys() == {"row without a key"}
-    assert topics["row without a key"].title == "Sentence 3 has no key: all of it is hidden."
+    assert topics["row without a key"].title == "Sentence 3 has no key."
     opened = visible.clone()
     opened[2] = True
     check_fixes(topics["row without a key"], visible, opened)
@@ -328,7 +351,7 @@ def test_a_finite_number_hides_exactly_beside_a_visible_key(dtype):
 
 def test_numbers_beyond_float16():
     mask = torch.zeros(N, N).masked_fill(~TRIL, -1e9)
-    assert told(mask, "added")["overflow in half"].severity == "note"
+    assert "Below −65,504 float16 ends" in told(mask, "added")["finite stand-in"].consequence
     assert torch.isneginf(mask.half()[~TRIL]).all()
     with pytest.raises(RuntimeError):
         torch.zeros(N, N).half().masked_fill(~TRIL, -1e9)
@@ -368,6 +391,13 @@ def test_right_masks_have_no_findings():
     assert not told(blocks & TRIL, "attend")
 
 
+def test_token_ids_become_a_mask():
+    ids = torch.tensor([[5, 3, 0], [7, 0, 0]])
+    finding = told(ids, "token ids")["token ids"]
+    check_fixes(finding, torch.cat([ids, ids]), torch.cat([ids, ids]) != 0)
+    assert verdict(reading(ids, "token ids")) == "Token ids, 2 × 3: nothing wrong was noticed."
+
+
 def test_verdicts():
     assert verdict(reading(TRIL, "attend")) == "Causal, 6 × 6, 21 of 36 pairs may attend: nothing wrong was noticed."
     empty = TRIL.clone()
@@ -379,6 +409,24 @@ def test_verdicts():
     assert verdict(reading(torch.rand(2, 6).softmax(-1), "weights")) == (
         "Weights, 2 × 6: nothing wrong was noticed."
     )  # fmt: skip
+
+
+NUMBERS = st.sampled_from([0.0, 1.0, -INF, INF, math.nan, -1e9, -1e4, -9999.0, -65504.0, -1e-9, -20.0, 0.5, -0.5, 1e9])
+
+
+@given(arrays.arrays(np.float32, st.tuples(st.integers(1, 5), st.integers(1, 5)), elements=NUMBERS))
+def test_any_numbers_are_looked_at(values):
+    mask = torch.from_numpy(values)
+    made = findings(reading(mask, "added"))
+    wrong = [each for each in made if each.topic == "NaN or infinity"]
+    bad = mask.isnan() | (mask == INF)
+    assert bool(wrong) == bool(bad.any())
+    if wrong:
+        assert written(mask, "added")[wrong[0].cell[0]].isnan().all()
+    else:
+        for finding in made:
+            for call in set(finding.fixes) - {"Hugging Face"}:
+                run_fix(finding, call, mask)
 
 
 def test_a_table_that_is_not_there():
@@ -417,5 +465,5 @@ def test_any_mask_is_looked_at_and_its_fixes_run(values, meaning, floats):
         assert finding.title.endswith(".")
         assert finding.consequence.endswith(".")
         for call in set(finding.fixes) - {"Hugging Face"}:  # its model takes long
-            mended, _ = run_fix(finding, call, mask)
-            assert mended.shape == mask.shape
+            mended = run_fix(finding, call, mask)["mask"]
+            assert mended.shape == mask.shape or "mT" in finding.fixes[call]

@@ -266,7 +266,7 @@ def subsequent_mask(size):
     assert np.isneginf(read_code(nano).values[0, 0]).sum() == 15
     head = "wei = q @ k.transpose(-2,-1) * C**-0.5; wei = wei.masked_fill(self.tril[:T, :T] == 0, float('-inf'))"
     assert np.isneginf(read_code(head).values).sum() == 15
-    old = read_code("tgt_mask = (tgt != pad).unsqueeze(-2) & Variable(subsequent_mask(tgt.size(-1)).type_as(tgt.data))")
+    old = read_code("(tgt != pad).unsqueeze(-2) & Variable(subsequent_mask(tgt.size(-1)).type_as(tgt.data))")
     assert old.values.shape == (2, 6, 6)
     band = read_code("1 - tf.linalg.band_part(tf.ones((n, n)), -1, 0)")
     np.testing.assert_array_equal(band.values, ~CAUSAL.numpy())
@@ -441,7 +441,8 @@ def test_the_first_thing_that_is_not_understood_is_named_with_its_place():
 LEAVES = ["torch.ones(n, n)", "causal", "torch.eye(n)", "torch.arange(n)", "(ids != 0)[:, None]", "causal.long()"]
 WRAPS = ["({}).tril()", "torch.triu({}, 1)", "({}).bool()", "({}).float()", "({}) == 0", "({})[None]", "({}).int()",
          "~({})", "({}).masked_fill(causal == 0, 2)", "({}).transpose(-1, -2)", "({}) * 2", "-({})",
-         "({}).unsqueeze(-1)", "({})[..., :3]", "torch.logical_not({})", "torch.where(causal, {}, 0)", "1 - ({})"]  # fmt: skip
+         "({}).unsqueeze(-1)", "({})[..., :3]", "torch.logical_not({})", "torch.where(causal, {}, 0)",
+         "1 - ({})"]  # fmt: skip
 JOINS = ["({}) & ({})", "({}) | ({})", "({}) + ({})", "({}) * ({})", "({}) - ({})", "({}) >= ({})", "({}) ^ ({})",
          "torch.where(({}) != 0, {}, 1.5)"]  # fmt: skip
 EXPRESSIONS = st.recursive(
