@@ -13,8 +13,9 @@ DEEP = 8  # brackets within each other
 MOST_LISTS = 2**18
 APART = b" \n\t,;[]\"'"  # what separates words
 SCALARS = re.compile(r"\b(?:np|numpy|jnp|torch)?\.?(?:float\d+|u?int\d+|bool_?|tensor|array)\(([^()\[\]]{0,40})\)")
+INFINITE = re.compile(r"""float\(\s*['"]\s*([+-]?)inf(?:inity)?\s*['"]\s*\)|\b(?:math|np|numpy|jnp|torch)\.inf\b""")
 # What may stand between two arrays that belong together: rows, or the layers of a tuple, each printed as a tensor.
-BETWEEN = re.compile(r"(?=.*[,\n])\s*(?:,\s*\w+=[^()\[\],]*)*\)?\s*,?\s*(?:[\w.]{1,20}\(\s*)?", re.DOTALL)
+BETWEEN = re.compile(r"(?=.*[,\n])\s*(?:,\s*\w+=[^()\[\],]*)*\)?\s*,?\s*(?:[\w.]{1,20}\(\s*|-\s*)?", re.DOTALL)
 
 Shape = tuple[int, ...]
 
@@ -38,6 +39,8 @@ def read_lists(text: str) -> tuple[Values, str]:
 
 def _plain(text: str) -> bytes:
     """A single list, in which tuples are lists, numbers in calls are numbers, and several arrays are one list."""
+    if "inf" in text:
+        text = INFINITE.sub(r"\1inf", text)
     if "(" in text:
         text = SCALARS.sub(r"\1", text)
     if "np." in text:

@@ -157,6 +157,8 @@ def _records(text: str) -> Picked | None:
     if text.count("{") > MOST_ROWS:
         raise ValueError(f"It has more than {MOST_ROWS:,} records; rows of a mask were expected.")
     rows = _loaded(text)
+    if isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], dict):
+        return picked(json.dumps(rows[0]))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return None
     return _table([str(name) for name in rows[0]], [[*row.values()] for row in rows])

@@ -14,7 +14,7 @@ from tfm_core.clinic.table import Values
 SEES = "■█▓●◼▪⬛✓✔✅☑🟩🟦◾▮⬤🔵🟢"
 HIDES = "⬚□░○◻▫▢⬜✗✘❌✖·🟥⛔◽▯∙☐⚪🔴"
 # Signs that are letters and punctuation elsewhere: a text is a drawing if it has some of both.
-SEES_PLAIN, HIDES_PLAIN = "xX#*@1", ".-_"
+SEES_PLAIN, HIDES_PLAIN = "xX#*@1oO+", ".-_"
 PLAIN = "✓✔✅☑✗✘❌✖🟩🟢🟥🔴⛔"  # which say themselves what is seen
 BAR = re.compile("[|│┃║]")
 NUMBER_AFTER = re.compile(r"[\s:]*\d*[\s:]*$")  # of a row, after its name
@@ -68,11 +68,25 @@ def drawn(text: str) -> Drawing | None:
             f"Row {odd[0] + 1} of the drawing has {len(packed[odd[0]])} signs, most rows have {usual}: "
             "a mask has equal rows."
         )
-    codes = np.frombuffer("".join(packed).encode("utf-32-le", "replace"), np.uint32)
-    values = _among(SEES + SEES_PLAIN)[codes].reshape(len(packed), usual).astype(np.float64)
-    return Drawing(
-        values, bool(_among(PLAIN)[codes].all()), (LEFT,) if beside else (), tuple(names) if all(names) else ()
-    )
+    whole = "".join(packed)
+    codes = np.frombuffer(whole.encode("utf-32-le", "replace"), np.uint32).reshape(len(packed), usual)
+    notes: tuple[str, ...] = (LEFT,) if beside else ()
+    if usual == 2 * len(packed) and (codes[:, ::2] == codes[:, 1::2]).all():
+        codes = codes[:, ::2]
+        notes += ("Each cell is drawn with two signs.",)
+    values = _among(_seen(whole))[codes].astype(np.float64)
+    return Drawing(values, bool(_among(PLAIN)[codes].all()), notes, tuple(names) if all(names) else ())
+
+
+def _seen(signs: str) -> str:
+    """The signs that stand where a query sees a key: of two that both say so, the one that says it plainly."""
+    left = signs.lstrip(signs[0])
+    two = signs[0] + left[:1]
+    plain = [sign in PLAIN for sign in two]
+    if len(two) == 2 and sum(plain) == 1 and not left.strip(two):
+        clear, other = (two[0], two[1]) if plain[0] else (two[1], two[0])
+        return clear if clear in SEES else other
+    return SEES + SEES_PLAIN
 
 
 def _among(signs: str) -> NDArray[np.bool_]:
@@ -88,7 +102,9 @@ def _fancy_rows(lines: list[str]) -> list[tuple[str, str]]:
         sign in line for line in lines for sign in SEES
     )
     signs = SEES + HIDES + (SEES_PLAIN + HIDES_PLAIN if is_mixed else "")
-    rows = []
+    rows: list[tuple[str, str]] = []
+    if not any(_trailing(line, signs)[1] for line in lines):  # names, or comments, after the rows
+        lines = [line[: len(line) - len(line.lstrip(signs + " \t"))] for line in lines]
     for line in lines:
         named = [_trailing(part, signs) for part in BAR.split(line)]
         name, parts = named[0][0], [row for _, row in named if row]

@@ -99,7 +99,10 @@ def _head_alone(edges: Edges) -> bool:
         return True
     # 0, 1, 2, … may be a row of numbers, too: not where the table would be square with it
     makes_square, was_square = edges.rows == edges.width, edges.rows + 1 == edges.width
-    return _counts(edges.first) and (makes_square or (edges.width > 2 and not was_square and edges.largest(0) <= 1))
+    if not _counts(edges.first):
+        return False
+    # Of distances in as many columns the largest would be smaller; ids of tokens are larger.
+    return makes_square or (edges.width > 2 and not was_square and not 1 < edges.largest(0) <= edges.width)
 
 
 def _are_names(words: Sequence[str]) -> bool:

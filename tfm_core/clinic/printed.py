@@ -10,7 +10,8 @@ ASKED = re.compile(r"^(?:>>>|In ?\[\d+\]:|julia>|>> ).*\n(?=(?:.*\n)*?.*\S)", re
 PROMPT = re.compile(r"^\s*(?:>>>|(?:In|Out) ?\[\d+\]:|julia>)\s*", re.MULTILINE)
 # Lines above a table that say its type, as Julia, Matlab and R print them, and those below it, as pandas does.
 HEADS = re.compile(r"^\s*(?:\w+\s*=\s*\n\s*)?\d+\s*[×x]\s*\d+ (?P<type>[^\n\[\]]*):?\n")
-ASSIGNED = re.compile(r"^\s*\w+\s*=\s*\n(?!\s*[\[({])")
+ASSIGNED = re.compile(r"^\s*(?:[A-Za-z_]\w*\s*=|[A-Za-z][\w ]{0,60}:|print\([^\n]*\))\s*\n(?!\s*[({])")
+C_TYPE = re.compile(r"[\w ]*\w(?:\s*\[\d*\])+\s*=?\s*(?=\{)")
 R_COLUMNS = re.compile(r"^\s*(?:\[,\d+\]\s*)+\n")
 R_ROW = re.compile(r"^\s*\[\d+,\]", re.MULTILINE)
 SIZES = re.compile(r"torch\.Size\([^()]*\)|^\[\d+ rows x \d+ columns\]\s*$", re.MULTILINE)
@@ -91,7 +92,7 @@ def cleaned(text: str) -> tuple[str, Hints]:
     known = Hints()
     if head := HEADS.match(text[:AT_START]):
         known, text = _named(head["type"]), text[head.end() :]
-    elif head := ASSIGNED.match(text[:AT_START]):
+    elif (head := ASSIGNED.match(text[:AT_START])) or (head := C_TYPE.match(text[:AT_START])):
         text = text[head.end() :]
     if R_COLUMNS.match(text[:AT_START]) or re.match(r"\s*\[,1\]", start):
         text = R_ROW.sub("", text.partition("\n")[2])

@@ -134,30 +134,34 @@ def table(
 def _rows_and_columns_last(values: Values) -> tuple[Values, list[str]]:
     """The array with its square pair of axes at the end, and a note on it, where the last two axes are not square.
 
-    The pair has to be longer than every other axis, so that (batch, heads, query, key) of few heads is left as it is.
+    A pair counts if its tables are causal or rows of weights, or if it is side by side and longer than all other axes:
+    (batch, heads, query, key) of few heads is left as it is.
     """
     shape = values.shape
-    if len(shape) < 3 or shape[-1] == shape[-2] or shape[-2] == 1:
+    if len(shape) < 3 or shape[-1] == shape[-2] or shape[-2] == 1 or _sums_to_1(values):
         return values, []
-    pairs = [
-        (i, j)
-        for i, j in combinations(range(len(shape)), 2)
-        if shape[i] == shape[j] and all(shape[i] > size for at, size in enumerate(shape) if at not in (i, j))
-    ]
-    if len(pairs) != 1:
+    pairs = [(i, j) for i, j in combinations(range(len(shape)), 2) if shape[i] == shape[j] > 1]
+    told = [pair for pair in pairs if _is_telling(np.moveaxis(values, pair, (-2, -1)))]
+    longest = [(i, j) for i, j in pairs if j == i + 1 and shape[i] > max(shape[:i] + shape[j + 1 :])]
+    chosen = told or longest
+    if len(chosen) != 1:
         return values, []
-    (i, j), size = pairs[0], shape[pairs[0][0]]
-    if j != i + 1 and not _looks_one_way(np.moveaxis(values, (i, j), (-2, -1))):
-        return values, []
+    (i, j), size = chosen[0], shape[chosen[0][0]]
     note = f"Of {sizes(shape)}, axes {i + 1} and {j + 1} are the square pair ({size} × {size}): query and key."
     return np.moveaxis(values, (i, j), (-2, -1)), [note]
 
 
-def _looks_one_way(values: Values) -> bool:
-    """Whether above or below the diagonal all is the same, as in a causal mask or its weights."""
+def _is_telling(values: Values) -> bool:
+    """Whether above or below the diagonal all is the same, as in a causal mask, or each row sums to 1."""
     size = values.shape[-1]
     above = np.triu(np.ones((size, size), bool), 1)
-    return any(len(np.unique(values[..., part])) == 1 for part in (above, above.T))
+    is_causal = size > 2 and any(np.ptp(values[..., part]) == 0 for part in (above, above.T))
+    return bool(is_causal and np.ptp(values) > 0) or _sums_to_1(values)
+
+
+def _sums_to_1(values: Values) -> bool:
+    """Whether rows are weights: no number below 0, and a sum of 1."""
+    return bool(values.min() >= 0 and np.allclose(values.sum(-1), 1, atol=5e-3)) and values.shape[-1] > 1
 
 
 def _in_part(values: Values, axes: tuple[str, ...]) -> tuple[Values, tuple[str, ...], list[str]]:

@@ -18,8 +18,8 @@ from tfm_core.clinic.drawings import drawn
 from tfm_core.clinic.mask_code import CHARACTERS, CodeMask, looks_like_code, read_code
 from tfm_core.clinic.names import Edges, around, is_number
 from tfm_core.clinic.printed import Hints, cleaned, hints, is_literal
-from tfm_core.clinic.table import BYTES, CORNER, Table, place, table
-from tfm_core.clinic.words import BadWord, Words, read_words, split
+from tfm_core.clinic.table import BYTES, CORNER, SIDE, Table, place, table
+from tfm_core.clinic.words import WORDS, BadWord, Words, read_words, split
 
 SHORTENED = (
     "Parts are missing: it was shortened when it was printed (“...”). Before, call torch.set_printoptions or "
@@ -27,6 +27,7 @@ SHORTENED = (
 )
 DRAWN_SO = "True = may attend"  # what ✓ and ✗ say, and ■ and ⬚ do not
 AROUND = 200  # signs before and after an array
+MOST_NAMES = 4 * SIDE
 MOST_LINES = 2**17  # and words of a line; of so many, the first 1,024 are read
 CELL_ENDS = "\x1f"  # between cells that were quoted
 
@@ -56,7 +57,7 @@ def read_text(text: str) -> Table:
         made = _array(chosen.text, known)
         return replace(made, labels=chosen.labels, notes=(*chosen.notes, *made.notes))
     is_file = "\n" in text and text[-1] not in "])>" and any(sign in text.split("\n")[0] for sign in ",;\t")
-    if "[" in text and (not is_file or is_literal(*_around(text))):  # where names may hold brackets
+    if "[" in text and not _are_names(text) and (not is_file or is_literal(*_around(text))):
         return _array(text, known)
     if re.match(r"(?:\w+\s*=\s*)?[({]", text) and text.rstrip(" ;")[-1:] in ")}":  # tuples, and lists of C
         return _array(text.translate({ord("("): "[", ord("{"): "[", ord(")"): "]", ord("}"): "]"}), known)
@@ -65,8 +66,10 @@ def read_text(text: str) -> Table:
 
 def _is_code(text: str) -> bool:
     """Whether it is code that computes a mask, and neither numbers with names around them nor a printed array."""
-    if "[" in text and is_literal(*_around(text)):
+    if "[" in text and (is_literal(*_around(text)) or _are_names(text)):
         return False
+    if text.startswith("<table"):
+        raise ValueError("This is a table of HTML: copy its cells, or write it with to_csv.")
     words = re.split(r"[\s,;]+", text[:CHARACTERS])
     if 2 * sum(map(is_number, words)) > len(words) and not re.search(
         r"\w\(\s*[\[(]|\]\s*\)?\s*\.\w", text[:CHARACTERS]
@@ -81,6 +84,14 @@ def _made(mask: CodeMask) -> Table:
     precision = mask.dtype if mask.dtype in ("float16", "bfloat16", "float32") else "float64"
     made = table(np.asarray(mask.values, np.float64), kind, mask.notes, precision=precision)
     return replace(made, findings=mask.findings)
+
+
+def _are_names(text: str) -> bool:
+    """Whether all brackets belong to names of tokens, such as [CLS]."""
+    if "\n" not in text or text.count("[") > MOST_NAMES:
+        return False
+    names = [name for name in re.findall(r"\[([A-Za-z_]\w{0,20})\]", text) if name.lower() not in WORDS]
+    return len(names) == text.count("[")
 
 
 def _around(text: str) -> tuple[str, str]:
@@ -114,6 +125,8 @@ def _as_said(values: NDArray[np.float64], kind: str, said: Hints) -> Table:
 def _rows(text: str, known: Hints) -> Table:
     """A table out of lines: with commas, semicolons, tabs or spaces, perhaps with names around it."""
     words, counts = _cells(text)
+    if not len(words):
+        raise ValueError("There is nothing in it.")
     if counts.max() > MOST_LINES:
         raise ValueError(f"Row {int(counts.argmax()) + 1} has {counts.max():,} columns: {MOST_LINES:,} is the limit.")
     ends = np.cumsum(counts)
