@@ -182,7 +182,7 @@ def tiny(node: ast.expr, number: float) -> Fault:
     told = f"{number:g}".replace("e-0", "e-").replace("-", "−")
     return Fault(
         "error",
-        f"{told} is almost 0: it hides nothing.",
+        f"The number {told} is almost 0: it hides nothing.",
         f"It is added to the scores, and e^({told}) is almost exactly 1: the hidden keys keep their weights. −1e9 or "
         "−∞ was probably meant.",
         Place.of(node),

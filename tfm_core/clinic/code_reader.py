@@ -110,6 +110,8 @@ class Reader:
             made = tuple(made) if isinstance(made, torch.Size) else made
             made = np.asarray(made) if isinstance(made, np.generic) else made
             check_number(made)
+            if isinstance(made, np.ndarray) and made.dtype.kind not in "biuf":
+                raise NotUnderstood("Numbers or booleans were expected; an array of something else would be made.")
             if is_array(made):
                 check_count(numbers_in(made), made.ndim)
                 self.work += numbers_in(made)

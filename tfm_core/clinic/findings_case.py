@@ -67,7 +67,7 @@ class Case:
     @property
     def column(self) -> bool:
         """Whether there is a single column for several rows, which says nothing of single keys."""
-        return self.visible.shape[1] == 1 < len(self.visible)
+        return bool(self.visible.shape[1] == 1 < len(self.visible))
 
     @property
     def square(self) -> bool:

@@ -191,7 +191,7 @@ def _of_uneven(case: Case) -> Iterator[Finding]:
         yield case.finding(
             "note",
             "cache",
-            f"{columns:,} keys for {rows:,} queries: causal, with {columns - rows:,} keys of a cache.",
+            f"There are {columns:,} keys for {rows:,} queries: causal, with {columns - rows:,} of a cache.",
             "The last query stands beside the last key. is_causal=True would begin in the upper left corner instead: "
             "hand over the mask.",
         )

@@ -65,7 +65,7 @@ def _without_order(case: Case) -> list[Finding]:
         case.finding(
             "error",
             "NaN or infinity",
-            f"{name} stands in the mask: its whole row becomes NaN.",
+            f"There is {name} in the mask: its whole row becomes NaN.",
             f"Softmax over a row with {name} is NaN, in every entry of the row's weights and of its output.",
             cell,
             {"added": 'mask.nan_to_num(nan=0.0, posinf=0.0, neginf=float("-inf"))'},
@@ -83,8 +83,9 @@ def _almost_zero(case: Case) -> list[Finding]:
         case.finding(
             "error",
             "tiny negative",
-            f"{told} is almost 0: it hides nothing.",
-            f"e^({told}) is almost exactly 1, so that these keys keep their weights. −1e9 or −∞ was probably meant.",
+            f"The number {told} is almost 0: it hides nothing.",
+            f"The factor e^({told}) is almost exactly 1, so that these keys keep their weights. Probably −1e9 or −∞ was "
+            "meant.",
             cell,
             {"added": 'mask.masked_fill(mask < 0, float("-inf"))'},
         )
@@ -104,8 +105,8 @@ def _hiding(case: Case) -> list[Finding]:
             case.finding(
                 "warning",
                 "weak stand-in",
-                f"{signed(number)} hides almost, not quite.",
-                f"e^({signed(number)}) is {signed(math.exp(number))}: a hidden key with a score that is "
+                f"The number {signed(number)} hides almost, not quite.",
+                f"The factor e^({signed(number)}) is {signed(math.exp(number))}: a hidden key with a score that is "
                 f"{signed(-number)} higher would get as much weight as a visible key.",
                 cell,
                 {"added": f'mask.masked_fill(mask <= {number:g}, float("-inf"))'},
@@ -134,7 +135,7 @@ def _hiding(case: Case) -> list[Finding]:
                 case.finding(
                     "note",
                     "finite stand-in",
-                    f"{told} stands for −∞.",
+                    f"The number {told} stands for −∞.",
                     f"Beside a visible key it gives a weight of exactly 0 in {case.precision}. In a row without a key "
                     f"it gives no NaN, and hides nothing.{half}",
                     cell,
@@ -155,7 +156,7 @@ def _positive(case: Case) -> list[Finding]:
             case.finding(
                 "error",
                 "sign lost",
-                f"{told} is added to scores: only these keys get weight.",
+                f"The number {told} is added to scores: only these keys get weight.",
                 "A large positive number does not hide a key: it hides all others. The minus is missing.",
                 cell,
                 {"added": "-mask"},
@@ -165,7 +166,7 @@ def _positive(case: Case) -> list[Finding]:
         case.finding(
             "note",
             "positive bias",
-            f"{told} raises a score.",
+            f"The number {told} raises a score.",
             "A positive number gives a key more weight; 0 leaves a key as it is. A mask that hides has no positive "
             "numbers, a position bias may.",
             cell,

@@ -461,7 +461,8 @@ def test_any_mask_is_looked_at_and_its_fixes_run(values, meaning, floats):
     assert ("row without a key" in topics) == empty.any()
     assert torch.equal(written(mask, meaning).isnan().all(-1), torch.from_numpy(empty))
     for finding in made:
-        assert finding.title[0].isupper() or finding.title[0] in "−+"
+        assert finding.title[0].isupper()
+        assert finding.consequence[0].isupper()
         assert finding.title.endswith(".")
         assert finding.consequence.endswith(".")
         for call in set(finding.fixes) - {"Hugging Face"}:  # its model takes long

@@ -410,6 +410,8 @@ HOSTILE = (
     "torch.ones(**{'size': 2})",
     "torch.ones(2, 2)[0][0][0]",
     "torch.ones(2, 2)['a']",
+    "np.where(float('-inf'), ..., torch.ones(n, n))",
+    "np.expand_dims(torch.finfo(torch.float32), 0)",
     "1 / 0",
     "del n",
     "global n",
