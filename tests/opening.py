@@ -8,6 +8,7 @@ from tfm_ui import lenses
 
 ROOT = Path(__file__).parents[1]
 PAGES = tuple(lenses.NAMES)
+NO_PASS = ("training", "clinic")  # pages that show no pass of the sidebar's model when they open
 BAD_QUERIES = (
     "?", "?=", "?&&&=&", "?text", "?text=&target=&architecture=encoder-decoder", "?seq_len=%00", "?text=%ff%fe",
     "?num_heads=8&num_heads=&num_heads=🦊", "?heads_layer=-1e9&heads_head=9e999", "?text=@", "?text=@nobody",

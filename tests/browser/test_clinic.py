@@ -63,7 +63,7 @@ def test_from_nan_on_home_to_the_cure_takes_three_clicks(visit):
     box = page.get_by_label("Paste a mask, or the line of code that makes it")
     box.fill("mask = (src != 0)[:, None, :, None]")
     box.press("Control+Enter")
-    findings = page.locator(".st-key-panel_clinic_findings")
+    findings = page.locator(".st-key-words_clinic_findings")
     expect(findings).to_contain_text("NaN")
     expect(findings.locator("code").first).to_be_visible()
 
@@ -76,4 +76,4 @@ def test_a_tensor_is_diagnosed_and_its_mistake_seen(visit):
     expect(page.locator(".verdict")).to_contain_text("“keys from the queries”")
     expect(page.locator(".verdict")).to_be_in_viewport()
     page.get_by_role("button", name=re.compile("beside the right way")).click()
-    expect(page.locator(".st-key-panel_clinic_code_beside")).to_contain_text("key_from_query")
+    expect(page.locator(".st-key-clinic_code_beside")).to_contain_text("key_from_query")

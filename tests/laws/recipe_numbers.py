@@ -18,6 +18,8 @@ from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.lenses.clinic.beside import Both
+from tfm_ui.lenses.clinic.tensor.diagnosed import Diagnosed
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
 from tfm_ui.lenses.generate.kept.same import KeptSame
 from tfm_ui.lenses.generate.kept.stored import Kept
@@ -240,6 +242,8 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
         "bits": [side.scored.bits for side in panel.rated],
         "perplexities": [side.scored.perplexity for side in panel.rated],
     },
+    Both: lambda panel: {"right": panel.pairs[panel.first].right, "wrong": panel.pairs[panel.first].wrong},
+    Diagnosed: lambda panel: {"diagnosis": {"tried": panel.diagnosis.tried}},
     **dict.fromkeys([Decode, DecodeNext], named("decoded")),
 }
 

@@ -33,6 +33,7 @@ ODD_QUERIES = (*BAD_QUERIES, *(urlencode({"text": text}) for text in TEXTS))
 ARCHITECTURES = controls_of(ModelState)["architecture"][0].options
 WITHOUT_FACTS = [
     ("attention", "dictionary"),
+    *(("clinic", view) for view in lens("clinic").views),
     *(("training", view) for view in lens("training").views if view != "learn"),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from benchmarks.streamlit_private.app_test import go_to
-from tests.opening import PAGES
+from tests.opening import NO_PASS, PAGES
 from tests.pages.test_app import HEADS, parameter, plain, shown, start, text_on
 from tests.tfm_ui.given_weights import given, npy, softmaxed
 from tests.tfm_ui.store.empty import empty_store
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_a_sentence_beside_the_box_and_nothing_is_lost(with_box
     assert not app.error
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "training"])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in NO_PASS])
 def test_every_page_shows_the_weights_or_says_that_they_are_all(page):
     app = start(page, weights=given(WEIGHTS, item=1).weights)
     if page == HEADS:

@@ -6,6 +6,7 @@ and its last one.
 
 import pytest
 
+from tests.opening import NO_PASS
 from tests.pages.test_app import picture, shown, start, text_on, widget
 from tests.pages.test_locked import plain_text_on
 from tests.pages.test_weights import badge
@@ -15,7 +16,7 @@ BADGE = "Lab GPT, trained on prose · 4 × 5"
 VIEWS = [
     (lens.name, {f"{lens.prefix}view": view} if len(lens.views) > 1 else {})
     for lens in lenses()
-    if lens.name not in ("training", "profiling")
+    if lens.name not in (*NO_PASS, "profiling")
     for view in sorted({*list(lens.views)[:1], *list(lens.views)[-1:]})
 ]
 

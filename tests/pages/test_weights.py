@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from benchmarks.streamlit_private.app_test import go_to
-from tests.opening import PAGES, new_app
+from tests.opening import NO_PASS, PAGES, new_app
 from tests.pages.test_app import HEADS, picture, plain, shown, start, text_on, widget
 from tests.pages.test_locked import plain_text_on
 from tests.tfm_ui.lenses.heads.all_weights import heads_of, weights_of
@@ -25,7 +25,7 @@ def badge(app):
     return facts.proto.popover.label
 
 
-@pytest.mark.rotated(each=2, page=[page for page in PAGES if page != "training"], weights=TRAINED)
+@pytest.mark.rotated(each=2, page=[page for page in PAGES if page not in NO_PASS], weights=TRAINED)
 def test_every_page_runs_with_trained_weights_and_calls_them_trained(page, weights):
     app = start(page, weights=weights)
     if page != "profiling":
@@ -84,7 +84,7 @@ def test_the_pictures_are_of_the_trained_model():
     assert trained_weights("induction")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("training", "profiling")])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (*NO_PASS, "profiling")])
 def test_a_run_that_is_not_here_is_a_sentence(page):
     app = start(page, weights="reverse,seed=9876")
     (told,) = [plain(info.value) for info in app.info if "not on this server" in info.value]

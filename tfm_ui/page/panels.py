@@ -1,6 +1,7 @@
 """Draws blocks: each panel with its heading, picture, sentence and laws; numbers, downloads and source on demand."""
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
@@ -141,6 +142,8 @@ def for_the_hall(table: pd.DataFrame) -> str:
 def _three_digits(number: Any) -> Any:
     if not isinstance(number, int | float) or isinstance(number, bool):
         return number
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
     return "" if pd.isna(number) else f"{number:,.0f}" if number == round(number) else f"{number:,.3g}"
 
 

@@ -35,6 +35,7 @@ class State(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
+NAMED = 16  # options that a notice names
 LARGEST = 999_999_999  # larger numbers are read as this one; no control has such a high limit
 
 
@@ -165,7 +166,8 @@ class Choice:
             return by_name[raw], ""
         if raw in self.older:
             return self.older[raw][0], ""
-        number, reason = number_in(raw), f"it can be {', '.join(by_name)}"
+        more = f", and {len(by_name) - NAMED} more" if len(by_name) > NAMED else ""
+        number, reason = number_in(raw), f"it can be {', '.join([*by_name][:NAMED])}{more}"
         if math.isnan(number) or not all(isinstance(option, int | float) for option in self.options):
             return default, reason
         if number > max(self.options) and self.lowered_by:

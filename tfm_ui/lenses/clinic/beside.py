@@ -36,8 +36,6 @@ from tfm_ui.pictures.panel import Block, OpenTable, Panel, Source
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
-NAN_FILL = "−∞ without care for empty rows"  # what most code does
-
 
 @dataclass(frozen=True)
 class Pair:
@@ -69,7 +67,7 @@ class Pair:
 def exchanged_by(exercise: Exercise, mistake: str) -> Pieces:
     """What a mistake exchanges, and in a row without a key what a plain softmax makes of it: NaN."""
     wrong = MISTAKES[mistake].wrong
-    plain = {**FILLS[NAN_FILL], **wrong}
+    plain = {**FILLS["−∞ without care for empty rows"], **wrong}  # what most code does
     return plain if Steps(exercise).value("weights", plain).isnan().any() else wrong
 
 
@@ -93,7 +91,7 @@ class Shown(NamedTuple):
 def part_shown(step: str, pair: Pair, sentence: int, head: int) -> Shown:
     """The matrices of a sentence and a head, both counted from 0; of a single number 1 × 1."""
     axes = STEPS[step].axes
-    named = axes[-2:] if len(axes) > 1 else ("", "loss")
+    named = axes[-2:] if len(axes) > 1 else ("all tokens", "loss")
     cut = [_matrix(axes, result, sentence, head) for result in (pair.right, pair.wrong)]
     return Shown(cut[0], cut[1], *named)
 
@@ -103,6 +101,7 @@ def _matrix(axes: Sequence[str], result: Tensor, sentence: int, head: int) -> ND
     for axis, at in (("batch", sentence), ("head", head)):
         if axis in axes and part.dim() > 2:
             part = part[min(at, len(part) - 1)]
+    part = part.masked_fill(part == -math.inf, math.nan)  # both are drawn as hidden
     matrix: NDArray[np.float64] = part.reshape(1, 1).numpy() if part.dim() < 2 else part.numpy()
     return matrix
 
@@ -208,6 +207,8 @@ class Both(BesidePanel):
 
     def laws(self) -> dict[str, bool]:
         before = ASKED[: ASKED.index(self.first)]
+        if not before:
+            return {}
         return {
             "each step before this one is the same to the last digit": not any(
                 self.pairs[step].differs for step in before
@@ -218,7 +219,7 @@ class Both(BesidePanel):
         """Both matrices, below each other."""
         shown = self.drawn
         frames = {"right": pd.DataFrame(shown.right), "with the mistake": pd.DataFrame(shown.wrong)}
-        return pd.concat(frames, names=["", f"{shown.rows} \\ {shown.columns}"])
+        return pd.concat(frames, names=["which", f"{shown.rows} \\ {shown.columns}"])
 
     def picture(self) -> Content:
         """Right, wrong, and where they fit each other their difference."""
@@ -235,7 +236,6 @@ class Both(BesidePanel):
         if shown.right.shape == shown.wrong.shape and not is_mask:
             with np.errstate(invalid="ignore"):
                 apart = shown.wrong - shown.right
-            apart = np.where(np.isinf(shown.right) & np.isinf(shown.wrong), np.nan, apart)
             largest = float(np.abs(apart[np.isfinite(apart)]).max(initial=0))
             drawn.append(
                 Map(name="difference", values=np.where(np.isfinite(apart), apart, np.nan).astype(np.float32),
@@ -338,9 +338,9 @@ class Derived(BesidePanel):
         exchanged = exchanged_by(self.exercise, self.state.shown_mistake)
         lines = derivation(steps, self.first, self.place, exchanged)
         return pd.DataFrame(
-            [[line.about, line.right, line.wrong, "differs" if line.differs else ""] for line in lines],
+            [[line.about, line.right, line.wrong, "yes" if line.differs else ""] for line in lines],
             index=pd.Index([line.step for line in lines], name="step"),
-            columns=["what it is", "right", "with the mistake", ""],
+            columns=["what it is", "right", "with the mistake", "differs"],
         )
 
     @property
@@ -366,7 +366,7 @@ def code_beside(model: ModelState, state: ClinicState) -> Block | None:
 
 def _draw_code(state: ClinicState) -> None:
     mistake = MISTAKES[state.shown_mistake]
-    with st.container(border=True, key="panel_clinic_code_beside"):
+    with st.container(border=True, key="clinic_code_beside"):
         st.html('<div class="phead"><h2>The code</h2></div>')
         both = ("right", right_pieces(state.setting, mistake)), ("with the mistake", wrong_pieces(mistake))
         for column, (name, pieces) in zip(st.columns(2, gap="medium"), both, strict=True):
@@ -410,9 +410,7 @@ def _controls(model: ModelState) -> ClinicState:
 
 def reads_instead(model: ModelState, state: ClinicState) -> str:
     """What is read in place of the text in the sidebar."""
-    return (
-        f"An exercise of two sentences, drawn from seed {state.seed}: no text is read. {about_setting(state)}".strip()
-    )
+    return f"An exercise of two sentences, of seed {state.seed}: no text is read. {about_setting(state)}".strip()
 
 
 VIEW = View(

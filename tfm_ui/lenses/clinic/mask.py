@@ -1,5 +1,6 @@
 """The view "mask": a mask that is pasted or brought, what it means, and what is wrong in it."""
 
+import re
 from functools import cached_property, partial
 from html import escape
 
@@ -163,7 +164,7 @@ def what_is_wrong(model: ModelState, state: ClinicState) -> Block:
 
 def _draw_findings(state: ClinicState) -> None:
     reading = reading_of(state)
-    with st.container(border=True, key="panel_clinic_findings"):
+    with st.container(border=True, key="words_clinic_findings"):
         st.html('<div class="phead"><h2>Findings</h2></div>')
         if isinstance(reading, str):
             st.html('<p class="said">Nothing was read.</p>')
@@ -175,8 +176,8 @@ def _draw_findings(state: ClinicState) -> None:
             where = f" <small>{escape(finding.where)}</small>" if finding.where else ""
             st.html(
                 f'<div class="finding {finding.severity}"><b aria-label="{finding.severity}">'
-                f"{ICONS[finding.severity]}</b><div><p><strong>{escape(finding.title)}</strong>{where}</p>"
-                f"<p>{escape(finding.consequence)}</p></div></div>"
+                f"{ICONS[finding.severity]}</b><div><p><strong>{_with_code(finding.title)}</strong>{where}</p>"
+                f"<p>{_with_code(finding.consequence)}</p></div></div>"
             )
             if finding.fixes:
                 for place, code in zip(st.tabs(list(finding.fixes)), finding.fixes.values(), strict=True):
@@ -211,10 +212,16 @@ def _draw_verdict(state: ClinicState) -> None:
         return
     at = at_of(reading, state)
     worst = next((finding.severity for finding in findings(reading, at)), "right")
-    st.html(
-        f'<p class="verdict {worst}" role="status"><strong>{escape(verdict(reading, at))}</strong> '
-        f"{escape(_why(reading, state))}</p>"
-    )
+    with st.container(key="words_clinic_verdict"):
+        st.html(
+            f'<p class="verdict {worst}" role="status"><strong>{_with_code(verdict(reading, at))}</strong> '
+            f"{_with_code(_why(reading, state))}</p>"
+        )
+
+
+def _with_code(sentence: str) -> str:
+    """A sentence as HTML, in which what stands between backticks is code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(sentence))
 
 
 def _why(reading: Reading, state: ClinicState) -> str:
@@ -230,9 +237,15 @@ def _other(reading: Reading, meaning: Meaning) -> str:
     return f"It may also be “{MEANS[meaning]}”" + (f": {reason}" if reason else ".")
 
 
-VIEW: View[ClinicState] = View(
+def reads_instead(model: ModelState, state: ClinicState) -> str:
+    """What is read in place of the text in the sidebar."""
+    return "What you bring is read here, not the text in the sidebar."
+
+
+VIEW = View(
     title="Mask doctor",
     shows=[Columns([[Doctor], [what_is_wrong]], (11, 9))],
     editor=_editor,
     uses_model=False,
+    reads_instead=reads_instead,
 )

@@ -100,7 +100,7 @@ def _case(case: str, ask: str, *others: str) -> Question:
         _about_mistake,
         Prediction(ask="It is", measured=name_of_mistake, options=sorted((name, *others))),
         controls={"view": "beside", "case": case},
-        link=case.replace(" ", "-"),
+        link=case.lower().replace(" ", "-"),
     )
 
 
@@ -134,18 +134,21 @@ QUESTIONS: Sequence[Question] = [
         "torch.tril(torch.ones(5, 5)) is handed to torch’s function as it is. How many of 25 pairs get no weight?",
         _about_added,
         Prediction(
-            ask="Pairs without weight", measured=hidden_when_added, hides=["clinic_findings", "clinic_mask.words"]
+            ask="Pairs without weight",
+            measured=hidden_when_added,
+            hides=["clinic_findings.words", "clinic_verdict.words"],
         ),
         given=["pasted", "upload"],
         controls={"view": "mask"},
-        moves=["meaning"],
     ),
     Question(
         "Rows without a key",
         "Padding was hidden on the query’s axis. How many queries may see nothing, and what does a softmax make of it?",
         _said,
         Prediction(
-            ask="Queries that see nothing", measured=rows_without_a_key, hides=["clinic_findings", "clinic_mask.words"]
+            ask="Queries that see nothing",
+            measured=rows_without_a_key,
+            hides=["clinic_findings.words", "clinic_verdict.words"],
         ),
         controls={"view": "mask", "pasted": EMPTY_ROWS},
     ),
@@ -169,7 +172,7 @@ QUESTIONS: Sequence[Question] = [
             ask="The mistake",
             measured=explained_by,
             options=("no scale", "mask forgotten", "scaled twice"),
-            hides=["clinic_cure", "clinic_diagnosed.words"],
+            hides=["clinic_cure", "clinic_diagnosed.words", "clinic_verdict.words"],
         ),
         controls={"view": "tensor"},
         given=["mistake", "case", "result", "result_file"],

@@ -53,12 +53,13 @@ def _verdict(state: ClinicState) -> None:
         return
     given_in, diagnosis = diagnosed(state)
     kind = "wrong" if not diagnosis or not diagnosis.ok else "right"
-    st.html(f'<p class="verdict {kind}" role="status">{escape(verdict(given_in, diagnosis))}</p>')
+    with st.container(key="words_clinic_verdict"):
+        st.html(f'<p class="verdict {kind}" role="status">{escape(verdict(given_in, diagnosis))}</p>')
 
 
 def reads_instead(model: ModelState, state: ClinicState) -> str:
     """What is read in place of the text in the sidebar."""
-    return f"An exercise drawn from seed {state.seed}: no text is read. {state.about_exercise}".strip()
+    return f"An exercise of seed {state.seed}: no text is read. {state.about_exercise}".strip()
 
 
 VIEW = View(

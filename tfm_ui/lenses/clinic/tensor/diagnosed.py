@@ -215,9 +215,9 @@ class Cure(TensorPanel):
         place = tuple(int(at) for at in np.unravel_index(flat, tuple(shape))) if shape else ()
         lines = derivation(steps, self.shown.step, place, self.explanation.exchanged)
         return pd.DataFrame(
-            [[line.about, line.right, line.wrong, "differs" if line.differs else ""] for line in lines],
+            [[line.about, line.right, line.wrong, "yes" if line.differs else ""] for line in lines],
             index=pd.Index([line.step for line in lines], name="step"),
-            columns=["what it is", "right", "with the mistake", ""],
+            columns=["what it is", "right", "with the mistake", "differs"],
         )
 
     @property

@@ -64,7 +64,7 @@ def what_is_given(model: ModelState, state: ClinicState) -> Block:
 
 
 def _draw_given(exercise: Exercise) -> None:
-    with st.container(border=True, key="panel_clinic_given"):
+    with st.container(border=True, key="clinic_given"):
         st.html(f'<div class="phead"><h2>The exercise</h2></div><p class="said">{escape(in_words(exercise))}</p>')
         with st.container(horizontal=True, gap="small"):
             for name, (content, mime) in files(exercise).items():
