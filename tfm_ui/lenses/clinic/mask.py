@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from tfm_core.clinic import read
 from tfm_core.clinic.findings import findings, verdict
 from tfm_core.clinic.reading import Meaning, Reading
-from tfm_ui.lenses.clinic.readings import BOX, at_of, brought, reading_of
+from tfm_ui.lenses.clinic.readings import BOX, at_of, brought, reading_needs, reading_of
 from tfm_ui.lenses.clinic.state import AS_READ, PREFIX, ClinicState
 from tfm_ui.lenses.clinic.to_masks import draw_links
-from tfm_ui.live.memory import little
 from tfm_ui.live.tables import matrix
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.page import controls_line
@@ -52,7 +51,7 @@ class Doctor(Panel):
     sources = (read, findings)
     canvas = MAPS
     uses_model = False
-    needs = little
+    needs = reading_needs
 
     @cached_property
     def reading(self) -> Reading | str:

@@ -2,9 +2,12 @@
 
 from tfm_core.clinic import read, reading_as
 from tfm_core.clinic.reading import Meaning, Reading
+from tfm_core.clinic.table import SIDE
 from tfm_ui.lenses.clinic import uploads
 from tfm_ui.lenses.clinic.state import AS_READ, ClinicState
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import LITTLE
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.store import StoreAway
 
 NOTHING = (
@@ -58,3 +61,8 @@ def reading_of(state: ClinicState) -> Reading | str:
 def at_of(reading: Reading, state: ClinicState) -> int:
     """The number of the table that is shown, from 0; the last, if there are fewer."""
     return min(state.table, len(reading.tables)) - 1
+
+
+def reading_needs(model: ModelState, state: ClinicState) -> int:
+    """The bytes that a picture takes at most: of an upload, which may be the largest, its numbers several times."""
+    return LITTLE + (8 * SIDE**2 * 8 if state.upload else 0)

@@ -8,6 +8,7 @@ could be read.
 
 import json
 import secrets
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,7 +24,7 @@ from tfm_ui.streamlit_private.script_run import runs_a_script
 from tfm_ui.visitors.visitor import visitor_here
 
 SECRET = secrets.token_bytes(32)
-MOST = 8 * 2**20  # bytes of a file
+MOST = 9 * 2**20  # bytes of a file: 1,024 x 1,024 float64, and its header
 GONE = "The link speaks of an uploaded file, which no link holds and the server has not kept: upload it again."
 
 
@@ -42,8 +43,8 @@ def name_of(file: File, visitor: str) -> str:
 
 
 def as_bytes(file: File) -> bytes:
-    """A file as it is stored."""
-    return json.dumps(file.name).encode() + b"\n" + file.data
+    """A file as it is stored: most masks take a hundredth of their size."""
+    return json.dumps(file.name).encode() + b"\n" + zlib.compress(file.data, 1)
 
 
 def keep(file: File, visitor: str) -> str:
@@ -70,8 +71,8 @@ def find(name: str) -> File:
         raise LookupError(GONE)
     begin, _, data = value.partition(b"\n")
     try:
-        return File(str(json.loads(begin)), data)
-    except ValueError:
+        return File(str(json.loads(begin)), zlib.decompressobj().decompress(data, MOST))
+    except (ValueError, zlib.error):
         raise LookupError(GONE) from None
 
 

@@ -13,9 +13,8 @@ from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.steps import STEPS, Steps
 from tfm_ui.lenses.clinic.beside import PAIRED, Pair, Shown, axis_of, part_shown
 from tfm_ui.lenses.clinic.state import NO_RIDDLE, PREFIX, ClinicState
-from tfm_ui.lenses.clinic.tensor.handed import Handed, diagnosed
+from tfm_ui.lenses.clinic.tensor.handed import Handed, diagnosed, diagnosis_needs
 from tfm_ui.lenses.clinic.tensor.verdict import verdict
-from tfm_ui.live.memory import little
 from tfm_ui.live.script import Code, script
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
@@ -31,7 +30,7 @@ class TensorPanel(Panel):
     state: ClinicState
 
     uses_model = False
-    needs = little
+    needs = diagnosis_needs
 
     @cached_property
     def _made(self) -> tuple[Handed, Diagnosis | None]:

@@ -8,16 +8,20 @@ from torch import Tensor
 
 from tfm_core.clinic.results import Results, read_results, step_of
 from tfm_core.study.diagnosis import ASKED, Diagnosis, diagnose
-from tfm_core.study.exercise import Exercise
+from tfm_core.study.exercise import BATCH, Exercise
 from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.steps import Steps
 from tfm_ui.lenses.clinic import uploads
 from tfm_ui.lenses.clinic.state import AS_NAMED, EXERCISE, ClinicState
 from tfm_ui.live.cache import cached
+from tfm_ui.live.memory import LITTLE
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
 
 EXAMPLE = "weights"  # the step that the example hands in
+TOGETHER = 105  # how often a layer's numbers are held: by seventy mistakes, and by half of the steps of seventy pairs
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,13 @@ def diagnosed(state: ClinicState) -> tuple[Handed, Diagnosis | None]:
         return diagnosed_once(only_what_counts(state))
     except (ValueError, LookupError, StoreAway) as problem:
         return Handed({}, problem=str(problem)), None
+
+
+def diagnosis_needs(model: ModelState, state: ClinicState) -> int:
+    """The bytes that a diagnosis takes at most: the steps of each mistake alone, and of a mistake with every other."""
+    exercise = state.setting
+    of_layer = exercise.seq * (18 * exercise.d_model + 5 * exercise.num_heads * exercise.seq)
+    return LITTLE + NUMBER * BATCH * of_layer * TOGETHER
 
 
 def only_what_counts(state: ClinicState) -> ClinicState:
