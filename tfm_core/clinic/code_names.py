@@ -46,7 +46,10 @@ TOKENS = _pattern(
 )
 PAD_IDS = _pattern(r"(\w+_)?pad(ding)?_?(id|idx|index|token|token_id|token_idx|value)? \w*pad_?(id|idx)")
 TORCH_PADDING = _pattern(r"\w*key_padding_mask")
-REAL_TOKENS = _pattern(r"(encoder_)?attention_mask (src_|tgt_|trg_)?pad(ding)?(_mask)? src_mask enc_mask encoder_mask")
+REAL_TOKENS = _pattern(
+    r"(encoder_|decoder_)?attention_mask (input|token|valid|word|sequence)_mask "
+    r"(src_|tgt_|trg_)?pad(ding)?(_mask)? src_mask enc_mask encoder_mask"
+)
 CAUSAL = _pattern(r"causal(_mask)? tril subsequent(_mask)? look_?ahead(_mask)? no_?peak(_mask)? tgt_mask trg_mask")
 ANY_MASK = _pattern(r"(attn_|attention_|self_)?mask (attn_)?bias cond(ition)? keep allowed")
 SHORT = _pattern(r"m")  # a mask where masked_fill takes it, and a size elsewhere
@@ -67,7 +70,7 @@ def standing(name: str, context: str = "") -> Standing | None:
     Args:
         name: the name, without what stands before its last dot.
         context: what is done with it: "arithmetic", "compared", "condition" (of masked_fill), "product" (a matrix
-            product), "inverted" (~, not, == 0), or "".
+            product), "inverted" (~, not), "joined" (by & or | with others, as it is), or "".
     """
     ids = torch.tensor(IDS)
     real = ids != PAD_ID
@@ -80,7 +83,7 @@ def standing(name: str, context: str = "") -> Standing | None:
     if REAL_TOKENS.fullmatch(name):
         if context == "arithmetic":
             return Standing(real.long(), "two sentences of 4 and 5 tokens and padding, 1 = real, 0 = padding", "mask")
-        keys = real if name.lower().startswith(("attention", "encoder_att")) else real[:, None, None, :]
+        keys = real[:, None, None, :] if context == "joined" else real
         return Standing(keys, "two sentences of 4 and 5 tokens and padding, True = real", "mask")
     square = torch.ones(SIZE, SIZE).tril()
     if CAUSAL.fullmatch(name) and context != "condition":

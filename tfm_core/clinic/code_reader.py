@@ -213,7 +213,9 @@ class Reader:
             case ast.Compare():
                 return "compared"
             case ast.UnaryOp():
-                return "inverted"
+                return "joined" if below is node and _joins(self.parents.get(above)) else "inverted"
+            case _ if below is node and _joins(above):
+                return "joined"
             case ast.Call(func=ast.Attribute(attr="masked_fill" | "masked_fill_"), args=[first, *_]) if first is below:
                 return "condition"
             case ast.Call(func=ast.Attribute(attr="equal" | "not_equal" | "eq" | "ne")):
@@ -445,6 +447,16 @@ class Reader:
             if not is_boolean(part):
                 check_count(numbers_in(whole) * numbers_in(part))
         return index
+
+
+def _joins(node: ast.AST | None) -> bool:
+    """Whether a node joins masks by "and" or "or"."""
+    match node:
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()) | ast.BoolOp():
+            return True
+        case ast.Call(func=ast.Attribute(attr="logical_and" | "logical_or")):
+            return True
+    return False
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {

@@ -84,8 +84,8 @@ def _almost_zero(case: Case) -> list[Finding]:
             "error",
             "tiny negative",
             f"The number {told} is almost 0: it hides nothing.",
-            f"The factor e^({told}) is almost exactly 1, so that these keys keep their weights. Probably −1e9 or −∞ was "
-            "meant.",
+            f"The factor e^({told}) is almost exactly 1, so that these keys keep their weights. Probably −1e9 or −∞ "
+            "was meant.",
             cell,
             {"added": 'mask.masked_fill(mask < 0, float("-inf"))'},
         )

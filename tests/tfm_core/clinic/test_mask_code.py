@@ -246,6 +246,18 @@ def test_names_get_values_that_are_told():
     assert "n stands for 6 here." in read_code("torch.ones(n, n).tril()").notes
 
 
+@pytest.mark.parametrize("name", ["attention_mask", "padding_mask", "pad_mask", "src_mask", "batch['attention_mask']"])
+def test_masks_of_padding_are_that_of_the_batch(name):
+    np.testing.assert_array_equal(read_code(f"{name}[:, None, None, :]").values[:, 0, 0], (IDS != 0).numpy())
+    both = (IDS != 0)[:, None, None, :] & CAUSAL
+    np.testing.assert_array_equal(read_code(f"{name} & causal").values, both.numpy())
+    np.testing.assert_array_equal(read_code(f"torch.logical_and({name}[:, None, None], causal)").values, both.numpy())
+    hidden = (IDS == 0)[:, None, None, :] | ~CAUSAL
+    np.testing.assert_array_equal(read_code(f"~{name} | ~causal").values, hidden.numpy())
+    added = read_code(f"(1.0 - {name}[:, None, None, :]) * torch.finfo(torch.float32).min").values
+    np.testing.assert_array_equal(added < 0, (IDS == 0)[:, None, None, :].numpy())
+
+
 @pytest.mark.parametrize(
     "size", ["x.size(1)", "x.shape[1]", "query.size(-2)", "len(ids)", "seq_len", "T", "config.block_size", "sz"]
 )
