@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 from tfm_core.clinic.finding import Finding
 from tfm_core.clinic.findings_case import Case, first, has, lines, listed, signed
 
+GRAINS = {
+    "float16": 2**-10,
+    "bfloat16": 2**-7,
+    "float32": 2**-23,
+    "float64": 2**-52,
+}  # next to 1, up to the next number
 FEW = 0.25  # of the pairs ahead: up to this share a mask is "otherwise causal"
 CAUSAL = {
     "attend": "torch.ones_like({m}).tril()",
@@ -91,11 +97,10 @@ def _fate(case: Case, row: int) -> str:
             "token in the next layer, because 0 times NaN is NaN."
         )
     most = float(numbers.max())
-    size = np.float16 if case.precision == "float16" else np.float64 if case.precision == "float64" else np.float32
     told = signed(most)
     if (numbers < most).any():
         return f"The largest of the numbers, {told}, takes the weight: these keys are visible, though they were hidden."
-    if np.spacing(size(abs(most))) > 1:
+    if abs(most) * GRAINS.get(case.precision, GRAINS["float32"]) > 1:
         return (
             f"All is {told}, beside which the scores vanish: each key gets the same weight, 1 / {len(numbers)}, hidden "
             "keys included. There is no NaN that would tell."

@@ -205,6 +205,23 @@ def test_finite_numbers_in_a_row_without_a_key_hide_nothing(number, uniform):
     check_fixes(finding, mask, opened)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number", "uniform"),
+    [
+        (torch.float16, -1e4, True),
+        (torch.bfloat16, -1e4, True),
+        (torch.float32, -1e4, False),
+        (torch.float64, -1e9, False),
+        (torch.float64, -1e30, True),
+    ],
+)
+def test_what_a_finite_number_does_depends_on_the_precision(dtype, number, uniform):
+    mask = torch.full((1, 3, 4), number, dtype=dtype)[0]
+    products = torch.tensor([0.0, 0.25, 0.5, -0.5], dtype=dtype)
+    assert ((products + mask).softmax(-1)[0] == 0.25).all() == uniform
+    assert ("each key gets the same weight" in told(mask, "added")["row without a key"].consequence) is uniform
+
+
 def test_the_largest_of_several_numbers_takes_the_weight_of_an_empty_row():
     mask = torch.zeros(N, N).masked_fill(~TRIL, -1e9)
     mask[2] = torch.tensor([-1e9, -1e4, -1e9, -INF, -1e9, -1e9])
