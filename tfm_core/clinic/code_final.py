@@ -112,8 +112,8 @@ def _padding_on_queries(node: ast.expr, also_on_keys: bool) -> Fault:
     return Fault(
         "error",
         f"{code(node)} puts the padding on the query axis.",
-        "The rows of padding have no key, which a plain softmax over −∞ makes NaN, and all other queries still see "
-        "the padding's keys.",
+        "The rows of padding have no key, which a plain softmax over −∞ makes NaN. It hides the padding's keys from no "
+        "other query.",
         Place.of(node),
         _on_keys(node),
         "padding on queries",

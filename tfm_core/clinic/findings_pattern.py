@@ -219,8 +219,8 @@ def _padding_on_queries(case: Case) -> Iterator[Finding]:
         "error",
         "padding on queries",
         f"Padding is on the query axis: {told} {'is' if len(empty) == 1 else 'are'} empty, and no column is hidden.",
-        "The queries of padding have no key, and its keys stay visible to the others. Padding belongs on the key axis: "
-        "[:, None, None, :].",
+        "The queries of padding have no key, and its keys are hidden from no other query. Padding belongs on the key "
+        "axis: [:, None, None, :].",
         mending=ON_KEYS if np.array_equal(case.visible, pattern) else ON_KEYS_CAUSAL,
         row=int(empty[0]),
     )

@@ -1,11 +1,13 @@
 """The view "beside": a mistake of the catalogue beside the right way, with the same inputs and weights."""
 
+import ast
 import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -372,9 +374,16 @@ def _draw_code(state: ClinicState) -> None:
         for column, (name, pieces) in zip(st.columns(2, gap="medium"), both, strict=True):
             with column:
                 st.html(f'<p class="note">{name}</p>')
-                st.code("\n\n".join(inspect.getsource(piece).strip() for piece in pieces), wrap_lines=True)
+                st.code("\n\n".join(map(short_source, pieces)), wrap_lines=True)
         about = f"Cure: {mistake.cure} Source of the right way: {mistake.source}."
         st.html(f'<p class="said">{escape(about)}</p>')
+
+
+def short_source(piece: Source) -> str:
+    """A function's code, with the first line alone of what it says of itself."""
+    source = dedent(inspect.getsource(piece)).strip()
+    about = ast.get_docstring(ast.parse(source).body[0], clean=False)  # type: ignore[arg-type]
+    return source.replace(about, about.strip().split("\n")[0]) if about else source
 
 
 def about_setting(state: ClinicState) -> str:
