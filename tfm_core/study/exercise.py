@@ -18,7 +18,7 @@ NORM_EPS = 1e-3  # as in Keras: so large that its place, inside of the root or o
 BATCH = 2
 VOCAB = 24
 PAD_ID = 0
-MOST = {"d_model": 128, "num_heads": 16, "seq": 64}
+MOST = {"d_model": 4096, "num_heads": 128, "seq": 64}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,7 @@ class Exercise:
         activation: of the feed-forward network: "gelu" or "relu".
         cached: how many of the first tokens are keys and values alone, as with a cache: the others are the queries.
         seed: what all numbers are drawn from.
+        eps: of the norms.
     """
 
     d_model: int = 16
@@ -46,6 +47,7 @@ class Exercise:
     activation: str = "gelu"
     cached: int = 0
     seed: int = 0
+    eps: float = NORM_EPS
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():

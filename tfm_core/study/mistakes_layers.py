@@ -28,50 +28,50 @@ def is_post(exercise: Exercise) -> bool:
 # norms
 
 
-def normed_over(x: Tensor, gain: Tensor, shift: Tensor, dims: tuple[int, ...]) -> Tensor:
+def normed_over(x: Tensor, gain: Tensor, shift: Tensor, dims: tuple[int, ...], eps: float) -> Tensor:
     """Mean 0 and variance 1 over these axes."""
     centred = x - x.mean(dims, keepdim=True)
-    return centred / (x.var(dims, correction=0, keepdim=True) + NORM_EPS).sqrt() * gain + shift
+    return centred / (x.var(dims, correction=0, keepdim=True) + eps).sqrt() * gain + shift
 
 
-def over_tokens(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def over_tokens(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """Each dimension over the tokens."""
-    return normed_over(x, gain, shift, (1,))
+    return normed_over(x, gain, shift, (1,), eps)
 
 
-def over_tokens_and_width(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def over_tokens_and_width(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """All numbers of a sentence together."""
-    return normed_over(x, gain, shift, (1, 2))
+    return normed_over(x, gain, shift, (1, 2), eps)
 
 
-def over_the_batch(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def over_the_batch(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """Each dimension over all tokens of the batch, as batch normalization does."""
-    return normed_over(x, gain, shift, (0, 1))
+    return normed_over(x, gain, shift, (0, 1), eps)
 
 
-def unbiased(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def unbiased(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """The variance's sum is divided by d_model − 1."""
-    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + NORM_EPS).sqrt() * gain + shift
+    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps).sqrt() * gain + shift
 
 
-def epsilon_outside(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def epsilon_outside(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """Epsilon is added to the deviation."""
-    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + NORM_EPS) * gain + shift
+    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + eps) * gain + shift
 
 
-def unbiased_and_outside(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def unbiased_and_outside(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """x.std(-1) + eps, as torch's std is unbiased by default."""
-    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + NORM_EPS) * gain + shift
+    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * gain + shift
 
 
-def by_the_variance(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def by_the_variance(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """The root is missing."""
-    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + NORM_EPS) * gain + shift
+    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps) * gain + shift
 
 
-def not_centred(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def not_centred(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """The mean stays, as in an RMS norm."""
-    return x / (x.square().mean(-1, keepdim=True) + NORM_EPS).sqrt() * gain + shift
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * gain + shift
 
 
 def no_gain(gain: Tensor) -> Tensor:

@@ -30,9 +30,9 @@ def join(embedded: Tensor, encoding: Tensor) -> Tensor:
     return embedded + encoding
 
 
-def norm(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
+def norm(x: Tensor, gain: Tensor, shift: Tensor, eps: float = NORM_EPS) -> Tensor:
     """Mean 0 and variance 1 of each vector, then gain and shift: Ba et al. 2016."""
-    return F.layer_norm(x, x.shape[-1:], gain, shift, NORM_EPS)
+    return F.layer_norm(x, x.shape[-1:], gain, shift, eps)
 
 
 def split(x: Tensor, heads: int) -> Tensor:

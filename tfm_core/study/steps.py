@@ -50,8 +50,8 @@ def _linear(x: str, letter: str) -> Step:
     )
 
 
-def _normed(pieces: Pieces, gain: Tensor, shift: Tensor) -> Callable[[Tensor], Tensor]:
-    return lambda x: pieces["norm"](x, pieces["gain"](gain), shift)
+def _normed(exercise: Exercise, pieces: Pieces, gain: Tensor, shift: Tensor) -> Callable[[Tensor], Tensor]:
+    return lambda x: pieces["norm"](x, pieces["gain"](gain), shift, exercise.eps)
 
 
 def _heads(at: int) -> Callable[..., Tensor]:
@@ -122,7 +122,7 @@ STEPS: dict[str, Step] = {
         TOKENS,
         ("x", "gain_1", "shift_1"),
         ("before", "norm", "gain"),
-        lambda _, pieces, x, *affine: pieces["before"](x, _normed(pieces, *affine)),
+        lambda exercise, pieces, x, *affine: pieces["before"](x, _normed(exercise, pieces, *affine)),
         "what the attention reads: under pre-norm LayerNorm(x), under post-norm x",
     ),
     "query": _linear("attention input", "Q"),
@@ -195,7 +195,7 @@ STEPS: dict[str, Step] = {
         ("x", "attention input", "output", "gain_1", "shift_1"),
         ("residual", "after", "norm", "gain"),
         lambda exercise, pieces, x, read, output, *affine: pieces["after"](
-            pieces["residual"](x, read)[:, exercise.cached :], output, _normed(pieces, *affine)
+            pieces["residual"](x, read)[:, exercise.cached :], output, _normed(exercise, pieces, *affine)
         ),
         "the residual stream after the attention",
     ),
@@ -203,7 +203,7 @@ STEPS: dict[str, Step] = {
         TOKENS,
         ("after attention", "gain_2", "shift_2"),
         ("before", "norm", "gain"),
-        lambda _, pieces, x, *affine: pieces["before"](x, _normed(pieces, *affine)),
+        lambda exercise, pieces, x, *affine: pieces["before"](x, _normed(exercise, pieces, *affine)),
         "what the feed-forward network reads: under pre-norm normed",
     ),
     "hidden units": Step(
@@ -217,8 +217,8 @@ STEPS: dict[str, Step] = {
         TOKENS,
         ("after attention", "feed-forward input", "hidden units", "W_2", "b_2", "gain_2", "shift_2"),
         ("residual", "after", "norm", "gain", "shift"),
-        lambda _, pieces, x, read, hidden, weight, shift, *affine: pieces["after"](
-            pieces["residual"](x, read), hidden @ weight.mT + pieces["shift"](shift), _normed(pieces, *affine)
+        lambda exercise, pieces, x, read, hidden, weight, shift, *affine: pieces["after"](
+            pieces["residual"](x, read), hidden @ weight.mT + pieces["shift"](shift), _normed(exercise, pieces, *affine)
         ),
         "the residual stream after the whole layer",
     ),
@@ -226,7 +226,7 @@ STEPS: dict[str, Step] = {
         TOKENS,
         ("layer output", "gain_final", "shift_final"),
         ("last", "norm", "gain"),
-        lambda _, pieces, x, *affine: pieces["last"](x, _normed(pieces, *affine)),
+        lambda exercise, pieces, x, *affine: pieces["last"](x, _normed(exercise, pieces, *affine)),
         "the stack’s output: under pre-norm LayerNorm of the layer’s output",
     ),
     "logits": Step(
