@@ -82,8 +82,11 @@ def _made(mask: CodeMask) -> Table:
     """The mask that code makes, as a table."""
     kind = {"b": "booleans", "i": "whole numbers", "u": "whole numbers"}.get(mask.values.dtype.kind, "numbers")
     precision = mask.dtype if mask.dtype in ("float16", "bfloat16", "float32") else "float64"
-    made = table(np.asarray(mask.values, np.float64), kind, mask.notes, precision=precision)
-    return replace(made, findings=mask.findings)
+    values, notes = np.asarray(mask.values, np.float64), mask.notes
+    if values.ndim == 4 and values.shape[-1] == 1 < values.shape[-2]:  # which torch spreads over the keys
+        values = np.broadcast_to(values, (*values.shape[:-1], values.shape[-2]))
+        notes = (*notes, "Its last axis has length 1, so each row holds for all keys.")
+    return replace(table(values, kind, notes, precision=precision), findings=mask.findings)
 
 
 def _are_names(text: str) -> bool:

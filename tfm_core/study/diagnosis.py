@@ -153,7 +153,7 @@ def aligned(right: Tensor, result: Tensor) -> Tensor | None:
     return None
 
 
-def _difference(right: Tensor, result: Tensor) -> float:
+def difference_of(right: Tensor, result: Tensor) -> float:
     """The largest of any number; infinite where NaN and infinities do not stand at the same places."""
     part = aligned(right, result)
     if part is None:
@@ -270,7 +270,7 @@ class _Search:
                 value = steps.value(step, exchanged)
             except RuntimeError:  # shapes of two mistakes that do not fit each other
                 return None
-            difference = _difference(_ready(step, value).to(result), result)
+            difference = difference_of(_ready(step, value).to(result), result)
             if not difference <= margin * self.allowed[step]:
                 return None
             largest = max(largest, difference)
