@@ -16,8 +16,9 @@ HIDES = "⬚□░○◻▫▢⬜✗✘❌✖·🟥⛔◽▯∙☐⚪🔴"
 # Signs that are letters and punctuation elsewhere: a text is a drawing if it has some of both.
 SEES_PLAIN, HIDES_PLAIN = "xX#*@1oO+", ".-_"
 PLAIN = "✓✔✅☑✗✘❌✖🟩🟢🟥🔴⛔"  # which say themselves what is seen
+NARROW = "█▓░"  # which are drawn twice for a cell as wide as high
 BAR = re.compile("[|│┃║]")
-NUMBER_AFTER = re.compile(r"[\s:]*\d*[\s:]*$")  # of a row, after its name
+DIGITS = "0123456789"
 GAP = re.compile(r" {3,}|\t+")
 LEFT = "Of the two drawings that stand side by side, the left one is read."
 MOST_LINES = 2**15
@@ -71,7 +72,12 @@ def drawn(text: str) -> Drawing | None:
     whole = "".join(packed)
     codes = np.frombuffer(whole.encode("utf-32-le", "replace"), np.uint32).reshape(len(packed), usual)
     notes: tuple[str, ...] = (LEFT,) if beside else ()
-    if usual == 2 * len(packed) and (codes[:, ::2] == codes[:, 1::2]).all():
+    if (
+        usual == 2 * len(packed)
+        and packed == rows
+        and set(whole) <= {*NARROW}
+        and (codes[:, ::2] == codes[:, 1::2]).all()
+    ):
         codes = codes[:, ::2]
         notes += ("Each cell is drawn with two signs.",)
     values = _among(_seen(whole))[codes].astype(np.float64)
@@ -142,7 +148,11 @@ def _trailing(line: str, signs: str) -> tuple[str, str]:
     if name and row[:1] not in " \t" and name[-1] != ":":
         end, _, row = row.partition(" ")
         name += end
-    return NUMBER_AFTER.sub("", name).strip(" '\""), row.strip()
+    name = name.rstrip(" \t:")
+    before = name.rstrip(DIGITS)  # the row's number, after its name
+    if before[-1:] in ("", " ", "\t", ":"):
+        name = before
+    return name.strip(" \t:'\""), row.strip()
 
 
 def _left_alone(rows: list[str]) -> tuple[list[str], bool]:

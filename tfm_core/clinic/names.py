@@ -110,12 +110,12 @@ def _are_names(words: Sequence[str]) -> bool:
 
 
 def _may_name(words: Sequence[str]) -> bool:
-    return _counts(words) or not all(map(is_number, words))
+    return _counts(words, least=1) or not all(map(is_number, words))
 
 
-def _counts(words: Sequence[str]) -> bool:
+def _counts(words: Sequence[str], least: int = 2) -> bool:
     """Whether they are 0, 1, 2, … or 1, 2, 3, …"""
-    return len(words) > 1 and any(list(words) == [str(start + at) for at in range(len(words))] for start in (0, 1))
+    return len(words) >= least and any(list(words) == [str(start + at) for at in range(len(words))] for start in (0, 1))
 
 
 def _labels(words: Sequence[str]) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ def cleaned(text: str) -> tuple[str, Hints]:
     """The text without colours, prompts and lines about it, and what those lines say of the numbers."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()  # halves of characters, which no page can show, become “?”
         text = text.translate(SAME) if len(text) < 10_000 else _same(text)
     if "\x1b" in text:
         text = COLOURS.sub("", text)

@@ -138,12 +138,13 @@ def _rows_and_columns_last(values: Values) -> tuple[Values, list[str]]:
     (batch, heads, query, key) of few heads is left as it is.
     """
     shape = values.shape
-    if len(shape) < 3 or shape[-1] == shape[-2] or shape[-2] == 1 or _sums_to_1(values):
+    if len(shape) < 3 or shape[-1] == shape[-2] or shape[-2] == 1:
         return values, []
     pairs = [(i, j) for i, j in combinations(range(len(shape)), 2) if shape[i] == shape[j] > 1]
-    told = [pair for pair in pairs if _is_telling(np.moveaxis(values, pair, (-2, -1)))]
-    longest = [(i, j) for i, j in pairs if j == i + 1 and shape[i] > max(shape[:i] + shape[j + 1 :])]
-    chosen = told or longest
+    chosen = [pair for pair in pairs if _is_causal(np.moveaxis(values, pair, (-2, -1)))]
+    if not chosen and not _sums_to_1(values):  # weights of fewer queries than keys are left as they are
+        chosen = [pair for pair in pairs if _sums_to_1(np.moveaxis(values, pair, (-2, -1)))]
+        chosen = chosen or [(i, j) for i, j in pairs if j == i + 1 and shape[i] > max(shape[:i] + shape[j + 1 :])]
     if len(chosen) != 1:
         return values, []
     (i, j), size = chosen[0], shape[chosen[0][0]]
@@ -151,12 +152,12 @@ def _rows_and_columns_last(values: Values) -> tuple[Values, list[str]]:
     return np.moveaxis(values, (i, j), (-2, -1)), [note]
 
 
-def _is_telling(values: Values) -> bool:
-    """Whether above or below the diagonal all is the same, as in a causal mask, or each row sums to 1."""
+def _is_causal(values: Values) -> bool:
+    """Whether above or below the diagonal all is the same, and elsewhere something else."""
     size = values.shape[-1]
     above = np.triu(np.ones((size, size), bool), 1)
-    is_causal = size > 2 and any(np.ptp(values[..., part]) == 0 for part in (above, above.T))
-    return bool(is_causal and np.ptp(values) > 0) or _sums_to_1(values)
+    is_same = size > 2 and any((part == part[..., :1]).all() for part in (values[..., above], values[..., above.T]))
+    return bool(is_same and (values != values.flat[0]).any())
 
 
 def _sums_to_1(values: Values) -> bool:
