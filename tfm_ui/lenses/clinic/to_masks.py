@@ -1,5 +1,6 @@
 """The way from a mask to the Masks lens, with this mask set over a text that has as many tokens."""
 
+from dataclasses import asdict
 from itertools import cycle, islice
 
 import numpy as np
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 
 from tfm_core.clinic.facts import Facts
 from tfm_core.clinic.reading import Reading
-from tfm_ui.page import controls, frame
+from tfm_ui.page import controls, frame, mine
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.paint import SIDE, whole
 from tfm_ui.text import formats
 
@@ -52,18 +54,19 @@ def square(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.repeat(mask[-1:], mask.shape[1], 0) if Facts(mask).per_key else mask
 
 
-def parameters(mask: NDArray[np.bool_], labels: tuple[str, ...], view: str) -> dict[str, object]:
-    """Parameters of the model and of Masks: an encoder with random weights that reads as many tokens, and the mask."""
+def model_for(mask: NDArray[np.bool_], labels: tuple[str, ...]) -> ModelState:
+    """An encoder with random weights that reads as many tokens as the mask has, and by itself hides none."""
     count = len(mask)
     fit = len(labels) == count and all(label.isalnum() for label in labels)
-    text = " ".join(labels if fit else islice(cycle(WORDS), count))
-    model = {"text": text, "tokenizer": "word", "seq_len": 0, "architecture": "encoder", "causal": False}
-    return {**model, "weights": "random", "masks_view": view, "masks_paint": whole(mask), "masks_item": 1}
+    return ModelState(text=" ".join(labels if fit else islice(cycle(WORDS), count)), causal=False)
 
 
 def _buttons(mask: NDArray[np.bool_], labels: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="small", key="clinic_to_masks"):
         for view, label in VIEWS.items():
             if st.button(label, icon=":material/arrow_forward:", key=f"_clinic_to_{view}"):
-                query = controls.open_with("", **parameters(mask, labels, view))
+                of_model = asdict(model_for(mask, labels))
+                mine.keep(of_model)
+                controls.set_parameters(of_model)
+                query = controls.open_with("masks_", view=view, paint=whole(mask), item=1, texts="")
                 st.switch_page(frame.page_of("masks"), query_params=query)

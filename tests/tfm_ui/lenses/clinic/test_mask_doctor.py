@@ -17,7 +17,7 @@ from tfm_ui.lenses.clinic.mask import Doctor
 from tfm_ui.lenses.clinic.questions import hidden_when_added, rows_without_a_key
 from tfm_ui.lenses.clinic.readings import NOTHING, reading_of
 from tfm_ui.lenses.clinic.state import ClinicState
-from tfm_ui.lenses.clinic.to_masks import parameters, square, why_not
+from tfm_ui.lenses.clinic.to_masks import model_for, square, why_not
 from tfm_ui.lenses.clinic.uploads import File
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
 from tfm_ui.lenses.masks.state import MasksState, setting
@@ -104,16 +104,13 @@ def test_what_masks_writes_is_read_back(mask, name):
 @given(mask=arrays(bool, st.tuples(st.just(7), st.just(7))))
 def test_the_way_into_masks_sets_this_mask_over_as_many_tokens(mask):
     assert why_not(mask) == ""
-    query = parameters(mask, (), "leaks")
-    model = ModelState(**{name: value for name, value in query.items() if not name.startswith("masks_")})
-    state = MasksState(paint=query["masks_paint"], item=query["masks_item"], texts="")
+    model, state = model_for(mask, ()), MasksState(paint=whole(mask), item=1, texts="")
     np.testing.assert_array_equal(setting(model, state).mask.numpy(), mask)
 
 
 def test_the_tokens_of_a_file_are_the_text():
-    query = parameters(np.tri(3, dtype=bool), ("der", "Hund", "bellt"), "padding")
-    assert query["text"] == "der Hund bellt"
-    assert len(parameters(np.tri(3, dtype=bool), ("a b", "?", "x"), "leaks")["text"].split()) == 3
+    assert model_for(np.tri(3, dtype=bool), ("der", "Hund", "bellt")).text == "der Hund bellt"
+    assert len(model_for(np.tri(3, dtype=bool), ("a b", "?", "x")).text.split()) == 3
 
 
 def test_a_mask_of_padding_holds_for_all_queries():
