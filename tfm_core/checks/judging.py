@@ -12,7 +12,7 @@ from tfm_core.study.diagnosis import ASKED, NEAR, Explanation, aligned, compare,
 from tfm_core.study.exercise import Exercise
 from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.pieces import Pieces
-from tfm_core.study.steps import Steps
+from tfm_core.study.steps import STEPS, Steps
 
 D_MODEL, HEADS, SEQ, D_FF = 32, 4, 7, 48  # of what is built here: no two axes are alike
 
@@ -118,9 +118,7 @@ def first_step(trial: Trial, explanation: Explanation) -> str:
     steps = Steps(trial.exercise, trial.starts)
     last = list(trial.results)[-1]
     with torch.no_grad():
-        for step in ASKED:
-            if step in trial.starts or step == "positional encoding":
-                continue
+        for step in computed(trial, last):
             try:
                 right, wrong = steps.value(step), steps.value(step, explanation.exchanged)
             except RuntimeError:
@@ -128,9 +126,18 @@ def first_step(trial: Trial, explanation: Explanation) -> str:
             part = aligned(right, wrong)
             if part is None or not compare(step, right, wrong.double(), near(right)).ok:
                 return step
-            if step == last:
-                break
     return last
+
+
+def computed(trial: Trial, last: str) -> list[str]:
+    """The steps up to the last that are computed, in order: not the starts, nor what they are in place of."""
+    needed, left = set[str](), [last]
+    while left:
+        step = left.pop()
+        if step in STEPS and step not in needed and step not in trial.starts:
+            needed.add(step)
+            left += STEPS[step].reads
+    return [step for step in ASKED if step in needed]
 
 
 def best(judgements: list[Judged]) -> Judged:
