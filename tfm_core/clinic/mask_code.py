@@ -201,6 +201,13 @@ def _statements(reader: Reader, body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 continue
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 continue
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(value=str()), made, *_])
+            ):  # a module that keeps its mask
+                yield ast.copy_location(ast.Expr(made), statement)
+            case ast.Return(value=ast.Tuple(elts=[*_, last])):
+                reader.notes["return"] = "Of the values that are returned, the last is read."
+                yield ast.copy_location(ast.Return(last), statement)
             case ast.FunctionDef(body=lines, decorator_list=[]):
                 _defaults(reader, statement)
                 yield from _statements(reader, lines)

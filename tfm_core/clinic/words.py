@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tfm_core.study.attention_files import told
 
-WORDS = {"true": 1.0, "t": 1.0, "false": 0.0, "f": 0.0}
+WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "false": 0.0, "f": 0.0, "no": 0.0}
 LONGEST = 24  # signs of a word that are read together with others, in 8-byte steps
 ALIKE = 48  # ways of writing that are read together; the words that are left are read singly
 MOST_DIGITS = 15  # of a mantissa: every such integer is below 2^53

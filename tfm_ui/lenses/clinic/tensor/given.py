@@ -77,6 +77,9 @@ def _draw_given(exercise: Exercise) -> None:
                     type="tertiary",
                     key=f"clinic_{name.partition('.')[2]}",
                 )
+            menu = st.popover("Lines to paste", type="tertiary", on_change="rerun", key="clinic_lines")
+            if menu.open:
+                menu.code(lines(exercise), wrap_lines=True)
         asked = [f"<b>{escape(step)}</b> {escape(STEPS[step].about)}" for step in ASKED if STEPS[step].about]
         st.html(f'<p class="note">What can be handed in, in order: {"; ".join(asked)}.</p>')
 
