@@ -17,6 +17,7 @@ from tfm_core.checks.callables import (
     signature,
     tensors_in,
 )
+from tfm_core.checks.drawing import in_one_thread
 from tfm_core.checks.judging import HEADS, SEQ, Judged, Trial, dropped, failed, is_right, misshapen, searched
 from tfm_core.checks.report import Report
 from tfm_core.study.exercise import BATCH, Exercise, given
@@ -28,6 +29,7 @@ OUTPUT = "head outputs"
 Start = Mapping[str, Tensor]
 
 
+@in_one_thread
 def check_attention(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
     """Check softmax(q · k / √d_k) · v, without and with a mask.
 

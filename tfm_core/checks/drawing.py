@@ -1,8 +1,10 @@
 """Random parameters in a module for the time of a check, in place, and everything as it was afterwards."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -69,3 +71,22 @@ def _is_lazy(p: Tensor) -> bool:
 def device_of(module: nn.Module) -> torch.device:
     """Where the module's parameters lie; the CPU if it has none."""
     return next((p.device for p in module.parameters()), torch.device("cpu"))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_one_thread(check: Callable[P, R]) -> Callable[P, R]:
+    """The check, computed by a single thread: its tensors are so small that several only wait for each other."""
+
+    @wraps(check)
+    def quick(*args: P.args, **keywords: P.kwargs) -> R:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return check(*args, **keywords)
+        finally:
+            torch.set_num_threads(threads)
+
+    return quick

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.checks.report import Report
-from tfm_core.study.diagnosis import ASKED, NEAR, Explanation, aligned, compare, diagnose
+from tfm_core.study.diagnosis import ASKED, NEAR, aligned, compare, diagnose
 from tfm_core.study.exercise import Exercise
 from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.pieces import Pieces
@@ -110,23 +110,22 @@ def judged(trial: Trial, *, without: Collection[str] = (), pairs: bool = False) 
         return Judged(trial, False, diagnosis.step, largest, complete=complete)
     first, *others = explanations
     equal = tuple(dict.fromkeys(" and ".join(each.names) for each in others if each.names != first.names))
-    return Judged(trial, False, first_step(trial, first), largest, first.names, equal, complete)
+    step = first_changed(trial, first.exchanged) or diagnosis.step
+    return Judged(trial, False, step, largest, first.names, equal, complete)
 
 
-def first_step(trial: Trial, explanation: Explanation) -> str:
-    """The first step that a mistake changes, of those that the results depend on."""
+def first_changed(trial: Trial, exchanged: Pieces) -> str:
+    """The first step that exchanged pieces change, of those that the results depend on; "" if none does."""
     steps = Steps(trial.exercise, trial.starts)
-    last = list(trial.results)[-1]
     with torch.no_grad():
-        for step in computed(trial, last):
+        for step in computed(trial, list(trial.results)[-1]):
             try:
-                right, wrong = steps.value(step), steps.value(step, explanation.exchanged)
+                right, wrong = steps.value(step), steps.value(step, exchanged)
             except RuntimeError:
                 return step
-            part = aligned(right, wrong)
-            if part is None or not compare(step, right, wrong.double(), near(right)).ok:
+            if aligned(right, wrong) is None or not compare(step, right, wrong.double(), near(right)).ok:
                 return step
-    return last
+    return ""
 
 
 def computed(trial: Trial, last: str) -> list[str]:

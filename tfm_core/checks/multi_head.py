@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from tfm_core.checks.attention import about_mask, mask_of, read, results_of
 from tfm_core.checks.callables import CodeFailed, NoPlaceForMask, Signature, built, called, signature, tensors_in
-from tfm_core.checks.drawing import device_of, drawn_parameters, is_lazy
+from tfm_core.checks.drawing import device_of, drawn_parameters, in_one_thread, is_lazy
 from tfm_core.checks.judging import (
     D_FF,
     D_MODEL,
@@ -45,6 +45,7 @@ SIZES: Mapping[str, Any] = {
 }
 
 
+@in_one_thread
 def check_multi_head_attention(cls_or_instance: Any, *, hint: bool = False, seed: int = 0) -> Report:
     """Check multi-head attention: projections, heads, scores, masks, and how the heads are joined.
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tfm_core.checks.callables import CodeFailed, built, check_callable, guarded, meaning, parameters, plain, tensors_in
-from tfm_core.checks.drawing import device_of, drawn_parameters
+from tfm_core.checks.drawing import device_of, drawn_parameters, in_one_thread
 from tfm_core.checks.judging import SEQ, Trial, dropped, failed, is_right, misshapen, searched
 from tfm_core.checks.report import Report
 from tfm_core.study.exercise import BATCH, Exercise
@@ -30,6 +30,7 @@ SHIFTS = frozenset("b2 beta bias shift b offset".split())
 NO_NORMS = frozenset(name for name, mistake in MISTAKES.items() if mistake.about == "layer")
 
 
+@in_one_thread
 def check_layer_norm(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
     """Check (x − mean) / √(variance + ε) × gain + shift, over the last axis of x (batch, seq, d_model).
 
@@ -91,7 +92,8 @@ def _checked_module(module: nn.Module, hint: bool, seed: int) -> Report:
 def _checked_function(f: Callable[..., Any], hint: bool, seed: int) -> Report:
     generator = torch.Generator().manual_seed(seed + 3)
     gain, shift = torch.randn(WIDTH, generator=generator) * 0.3 + 1, torch.randn(WIDTH, generator=generator) * 0.3
-    epsilons, keywords = EPSILONS, dict[str, Any]()
+    epsilons: tuple[float, ...] = EPSILONS
+    keywords: dict[str, Any] = {}
     params = [each for each in (parameters(f) or []) if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)][
         1:
     ]

@@ -17,7 +17,7 @@ from tfm_core.checks.callables import (
     parameters,
     tensors_in,
 )
-from tfm_core.checks.drawing import device_of, drawn_parameters
+from tfm_core.checks.drawing import device_of, drawn_parameters, in_one_thread
 from tfm_core.checks.judging import Trial, dropped, failed, is_right, misshapen, searched
 from tfm_core.checks.report import Report
 from tfm_core.checks.weights import width_of
@@ -28,6 +28,7 @@ STEP = "positional encoding"
 SEQ, WIDTH, ODD = 12, 16, 15
 
 
+@in_one_thread
 def check_positional(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
     """Check the sines and cosines of Vaswani et al. 2017, section 3.5.
 
@@ -116,7 +117,7 @@ def _checked_module(module: nn.Module, hint: bool, seed: int) -> Report:
         Trial(_exercise(width, seed), {"scaled embedding": x * width**0.5}, {"x": output}, (SCALES,)),
     ]
     judgement = searched(trials)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if "positions along the batch" in judgement.names and _is_right_seq_first(module, judgement.trial):
         notes = ("It would be right for x of the shape (seq, batch, d_model); handed over was (batch, seq, d_model).",)
     if not judgement.ok and not judgement.names:

@@ -76,8 +76,9 @@ def _loose(path: str, part: nn.Module) -> Iterator[Projection]:
     biases = {name: p for name, p in parameters.items() if p.dim() == 1 or plainly(name).startswith("b")}
     weights = {name: p for name, p in parameters.items() if name not in biases}
     if len(weights) == 1 and len(biases) <= 1 and path:
-        (weight,) = weights.values()
-        yield Projection(path, weight, next(iter(biases.values()), None), is_free=True)
+        ((name, weight),) = weights.items()
+        where = f"{path}.{name}" if role_of(name) else path
+        yield Projection(where, weight, next(iter(biases.values()), None), is_free=True)
         return
     for name, weight in weights.items():
         role = role_of(name)
