@@ -23,4 +23,5 @@ LOOKS = {
     "case": "case A",
     "head": 2,
     "sentence": 1,
+    "check": "check_layer_norm",
 }

@@ -81,7 +81,13 @@ def is_answered(question, answer, measured):
         assert measured in predict.options if predict.options else isinstance(measured, int | float)
 
 
-NOT_RECORDED = {"notes", "masks_code", "clinic_findings.words", "clinic_verdict.words"}  # notes, and what Streamlit alone draws
+NOT_RECORDED = {
+    "notes",
+    "masks_code",
+    "clinic_findings.words",
+    "clinic_verdict.words",
+    "clinic_check.words",
+}  # notes, and what Streamlit alone draws
 PREDICTED = [(lens, question) for lens, question in QUESTIONS if question.predict]
 
 

@@ -9,6 +9,7 @@ from tfm_core.clinic.findings import findings, verdict
 from tfm_core.clinic.reading import Reading
 from tfm_core.study.mistakes import MISTAKES
 from tfm_ui.lenses.clinic.beside import Both, Course
+from tfm_ui.lenses.clinic.code import first_step_of_check, said_of
 from tfm_ui.lenses.clinic.readings import at_of, reading_of
 from tfm_ui.lenses.clinic.state import CASES, ClinicState
 from tfm_ui.lenses.clinic.tensor.handed import diagnosed
@@ -237,5 +238,24 @@ QUESTIONS: Sequence[Question] = [
         "The variance is divided by d_model − 1. By how much does the loss differ in the end?",
         _about_mistake,
         controls={"view": "beside", "mistake": "unbiased variance"},
+    ),
+    Question(
+        "What a report says",
+        "A function of attention forgets the scale, and is checked. Which is the first step that differs?",
+        said_of,
+        Prediction(
+            ask="The first step",
+            measured=first_step_of_check,
+            options=("scores", "weights", "head outputs"),
+            hides=["clinic_check.words", "clinic_reports"],
+        ),
+        controls={"view": "code"},
+        given=["check"],
+    ),
+    Question(
+        "Weights are copied",
+        "A module’s heads are split without a transpose. How does a check tell this from other weights?",
+        said_of,
+        controls={"view": "code", "check": "check_multi_head_attention"},
     ),
 ]

@@ -10,12 +10,13 @@ from tfm_core.clinic.table import SIDE
 from tfm_core.study.diagnosis import ASKED
 from tfm_core.study.exercise import MASKS, POSITIONALS, Exercise
 from tfm_core.study.mistakes import MISTAKES, mistakes_of
+from tfm_ui.lenses.clinic.listings import LISTINGS
 from tfm_ui.live import windows
 from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "clinic_"
-VIEWS = ("mask", "tensor", "beside")
+VIEWS = ("mask", "tensor", "beside", "code")
 AS_READ = "as read"
 AS_NAMED = "as its name or shape says"
 PASTED_CHARS = 40_000  # 64 x 64, as torch prints them
@@ -90,6 +91,9 @@ class ClinicState(LensState):
     case: str = control(Choice("Shown", (NO_RIDDLE, *CASES)), default=NO_RIDDLE, held=True)
     head: int = control(Whole("Head", 1, 8, box=True), default=1)
     sentence: int = control(Whole("Sentence", 1, 2, box=True), default=2)
+
+    # code
+    check: str = control(Choice("Check", tuple(LISTINGS)), default="check_attention")
 
     @cached_property
     def exercise(self) -> Exercise:
