@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import tfm_core
+import tfm_core.checks
 from tests.test_hosting import ROOT
 from tests.tfm_core.training.runs import opened, same_numbers, trained
 from tfm_core.profiling import files
@@ -101,7 +102,7 @@ print(*map(tuple, map(torch.Tensor.size, scaled_dot_product_attention(query, que
 
 def test_a_model_runs_with_torch_alone():
     """docs/library.md says so. Measurements need NumPy too, and what is compared with Hugging Face's code, that."""
-    rooms = [tfm_core.generation, tfm_core.masks, tfm_core.model, tfm_core.positional, tfm_core.study]
+    rooms = [tfm_core.checks, tfm_core.generation, tfm_core.masks, tfm_core.model, tfm_core.positional, tfm_core.study]
     modules = [module.name for room in rooms for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")]
     assert len(modules) > 25
     code = WITH_TORCH_ALONE.format(modules=modules)

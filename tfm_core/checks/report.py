@@ -49,7 +49,7 @@ class Report:
             about = MISTAKES[self.mistake]
             said.append(f"The mistake: “{self.mistake}” ({about.about}). What is computed: {about.wrong_is}.")
             if self.equal:
-                said.append(f"The same comes of {' or '.join(f'“{name}”' for name in self.equal)}.")
+                said.append(f"It cannot be told here from {' or '.join(f'“{name}”' for name in self.equal)}.")
         elif not (self.error or self.notes):
             said.append("No mistake of the catalogue gives these numbers.")
         said += [*self._difference(), *self.notes, *self._hints()]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ SIZES: Mapping[str, Any] = {
     "num_layers": 2,
     "eps": 1e-5,
 }
+BATCHES = ("norm over the batch", "softmax over the batch")
 LEAKS = (
     "mask forgotten",
     "norm over the tokens",
@@ -71,8 +72,14 @@ def check_transformer(
                 if broken is not None:
                     return broken.report(hint)
             return Report(True, "", "", model.largest, CHECK, tuple(model.notes), hint=hint)
+    except NoLogits as error:
+        return Report(False, "logits", "", math.nan, CHECK, (str(error),), hint=hint)
     except CodeFailed as error:
         return failed(CHECK, hint, "logits", error)
+
+
+class NoLogits(CodeFailed):
+    """The model gives no tensor (batch, seq, vocab); the text is what was expected, and what came."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,8 @@ class _Model:
         """The tensor of the logits' shape, float64.
 
         Raises:
-            CodeFailed: where the model raises an exception, or gives no such tensor.
+            CodeFailed: where the model raises an exception.
+            NoLogits: where it gives no such tensor.
         """
         takes = signature(self.module)
         there = {"ids": ids.to(device_of(self.module))}
@@ -127,7 +135,7 @@ class _Model:
         fitting = [each for each in tensors if each.dim() == 3 and each.shape[:2] == ids.shape]
         if not fitting:
             shapes = ", ".join(str(tuple(each.shape)) for each in tensors) or "no tensor"
-            raise CodeFailed(f"nothing; expected logits of shape {(*ids.shape, self.vocab)}, got {shapes}.")
+            raise NoLogits(f"Expected logits of shape {(*ids.shape, self.vocab)}; got {shapes}.")
         return next((each for each in fitting if each.shape[-1] == self.vocab), fitting[0]).double()
 
     def _mask(self, ids: Tensor) -> Tensor:
@@ -177,7 +185,7 @@ def _is_no_probability(model: _Model) -> Broken | None:
     logits = model.logits(model.ids)
     if bool((logits >= 0).all()) and bool(((logits.sum(-1) - 1).abs() < 1e-4).all()):
         law = "Logits should be any numbers; these lie between 0 and 1, and each token’s sum to 1."
-        return Broken("logits", law, float("nan"), "probabilities for logits")
+        return Broken("logits", law, math.nan, "probabilities for logits")
     if bool((logits.logsumexp(-1).abs() < 1e-4).all()):
         model.notes.append("It returns logarithms of probabilities.")
     return None
@@ -196,10 +204,11 @@ def _keeps_sentences_apart(model: _Model) -> Broken | None:
     gap = model.differ(alone[0], together[0])
     if not gap:
         return None
-    is_norm = not model.differ(model.logits(first.repeat(2, 1))[0], alone[0])
-    mistake = "norm over the batch" if is_norm else "softmax over the batch"
-    step = "attention input" if is_norm else "weights"
-    return Broken(step, "A sentence’s logits should not depend on the others of its batch, and do.", gap, mistake)
+    # Statistics over a sentence and its copy are those over the sentence; a softmax over them gives halves.
+    is_norm = model.differ(model.logits(first.repeat(2, 1))[0], alone[0]) < 0.2 * gap
+    mistake, other = BATCHES if is_norm else BATCHES[::-1]
+    law = "A sentence’s logits should not depend on the others of its batch, and do."
+    return Broken("attention input" if is_norm else "weights", law, gap, mistake, (other,))
 
 
 def _is_causal(model: _Model) -> Broken | None:
@@ -226,25 +235,36 @@ def _is_causal(model: _Model) -> Broken | None:
 
 
 def _leak(model: _Model) -> Broken | None:
-    logits = model.logits(model.ids)
-    changed = model.ids.clone()
-    changed[:, AT:] = model.ids[:, AT:].flip(1).roll(1, 0)
-    changed[:, AT] = (model.ids[:, AT] % (model.vocab - 2)) + 1
-    after = model.logits(changed)
-    gap = model.differ(after[:, :AT], logits[:, :AT])
-    if not gap:
+    """The broken law of a model whose later tokens change earlier logits; None of a causal model."""
+    gap, leaking = _leaking(model)
+    if not leaking:
         return None
-    rounding = SAME * max(1.0, float(logits.abs().max()))
-    leaking = ((after - logits)[:, :AT].abs().amax((0, 2)) > rounding).nonzero().flatten().tolist()
     law = f"Tokens from {AT + 1} on should not change the logits of earlier ones, and change those of token "
     law += f"{leaking[0] + 1}{f' to {leaking[-1] + 1}' if len(leaking) > 1 else ''}."
+    with suppress(CodeFailed), first_block_alone(model.module):  # what a single layer lets through
+        leaking = _leaking(model)[1] or leaking
+    if leaking == [0]:
+        return Broken("mask", law, gap, "diagonal hidden")
     if leaking[0] > 0:
         return Broken("mask", law, gap, "next token visible")
-    early = model.ids.clone()
+    early, logits = model.ids.clone(), model.logits(model.ids)
     early[:, 0] = (model.ids[:, 0] % (model.vocab - 2)) + 1
     if not model.differ(model.logits(early)[:, 1:], logits[:, 1:]):
         return Broken("mask", law, gap, "looks ahead instead of back", ("mask inverted",))
     return Broken("mask", law, gap, "causal mask forgotten", LEAKS)
+
+
+def _leaking(model: _Model) -> tuple[float, list[int]]:
+    """The largest change of earlier logits by later tokens, and the places of those that change."""
+    logits = model.logits(model.ids)
+    changed = model.ids.clone()
+    changed[:, AT:] = model.ids[:, AT:].flip(1)
+    changed[:, AT] = (model.ids[:, AT] % (model.vocab - 2)) + 1
+    after = model.logits(changed)
+    gap = model.differ(after[:, :AT], logits[:, :AT])
+    rounding = SAME * max(1.0, float(logits.abs().max()))
+    places = ((after - logits)[:, :AT].abs().amax((0, 2)) > rounding).nonzero().flatten().tolist() if gap else []
+    return gap, places
 
 
 def _knows_order(model: _Model) -> Broken | None:
@@ -262,7 +282,7 @@ def _knows_order(model: _Model) -> Broken | None:
     if gap:
         return None
     law = "The first two tokens in the other order should change the later logits, and do not."
-    return Broken("x", law, 0.0, "no positions")
+    return Broken("x", law, math.nan, "no positions")
 
 
 @contextmanager
@@ -333,10 +353,10 @@ def _learns_everywhere(model: _Model) -> Broken | None:
     roles = {role_of(name.removesuffix(".weight").removesuffix(".bias")) for name in idle}
     law = f"Each parameter should get a gradient; none gets to {', '.join(idle[:4])}{', …' if len(idle) > 4 else ''}."
     if "V" in roles and not roles & {"Q", "K"}:
-        return Broken("value of each head", law, float("nan"), "values from the queries", ("values from the keys",))
+        return Broken("value of each head", law, math.nan, "values from the queries", ("values from the keys",))
     if "K" in roles and not roles & {"Q", "V"}:
-        return Broken("key of each head", law, float("nan"), "keys from the queries")
-    return Broken("gradient", law, float("nan"))
+        return Broken("key of each head", law, math.nan, "keys from the queries")
+    return Broken("gradient", law, math.nan)
 
 
 def _loss_of(module: nn.Module, there: Mapping[str, Tensor], masks: Mapping[str, Tensor], model: _Model) -> Tensor:
