@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.live.replicas import COOKIE, NAMES, Replicas, answer
 from tests.browser.conftest import PATIENCE, Visitor
-from tests.browser.test_masks_conventions import MASK, QUERY, expect_values
+from tests.browser.test_clinic import MASK, expect_values
 from tests.browser.test_training import OUTPUT, mirror, train
 
 LINK = "/heads?seed=3&text=" + quote("a text that no log may hold")
@@ -45,14 +45,13 @@ def move(visitor: Visitor) -> None:
 
 
 def upload(visitor: Visitor) -> None:
-    """Upload a mask at the lens of masks, and see that it is drawn."""
+    """Upload a mask to the Clinic, and see that it is drawn."""
     page, file = visitor.page, io.BytesIO()
     np.save(file, MASK)
-    page.get_by_role("button", name="Your own mask").click()
-    inputs = page.locator(".st-key-more_your_own_mask input[type=file]")
+    inputs = page.locator(".st-key-clinic_box input[type=file]")
     inputs.set_input_files({"name": "mask.npy", "mimeType": "application/x-npy", "buffer": file.getvalue()})
-    expect(page.get_by_text("True stands only on the diagonal and below").first).to_be_visible()
-    expect_values(visitor, "masks_foreign", np.stack([MASK, MASK]))
+    expect(page.locator(".verdict")).to_contain_text("True")
+    expect_values(visitor, "clinic_mask", np.stack([MASK, MASK]))
 
 
 def the_log_holds_neither_texts_nor_addresses_of_visitors(lab: str, replicas: Replicas) -> None:
@@ -147,9 +146,7 @@ def tabs_outlive_their_replica_and_uploads_follow_them(visitor: Visitor, other: 
     page, first, second = visitor.page, replica_of(visitor), replica_of(other)
     for each in (visitor, other):
         each.back_to(LINK)
-    beside = Visitor(page.context.new_page(), visitor.address).open(
-        f"/masks?{QUERY}"
-    )  # another tab of the same browser
+    beside = Visitor(page.context.new_page(), visitor.address).open("/clinic")  # another tab of the same browser
     shown = visitor.weights()
     for tab in (visitor, beside):
         tab.page.evaluate("() => { window.notReloaded = true }")
@@ -173,7 +170,7 @@ def tabs_outlive_their_replica_and_uploads_follow_them(visitor: Visitor, other: 
         assert tab.page.evaluate("() => window.notReloaded")
         assert [problem for problem in tab.problems if "WebSocket" not in problem] == []
     move(beside)
-    expect_values(beside, "masks_foreign", np.stack([MASK, MASK]))  # the upload is there, too
+    expect_values(beside, "clinic_mask", np.stack([MASK, MASK]))  # the upload is there, too
     beside.page.close()
     visitor.problems.clear()
 

@@ -107,7 +107,9 @@ def check_size(shape: Sequence[int], least: int = 2) -> None:
         ValueError: if it has too many axes or numbers, or none at all.
     """
     if not least <= len(shape) <= MOST_AXES:
-        raise ValueError(f"expected {least} to {MOST_AXES} axes, up to (layer, batch, head, query, key); got {sizes(shape)}")
+        raise ValueError(
+            f"expected {least} to {MOST_AXES} axes, up to (layer, batch, head, query, key); got {sizes(shape)}"
+        )
     if min(shape, default=1) < 1:
         raise ValueError(f"expected at least one number on each axis, got {sizes(shape)}")
     if math.prod(shape) > MOST_NUMBERS:
