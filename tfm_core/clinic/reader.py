@@ -45,8 +45,8 @@ def reading_of(table: Table) -> Reading:
     reading = Reading(
         meaning=alternatives[0],
         alternatives=alternatives,
-        tables=table.tables,
-        visible=(),
+        tables=list(table.tables),
+        visible=[],
         labels=table.labels,
         reasons=reasons,
         names=table.names,
@@ -76,10 +76,10 @@ def _meaning(reading: Reading, meaning: Meaning) -> Reading:
     )
 
 
-def _visible(tables: tuple[Values, ...], meaning: Meaning, precision: str) -> tuple[Mask, ...]:
+def _visible(tables: list[Values], meaning: Meaning, precision: str) -> list[Mask]:
     if meaning in ("weights", "token ids"):
-        return ()
-    return tuple(mask_of(values, meaning, precision) for values in tables)
+        return []
+    return [mask_of(values, meaning, precision) for values in tables]
 
 
 def _remarks(reading: Reading, meaning: Meaning) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ class Reading:
 
     meaning: Meaning
     alternatives: tuple[Meaning, ...]
-    tables: tuple[NDArray[np.float64], ...]
-    visible: tuple[NDArray[np.bool_], ...]
+    tables: list[NDArray[np.float64]]
+    visible: list[NDArray[np.bool_]]
     labels: tuple[str, ...] = ()
     why: str = ""
     reasons: Mapping[Meaning, str] = field(default_factory=dict)

@@ -196,7 +196,7 @@ def test_what_was_remarked_under_a_meaning_goes_with_it():
     assert not any("as good as −∞" in note for note in other.notes)
     assert any("neither 0 nor 1" in note for note in other.notes)
     assert reading_as(other, "added").notes == reading.notes
-    assert reading_as(reading, "weights").visible == ()
+    assert reading_as(reading, "weights").visible == []
 
 
 def test_code_carries_what_is_wrong_in_it():
