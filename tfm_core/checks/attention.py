@@ -77,7 +77,7 @@ def _checked(code: Callable[..., Any], heads: int, hint: bool, seed: int) -> Rep
     names = ("query", "key", "value")
     four = {name: torch.randn(BATCH, heads, SEQ, HEAD_DIM, generator=generator) for name in names}
     handed = four if heads > 1 else {name: tensor[:, 0] for name, tensor in four.items()}
-    starts = {f"{name} of each head": tensor for name, tensor in four.items()}
+    starts = {name: tensor.transpose(1, 2).flatten(2) for name, tensor in four.items()}
     expected = tuple(handed["value"].shape)
 
     def exercise(mask: str) -> Exercise:

@@ -129,12 +129,14 @@ def _checked(module: nn.Module, d_model: int, hint: bool, seed: int) -> Report:
     if masked is None:
         assert plain is not None
         causal_note = ("It is causal by itself.",) if plain.trial.exercise.is_causal else ("No mask is taken.",)
-        return _with_memory(module, plain, hint, causal_note) or plain.report(CHECK, hint, causal_note)
+        crossed = _with_memory(module, plain, hint, causal_note)
+        return plain.report(CHECK, hint, causal_note) if crossed is None else crossed
     if isinstance(masked, CodeFailed):
         return failed(CHECK, hint, "masked scores", masked)
     if not masked.ok:
         return masked.report(CHECK, hint, about_mask(masked, lambda kind: reading.right_for(masked, kind)))
-    return _with_memory(module, plain or masked, hint, ()) or masked.report(CHECK, hint)
+    crossed = _with_memory(module, plain or masked, hint, ())
+    return masked.report(CHECK, hint) if crossed is None else crossed
 
 
 class _Reading:

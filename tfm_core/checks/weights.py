@@ -284,4 +284,6 @@ def width_of(module: nn.Module) -> int:
     first = parts[0]
     if first.weight.dim() == 3:
         return max(first.weight.shape)
-    return int(first.weight.shape[0] if first.is_free and role_of(first.name) != "QKV" else first.weight.shape[1])
+    if role_of(first.name) in ("QKV", "KV"):
+        return min(first.weight.shape)
+    return int(first.weight.shape[0 if first.is_free else 1])
