@@ -17,7 +17,7 @@ from tfm_core.checks.callables import (
     signature,
     tensors_in,
 )
-from tfm_core.checks.drawing import in_one_thread
+from tfm_core.checks.drawing import drawn_parameters, in_one_thread
 from tfm_core.checks.judging import HEADS, SEQ, Judged, Trial, dropped, failed, is_right, misshapen, searched
 from tfm_core.checks.report import Report
 from tfm_core.study.exercise import BATCH, Exercise, given
@@ -48,7 +48,8 @@ def check_attention(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
         code = _code(f)
     except CodeFailed as error:
         return failed(CHECK, hint, "construction", error)
-    with torch.random.fork_rng(devices=[]):
+    is_module = isinstance(code, nn.Module)
+    with drawn_parameters(code, seed) if is_module else torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         reports = []
         for heads in (HEADS, 1):
@@ -61,13 +62,11 @@ def check_attention(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
 
 
 def _code(f: Any) -> Callable[..., Any]:
-    """The function itself; of a class an instance in evaluation."""
-    if isinstance(f, nn.Module):
-        return f.eval()
+    """The function or the module itself; of a class an instance."""
     if isinstance(f, type):
         sizes = {"d_model": HEADS * HEAD_DIM, "d_k": HEAD_DIM, "temperature": HEAD_DIM**0.5, "dropout": 0.5}
         sizes |= {"num_heads": HEADS, "context": SEQ, "bias": True}
-        return built(CHECK, f, sizes if parameters(f) else {}).eval()
+        return built(CHECK, f, sizes if parameters(f) else {})
     code: Callable[..., Any] = f
     return code
 

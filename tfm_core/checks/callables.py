@@ -263,6 +263,8 @@ def called(f: Callable[..., Any], inputs: Mapping[str, Tensor], masks: Mapping[s
         CodeFailed: where the code raises an exception.
     """
     takes = signature(f)
+    inputs = {role: tensor.clone() for role, tensor in inputs.items()}  # some code works in place
+    masks = {name: None if mask is None else mask.clone() for name, mask in masks.items()}
     keywords: dict[str, Any] = {}
     roles = {role_in(name): name for name in takes.inputs}
     if set(inputs) <= set(roles) and len(inputs) > 1:

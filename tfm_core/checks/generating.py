@@ -1,6 +1,7 @@
 """`check_generate`: a function that writes on, beside a model of a table, of which each next token is known."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ COUNTS = frozenset("maxnewtokens newtokens steps n numtokens ntokens numnewtoken
 LENGTHS = frozenset("maxlen maxlength totallength targetlength".split())  # with the prompt
 CONTEXTS = frozenset("blocksize contextlength contextsize context maxseqlen ctxlen windowsize".split())
 ENDS = frozenset("eostokenid eosid eos eostoken endid stopid stoptoken eosidx".split())
-GREEDY: dict[str, Any] = {"temperature": 0.0, "dosample": False, "sample": False, "greedy": True, "topk": None}
+GREEDY: dict[str, Any] = {"dosample": False, "sample": False, "greedy": True}
 
 
 class TableModel(nn.Module):
@@ -72,38 +73,59 @@ def check_generate(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
             return failed(CHECK, hint, "generation", error)
 
 
-def _written(f: Callable[..., Any], model: nn.Module, ids: Tensor, end: int | None = None) -> Tensor | None:
-    """What the code writes on; None where it returns no ids."""
+def _written(
+    f: Callable[..., Any], model: nn.Module, ids: Tensor, cold: float, end: int | None = None
+) -> Tensor | None:
+    """What the code writes on; None where it returns no ids.
+
+    Args:
+        f: the code.
+        model: what it asks.
+        ids: the prompt.
+        cold: the temperature, where there is no other way to say that the likeliest token is wanted.
+        end: the id that ends a text, or None.
+    """
     args: list[Any] = [model, ids.clone(), NEW]
     keywords: dict[str, Any] = {}
-    for each in (parameters(f) or [])[2:]:
+    params = (parameters(f) or [])[2:]
+    has_switch = any(plain(each.name) in GREEDY for each in params)
+    for each in params:
         short = plain(each.name)
         if short in COUNTS or short in LENGTHS:
             keywords[each.name] = NEW + (ids.shape[1] if short in LENGTHS else 0)
             args = args[:2]
         elif short in CONTEXTS:
             keywords[each.name] = CONTEXT
-        elif short in ENDS:
-            if end is not None or each.default is each.empty:
-                keywords[each.name] = end
-        elif short in GREEDY and (short != "temperature" or each.default != 0):
+        elif short in ENDS and (end is not None or each.default is each.empty):
+            keywords[each.name] = end
+        elif short in GREEDY:
             keywords[each.name] = GREEDY[short]
-    try:
-        output = guarded(f, *args, **keywords)
-    except CodeFailed:
-        warm = next((each.name for each in parameters(f) or [] if plain(each.name) == "temperature"), "")
-        if not warm or warm not in keywords:
-            raise
-        output = guarded(f, *args, **{**keywords, warm: 1e-4})  # it divides by it
+        elif short == "temperature":
+            keywords[each.name] = 1.0 if has_switch else cold
+        elif short == "topk" and each.default is each.empty:
+            keywords[each.name] = None
+    output = guarded(f, *args, **keywords)
     tensors = [each for each in tensors_in(output) if each.dtype in (torch.long, torch.int)]
     return tensors[0] if tensors else None
+
+
+def _coldest(f: Callable[..., Any], follows: Tensor, prompt: Tensor, expected: Tensor) -> float:
+    """The temperature at which the code writes the likeliest tokens: 0, or nearly so where it divides by it."""
+    if not _takes(f, frozenset({"temperature"})):
+        return 0.0
+    with suppress(CodeFailed):
+        ids = _written(f, TableModel(follows).eval(), prompt, 0.0)
+        if ids is not None and torch.equal(ids.cpu().long(), expected):
+            return 0.0
+    return 1e-4
 
 
 def _checked(f: Callable[..., Any], follows: Tensor, prompt: Tensor, hint: bool) -> Report:
     model = TableModel(follows)
     model.eval()
     expected = written_on(follows, prompt, NEW)
-    ids = _written(f, model, prompt)
+    cold = _coldest(f, follows, prompt, expected)
+    ids = _written(f, model, prompt, cold)
     if ids is None or ids.dim() != 2:
         return misshapen(CHECK, hint, "ids", tuple(expected.shape), [] if ids is None else [tuple(ids.shape)])
     ids = ids.cpu().long()
@@ -119,14 +141,14 @@ def _checked(f: Callable[..., Any], follows: Tensor, prompt: Tensor, hint: bool)
         notes.append("Gradients are kept while it writes, which takes memory: torch.no_grad is missing.")
     if _takes(f, ENDS):
         end = int(expected[0, prompt.shape[1] + 1])
-        stopped = _written(f, TableModel(follows).eval(), prompt[:1], end)
+        stopped = _written(f, TableModel(follows).eval(), prompt[:1], cold, end)
         right = expected[:1, : prompt.shape[1] + 2]
         if stopped is None or not any(torch.equal(stopped.cpu().long(), each) for each in (right, right[:, :-1])):
             said = f"It should stop at the token that ends a text, {end}, and does not."
             return _report("end", said, "Break where the new token is eos_token_id in all sentences.", hint)
     learner = TableModel(follows)
     learner.train()
-    _written(f, learner, prompt)
+    _written(f, learner, prompt, cold)
     if learner.was_training:
         notes.append("A model in training is not put into evaluation: dropout would be active.")
     return Report(True, "", "", 0.0, CHECK, tuple(notes), hint=hint)

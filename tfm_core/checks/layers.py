@@ -212,7 +212,7 @@ ADVICE = "Put the norm at the same place in each sub-layer: x + Sublayer(norm(x)
 
 
 def _likely(chains: list[Chain]) -> list[Chain]:
-    """Of many readings the first of each kind of norms and activation."""
+    """The first reading of each kind of norms and activation."""
     kinds: dict[tuple[str, str, int], Chain] = {}
     for chain in chains:
         exercise = chain.parts[0].exercise

@@ -35,6 +35,7 @@ SIZES: Mapping[str, Any] = {
     "num_heads": HEADS,
     "d_k": D_MODEL // HEADS,
     "d_ff": D_FF,
+    "expansion": 2,
     "dropout": 0.1,
     "context": SEQ,
     "bias": True,

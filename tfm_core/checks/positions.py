@@ -129,7 +129,7 @@ SCALES = "It multiplies x by √d_model before it adds."
 
 
 def _of_module(module: nn.Module, x: Tensor) -> list[Tensor]:
-    return [each.cpu() for each in tensors_in(guarded(module, x.to(device_of(module))))]
+    return [each.cpu() for each in tensors_in(guarded(module, x.clone().to(device_of(module))))]
 
 
 def _judged_table(table: Tensor, width: int, hint: bool) -> Report:

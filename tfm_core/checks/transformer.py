@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from tfm_core.checks.callables import CodeFailed, built, called, signature, tensors_in
 from tfm_core.checks.drawing import device_of, drawn_parameters, in_one_thread
-from tfm_core.checks.judging import D_FF, D_MODEL, HEADS, dropped, failed
+from tfm_core.checks.judging import dropped, failed
+from tfm_core.checks.multi_head import SIZES as OF_LAYERS
 from tfm_core.checks.report import Report
 from tfm_core.checks.weights import projections, role_of
 from tfm_core.study.mistakes import MISTAKES
@@ -20,20 +21,7 @@ from tfm_core.study.mistakes import MISTAKES
 CHECK = "check_transformer"
 LONG, VOCAB, AT = 12, 24, 8  # tokens of a sentence; ids; the first token that is changed
 SAME = 1e-4  # of the largest logit: what a shorter or another batch may round otherwise
-SIZES: Mapping[str, Any] = {
-    "d_model": D_MODEL,
-    "num_heads": HEADS,
-    "d_k": D_MODEL // HEADS,
-    "d_ff": D_FF,
-    "expansion": 2,
-    "dropout": 0.1,
-    "context": 16,
-    "bias": True,
-    "batch_first": True,
-    "vocab_size": VOCAB,
-    "num_layers": 2,
-    "eps": 1e-5,
-}
+SIZES: Mapping[str, Any] = {**OF_LAYERS, "context": 16, "num_layers": 2}
 BATCHES = ("norm over the batch", "softmax over the batch")
 LEAKS = (
     "mask forgotten",
@@ -339,7 +327,7 @@ def _learns_everywhere(model: _Model) -> Broken | None:
         for p in module.parameters():
             p.grad = None
         takes = signature(module)
-        there = {"ids": model.ids.to(device_of(module))}
+        there = {"ids": model.ids.clone().to(device_of(module))}
         masks = {takes.masks[0]: model._mask(model.ids)} if takes.masks and (model.shape or not model.causal) else {}
         loss = _loss_of(module, there, masks, model)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -366,7 +354,9 @@ def _loss_of(module: nn.Module, there: Mapping[str, Tensor], masks: Mapping[str,
         raise CodeFailed(f"{type(error).__name__}: {error}") from error
     logits = output if isinstance(output, Tensor) else next(_graph_tensors(output, model.ids))
     weights = torch.linspace(-1, 1, logits.numel(), device=logits.device).reshape(logits.shape).sin()
-    return (logits * weights).sum() + F.cross_entropy(logits[:, :-1].flatten(0, 1), there["ids"][:, 1:].flatten())
+    return (logits * weights).sum() + F.cross_entropy(
+        logits[:, :-1].flatten(0, 1), model.ids[:, 1:].flatten().to(logits.device)
+    )
 
 
 def _graph_tensors(output: Any, ids: Tensor) -> Iterator[Tensor]:

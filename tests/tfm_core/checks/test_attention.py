@@ -162,3 +162,23 @@ def test_random_numbers_of_others_are_not_touched():
     state = torch.get_rng_state()
     check_attention(PLANTED["dropout active"])
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_module_keeps_its_mode():
+    module = Module(6**0.5).train()
+    assert check_attention(module)
+    assert module.training
+    assert module.dropout.training
+
+
+def test_code_may_work_in_place():
+    def in_place(q, k, v, mask=None):
+        q *= q.shape[-1] ** -0.5
+        scores = q @ k.mT
+        if mask is not None:
+            scores.masked_fill_(mask.logical_not_(), -torch.inf)
+        return scores.softmax(-1) @ v
+
+    assert check_attention(in_place), check_attention(in_place)
+    in_place_and_wrong = masked(scale=lambda q: q.mul_(0).add_(1).mean() / 2)
+    assert not check_attention(in_place_and_wrong)

@@ -165,6 +165,12 @@ class Adds(nn.Module):
         return self.dropout(x + self.pe[:, : x.size(1)].requires_grad_(False))
 
 
+class InPlace(Adds):
+    def forward(self, x):
+        x += self.pe[:, : x.size(1)]
+        return x
+
+
 class Scales(Adds):
     def forward(self, x):
         return x * math.sqrt(x.size(-1)) + self.pe[:, : x.size(1)]
@@ -203,6 +209,7 @@ POSITIONS = {
     "width first": lambda d_model, seq_len: table(seq_len, d_model),
     "module": Adds,
     "instance": Adds(64),
+    "in place": InPlace,
     "scales": Scales,
     "gives the table": Gives,
     "reads ids": Looks,
