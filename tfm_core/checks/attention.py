@@ -48,8 +48,7 @@ def check_attention(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
         code = _code(f)
     except CodeFailed as error:
         return failed(CHECK, hint, "construction", error)
-    is_module = isinstance(code, nn.Module)
-    with drawn_parameters(code, seed) if is_module else torch.random.fork_rng(devices=[]):
+    with drawn_parameters(code if isinstance(code, nn.Module) else nn.Module(), seed):
         torch.manual_seed(seed)
         reports = []
         for heads in (HEADS, 1):

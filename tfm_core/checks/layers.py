@@ -81,6 +81,10 @@ class _Layer:
         inputs = {"x": self.x.to(device)}
         if self.memory is not None:
             inputs["memory"] = self.memory.to(device)
+        takes = signature(self.module)
+        last = list(inputs.values())[-1]
+        for name in [name for name in takes.inputs if name in takes.required][len(inputs) :]:
+            inputs[f"again as {name}"] = last  # some take values, keys and queries apart
         there = {name: None if mask is None else mask.to(device) for name, mask in masks.items()}
         return [tensor.cpu() for tensor in tensors_in(called(self.module, inputs, there))]
 
@@ -297,6 +301,9 @@ def _ways(layer: _Layer, names: tuple[str, ...]) -> Iterator[tuple[str, Tensor |
     of_memory[-1, -2:] = False
     shown = of_memory[:, None, None].expand(BATCH, 1, SEQ, MEMORY)
     if layer.memory is None:
+        if signature(layer.module).takes_lengths:
+            yield "padding", None, {names[0]: padding.sum(-1)}
+            return
         if {"src_mask", "src_key_padding_mask"} <= set(names):
             yield "causal and padding", None, {"src_mask": ~causal, "src_key_padding_mask": ~padding}
             return

@@ -12,6 +12,7 @@ from itertools import islice, permutations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
 
 from tfm_core.checks.callables import meaning
 
@@ -53,11 +54,12 @@ def projections(module: nn.Module) -> list[Projection]:
 
 
 def is_norm(part: nn.Module) -> bool:
-    """Whether a module is a norm, by its class or by having a gain and a shift alone."""
-    if "norm" in type(part).__name__.lower():
-        return not any(p.dim() > 1 for p in part.parameters()) and any(True for _ in part.parameters())
+    """Whether a module is a norm: it has vectors by itself, and is called a norm or has nothing but two of them."""
     vectors = list(part.parameters(recurse=False))
-    return len(vectors) == 2 and all(p.dim() == 1 for p in vectors) and not list(part.children())
+    every = list(part.parameters())
+    if not vectors or any(isinstance(p, UninitializedParameter) or p.dim() > 1 for p in every):
+        return False
+    return "norm" in type(part).__name__.lower() or (len(vectors) == 2 and not list(part.children()))
 
 
 def _projections(module: nn.Module) -> Iterator[Projection]:

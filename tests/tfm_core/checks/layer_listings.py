@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from tests.tfm_core.checks.listings import Cloned, Fused, Separate, attend
+from tests.tfm_core.checks.listings import ByLengths, Cloned, Fused, KeyValue, Separate, attend
 
 
 class FeedForward(nn.Module):
@@ -130,6 +130,69 @@ class Decoder(nn.Module):
         return self.works(self.looks_over(self.looks_back(x, tgt_mask), memory, src_mask))
 
 
+class Apart(Expanded):
+    """A block that takes values, keys and queries apart, and a required mask."""
+
+    def __init__(self, embed_size, heads, dropout, forward_expansion):
+        super().__init__(embed_size, heads, dropout, forward_expansion)
+        self.feed_forward[1] = nn.ReLU()
+
+    def forward(self, value, key, query, mask):
+        x = self.dropout(self.norm1(self.attention(query, key, value, mask) + query))
+        return self.dropout(self.norm2(self.feed_forward(x) + x))
+
+
+class ApartDecoder(nn.Module):
+    """A decoder's block that ends in an encoder's."""
+
+    def __init__(self, embed_size, heads, forward_expansion, dropout):
+        super().__init__()
+        self.attention, self.norm = Attention(embed_size, heads), nn.LayerNorm(embed_size)
+        self.transformer_block = Apart(embed_size, heads, dropout, forward_expansion)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, value, key, src_mask, trg_mask):
+        query = self.dropout(self.norm(self.attention(x, x, x, trg_mask) + x))
+        return self.transformer_block(value, key, query, src_mask)
+
+
+class AddNorm(nn.Module):
+    def __init__(self, norm_shape, dropout):
+        super().__init__()
+        self.dropout, self.ln = nn.Dropout(dropout), nn.LayerNorm(norm_shape)
+
+    def forward(self, x, y):
+        return self.ln(self.dropout(y) + x)
+
+
+class WithLengths(nn.Module):
+    """A block whose mask is the number of tokens, with lazy layers and norms in modules of their own."""
+
+    def __init__(self, num_hiddens, ffn_num_hiddens, num_heads, dropout, use_bias=False):
+        super().__init__()
+        self.attention = ByLengths(num_hiddens, num_heads, dropout, use_bias)
+        self.addnorm1 = AddNorm(num_hiddens, dropout)
+        self.ffn = nn.Sequential(nn.LazyLinear(ffn_num_hiddens), nn.ReLU(), nn.LazyLinear(num_hiddens))
+        self.addnorm2 = AddNorm(num_hiddens, dropout)
+
+    def forward(self, x, valid_lens=None):
+        y = self.addnorm1(x, self.attention(x, x, x, valid_lens))
+        return self.addnorm2(y, self.ffn(y))
+
+
+class InnerNorms(nn.Module):
+    """Norms inside of the sub-layers."""
+
+    def __init__(self, dim, heads, mlp_dim):
+        super().__init__()
+        self.norm, self.attention = nn.LayerNorm(dim), KeyValue(dim, heads)
+        self.net = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, mlp_dim), nn.GELU(), nn.Linear(mlp_dim, dim))
+
+    def forward(self, x, mask=None):
+        x = self.attention(self.norm(x), mask)["output"] + x
+        return self.net(x) + x
+
+
 def assembled():
     return Assembled(16, Cloned(2, 16), FeedForward(16, 64), 0.1)
 
@@ -144,11 +207,15 @@ ENCODERS = {
     "assembled": assembled,
     "expanded": Expanded,
     "block": Block,
+    "apart": Apart,
+    "lengths": WithLengths,
+    "inner norms": InnerNorms,
 }
 DECODERS = {
     "torch’s": nn.TransformerDecoderLayer,
     "torch’s, pre-norm": lambda: nn.TransformerDecoderLayer(24, 3, 50, norm_first=True, batch_first=True),
     "post-norm": Decoder,
+    "apart": ApartDecoder,
 }
 
 
