@@ -32,7 +32,7 @@ def shown(page: Page) -> list[list[str]]:
 def groups_have_names(page: Page) -> None:
     assert [title for title, _ in shown(page)] == TITLES[: len(shown(page))]
     named = {title: above for title, above in shown(page) if above}
-    assert named.items() <= {"Heads": "look", "Profiling": "check"}.items()
+    assert named.items() <= {"Heads": "look", "Clinic": "check"}.items()
     assert "Heads" in named
 
 

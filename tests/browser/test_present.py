@@ -56,7 +56,7 @@ def a_presenter_needs_the_keys_alone(visitor) -> None:
     visitor.back_to("/profiling?seed=5&present=true")
     visitor.page.keyboard.press("l")  # there is no lens after the last
     visitor.page.keyboard.press("k")
-    visitor.page.get_by_text(place("Training")).wait_for()
+    visitor.page.get_by_text(place("Clinic")).wait_for()
     visitor.page.keyboard.press("x")
     visitor.page.locator(SIDEBAR).wait_for()
     visitor.wait()

@@ -5,7 +5,7 @@ from tests.opening import new_app
 from tests.pages.test_app import start, text_on, widget
 from tfm_ui.lenses import lenses
 
-GROUPS = {"learn": ["home"], "check": ["profiling"]}
+GROUPS = {"learn": ["home"], "check": ["clinic", "profiling"]}
 
 
 def test_every_lens_belongs_to_a_group_and_groups_stand_together():

@@ -171,6 +171,19 @@ MASKS = (
                            ("HF, 4-D", "true"))),
 )  # fmt: skip
 
+CLINIC = (
+    "clinic?clinic_pasted=0 -inf -0.5%0A0 0 -1e9%0A0 0 0",
+    "clinic?clinic_pasted=torch.triu(torch.ones(n, n), diagonal=0).bool()",
+    "clinic?clinic_pasted=this is no mask",
+    "clinic?clinic_meaning=ignore&clinic_pasted=1 0 0%0A1 1 0%0A1 1 1",
+    "clinic?clinic_view=tensor&clinic_tokens=4&clinic_mistake=W_O missing",
+    "clinic?clinic_view=tensor&clinic_result=2.5&clinic_step=loss",
+    *(f"clinic?clinic_view=beside&clinic_mistake={name}"
+      for name in ("positions from 1", "RoPE on values", "ALiBi’s sign", "diagonal hidden", "softmax over the heads",
+                   "weights averaged over heads", "residual after the norm", "loss shifted twice")),
+    "clinic?clinic_view=code&clinic_check=check_layer_norm",
+)  # fmt: skip
+
 PROFILING = (
     "profiling?profiling_targets=with weights,nn.TransformerEncoder,window,strided,nn.MultiheadAttention"
     "&profiling_sizes=64 4 2 50&profiling_batch=3&positional=alibi",
@@ -251,5 +264,6 @@ TRAINING = (
 )  # fmt: skip
 
 LINKS = (
-    *PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *PROFILING, *TOKENS, *TRAINED, *MODEL, *GENERATE, *TRAINING
+    *PRESETS, *HOME, *HEADS, *ATTENTION, *POSITIONS, *MASKS, *CLINIC, *PROFILING, *TOKENS, *TRAINED, *MODEL,
+    *GENERATE, *TRAINING,
 )  # fmt: skip

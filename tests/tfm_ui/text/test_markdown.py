@@ -52,7 +52,9 @@ OURS = {
     "tfm_ui/page/frame.py: f'{busy} Any change of a control asks again.'",
     "tfm_ui/page/panels.py: f'{rows}: more are too much for a browser. The CSV file under “Download” has all of them.'",
     "tfm_ui/page/upload.py: SEEN_BY.format(what=what)",
-    "tfm_ui/lenses/masks/conventions/foreign.py: f'No mask is drawn while that file stands here: {back}.'",
+    "tfm_ui/lenses/clinic/to_masks.py: LOOK_AT_IDS",
+    "tfm_ui/lenses/clinic/to_masks.py: LOOK_AT_WEIGHTS",
+    "tfm_ui/lenses/clinic/to_masks.py: reason",
 }
 
 

@@ -478,7 +478,7 @@ QUESTIONS = (
         Prediction(
             ask="How many cells of the whole batch can it not say?",
             measured=cells_lost,
-            hides=("conventions", "masks_handed", "masks_code", "masks_ours.words", "masks_foreign.words"),
+            hides=("conventions", "masks_handed", "masks_code", "masks_ours.words"),
         ),
         controls={"view": "conventions"},
         given=("convention",),
