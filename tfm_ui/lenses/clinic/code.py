@@ -125,7 +125,7 @@ def reads_instead(model: ModelState, state: ClinicState) -> str:
 
 VIEW = View(
     title="Check your code",
-    shows=[listing_and_report, Reports],
+    shows=[Reports, listing_and_report],
     controls=["check"],
     uses_model=False,
     reads_instead=reads_instead,

@@ -214,7 +214,7 @@ def _draw_verdict(state: ClinicState) -> None:
     with st.container(key="words_clinic_verdict"):
         st.html(
             f'<p class="verdict {worst}" role="status"><strong>{_with_code(verdict(reading, at))}</strong> '
-            f"{_with_code(_why(reading, state))}</p>"
+            f"<span>{_with_code(_why(reading, state))}</span></p>"
         )
 
 
