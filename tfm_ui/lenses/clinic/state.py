@@ -79,7 +79,7 @@ class ClinicState(LensState):
     cached: int = control(
         Whole("Cached", 0, 16, box=True, help="The first tokens are keys and values alone, as with a cache."), default=0
     )
-    seed: int = control(Whole("Seed", 0, 9999, box=True), default=0)
+    seed: int = control(Whole("Exercise seed", 0, 9999, box=True), default=0)
 
     # tensor
     result: str = control(Text("Or paste it, as torch or NumPy prints it", PASTED_CHARS, height=120), default="")
