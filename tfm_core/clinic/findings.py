@@ -10,6 +10,7 @@ from tfm_core.clinic.findings_pattern import of_pattern
 from tfm_core.clinic.findings_values import of_values
 from tfm_core.clinic.reading import Reading
 
+EMPTY = "row without a key"  # the topic
 COUNTED = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 NO_MASK = Finding(
@@ -46,7 +47,12 @@ def _rank(finding: Finding) -> tuple[int, tuple[int, int]]:
 
 def _each_once(of_code: Iterable[Finding], of_table: Iterable[Finding]) -> list[Finding]:
     """The findings of the code and of the table; what both say is said once, with the code's place."""
+    of_code = list(of_code)
     table = {finding.topic: finding for finding in of_table}
+    if any(finding.severity == "error" and finding.fixes for finding in of_code) and EMPTY in table:
+        # To open these rows would hide the fault, not mend it.
+        about = f"This follows from the fault in the code, and ends with it. {table[EMPTY].consequence}"
+        table[EMPTY] = replace(table[EMPTY], consequence=about, fixes={})
     made = []
     for finding in of_code:
         also = table.pop(finding.topic, None) if finding.topic else None

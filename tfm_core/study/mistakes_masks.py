@@ -253,8 +253,8 @@ MASKINGS: dict[str, Mistake] = {
         wrong={"padding": on_the_query_axis},
         right_is="(batch, 1, 1, key): columns of padding are hidden",
         wrong_is="(batch, 1, query, 1): rows of padding are hidden",
-        symptom="Padding is still looked at, and its rows have no key: NaN, which is everywhere from the second layer "
-        "on, or equal weights under −1e9.",
+        symptom="The rows of padding have no key: NaN, which is everywhere from the second layer on, or equal weights "
+        "under −1e9. Without a causal mask the padding is still looked at, too.",
         cure="(ids != pad_id)[:, None, None, :]: the new axes stand before the keys.",
         source="padding_mask; nn.MultiheadAttention, key_padding_mask",
         needs=has_padding,

@@ -150,7 +150,7 @@ STEPS: dict[str, Step] = {
         ("products",),
         ("scale", "bias", "slopes"),
         _scores,
-        "q · k / √d_k, under ALiBi with its bias; before the mask",
+        "q · k / √d_k, and ALiBi’s bias where it is used; before the mask",
     ),
     "mask": Step(
         PAIRS, ("ids",), ("causal", "padding", "polarity"), _mask, "boolean (batch, 1, query, key), True = may attend"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from textwrap import dedent
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from tfm_ui.lenses.clinic.state import EXERCISE, NO_RIDDLE, PREFIX, ClinicState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import little
 from tfm_ui.live.script import Code, script
-from tfm_ui.page import controls_line
+from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -153,9 +153,7 @@ class Both(BesidePanel):
     key = "clinic_beside"
     canvas = MAPS
 
-    @property
-    def title(self) -> str:
-        return f"The first step that differs: {self.first}"
+    title = "The first step that differs"
 
     @property
     def shape(self) -> str:
@@ -164,7 +162,9 @@ class Both(BesidePanel):
 
     @property
     def how_to_read(self) -> str:
-        return f"On the left what is right, {STEPS[self.first].about}; on the right what the mistake makes of it."
+        return (
+            f"{self.first.capitalize()}: {STEPS[self.first].about}. On the left right, on the right with the mistake."
+        )
 
     @property
     def sources(self) -> Sequence[Source]:
@@ -195,7 +195,16 @@ class Both(BesidePanel):
         if bool(right.isinf().any()):
             uncovered = int((right.isinf() & wrong.isfinite()).sum())
             return f"{formats.plural(uncovered, 'hidden pair has', 'hidden pairs have')} a score"
-        return f"numbers differ by up to {formats.number(pair.difference)}"
+        return f"numbers differ by up to {formats.number(pair.difference)}{self._where(pair)}"
+
+    def _where(self, pair: Pair) -> str:
+        """Where the largest difference stands, as far as the step has sentences and heads."""
+        gap = (pair.wrong.double() - pair.right.double()).abs().nan_to_num(0.0)
+        at = dict(zip(STEPS[self.first].axes, np.unravel_index(int(gap.argmax()), tuple(gap.shape)), strict=False))
+        places = [
+            f"{word} {int(at[axis]) + 1}" for axis, word in (("batch", "sentence"), ("head", "head")) if axis in at
+        ]
+        return f", in {', '.join(places)}" if places else ""
 
     def _later(self) -> str:
         """What becomes of it at the end: in the logits and the loss."""
@@ -247,7 +256,7 @@ class Both(BesidePanel):
             drawn,
             rows=axis_of(shown.rows, shown.right.shape[0]),
             columns=axis_of(shown.columns, shown.right.shape[1]),
-            blank="hidden, or NaN",
+            blank="−∞ or NaN",
             square=self.first in PAIRED,
         )
 
@@ -282,7 +291,7 @@ class Course(BesidePanel):
 
     key = "clinic_course"
     title = "What becomes of it, step by step"
-    how_to_read = "A row per step: by how much any number is off, and how many are NaN."
+    how_to_read = "A row per step from there on: by how much any number is off, and how many are NaN."
 
     @property
     def rows(self) -> Sequence[str]:
@@ -291,18 +300,21 @@ class Course(BesidePanel):
 
     def sentence(self) -> str:
         off = [step for step in self.rows if self.pairs[step].differs]
-        return f"{len(off)} of {len(self.rows)} steps differ, the first is “{off[0]}”. {self._symptom()}".strip()
+        said = f"{len(off)} of {len(self.rows)} steps differ, the first is “{off[0]}”."
+        return said if self.state.case != NO_RIDDLE else f"{said} In training: {self.mistake.symptom}"
 
-    def _symptom(self) -> str:
-        return f"In training: {self.mistake.symptom}"
+    @property
+    def shown_rows(self) -> Sequence[str]:
+        """The steps from the first that differs on."""
+        return self.rows[list(self.rows).index(self.first) :]
 
     def table(self) -> pd.DataFrame:
         columns = {
-            "largest difference": [self.pairs[step].difference for step in self.rows],
-            "NaN": [self.pairs[step].nans for step in self.rows],
-            "of numbers": [self.pairs[step].wrong.numel() for step in self.rows],
+            "largest difference": [self.pairs[step].difference for step in self.shown_rows],
+            "NaN": [self.pairs[step].nans for step in self.shown_rows],
+            "of numbers": [self.pairs[step].wrong.numel() for step in self.shown_rows],
         }
-        return pd.DataFrame(columns, index=pd.Index(self.rows, name="step"))
+        return pd.DataFrame(columns, index=pd.Index(self.shown_rows, name="step"))
 
     @property
     def open_table(self) -> OpenTable:
@@ -413,8 +425,20 @@ def _controls(model: ModelState) -> ClinicState:
     """The mistake, sentence and head; the exercise is behind a button."""
     line = controls_line.row("line_clinic")
     draw = partial(controls_line.draw, ClinicState, PREFIX, model)
-    state: Any = draw(line, "mistake", "sentence", "head")
-    return draw(controls_line.more(line, "The exercise"), *EXERCISE) or state
+    state = draw(line)
+    if state.case == NO_RIDDLE:
+        draw(line, "mistake")
+    else:
+        line.html(f'<p class="note">{escape(state.case.capitalize())}: a mistake without its name</p>')
+        line.button(
+            "Say its name",
+            on_click=controls.change,
+            args=(PREFIX,),
+            kwargs={"case": NO_RIDDLE, "mistake": state.shown_mistake},
+            key="_clinic_name",
+        )
+    draw(line, "sentence", "head")
+    return draw(controls_line.more(line, "The exercise"), *EXERCISE)
 
 
 def reads_instead(model: ModelState, state: ClinicState) -> str:

@@ -26,7 +26,16 @@ OTHERS = {
     "check_transformer": "a whole model, by what holds for every model: causality, padding, order, gradients",
     "check_generate": "a function that writes on, greedily",
 }
-EXAMPLE = """# pip install torch, and this library; in a notebook or in pytest
+TAKES = {
+    "check_attention": "f(query, key, value, mask=None), which returns the output, or (output, weights)",
+    "check_multi_head_attention": "a module or its class (d_model, num_heads): forward(q, k, v, mask), forward(x, mask)",
+    "check_positional": "f(seq_len, d_model), or a module that adds its sines and cosines",
+    "check_layer_norm": "f(x), f(x, gain, shift, eps), or a module of d_model",
+    "check_encoder_layer": "a layer or its class (d_model, num_heads, d_ff): forward(x, mask), pre-norm or post-norm",
+    "check_causal_mask": "f(n), or f(queries, keys)",
+    "check_padding_mask": "f(ids), or f(ids, pad_id)",
+}
+EXAMPLE = """# tfm_core is a folder of this app’s repository: put it beside your notebook; it needs torch alone
 from tfm_core.checks import {name}
 
 {name}({given})             # prints the first step that differs, and the mistake
@@ -75,7 +84,7 @@ class Reports(Panel):
 
     @property
     def open_table(self) -> OpenTable:
-        return OpenTable({"largest difference": st.column_config.NumberColumn(format="%.3g")})
+        return OpenTable({"largest difference": st.column_config.NumberColumn(format="%.1g")})
 
     def laws(self) -> dict[str, bool]:
         return {"each listing is told to be wrong": not any(report_of(name).ok for name in LISTINGS)}
@@ -93,7 +102,7 @@ def _draw(state: ClinicState) -> None:
         st.html(f'<div class="phead"><h2>{escape(name)}</h2></div>')
         left, right = st.columns(2, gap="medium")
         with left:
-            st.html('<p class="note">To copy</p>')
+            st.html(f'<p class="note">What it takes: {escape(TAKES[name])}. True in a mask = may attend.</p>')
             st.code(EXAMPLE.format(name=name, given=f"your_{listing.__name__}"), wrap_lines=True)
             st.html('<p class="note">The listing</p>')
             st.code(inspect.getsource(listing).strip(), wrap_lines=True)

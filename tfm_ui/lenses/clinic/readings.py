@@ -10,6 +10,7 @@ from tfm_ui.live.memory import LITTLE
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.store import StoreAway
 
+PASTE = "Paste a mask, or the line of code that makes it, such as mask = (ids != 0)[:, None, None, :]."
 NOTHING = (
     "Paste a mask or upload one: what torch or NumPy prints, rows of 0 and 1, a drawing with ■, a list, the line of "
     "code that makes it; .npy, .npz, .safetensors, .csv, .json."
@@ -45,7 +46,10 @@ def brought(pasted: str, upload: str) -> Reading | str:
     """What was read; where nothing could be read, why, in a sentence."""
     try:
         return read_once(pasted, upload) if pasted.strip() or upload else NOTHING
-    except (ValueError, LookupError, StoreAway) as problem:
+    except ValueError as problem:
+        said = str(problem)
+        return said if any(map(str.isdigit, pasted)) or upload else f"{said} {PASTE}"
+    except (LookupError, StoreAway) as problem:
         return str(problem)
 
 

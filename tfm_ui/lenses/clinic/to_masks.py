@@ -15,7 +15,12 @@ from tfm_ui.state.paint import SIDE, whole
 from tfm_ui.text import formats
 
 WORDS = "the cat sat on the mat because it was warm and the old dog slept beside the door".split()
-VIEWS = {"leaks": "Leak test with this mask", "padding": "Padding and empty rows with this mask"}
+VIEWS = {
+    "leaks": "Leak test with this mask",
+    "padding": "Padding with this mask",
+    "without_key": "Rows without a key, with this mask",
+    "see": "This mask, and the weights under it",
+}
 LOOK_AT_WEIGHTS = (
     "To look at these weights, load the file under Weights in the sidebar, “From a file or folder”, and open Heads."
 )
@@ -55,16 +60,33 @@ def square(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def model_for(mask: NDArray[np.bool_], labels: tuple[str, ...]) -> ModelState:
-    """An encoder with random weights that reads as many tokens as the mask has, and by itself hides none."""
+    """An encoder with random weights that reads as many places as the mask has, and by itself hides no token.
+
+    Under a mask of padding at the end the text is as long as what is visible, and padding follows.
+    """
     count = len(mask)
+    visible = int(mask[0].sum()) if is_padding(mask) else count
     fit = len(labels) == count and all(label.isalnum() for label in labels)
-    return ModelState(text=" ".join(labels if fit else islice(cycle(WORDS), count)), causal=False)
+    words = list(islice(labels if fit else cycle(WORDS), visible))
+    return ModelState(text=" ".join(words), seq_len=0 if visible == count else count, causal=False)
+
+
+def is_padding(mask: NDArray[np.bool_]) -> bool:
+    """Whether all queries see the same keys, from the first on."""
+    row = mask[0]
+    return bool((mask == row).all() and row[0] and not row.all() and (row[:-1] >= row[1:]).all())
+
+
+def views_for(mask: NDArray[np.bool_]) -> list[str]:
+    """The views of Masks in which such a mask has something to show."""
+    empty = bool((~mask.any(-1)).any())
+    return ["leaks", *(["padding"] if is_padding(mask) else []), *(["without_key"] if empty else []), "see"]
 
 
 def _buttons(mask: NDArray[np.bool_], labels: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="small", key="clinic_to_masks"):
-        for view, label in VIEWS.items():
-            if st.button(label, icon=":material/arrow_forward:", key=f"_clinic_to_{view}"):
+        for view in views_for(mask):
+            if st.button(VIEWS[view], icon=":material/arrow_forward:", key=f"_clinic_to_{view}"):
                 of_model = asdict(model_for(mask, labels))
                 mine.keep(of_model)
                 controls.set_parameters(of_model)

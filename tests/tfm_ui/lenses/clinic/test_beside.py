@@ -24,7 +24,8 @@ def test_each_mistake_is_drawn_where_it_shows_first(name):
     header, numbers = both.picture()
     right, wrong = np.asarray(numbers, np.float32).reshape(len(header["maps"]), -1)[:2]
     assert right.shape == wrong.shape
-    assert course.table().loc[both.first, "largest difference"] != 0 or course.table().loc[both.first, "NaN"] > 0
+    assert course.table().index[0] == both.first
+    assert course.table()["largest difference"].iloc[0] != 0 or course.table()["NaN"].iloc[0] > 0
     assert derived.table()["differs"].iloc[-1] == "yes"
     assert MISTAKES[name].cure in derived.sentence()
     assert MISTAKES[name].symptom in course.sentence()

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from tests.tfm_core.clinic.test_read_text import npy
 from tests.tfm_ui.store.empty import empty_store
 from tfm_core.clinic import read
+from tfm_core.clinic.findings import findings
 from tfm_core.clinic.reading import Reading
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_ui.lenses.clinic import uploads
@@ -17,7 +18,7 @@ from tfm_ui.lenses.clinic.mask import Doctor
 from tfm_ui.lenses.clinic.questions import hidden_when_added, rows_without_a_key
 from tfm_ui.lenses.clinic.readings import NOTHING, reading_of
 from tfm_ui.lenses.clinic.state import ClinicState
-from tfm_ui.lenses.clinic.to_masks import model_for, square, why_not
+from tfm_ui.lenses.clinic.to_masks import model_for, square, views_for, why_not
 from tfm_ui.lenses.clinic.uploads import File
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
 from tfm_ui.lenses.masks.state import MasksState, setting
@@ -135,3 +136,28 @@ def test_the_reading_is_kept_and_a_failure_is_not():
     state = ClinicState(pasted="1 0\n1 1")
     assert isinstance(reading_of(state), Reading)
     assert reading_of(state) is reading_of(ClinicState(pasted="1 0\n1 1", table=2))
+
+
+def test_a_mask_of_padding_opens_a_text_with_padding_and_empty_rows_their_view():
+    padding = square(np.array([[True, True, True, False, False]]))
+    model = model_for(padding, ())
+    assert (model.length, model.source_tokens.padding) == (5, 2)
+    assert views_for(padding) == ["leaks", "padding", "see"]
+    empty = np.tri(4, dtype=bool)
+    empty[2] = False
+    assert views_for(empty) == ["leaks", "without_key", "see"]
+    assert views_for(np.tri(4, dtype=bool)) == ["leaks", "see"]
+
+
+def test_words_that_are_no_mask_are_told_what_a_mask_would_be():
+    reading = reading_of(ClinicState(pasted="loss is NaN from the first step"))
+    assert isinstance(reading, str)
+    assert "Paste a mask, or the line of code that makes it" in reading
+
+
+def test_a_fault_in_the_code_is_mended_there_and_its_rows_are_not_opened():
+    made = findings(read("mask = (src != 0).unsqueeze(1).unsqueeze(3)"))
+    assert made[0].fixes
+    empty = next(finding for finding in made if "no key" in finding.title)
+    assert not empty.fixes
+    assert empty.consequence.startswith("This follows from the fault in the code")

@@ -9,10 +9,10 @@ from tfm_core.clinic.results import Results, read_results
 from tfm_ui.lenses.clinic import uploads
 from tfm_ui.lenses.clinic.state import PREFIX, ClinicState
 from tfm_ui.lenses.clinic.tensor.diagnosed import Cure, Diagnosed
-from tfm_ui.lenses.clinic.tensor.given import what_is_given
+from tfm_ui.lenses.clinic.tensor.given import draw_files, what_is_given
 from tfm_ui.lenses.clinic.tensor.handed import diagnosed
 from tfm_ui.lenses.clinic.tensor.verdict import verdict
-from tfm_ui.page import controls_line
+from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.markdown import escape_markdown
@@ -32,6 +32,9 @@ BOX = uploads.Box(
 )
 
 
+HOW = "1. Take the exercise along. 2. Compute any step of it with your code. 3. Hand in what came out."
+
+
 def _editor(model: ModelState) -> None:
     """The exercise, the box that takes a result, and the verdict as the first thing below it."""
     with st.container(key="clinic_box"):
@@ -39,6 +42,9 @@ def _editor(model: ModelState) -> None:
         draw = partial(controls_line.draw, ClinicState, PREFIX, model)
         draw(line, "d_model", "num_heads", "tokens", "hides", "seed")
         draw(controls_line.more(line), "positional", "norm", "activation", "cached")
+        st.html(f'<p class="note">{HOW}</p>')
+        with st.container(horizontal=True, gap="small", vertical_alignment="center", key="clinic_files"):
+            draw_files(controls.current(ClinicState, PREFIX).exercise)
         left, right = st.columns(2, gap="medium")
         with left:
             BOX.draw()

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from tfm_core.study.diagnosis import NEAR as ROUNDED
 from tfm_core.study.diagnosis import Compared, Diagnosis, Explanation, derivation, diagnose
 from tfm_core.study.exercise import Exercise
 from tfm_core.study.mistakes import MISTAKES
@@ -149,6 +150,7 @@ class Diagnosed(TensorPanel):
         scale = around_zero(size) if min(right.min(), np.nan_to_num(got).min()) < 0 else from_zero(size)
         with np.errstate(invalid="ignore"):
             apart = np.where(np.isfinite(right) & np.isfinite(got), got - right, np.nan)
+        apart[np.abs(apart) <= ROUNDED * max(1.0, size)] = 0.0  # what float32 is off by
         largest = float(np.abs(apart[np.isfinite(apart)]).max(initial=0))
         cells = {"right": right, "handed in": got}
         drawn = [
@@ -160,7 +162,7 @@ class Diagnosed(TensorPanel):
             drawn,
             rows=axis_of(rows, right.shape[0]),
             columns=axis_of(columns, right.shape[1]),
-            blank="hidden, or NaN",
+            blank="−∞ or NaN",
             square=self.shown.step in PAIRED,
         )
 

@@ -63,25 +63,28 @@ def what_is_given(model: ModelState, state: ClinicState) -> Block:
     return partial(_draw_given, state.exercise)
 
 
+def draw_files(exercise: Exercise) -> None:
+    """The exercise to take along: buttons in a row."""
+    for name, (content, mime) in files(exercise).items():
+        ending = name.partition(".")[2]
+        st.download_button(name, content, name, mime, on_click="ignore", key=f"clinic_{ending}")
+    menu = st.popover("Lines to paste", type="tertiary", on_change="rerun", key="clinic_lines")
+    if menu.open:
+        menu.code(lines(exercise), wrap_lines=True)
+
+
 def _draw_given(exercise: Exercise) -> None:
     with st.container(border=True, key="clinic_given"):
         st.html(f'<div class="phead"><h2>The exercise</h2></div><p class="said">{escape(in_words(exercise))}</p>')
-        with st.container(horizontal=True, gap="small"):
-            for name, (content, mime) in files(exercise).items():
-                st.download_button(
-                    name,
-                    content,
-                    name,
-                    mime,
-                    on_click="ignore",
-                    type="tertiary",
-                    key=f"clinic_{name.partition('.')[2]}",
-                )
-            menu = st.popover("Lines to paste", type="tertiary", on_change="rerun", key="clinic_lines")
-            if menu.open:
-                menu.code(lines(exercise), wrap_lines=True)
-        asked = [f"<b>{escape(step)}</b> {escape(STEPS[step].about)}" for step in ASKED if STEPS[step].about]
-        st.html(f'<p class="note">What can be handed in, in order: {"; ".join(asked)}.</p>')
+        steps = Steps(exercise)
+        rows = [
+            f"<tr><td>{escape(step)}</td><td>{' × '.join(map(str, steps.value(step).shape)) or 'a number'}</td>"
+            f"<td>{escape(STEPS[step].about)}</td></tr>"
+            for step in ASKED
+            if STEPS[step].about
+        ]
+        head = "<thead><tr><th>What can be handed in</th><th>shape</th><th>what it is</th></tr></thead>"
+        st.html(f'<table class="schemes">{head}<tbody>{"".join(rows)}</tbody></table>')
 
 
 def in_words(exercise: Exercise) -> str:

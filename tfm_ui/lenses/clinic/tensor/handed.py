@@ -18,7 +18,6 @@ from tfm_ui.live.memory import LITTLE
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.store.store import StoreAway
-from tfm_ui.text import formats
 
 EXAMPLE = "weights"  # the step that the example hands in
 TOGETHER = 105  # how often a layer's numbers are held: by seventy mistakes, and by half of the steps of seventy pairs
@@ -65,7 +64,7 @@ def handed_in(exercise: Exercise, read: Results, step: str) -> Handed:
     explained = [
         name for name in fitting if diagnose(exercise, {name: tensor}, rounding=read.rounding, pairs=False).explanations
     ]
-    others = formats.listed([f"“{name}”" for name in fitting])
+    others = " or ".join(f"“{name}”" for name in fitting)
     note = f"By its shape it may be {others}: it is taken for the one that a mistake explains, “{{}}”."
     if explained:
         return Handed({explained[0]: tensor}, read.rounding, notes=(note.format(explained[0]),))

@@ -7,6 +7,10 @@ from tfm_core.study.steps import STEPS
 from tfm_ui.lenses.clinic.tensor.handed import Handed
 from tfm_ui.text import formats
 
+FILLED = {
+    "−∞ without care for empty rows": "Where everything is hidden, this code gives NaN.",
+    "−1e9": "Hidden scores are −1e9 in this code: where everything is hidden, all weights are equal.",
+}
 SAID = 4  # explanations that are named before "and n more"
 
 
@@ -14,12 +18,13 @@ def verdict(given_in: Handed, diagnosis: Diagnosis | None) -> str:
     """The verdict in sentences."""
     if not diagnosis:
         return given_in.problem
-    said = ["This is an example; hand in your own result above."] if given_in.is_example else []
+    said = ["Hand in your own result above."] if given_in.is_example else []
     if diagnosis.ok:
         steps = formats.listed([f"“{each.step}”" for each in diagnosis.compared])
         worst = max(each.difference for each in diagnosis.compared)
         return " ".join([f"Right: {steps}. The largest difference is {formats.tiny(worst)}.", *said, *given_in.notes])
-    return " ".join([_wrong(diagnosis), *said, *given_in.notes])
+    example = "Example, handed in by nobody yet. " if given_in.is_example else ""
+    return " ".join([example + _wrong(diagnosis), *said, *given_in.notes])
 
 
 def _wrong(diagnosis: Diagnosis) -> str:
@@ -35,7 +40,7 @@ def _wrong(diagnosis: Diagnosis) -> str:
     if len(named) > 1:
         said += " On this input they cannot be told apart."
     if first.fill:
-        said += f" Rows without a key are filled as by {first.fill}."
+        said += f" {FILLED[first.fill]}"
     if first.evidence:
         said += f" {first.evidence}."
     elif math.isfinite(first.difference):
