@@ -162,9 +162,7 @@ class Both(BesidePanel):
 
     @property
     def how_to_read(self) -> str:
-        return (
-            f"{self.first.capitalize()}: {STEPS[self.first].about}. On the left right, on the right with the mistake."
-        )
+        return f"“{self.first}” is {STEPS[self.first].about}. On the left right, on the right with the mistake."
 
     @property
     def sources(self) -> Sequence[Source]:
@@ -429,7 +427,7 @@ def _controls(model: ModelState) -> ClinicState:
     if state.case == NO_RIDDLE:
         draw(line, "mistake")
     else:
-        line.html(f'<p class="note">{escape(state.case.capitalize())}: a mistake without its name</p>')
+        line.html(f'<p class="note">{escape(state.case[:1].upper() + state.case[1:])}: a mistake without its name</p>')
         line.button(
             "Say its name",
             on_click=controls.change,

@@ -28,7 +28,7 @@ OTHERS = {
 }
 TAKES = {
     "check_attention": "f(query, key, value, mask=None), which returns the output, or (output, weights)",
-    "check_multi_head_attention": "a module or its class (d_model, num_heads): forward(q, k, v, mask), forward(x, mask)",
+    "check_multi_head_attention": "a module or its class (d_model, num_heads), called as (q, k, v, mask) or (x, mask)",
     "check_positional": "f(seq_len, d_model), or a module that adds its sines and cosines",
     "check_layer_norm": "f(x), f(x, gain, shift, eps), or a module of d_model",
     "check_encoder_layer": "a layer or its class (d_model, num_heads, d_ff): forward(x, mask), pre-norm or post-norm",

@@ -42,8 +42,8 @@ def _editor(model: ModelState) -> None:
         draw = partial(controls_line.draw, ClinicState, PREFIX, model)
         draw(line, "d_model", "num_heads", "tokens", "hides", "seed")
         draw(controls_line.more(line), "positional", "norm", "activation", "cached")
-        st.html(f'<p class="note">{HOW}</p>')
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="clinic_files"):
+            st.html(f'<p class="note">{HOW}</p>', width="content")
             draw_files(controls.current(ClinicState, PREFIX).exercise)
         left, right = st.columns(2, gap="medium")
         with left:

@@ -67,7 +67,7 @@ def draw_files(exercise: Exercise) -> None:
     """The exercise to take along: buttons in a row."""
     for name, (content, mime) in files(exercise).items():
         ending = name.partition(".")[2]
-        st.download_button(name, content, name, mime, on_click="ignore", key=f"clinic_{ending}")
+        st.download_button(f".{ending}", content, name, mime, on_click="ignore", key=f"clinic_{ending}")
     menu = st.popover("Lines to paste", type="tertiary", on_change="rerun", key="clinic_lines")
     if menu.open:
         menu.code(lines(exercise), wrap_lines=True)
@@ -78,8 +78,9 @@ def _draw_given(exercise: Exercise) -> None:
         st.html(f'<div class="phead"><h2>The exercise</h2></div><p class="said">{escape(in_words(exercise))}</p>')
         steps = Steps(exercise)
         rows = [
-            f"<tr><td>{escape(step)}</td><td>{' × '.join(map(str, steps.value(step).shape)) or 'a number'}</td>"
-            f"<td>{escape(STEPS[step].about)}</td></tr>"
+            f'<tr><th scope="row">{escape(step)}</th><td data-label="shape"><div>'
+            f"{' × '.join(map(str, steps.value(step).shape)) or 'a number'}</div></td>"
+            f'<td data-label="what it is"><div>{escape(STEPS[step].about)}</div></td></tr>'
             for step in ASKED
             if STEPS[step].about
         ]

@@ -44,7 +44,7 @@ def _wrong(diagnosis: Diagnosis) -> str:
     if first.evidence:
         said += f" {first.evidence}."
     elif math.isfinite(first.difference):
-        said += f" It gives your numbers to within {formats.tiny(first.difference)}."
+        said += f" It gives these numbers to within {formats.tiny(first.difference)}."
     return said
 
 
