@@ -82,7 +82,7 @@ class ClinicState(LensState):
     seed: int = control(Whole("Exercise seed", 0, 9999, box=True), default=0)
 
     # tensor
-    result: str = control(Text("Or paste it, as torch or NumPy prints it", PASTED_CHARS, height=120), default="")
+    result: str = control(Text("Or paste it, as torch or NumPy prints it", PASTED_CHARS, height=68), default="")
     result_file: str = control(UploadName("Uploaded result"), default="", held=True)
     step: str = control(Choice("It is", (AS_NAMED, *ASKED)), default=AS_NAMED)
 

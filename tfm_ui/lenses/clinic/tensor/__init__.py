@@ -48,7 +48,9 @@ def _editor(model: ModelState) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             BOX.draw()
-        state = draw(right, "result", "step")
+        with right:
+            draw(right, "result")
+            state = draw(controls_line.row("line_clinic_step"), "step")
     _verdict(state)
 
 
