@@ -158,10 +158,14 @@ def difference_of(right: Tensor, result: Tensor) -> float:
     part = aligned(right, result)
     if part is None:
         return math.inf
-    part = part.to(result)
-    gap = (part - result).abs()
-    gap = gap.masked_fill((part == result) | (part.isnan() & result.isnan()), 0.0)
-    return float(gap.nan_to_num(math.inf).max()) if gap.numel() else 0.0
+    gap = _gap(part.to(result), result)
+    return float(gap.max()) if gap.numel() else 0.0
+
+
+def _gap(right: Tensor, result: Tensor) -> Tensor:
+    """The difference of each number: 0 where both are NaN or the same infinity, infinite where one alone is."""
+    same = (right == result) | (right.isnan() & result.isnan())
+    return (right - result).abs().masked_fill(same, 0.0).nan_to_num(math.inf)
 
 
 def compare(step: str, right: Tensor, result: Tensor, allowed: float) -> Compared:
@@ -170,8 +174,7 @@ def compare(step: str, right: Tensor, result: Tensor, allowed: float) -> Compare
     if part is None:
         return Compared(step, math.nan, False, shapes=(tuple(right.shape), tuple(result.shape)))
     part = part.to(result)
-    gap = (part - result).abs()
-    gap = gap.masked_fill((part == result) | (part.isnan() & result.isnan()), 0.0).nan_to_num(math.inf)
+    gap = _gap(part, result)
     wrong = (gap > allowed).nonzero()
     largest = float(gap.max()) if gap.numel() else 0.0
     if not len(wrong):

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tfm_core.study.diagnosis import ASKED, derivation
+from tfm_core.study.diagnosis import ASKED, Line, derivation
 from tfm_core.study.exercise import Exercise
 from tfm_core.study.mistake import Mistake
 from tfm_core.study.mistakes import MISTAKES
@@ -106,6 +106,52 @@ def _matrix(axes: Sequence[str], result: Tensor, sentence: int, head: int) -> ND
     part = part.masked_fill(part == -math.inf, math.nan)  # both are drawn as hidden
     matrix: NDArray[np.float64] = part.reshape(1, 1).numpy() if part.dim() < 2 else part.numpy()
     return matrix
+
+
+def content_of(step: str, shown: Shown, other: str, *, rounded: float = 0.0) -> Content:
+    """The maps of two results, and of their difference.
+
+    Args:
+        step: whose results.
+        shown: the matrices.
+        other: the name of the second.
+        rounded: differences up to this share of the largest number are drawn as 0.
+    """
+    both = {"right": shown.right, other: shown.wrong}
+    finite = np.concatenate([values[np.isfinite(values)] for values in both.values()])
+    size = float(np.abs(finite).max(initial=0))
+    is_mask = step == "mask"
+    scale = SHARES if is_mask else around_zero(size) if finite.min(initial=0) < 0 else from_zero(size)
+    words = ("0", "1") if is_mask else None
+    drawn = [
+        Map(
+            name=name, values=np.where(np.isfinite(values), values, np.nan).astype(np.float32), scale=scale, words=words
+        )
+        for name, values in both.items()
+    ]
+    if shown.right.shape == shown.wrong.shape and not is_mask:
+        apart = np.full(shown.right.shape, np.nan)
+        known = np.isfinite(shown.right) & np.isfinite(shown.wrong)
+        apart[known] = shown.wrong[known] - shown.right[known]
+        apart[np.abs(apart) <= rounded * max(1.0, size)] = 0.0
+        largest = float(np.abs(apart[known]).max(initial=0))
+        drawn.append(Map(name="difference", values=apart.astype(np.float32), scale=around_zero(largest)))
+    return maps.content(
+        drawn,
+        rows=axis_of(shown.rows, shown.right.shape[0]),
+        columns=axis_of(shown.columns, shown.right.shape[1]),
+        blank="−∞ or NaN",
+        square=step in PAIRED,
+    )
+
+
+def table_of(lines: Sequence[Line]) -> pd.DataFrame:
+    """A derivation, a row per step."""
+    return pd.DataFrame(
+        [[line.about, line.right, line.wrong, "yes" if line.differs else ""] for line in lines],
+        index=pd.Index([line.step for line in lines], name="step"),
+        columns=["what it is", "right", "with the mistake", "differs"],
+    )
 
 
 class BesidePanel(Panel):
@@ -232,31 +278,7 @@ class Both(BesidePanel):
 
     def picture(self) -> Content:
         """Right, wrong, and where they fit each other their difference."""
-        shown = self.drawn
-        is_mask, is_weights = self.first == "mask", self.first == "weights"
-        finite = np.concatenate([np.abs(values[np.isfinite(values)]) for values in (shown.right, shown.wrong)])
-        size = float(finite.max(initial=0))
-        scale = SHARES if is_mask else from_zero(size) if is_weights else around_zero(size)
-        words = ("0", "1") if is_mask else None
-        named = {"right": shown.right, "with the mistake": shown.wrong}
-        drawn = [
-            Map(name=name, values=values.astype(np.float32), scale=scale, words=words) for name, values in named.items()
-        ]
-        if shown.right.shape == shown.wrong.shape and not is_mask:
-            with np.errstate(invalid="ignore"):
-                apart = shown.wrong - shown.right
-            largest = float(np.abs(apart[np.isfinite(apart)]).max(initial=0))
-            drawn.append(
-                Map(name="difference", values=np.where(np.isfinite(apart), apart, np.nan).astype(np.float32),
-                    scale=around_zero(largest))
-            )  # fmt: skip
-        return maps.content(
-            drawn,
-            rows=axis_of(shown.rows, shown.right.shape[0]),
-            columns=axis_of(shown.columns, shown.right.shape[1]),
-            blank="−∞ or NaN",
-            square=self.first in PAIRED,
-        )
+        return content_of(self.first, self.drawn, "with the mistake")
 
     def recipe(self) -> str:
         """A script that leaves `right` and `wrong`."""
@@ -348,12 +370,7 @@ class Derived(BesidePanel):
     def table(self) -> pd.DataFrame:
         steps = Steps(self.exercise)
         exchanged = exchanged_by(self.exercise, self.state.shown_mistake)
-        lines = derivation(steps, self.first, self.place, exchanged)
-        return pd.DataFrame(
-            [[line.about, line.right, line.wrong, "yes" if line.differs else ""] for line in lines],
-            index=pd.Index([line.step for line in lines], name="step"),
-            columns=["what it is", "right", "with the mistake", "differs"],
-        )
+        return table_of(derivation(steps, self.first, self.place, exchanged))
 
     @property
     def open_table(self) -> OpenTable:
@@ -420,7 +437,7 @@ LABELS: dict[str, str] = {
 
 
 def _controls(model: ModelState) -> ClinicState:
-    """The mistake, sentence and head; the exercise is behind a button."""
+    """The mistake, sentence and head; a button opens the exercise."""
     line = controls_line.row("line_clinic")
     draw = partial(controls_line.draw, ClinicState, PREFIX, model)
     state = draw(line)

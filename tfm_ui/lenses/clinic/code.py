@@ -76,8 +76,8 @@ class Reports(Panel):
         """A row per check."""
         reports = {name: report_of(name) for name in LISTINGS}
         columns = {
-            "first step that differs": [report.step for report in reports.values()],
             "mistake": [report.mistake for report in reports.values()],
+            "first step that differs": [report.step for report in reports.values()],
             "largest difference": [report.largest_difference for report in reports.values()],
         }
         return pd.DataFrame(columns, index=pd.Index(list(reports), name="check"))

@@ -12,7 +12,7 @@ from tfm_core.study.diagnosis import Compared, Diagnosis, Explanation, derivatio
 from tfm_core.study.exercise import Exercise
 from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.steps import STEPS, Steps
-from tfm_ui.lenses.clinic.beside import PAIRED, Pair, Shown, axis_of, part_shown
+from tfm_ui.lenses.clinic.beside import Pair, Shown, content_of, part_shown, table_of
 from tfm_ui.lenses.clinic.state import NO_RIDDLE, PREFIX, ClinicState
 from tfm_ui.lenses.clinic.tensor.handed import Handed, diagnosed, diagnosis_needs
 from tfm_ui.lenses.clinic.tensor.verdict import verdict
@@ -20,8 +20,7 @@ from tfm_ui.live.script import Code, script
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.map_scale import around_zero, from_zero
-from tfm_ui.pictures.maps import MAPS, Map
+from tfm_ui.pictures.maps import MAPS
 from tfm_ui.pictures.panel import OpenTable, Panel
 
 
@@ -59,6 +58,19 @@ class TensorPanel(Panel):
             return None
         compared = self.diagnosis.compared
         return next((each for each in compared if not each.ok), compared[-1])
+
+    def right_of(self, step: str) -> Tensor:
+        """The right result, with all of its axes; of the first sentence alone, where no other was handed in."""
+        right: Tensor = Steps(self.exercise).value(step)
+        return right if self.handed.results[step].squeeze().shape == right.squeeze().shape else right[:1]
+
+    def place_in(self, right: Tensor) -> tuple[int, ...]:
+        """Where the first wrong number stands in a result with all of its axes; at the beginning, if all are right."""
+        assert self.shown
+        if not self.shown.first:
+            return (0,) * right.dim()
+        flat = int(np.ravel_multi_index(self.shown.first, tuple(self.handed.results[self.shown.step].shape)))
+        return tuple(int(at) for at in np.unravel_index(flat, tuple(right.shape)))
 
     @property
     def explanation(self) -> Explanation | None:
@@ -122,49 +134,17 @@ class Diagnosed(TensorPanel):
     def matrices(self) -> Shown:
         """Right and handed in, of the sentence and head where the first number differs; and what their axes are."""
         assert self.shown
-        result = self.handed.results[self.shown.step].double()
-        right = Steps(self.exercise).value(self.shown.step).double()
-        if result.squeeze().shape != right.squeeze().shape:
-            right = right[:1]  # the first sentence alone was handed in
-        result = result.reshape(right.shape)
-        at = dict(zip(STEPS[self.shown.step].axes, self._whole_place(right), strict=False))
+        right = self.right_of(self.shown.step).double()
+        result = self.handed.results[self.shown.step].double().reshape(right.shape)
+        at = dict(zip(STEPS[self.shown.step].axes, self.place_in(right), strict=False))
         return part_shown(self.shown.step, Pair(right, result), at.get("batch", 0), at.get("head", 0))
-
-    def _whole_place(self, right: Tensor) -> tuple[int, ...]:
-        """The first wrong number's place in a result of full shape."""
-        assert self.shown
-        result = self.handed.results[self.shown.step]
-        if not self.shown.first:
-            return (0,) * right.dim()
-        flat = int(np.ravel_multi_index(self.shown.first, tuple(result.shape)))
-        return tuple(int(at) for at in np.unravel_index(flat, tuple(right.shape)))
 
     def picture(self) -> Content:
         """Right, handed in, and the difference; where there is nothing to compare cell by cell, that alone."""
         if not self.is_drawn:
             return maps.nothing(self.sentence())
         assert self.shown
-        right, got, rows, columns = self.matrices
-        finite = np.concatenate([np.abs(values[np.isfinite(values)]) for values in (right, got)])
-        size = float(finite.max(initial=0))
-        scale = around_zero(size) if min(right.min(), np.nan_to_num(got).min()) < 0 else from_zero(size)
-        with np.errstate(invalid="ignore"):
-            apart = np.where(np.isfinite(right) & np.isfinite(got), got - right, np.nan)
-        apart[np.abs(apart) <= ROUNDED * max(1.0, size)] = 0.0  # what float32 is off by
-        largest = float(np.abs(apart[np.isfinite(apart)]).max(initial=0))
-        cells = {"right": right, "handed in": got}
-        drawn = [
-            Map(name=name, values=np.where(np.isfinite(values), values, np.nan).astype(np.float32), scale=scale)
-            for name, values in cells.items()
-        ]
-        drawn.append(Map(name="difference", values=apart.astype(np.float32), scale=around_zero(largest)))
-        return maps.content(
-            drawn,
-            rows=axis_of(rows, right.shape[0]),
-            columns=axis_of(columns, right.shape[1]),
-            blank="−∞ or NaN",
-            square=self.shown.step in PAIRED,
-        )
+        return content_of(self.shown.step, self.matrices, "handed in", rounded=ROUNDED)  # what float32 is off by
 
     def recipe(self) -> str:
         """A script that leaves `diagnosis`."""
@@ -209,17 +189,8 @@ class Cure(TensorPanel):
         assert self.explanation
         assert self.shown
         steps = Steps(self.exercise)
-        right = steps.value(self.shown.step)
-        result = self.handed.results[self.shown.step]
-        shape = right.shape if result.squeeze().shape == right.squeeze().shape else right[:1].shape
-        flat = int(np.ravel_multi_index(self.shown.first, tuple(result.shape))) if self.shown.first else 0
-        place = tuple(int(at) for at in np.unravel_index(flat, tuple(shape))) if shape else ()
-        lines = derivation(steps, self.shown.step, place, self.explanation.exchanged)
-        return pd.DataFrame(
-            [[line.about, line.right, line.wrong, "yes" if line.differs else ""] for line in lines],
-            index=pd.Index([line.step for line in lines], name="step"),
-            columns=["what it is", "right", "with the mistake", "differs"],
-        )
+        place = self.place_in(self.right_of(self.shown.step))
+        return table_of(derivation(steps, self.shown.step, place, self.explanation.exchanged))
 
     @property
     def open_table(self) -> OpenTable:
