@@ -14,12 +14,14 @@ from tfm_core.study.diagnosis import ASKED
 from tfm_core.study.exercise import NORM_EPS, Exercise, given
 from tfm_core.study.steps import STEPS, Steps
 from tfm_ui.lenses.clinic.state import ClinicState
+from tfm_ui.live.cache import cached, never
 from tfm_ui.pictures.panel import Block
 from tfm_ui.state.model_state import ModelState
 
 DIGITS = 6  # of numbers in lines to paste
 
 
+@cached(heavy=never)
 def files(exercise: Exercise) -> dict[str, tuple[bytes, str]]:
     """The exercise as files: name -> (content, MIME type)."""
     tensors = taken(exercise)
