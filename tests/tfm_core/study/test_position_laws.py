@@ -93,6 +93,17 @@ def test_noise_has_no_such_matrix_and_least_squares_say_so():
     assert fitted_shift_error(sinusoidal_encoding(200, 8, base=50.0), 4).largest < 1e-4
 
 
+def test_a_table_of_one_direction_has_one_fit_whatever_lies_in_memory():
+    """A ramp is a multiple of one vector but for rounding, which must not become a direction of its own."""
+    ramp = torch.outer(torch.arange(70) / 64, torch.linspace(-1, 1, 7)[1:])
+    fit, *_ = np.linalg.lstsq(ramp[:-5].double().numpy(), ramp[5:].double().numpy(), rcond=1e-5)
+    expected = np.abs(ramp[:-5].double().numpy() @ fit - ramp[5:].double().numpy()).max(1)
+    for draw in range(1500):
+        freed = [torch.randint(-3, 3, (size,), dtype=torch.int32) for size in (6,) * (draw % 7) + (12, 5, 6)]
+        del freed
+        assert np.abs(fitted_shift_error(ramp, 5).at.numpy() - expected).max() < 1e-6
+
+
 @given(st.integers(1, 8), st.lists(st.integers(0, 3000), min_size=1, max_size=6), st.integers(0, 500), BASES)
 def test_turned_scores_depend_on_the_distance_alone(half, at, shift, base):
     query, key = torch.randn(2, 2 * half, dtype=torch.float64, generator=torch.Generator().manual_seed(half))
