@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 SIZE, BATCH, HEADS, WIDTH, WINDOW = 6, 2, 2, 8, 3
-IDS = ((5, 3, 8, 2, 0, 0), (7, 4, 9, 6, 1, 0))
+IDS = ((5, 3, 8, 2, 0, 0), (7, 4, 9, 6, 1, 2))  # 4 and 6 tokens: lengths that grow by 1 would look causal
 PAD_ID = 0
 SCORES = torch.zeros(())  # takes the shape of what it meets
 
@@ -79,12 +79,12 @@ def standing(name: str, context: str = "") -> Standing | None:
     if PAD_IDS.fullmatch(name) and (context == "compared" or not REAL_TOKENS.fullmatch(name)):
         return Standing(PAD_ID, "0, the id of padding", "pad id")
     if TORCH_PADDING.fullmatch(name):
-        return Standing(~real, "two sentences of 4 and 5 tokens and padding, True = padding", "mask")
+        return Standing(~real, "two sentences of 4 and 6 tokens and padding, True = padding", "mask")
     if REAL_TOKENS.fullmatch(name):
         if context == "arithmetic":
-            return Standing(real.long(), "two sentences of 4 and 5 tokens and padding, 1 = real, 0 = padding", "mask")
+            return Standing(real.long(), "two sentences of 4 and 6 tokens and padding, 1 = real, 0 = padding", "mask")
         keys = real[:, None, None, :] if context == "joined" else real
-        return Standing(keys, "two sentences of 4 and 5 tokens and padding, True = real", "mask")
+        return Standing(keys, "two sentences of 4 and 6 tokens and padding, True = real", "mask")
     square = torch.ones(SIZE, SIZE).tril()
     if CAUSAL.fullmatch(name) and context != "condition":
         return Standing(square if name == "tril" else square.bool(), "a causal mask, 6 × 6, True = may attend", "mask")
@@ -98,12 +98,12 @@ def standing(name: str, context: str = "") -> Standing | None:
         if pattern.fullmatch(name):
             return other
     if TOKENS.fullmatch(name):
-        return Standing(ids, "the token ids of two sentences, 5 3 8 2 0 0 and 7 4 9 6 1 0", "ids")
+        return Standing(ids, "the token ids of two sentences, 5 3 8 2 0 0 and 7 4 9 6 1 2", "ids")
     return None
 
 
 _OTHERS: tuple[tuple[re.Pattern[str], Standing], ...] = (
-    (LENGTHS, Standing(torch.tensor([4, 5]), "the lengths 4 and 5 of two sentences", "lengths")),
+    (LENGTHS, Standing(torch.tensor([4, 6]), "the lengths 4 and 6 of two sentences", "lengths")),
     (SCORED, Standing(SCORES, "scores of 0", "scores")),
     (ROWS, Standing(torch.arange(SIZE)[:, None], "the places of 6 queries", "places")),
     (COLUMNS, Standing(torch.arange(SIZE)[None, :], "the places of 6 keys", "places")),

@@ -16,7 +16,7 @@ from torch import nn
 from tfm_core.clinic.mask_code import looks_like_code, read_code
 
 N = 6
-IDS = torch.tensor([[5, 3, 8, 2, 0, 0], [7, 4, 9, 6, 1, 0]])
+IDS = torch.tensor([[5, 3, 8, 2, 0, 0], [7, 4, 9, 6, 1, 2]])
 CAUSAL = torch.ones(N, N).tril().bool()
 
 
@@ -27,7 +27,7 @@ def running() -> dict[str, object]:
         **{"torch": torch, "np": np, "nn": nn, "F": F, "math": math},
         **dict.fromkeys(["n", "T", "L", "sz", "seq_len"], N),
         **dict.fromkeys(["ids", "src", "tokens", "x"], IDS),
-        **{"pad_id": 0, "pad": real[:, None, None, :], "causal": CAUSAL, "lengths": torch.tensor([4, 5]), "window": 3},
+        **{"pad_id": 0, "pad": real[:, None, None, :], "causal": CAUSAL, "lengths": torch.tensor([4, 6]), "window": 3},
         "scores": torch.zeros(()),
         "mask": CAUSAL,
         "attention_mask": real,
