@@ -63,7 +63,7 @@ class Report:
         if self.error or math.isnan(self.largest_difference):
             return []
         size = "∞" if math.isinf(self.largest_difference) else f"{self.largest_difference:.0e}".replace("e-0", "e-")
-        return [f"Largest difference from ours {size.replace('e+00', '')}."]
+        return [f"Largest difference from tfm_core’s result: {size.replace('e+00', '')}."]
 
     def _hints(self) -> list[str]:
         if not self.hint:

@@ -103,7 +103,7 @@ PLANTED = {
 def test_functions_of_each_style_are_right(name):
     report = check_attention(RIGHT[name])
     assert report, report
-    assert str(report).startswith("check_attention: right. Largest difference from ours ")
+    assert str(report).startswith("check_attention: right. Largest difference from tfm_core’s result: ")
 
 
 @given(seed=st.integers(0, 2**31), name=st.sampled_from(list(RIGHT)))
