@@ -86,7 +86,8 @@ def fitted_shift_error(encoding: Tensor, shift: int) -> ShiftError:
 
     With no more pairs of positions than dimensions a map fits any table, and proves nothing. The map is fitted in
     float64, and directions that are no more than the rounding of the table's dtype are left out of it. The driver is
-    the one by singular values: the default, gelsy, begins with columns that uninitialised memory names (pytorch 187411).
+    the one by singular values: the default, gelsy, begins with columns that uninitialised memory names (issue 187411
+    of pytorch).
     """
     before, after = (rows.double() for rows in _pairs_of_rows(encoding, shift))
     rounding = torch.finfo(encoding.dtype).eps * max(before.shape)
