@@ -129,25 +129,38 @@ def query_terms(streams: Streams, place: Place, head: int, positions: Sequence[i
         head: from 0.
         positions: of the queries, from 0; all by default.
     """
-    attention = streams.attention(place)
-    projected = _projected(streams.read(place, positions), attention.query_projection, _rows(attention, head))
-    turned = _turned(streams.scheme(place), projected.vectors, positions)
-    return Terms(projected.sources, turned / math.sqrt(turned.shape[-1]))
+    return queries_of(streams, place, head, streams.read(place, positions), positions)
 
 
 def key_terms(streams: Streams, place: Place, head: int, positions: Sequence[int] | None = None) -> Terms:
     """A head's keys as sums, (source, position, head_dim): turned. Arguments as in `query_terms`."""
-    attention = streams.attention(place)
-    rows = _rows(attention, head, shared=True)
-    projected = _projected(streams.memory(place, positions), attention.key_projection, rows)
-    return Terms(projected.sources, _turned(streams.scheme(place), projected.vectors, positions))
+    return keys_of(streams, place, head, streams.memory(place, positions), positions)
 
 
 def value_terms(streams: Streams, place: Place, head: int, positions: Sequence[int] | None = None) -> Terms:
     """A head's values as sums, (source, position, head_dim). Arguments as in `query_terms`."""
+    return values_of(streams, place, head, streams.memory(place, positions))
+
+
+def queries_of(streams: Streams, place: Place, head: int, read: Terms, positions: Sequence[int] | None = None) -> Terms:
+    """`query_terms` of what the attention reads, (source, position, d_model)."""
     attention = streams.attention(place)
-    rows = _rows(attention, head, shared=True)
-    return _projected(streams.memory(place, positions), attention.value_projection, rows)
+    projected = _projected(read, attention.query_projection, _rows(attention, head))
+    turned = _turned(streams.scheme(place), projected.vectors, positions)
+    return Terms(projected.sources, turned / math.sqrt(turned.shape[-1]))
+
+
+def keys_of(streams: Streams, place: Place, head: int, memory: Terms, positions: Sequence[int] | None = None) -> Terms:
+    """`key_terms` of what the attention reads as its keys, (source, position, d_model)."""
+    attention = streams.attention(place)
+    projected = _projected(memory, attention.key_projection, _rows(attention, head, shared=True))
+    return Terms(projected.sources, _turned(streams.scheme(place), projected.vectors, positions))
+
+
+def values_of(streams: Streams, place: Place, head: int, memory: Terms) -> Terms:
+    """`value_terms` of what the attention reads as its values, (source, position, d_model)."""
+    attention = streams.attention(place)
+    return _projected(memory, attention.value_projection, _rows(attention, head, shared=True))
 
 
 def query_direction(streams: Streams, place: Place, head: int, query: int, key: int) -> Tensor:
@@ -174,8 +187,7 @@ def _asked(streams: Streams, place: Place, head: int, asked: Tensor, position: i
     projection = attention.key_projection if of_keys else attention.query_projection
     rows = _rows(attention, head, shared=of_keys)
     direction = (turn @ asked) @ projection.weight.detach()[rows].to(EXACT)
-    across = of_keys and place.part == "cross_attention"
-    norm = streams.norm_before(Place(0, "end", "encoder") if across else place, [position])
+    norm = streams.norm_before(streams.read_by_keys(place) if of_keys else place, [position])
     return direction if norm is None else norm.pulled(direction[None])[0]
 
 
@@ -184,6 +196,18 @@ def scheme_bias(streams: Streams, place: Place, head: int, query: int, key: int)
     scheme = streams.scheme(place)
     biases = None if scheme is None else scheme.bias_at(torch.tensor([key - query]))
     return 0.0 if biases is None else float(biases[head, 0])
+
+
+def score_row(streams: Streams, place: Place, head: int, query: int) -> Tensor:
+    """A query's scores for all keys, float64 (key): scaled, before the mask."""
+    asks = query_terms(streams, place, head, [query]).vectors.sum(0)[0]
+    return key_terms(streams, place, head).vectors.sum(0) @ asks + bias_row(streams, place, head, query)
+
+
+def bias_row(streams: Streams, place: Place, head: int, query: int) -> Tensor:
+    """What the positional scheme adds to a query's scores, float64 (key)."""
+    keys = range(key_length(streams, place))
+    return torch.tensor([scheme_bias(streams, place, head, query, key) for key in keys], dtype=EXACT)
 
 
 def key_length(streams: Streams, place: Place) -> int:

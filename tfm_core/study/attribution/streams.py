@@ -12,7 +12,7 @@ Where linearity ends: the statistics of norms, the softmax, and the activations 
 would become of them without a source is not told by a term, but by an intervention.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -31,15 +31,20 @@ from tfm_core.study.attribution.sources import BIASES, EMBEDDING, POSITION, TYPE
 EXACT = torch.float64  # terms are summed in it, so that what a sum is off by is the pass's own rounding
 END = "end"  # after all layers: what the final norm reads
 WRITTEN = ("head_output", "output")  # what sub-layers leave in a recording
-KINDS = {"self": ("", "self"), "encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+KINDS = {
+    "self": ("", "self"),
+    "encoder": ("encoder", "self"),
+    "decoder": ("decoder", "self"),
+    "cross": ("decoder", "cross"),
+}
 
 
 class Place(NamedTuple):
     """A place in a stack: before the norm of a sub-layer in pre-norm, before the sub-layer in post-norm.
 
     Attributes:
-        layer: from 0.
-        part: "self_attention", "cross_attention" or "feed_forward"; "end" is after all layers, whatever `layer` is.
+        layer: from 0; at the end it does not matter.
+        part: "self_attention", "cross_attention" or "feed_forward"; "end" is after all layers.
         stack: "encoder" or "decoder" in an encoder-decoder; "" of the only stack.
     """
 
@@ -103,10 +108,14 @@ class Streams:
     Attributes:
         model: the model.
         trace: the sites of the recording, each with a batch of one.
+        inputs: what the model was called with: its token ids, or source and target.
+        mask: what it was called with.
     """
 
     model: Transformer
     trace: Mapping[str, Tensor]
+    inputs: tuple[Tensor, ...] = ()
+    mask: Tensor | None = None
 
     def stack(self, name: str) -> Stack:
         """The stack of this name; of the only stack "" is its name.
@@ -133,11 +142,11 @@ class Streams:
 
     def site(self, place: Place, what: str) -> Tensor:
         """What the pass recorded there, without the batch axis."""
-        return self.trace[f"{_prefix(place.stack)}layers.{place.layer}.{place.part}.{what}"][0]
+        return self.trace[site_name(place, what)][0]
 
     def length(self, stack: str) -> int:
         """How many positions a stack has."""
-        return self.trace[f"{_prefix(stack)}embedding"].shape[1]
+        return self.trace[f"{prefix_of(stack)}embedding"].shape[1]
 
     def scheme(self, place: Place) -> Positional | None:
         """The positional scheme that acts within an attention; None in cross-attention."""
@@ -168,18 +177,20 @@ class Streams:
         bias: Tensor | None = module.output_projection.bias
         return None if bias is None else bias.detach().to(EXACT)
 
-    def norm_before(self, place: Place, positions: Sequence[int] | None = None) -> LinearNorm | None:
-        """What norms the stream for a sub-layer; None in post-norm. At the end, the final norm."""
+    def norm_of(self, place: Place) -> nn.Module | None:
+        """The norm through which a sub-layer reads the stream; None in post-norm. At the end, the final norm."""
         if place.part == END:
-            final = self.stack(place.stack).final_norm
-            if final is None:
-                return None
-            last = self.order(place.stack)[-1]
-            return LinearNorm.of(final, _some(self.site(last, "residual_after"), positions))
+            return self.stack(place.stack).final_norm
         layer = self.layer(place)
-        if not layer.pre_norm:
+        return layer.get_submodule(f"{place.part}_norm") if layer.pre_norm else None
+
+    def norm_before(self, place: Place, positions: Sequence[int] | None = None) -> LinearNorm | None:
+        """The same with its statistics as they were in the pass."""
+        norm = self.norm_of(place)
+        if norm is None:
             return None
-        norm = layer.get_submodule(f"{place.part}_norm")
+        if place.part == END:
+            return LinearNorm.of(norm, _some(self.site(self.order(place.stack)[-1], "residual_after"), positions))
         return LinearNorm.of(norm, _some(self.site(place, "residual_before"), positions))
 
     def norm_after(self, place: Place, positions: Sequence[int] | None = None) -> LinearNorm | None:
@@ -198,33 +209,44 @@ class Streams:
                 stands, so that a term is what is left of its source there.
             positions: at which of the text's positions, from 0; at all by default.
         """
-        stack = self.stack(place.stack)
-        sources = sources_of(stack, place.stack)
-        start = self._start(place.stack, positions)
-        count = len(sources) if place.part == END else _count_before(sources, place)
-        vectors = start.new_zeros(count, *start.shape[1:])
-        vectors[: len(start) - 1], vectors[-1], done = start[:-1], start[-1], len(start) - 1
-        for earlier in self.order(place.stack):
-            if earlier == place:
-                break
-            written = self.written(earlier, positions)
+        return next(
+            terms()
+            for at, terms in self.sweep(place.stack, positions)
+            if at.part == place.part and (place.part == END or at.layer == place.layer)
+        )
+
+    def sweep(self, name: str, positions: Sequence[int] | None = None) -> Iterator[tuple[Place, Callable[[], Terms]]]:
+        """Each place of a stack from the first to its end, with what makes the terms before it, as in `before`.
+
+        They must be made before the next place is asked for: then a sub-layer has written more.
+        """
+        sources, start = sources_of(self.stack(name), name), self._start(name, positions)
+        vectors, biases, done = start.new_empty(len(sources) - 1, *start.shape[1:]), start[-1], len(start) - 1
+        vectors[:done] = start[:-1]
+
+        def terms() -> Terms:
+            return Terms((*sources[:done], sources[-1]), torch.cat([vectors[:done], biases[None]]))
+
+        for place in self.order(name):
+            yield place, terms
+            written, bias, norm = self.written(place, positions), self.bias(place), self.norm_after(place, positions)
             vectors[done : done + len(written)] = written
             done += len(written)
-            bias = self.bias(earlier)
-            if bias is not None:
-                vectors[-1] += bias
-            norm = self.norm_after(earlier, positions)
+            biases = biases if bias is None else biases + bias
             if norm is not None:
-                vectors = norm(vectors)
-                vectors[-1] += norm.shift
-        return Terms((*sources[: count - 1], sources[-1]), vectors)
+                vectors[:done], biases = norm(vectors[:done]), norm(biases) + norm.shift
+        yield Place(len(self.stack(name).layers), END, name), terms
 
     def read(self, place: Place, positions: Sequence[int] | None = None) -> Terms:
         """What a sub-layer reads as such a sum: in pre-norm the normed stream; at the end what the logits are made of.
 
         The shift of the norm is in the biases.
         """
-        terms, norm = self.before(place, positions), self.norm_before(place, positions)
+        return self.normed(place, self.before(place, positions), positions)
+
+    def normed(self, place: Place, terms: Terms, positions: Sequence[int] | None = None) -> Terms:
+        """The terms before a place as its sub-layer reads them: `read` of `before`, at the same positions."""
+        norm = self.norm_before(place, positions)
         if norm is None:
             return terms
         vectors = norm(terms.vectors)
@@ -233,13 +255,16 @@ class Streams:
 
     def memory(self, place: Place, positions: Sequence[int] | None = None) -> Terms:
         """What keys and values of an attention are made of: in cross-attention the encoder's output."""
-        if place.part == "cross_attention":
-            return self.read(Place(0, END, "encoder"), positions)
-        return self.read(place, positions)
+        return self.read(self.read_by_keys(place), positions)
+
+    @staticmethod
+    def read_by_keys(place: Place) -> Place:
+        """Where the stream is read that the keys and values of an attention are made of."""
+        return Place(0, END, "encoder") if place.part == "cross_attention" else place
 
     def _start(self, name: str, positions: Sequence[int] | None) -> Tensor:
         """The sum before the first layer, (source, position, d_model), the biases last."""
-        stack, prefix = self.stack(name), _prefix(name)
+        stack, prefix = self.stack(name), prefix_of(name)
         sites = {EMBEDDING: "embedding", TYPES: "token_types", POSITION: "position"}
         kinds = [source.kind for source in sources_of(stack, name) if source.kind in sites]
         whole = [self.trace[prefix + sites[kind]] for kind in kinds]
@@ -280,9 +305,15 @@ def record(
     sites = ["*embedding", *(f"*layers.*.{what}" for what in kept)]
     stack = model.decoder if model.config.architecture == "encoder-decoder" else model.stack
     sites += ["*position"] * stack.positional.overrides("encode") + ["*token_types"] * (stack.token_types is not None)
+    inputs = (tokens,) if target is None else (tokens, target)
     with torch.no_grad(), recording(sites) as trace:
-        model.states(*([tokens] if target is None else [tokens, target]), mask=mask)
-    return Streams(model, dict(trace))
+        model.states(*inputs, mask=mask)
+    return Streams(model, dict(trace), inputs, mask)
+
+
+def site_name(place: Place, what: str) -> str:
+    """The name of a place's site in a recording."""
+    return f"{prefix_of(place.stack)}layers.{place.layer}.{place.part}.{what}"
 
 
 def place_of(model: Transformer, attention: str, layer: int) -> Place:
@@ -325,12 +356,6 @@ def _some(x: Tensor, positions: Sequence[int] | None) -> Tensor:
     return x if positions is None else x[list(positions)]
 
 
-def _prefix(stack: str) -> str:
+def prefix_of(stack: str) -> str:
+    """How the names of a stack's sites begin in a recording."""
     return f"{stack}." if stack else ""
-
-
-def _count_before(sources: Sequence[Source], place: Place) -> int:
-    """How many sources have written before a place, the biases among them."""
-    order = ["self_attention", "cross_attention", "feed_forward"]
-    at = place.layer, order.index(place.part)
-    return sum(not source.part or (source.layer, order.index(source.part)) < at for source in sources)
