@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.study.attribution.logits import last_place, logit_direction
-from tfm_core.study.attribution.sources import BIASES, sources_of, written_by
+from tfm_core.study.attribution.sources import sources_of
 from tfm_core.study.attribution.streams import END, EXACT, LinearNorm, Place, Streams, output_weights, within
 
 
@@ -105,8 +105,9 @@ def _asked_of_attention(streams: Streams, place: Place, reading: Tensor) -> Tens
     attention = streams.attention(place)
     asked = torch.einsum("id,hkd->hik", reading, output_weights(attention))  # of what each head gathers
     asked = streams.site(place, "weights").to(EXACT).mT @ asked  # of its values, (head, key, head_dim)
-    shared = asked.unflatten(0, (attention.num_kv_heads, -1)).sum(1)
-    return shared.transpose(0, 1).flatten(1) @ attention.value_projection.weight.detach().to(EXACT)
+    shared = asked.view(attention.num_kv_heads, -1, *asked.shape[1:]).sum(1)
+    back: Tensor = shared.transpose(0, 1).flatten(1) @ attention.value_projection.weight.detach().to(EXACT)
+    return back
 
 
 def asked_of_network(streams: Streams, place: Place, reading: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""What a split promises, beside what an intervention does: a source is taken away, and the model, or a part, runs again.
+"""What a split promises, beside what an intervention does: without a source the model, or a part of it, runs again.
 
 A split tells what each source gave with everything held fixed that is not linear. Without a source, norms divide by
 other numbers, the softmax shares out otherwise, and later layers answer. So a promise is exact where a source is taken
@@ -115,7 +115,7 @@ def silence(streams: Streams, source: Source, at: int) -> Mapping[str, Edit]:
 
 
 def _zero(x: Tensor, *, at: int, head: int | None = None, bias: Tensor | None = None) -> Tensor:
-    """Nothing at one position, or no more than a bias: x is (batch, seq, width), (seq, width), or those of all heads."""
+    """Nothing at one position, or a bias alone: x is (batch, seq, width), (seq, width), or that of all heads."""
     row = x[..., at, :] if head is None else x[:, head, at]
     row.copy_(torch.zeros_like(row) if bias is None else bias.expand_as(row))
     return x

@@ -4,8 +4,8 @@
     terms = streams.before(Place(layer=3, part="self_attention"))   # what attention of layer 4 reads, before its norm
     terms.vectors.sum(0)                                            # (position, d_model): the stream itself
 
-A norm divides by a number that it computes from the whole sum. With this number as it was in the pass, a norm is linear,
-and so is all on the way from a source to a query, a key, a value or a logit. Elhage et al. 2021, "A Mathematical
+A norm divides by a number that it computes from the whole sum. With this number as it was in the pass, a norm is
+linear, and so is all from a source to a query, a key, a value or a logit. Elhage et al. 2021, "A Mathematical
 Framework for Transformer Circuits"; norms with their statistics fixed: Kobayashi et al. 2021, section 3.
 
 Where linearity ends: the statistics of norms, the softmax, and the activations of networks depend on the sum. What
@@ -26,7 +26,7 @@ from tfm_core.model.normalization import norm_steps
 from tfm_core.model.recording import recording
 from tfm_core.model.transformer import Stack, Transformer
 from tfm_core.positional.schemes import Positional
-from tfm_core.study.attribution.sources import BIASES, EMBEDDING, POSITION, TYPES, Source, parts_of, sources_of
+from tfm_core.study.attribution.sources import EMBEDDING, POSITION, TYPES, Source, parts_of, sources_of
 
 EXACT = torch.float64  # terms are summed in it, so that what a sum is off by is the pass's own rounding
 END = "end"  # after all layers: what the final norm reads

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tfm_ui.lenses.attention.changes import Changes
+from tfm_ui.lenses.attention.trail import Node, SourceCode, Trail
 from tfm_ui.live.places import PLACES
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
@@ -11,7 +12,7 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.state.sizes import MOST
 
 PREFIX = "attention_"  # of the fields in a link
-VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary")
+VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "graph", "change", "scale", "dictionary")
 
 # What one head computes, in this order; each is a matrix.
 STEPS = (
@@ -31,6 +32,7 @@ STEPS = (
 
 PLANE, VALUES = (-2, 2), (-999, 999)
 ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"
+RANKS = 50  # of next tokens
 # Characters of a link that keys may take with their names: no more than six without names do. And the query with its.
 ENTRIES_ROOM, ASK_ROOM = 143, 22
 
@@ -82,6 +84,27 @@ class AttentionState(LensState):
         held=True,
         local=True,
     )
+
+    # why: sources of the query and of the key that are chosen, which of them is held out, and what has been opened
+    from_query: str = control(SourceCode("Source of the query"), default="", held=True)
+    from_key: str = control(SourceCode("Source of the key"), default="", held=True)
+    out: str = control(Choice("Held out", ("none", "query", "key")), default="none", held=True)
+    trail: str = control(Trail("Opened from"), default="", held=True)
+    rank: int = control(
+        Whole("Token by rank", 1, RANKS, box=True, help="Which next token: 1 is the likeliest, 2 the one after it."),
+        default=1,
+    )
+    against: int = control(
+        Whole("Minus rank", 0, RANKS, box=True, help="Whose logit is subtracted; 0 leaves the logit as it is."),
+        default=2,
+    )
+    share: int = control(
+        Whole(
+            "Share in %", 1, 30, help="A node is drawn that has at least this share of all that goes into the logit."
+        ),
+        default=5,
+    )
+    node: str = control(Node("Node"), default="", held=True)
 
     # change it and see
     changes: str = control(Changes("Changes"), default="weight 1.1 6>2 0.9", held=True)

@@ -1,0 +1,64 @@
+"""One pass of the sidebar's model, recorded so that scores, written vectors and logits can be split into sources."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from tfm_core.study.attribution.streams import Streams, record
+from tfm_ui.live import passes
+from tfm_ui.live.cache import cached
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.state.pass_cost import NUMBER
+
+DOUBLE = 8  # bytes of a float64
+
+
+def streams(model: ModelState, *, weights: bool = False) -> Streams:
+    """What the pass left behind. The result is shared: read it, never write into it.
+
+    Args:
+        model: the model, and the texts that it reads.
+        weights: whether the attention weights of all heads are in it, too.
+    """
+    trace = _recorded(model, weights=weights)
+    return Streams(passes.transformer(model.config), trace, _inputs(model), passes.mask_of(model))
+
+
+@cached()
+def _recorded(model: ModelState, *, weights: bool) -> Mapping[str, Tensor]:
+    """The sites of the recording: not the model, which the cache counts where it is kept."""
+    mask = passes.mask_of(model)
+    return record(passes.transformer(model.config), *_inputs(model), mask=mask, weights=weights).trace
+
+
+def _inputs(model: ModelState) -> tuple[Tensor, ...]:
+    texts = [model.source_tokens, *([model.target_tokens] if model.is_encoder_decoder else [])]
+    return tuple(text.batch for text in texts)
+
+
+def count_sources(model: ModelState) -> int:
+    """How many sources the last vectors of a stack have, at most."""
+    attentions = 2 if model.is_encoder_decoder else 1
+    return 4 + model.num_layers * (attentions * model.num_heads + 1)
+
+
+def of_recording(model: ModelState, *, weights: bool = False) -> int:
+    """The bytes of a recording: per sub-layer the stream before and after it, and what it wrote; and the weights."""
+    sub_layers = model.num_layers * (5 if model.is_encoder_decoder else 2)
+    vectors = 5 * sub_layers * model.longest * model.d_model
+    of_weights = model.num_layers * (3 if model.is_encoder_decoder else 1) * model.num_heads * model.longest**2
+    return NUMBER * (vectors + (of_weights if weights else 0))
+
+
+def needs_cell(model: ModelState, _: object = None) -> int:
+    """The bytes of one score in parts: the recording, two places in parts, all pairs, all keys of the head."""
+    sources = count_sources(model)
+    numbers = 6 * sources * model.d_model + 4 * sources**2 + 3 * sources * model.longest * model.d_model
+    return passes.needs(model) + of_recording(model) + DOUBLE * numbers
+
+
+def needs_all(model: ModelState, _: object = None) -> int:
+    """The bytes of all places of a stack in parts, in which a graph is made."""
+    sources, stacks = count_sources(model), 2 if model.is_encoder_decoder else 1
+    numbers = 3 * stacks * sources * model.longest * model.d_model
+    return passes.needs(model) + of_recording(model, weights=True) + DOUBLE * numbers
