@@ -21,7 +21,7 @@ from tfm_core.model.attention import MultiHeadAttention
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.schemes import Positional
 from tfm_core.study.attribution.sources import Source
-from tfm_core.study.attribution.streams import EXACT, Place, Streams, Terms, place_of, record, within
+from tfm_core.study.attribution.streams import EXACT, Place, Streams, Terms, output_weights, place_of, record, within
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,24 @@ def key_direction(streams: Streams, place: Place, head: int, query: int, key: in
     terms = key_terms(streams, place, head, [key])
     width = terms.vectors.shape[-1]
     return _asked(streams, place, head, terms.vectors.sum(0)[0] / math.sqrt(width), query, of_keys=False)
+
+
+def value_direction(streams: Streams, place: Place, head: int, key: int, direction: Tensor) -> Tensor:
+    """The direction d, (d_model), for which d · x is what a term x of the value's stream gives, at weight 1.
+
+    Args:
+        streams: a recorded pass.
+        place: of the attention.
+        head: from 0.
+        key: the position of the value, from 0.
+        direction: what is asked of what the head writes, (d_model).
+    """
+    attention = streams.attention(place)
+    rows = _rows(attention, head, shared=True)
+    asked = output_weights(attention)[head] @ direction.to(EXACT)  # of what the head gathers
+    back = asked @ attention.value_projection.weight.detach()[rows].to(EXACT)
+    norm = streams.norm_before(streams.read_by_keys(place), [key])
+    return back if norm is None else norm.pulled(back[None])[0]
 
 
 def _asked(streams: Streams, place: Place, head: int, asked: Tensor, position: int, *, of_keys: bool) -> Tensor:

@@ -257,6 +257,21 @@ class Streams:
         """What keys and values of an attention are made of: in cross-attention the encoder's output."""
         return self.read(self.read_by_keys(place), positions)
 
+    def asked_of(self, source: Source, read: Place, position: int, direction: Tensor) -> Tensor:
+        """A direction in the stream at a place, (d_model), as one in what a source wrote earlier at this position.
+
+        The same in pre-norm; in post-norm, norms have changed the term in between.
+        """
+        order = self.order(source.stack)
+        places = [*order, Place(len(order), END, source.stack)]
+        kinds = [(at.layer, at.part) if at.part != END else END for at in places]
+        first = kinds.index((source.layer, source.part)) if source.part else 0
+        last = kinds.index(END if read.part == END else (read.layer, read.part))
+        for place in reversed(order[first:last]):
+            norm = self.norm_after(place, [position])
+            direction = direction if norm is None else norm.pulled(direction[None])[0]
+        return direction
+
     @staticmethod
     def read_by_keys(place: Place) -> Place:
         """Where the stream is read that the keys and values of an attention are made of."""

@@ -12,7 +12,7 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.state.sizes import MOST
 
 PREFIX = "attention_"  # of the fields in a link
-VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "graph", "change", "scale", "dictionary")
+VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "change", "scale", "dictionary")
 
 # What one head computes, in this order; each is a matrix.
 STEPS = (
@@ -99,9 +99,7 @@ class AttentionState(LensState):
         default=2,
     )
     share: int = control(
-        Whole(
-            "Share in %", 1, 30, help="A node is drawn that has at least this share of all that goes into the logit."
-        ),
+        Whole("Share in %", 1, 30, help="What a node has at least, of all that goes into the logit."),
         default=5,
     )
     node: str = control(Node("Node"), default="", held=True)

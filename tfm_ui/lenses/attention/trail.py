@@ -1,9 +1,12 @@
 """The way through a model that a reader goes by opening sources: cells, each of a head, and the source that is chosen.
 
-    2.1 6>5             layer 2, head 1: query 6 and key 5; all numbers count from 1
-    cross 2.1 6>5       the same of the cross-attention in an encoder-decoder
+    2.1 6>5 k           layer 2, head 1: query 6 and key 5; all numbers count from 1. A source of the key was opened
+    cross 2.1 6>5 q     the same of the cross-attention in an encoder-decoder; a source of the query was opened
 
-In a link several cells are separated by semicolons: the last is where the reader came from.
+    logit 1.2 6>6 l     what follows token 6: the logit of the likeliest, minus that of the second; a source was opened
+
+In a link several cells are separated by semicolons: the last is where the reader came from. The third side is `v`, the
+value's.
 """
 
 import re
@@ -12,23 +15,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 KINDS = ("encoder", "decoder", "cross")
-CELL = re.compile(rf"(?:({'|'.join(KINDS)}) )?(\d{{1,3}})\.(\d{{1,3}}) (\d{{1,5}})>(\d{{1,5}})", re.ASCII)
+LOGIT = "logit"
+CELL = re.compile(
+    rf"(?:({'|'.join(KINDS)}|{LOGIT}) )?(\d{{1,3}})\.(\d{{1,3}}) (\d{{1,5}})>(\d{{1,5}}) ([qkvl])", re.ASCII
+)
 CODE = re.compile(r"embedding|types|position|biases|\d{1,3}(?:[.x]\d{1,3}|n)", re.ASCII)
 NODE = re.compile(rf"(?:encoder:)?(?:{CODE.pattern})@\d{{1,5}}", re.ASCII)
 MOST = 8  # cells of a trail
 ROOM = 190  # characters of a link that they may take
-EXPECTED = "expected cells such as 2.1 6>5, separated by semicolons"
+EXPECTED = "expected cells such as 2.1 6>5 k, separated by semicolons"
 
 
 class At(NamedTuple):
-    """A cell of one head; all numbers count from 1.
+    """A cell of one head; all numbers count from 1. Or a logit, with ranks of tokens as layer and head.
 
     Attributes:
-        kind: of the attention, as in the lens's state.
+        kind: of the attention, as in the lens's state; or "logit".
         layer: of the head.
         head: its number in the layer.
         query: the token that looks.
         key: the token that is looked at.
+        side: in a trail, on which side a source was opened: "q", "k" or "v", the query's, the key's or the value's; "l"
+            of a logit.
     """
 
     kind: str
@@ -36,11 +44,17 @@ class At(NamedTuple):
     head: int
     query: int
     key: int
+    side: str = ""
+
+    @property
+    def numbers(self) -> tuple[int, int, int, int]:
+        """Layer, head, query and key, from 0."""
+        return self.layer - 1, self.head - 1, self.query - 1, self.key - 1
 
     def __str__(self) -> str:
         """Its text in a link."""
         kind = "" if self.kind == KINDS[0] else f"{self.kind} "
-        return f"{kind}{self.layer}.{self.head} {self.query}>{self.key}"
+        return f"{kind}{self.layer}.{self.head} {self.query}>{self.key} {self.side}".rstrip()
 
 
 def cells(text: str) -> list[At]:
@@ -50,7 +64,13 @@ def cells(text: str) -> list[At]:
 
 def _cell(text: str) -> At | None:
     match = CELL.fullmatch(text)
-    return At(match[1] or KINDS[0], *map(int, match.groups()[1:])) if match else None
+    if not match:
+        return None
+    kind, layer, head, query, key, side = match.groups()
+    is_logit = kind == LOGIT
+    return (
+        At(kind or KINDS[0], int(layer), int(head), int(query), int(key), side) if is_logit == (side == "l") else None
+    )
 
 
 def written(trail: Sequence[At]) -> str:

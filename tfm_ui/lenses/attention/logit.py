@@ -1,0 +1,267 @@
+"""The view "logit": what each source adds to the logit of a next token, or to the difference of two."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tfm_core import Tokens
+from tfm_core.study.attribution.logits import LogitParts, attribute_logit, logit_parts
+from tfm_core.study.attribution.sources import BIASES, CROSS, HEAD, NETWORK, Source
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.trail import LOGIT, At
+from tfm_ui.lenses.attention.why.acts import draw_acts
+from tfm_ui.lenses.attention.why.ranked import logits_at, ranked, token_name
+from tfm_ui.lenses.attention.why.recipes import logit_in_parts
+from tfm_ui.lenses.attention.why.score import BY_CHANCE
+from tfm_ui.lenses.attention.why.shared import (
+    Named,
+    Opening,
+    PartsPanel,
+    logit_of,
+    named,
+    tokens_by_rank,
+    why_no_logit,
+)
+from tfm_ui.live.script import of_model, script
+from tfm_ui.page.lens import View
+from tfm_ui.pictures import maps, signed
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.map_scale import around_zero
+from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.pictures.panel import Source as Function
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats, token_labels
+
+BARS = 14  # sources that have a bar
+
+
+class LogitPanel(PartsPanel):
+    """A panel on one logit in parts, at the locked query's token of the text that the model goes on with."""
+
+    sources: Sequence[Function] = (logit_parts, attribute_logit)
+
+    @property
+    def position(self) -> int:
+        """The token after which the next one is told, from 0."""
+        return min(self.state.query, len(self._text.pieces)) - 1
+
+    @property
+    def _text(self) -> Tokens:
+        return self.model.target_tokens if self.model.is_encoder_decoder else self.model.source_tokens
+
+    @property
+    def at(self) -> str:
+        """That token, in quotes."""
+        return f"“{token_labels.labels(self._text)[self.position]}”"
+
+    @cached_property
+    def tokens_asked(self) -> tuple[int, int | None]:
+        """The id whose logit it is, and that of the one that is subtracted."""
+        return tokens_by_rank(self.model, self.position, self.state.rank, self.state.against)
+
+    @cached_property
+    def whose(self) -> str:
+        """The logit in words: the logit of “mat”; that of “mat” minus that of “floor”."""
+        token, minus = self.tokens_asked
+        if minus is None:
+            return f"the logit of {token_name(self.model, token)}"
+        return f"the logit of {token_name(self.model, token)} minus that of {token_name(self.model, minus)}"
+
+    @cached_property
+    def parts(self) -> LogitParts:
+        """The logit in parts."""
+        return logit_of(self.model, self.position, self.state.rank, self.state.against)
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """(source)."""
+        values: NDArray[np.float64] = self.parts.parts.numpy()
+        return values
+
+    @cached_property
+    def chosen(self) -> int:
+        """The chosen source: the writer that the link names, in its layer; otherwise the largest head."""
+        writers = {Source(kind, 0, head).code: (kind, head) for kind, head in self.writers}
+        if self.state.from_key in writers:
+            kind, head = writers[self.state.from_key]
+            asked = [(source.kind, source.head, source.layer) for source in self.parts.sources]
+            return asked.index((kind, head, self.layer))
+        heads = [source.is_head for source in self.parts.sources]
+        return int(np.where(heads, np.abs(self.values), -1).argmax())
+
+    @property
+    def writers(self) -> list[tuple[str, int]]:
+        """What writes in each layer, as kind and number: heads, and the network."""
+        heads = range(self.model.num_heads)
+        across = [(CROSS, head) for head in heads] * self.model.is_encoder_decoder
+        return [*((HEAD, head) for head in heads), *across, (NETWORK, -1)]
+
+    @property
+    def opened(self) -> Opening:
+        """The chosen source as what the logit reads."""
+        cell = At(LOGIT, self.state.rank, self.state.against, self.position + 1, self.position + 1, "l")
+        return Opening((cell,), self.parts.sources[self.chosen])
+
+
+class Logit(LogitPanel):
+    """The largest sources as bars."""
+
+    name = "logit"
+    locked = True
+    canvas = CHART
+
+    @property
+    def title(self) -> str:
+        return f"What comes after {self.at}: {self.whose}"
+
+    @property
+    def shape(self) -> str:
+        return f"{len(self.values)} sources"
+
+    @property
+    def how_to_read(self) -> str:
+        return (
+            "A bar: what the source’s vector adds directly, with the last norm’s statistics held fixed. What later "
+            "heads and networks make of it is in their bars."
+        )
+
+    @cached_property
+    def shown_sources(self) -> Named:
+        """The sources that have a bar."""
+        return named(self.parts.sources, np.abs(self.values), BARS)
+
+    def sentence(self) -> str:
+        """The sum, the largest source, and how likely both tokens are."""
+        ids, shares = ranked(self.model, self.position)
+        token, minus = self.tokens_asked
+        likely = [
+            f"{token_name(self.model, i)} {formats.percent(shares[ids.index(i)])}"
+            for i in (token, minus)
+            if i is not None
+        ]
+        total, most = float(self.values.sum()), int(np.abs(self.values).argmax())
+        share = float(abs(self.values[most]) / (np.abs(self.values).sum() or 1))
+        largest = f"{self.parts.names[most]} with {signed.signed(float(self.values[most]))}"
+        sentence = (
+            f"After {self.at} {self.whose} is {signed.signed(total)} ({', '.join(likely)}). Largest: {largest}, "
+            f"{formats.percent(share)} of all by size."
+        )
+        return " ".join(filter(None, [sentence, self.model.if_random(BY_CHANCE)]))
+
+    def laws(self) -> dict[str, bool]:
+        """The parts sum to the model's own logit, or difference."""
+        logits = logits_at(self.model, self.position).astype(np.float64)
+        token, minus = self.tokens_asked
+        own = float(logits[token] - (0.0 if minus is None else logits[minus]))
+        error = abs(own - float(self.values.sum()))
+        logit = "logit" if minus is None else "difference of logits"
+        law = f"all sources sum to the model’s {logit} (error {formats.tiny(error)})"
+        return {law: error <= 1e-4 * max(1.0, float(np.abs(self.values).sum()))}
+
+    def table(self) -> pd.DataFrame:
+        """A row per source, the largest first by size."""
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        names = self.parts.names
+        return pd.DataFrame({"logit": self.values[order]}, index=pd.Index([names[i] for i in order], name="source"))
+
+    def picture(self) -> Content:
+        """A bar per named source, and one for the others together."""
+        shown = self.shown_sources
+        values = shown.summed(self.values, 0)
+        bold = [shown.at.index(self.chosen)] if self.chosen in shown.at else []
+        return signed.content(shown.names, values.tolist(), unit="logit", rows="source", bold=bold)
+
+    def recipe(self) -> str:
+        """A script that leaves the parts in `parts`, (source)."""
+        token, minus = self.tokens_asked
+        return script(logit_in_parts, **of_model(self.model), position=self.position, token=token, minus=minus)
+
+
+class LogitHeads(LogitPanel):
+    """All heads and networks as a map: layers by what writes in them."""
+
+    name = "logit_heads"
+    canvas = MAPS
+    title = "All heads and networks"
+    how_to_read = "Rows: layers. Columns: heads, and the network. Click a head to open what it gave."
+
+    @property
+    def shape(self) -> str:
+        return f"layer × writer = {self.model.num_layers} × {len(self.writers)}"
+
+    def _column(self, source: Source) -> int:
+        return self.writers.index((source.kind, source.head))
+
+    def sentence(self) -> str:
+        """What heads, networks and the rest add together."""
+        kinds = np.array([source.kind for source in self.parts.sources])
+        sums = {
+            "heads": float(self.values[np.isin(kinds, [HEAD, CROSS])].sum()),
+            "networks": float(self.values[kinds == NETWORK].sum()),
+            "biases": float(self.values[kinds == BIASES].sum()),
+        }
+        rest = float(self.values.sum()) - sum(sums.values())
+        parts = [f"{name} {signed.signed(value)}" for name, value in sums.items()]
+        return f"Together: {formats.listed([*parts, f'embeddings {signed.signed(rest)}'])}."
+
+    def table(self) -> pd.DataFrame:
+        """A row per layer."""
+        names = [self._name(*column) for column in self.writers]
+        rows = pd.Index([f"layer {layer + 1}" for layer in range(self.model.num_layers)], name="layer")
+        return pd.DataFrame(self._map, index=rows, columns=names)
+
+    @property
+    def _map(self) -> NDArray[np.float64]:
+        values = np.zeros((self.model.num_layers, len(self.writers)))
+        for source, value in zip(self.parts.sources, self.values, strict=True):
+            if source.part:
+                values[source.layer, self._column(source)] = value
+        return values
+
+    @staticmethod
+    def _name(kind: str, head: int) -> str:
+        return {HEAD: f"head {head + 1}", CROSS: f"cross {head + 1}", NETWORK: "network"}[kind]
+
+    def picture(self) -> Content:
+        """The map; the chosen source ringed."""
+        values, chosen = self._map.astype(np.float32), self.parts.sources[self.chosen]
+        drawn = Map(name="", values=values, scale=around_zero(float(np.abs(values).max())), unit="logit")
+        names = [self._name(*column) for column in self.writers]
+        rows = [f"layer {layer + 1}" for layer in range(self.model.num_layers)]
+        picked = (chosen.layer, self._column(chosen)) if chosen.part else None
+        codes = [Source(kind, 0, head).code for kind, head in self.writers]
+        return maps.content(
+            [drawn],
+            rows=Axis(rows, "layer", "layer"),
+            columns=Axis(names, "what writes", "writer", "value"),
+            picked=picked,
+            asks=("attention_layer", "attention_from_key"),
+            places=(list(range(1, len(rows) + 1)), codes),
+            square=False,
+        )
+
+    def tools(self) -> None:
+        """Draw how the chosen head is opened."""
+        draw_acts(self, *[self.opened] * self.opened.source.is_head)
+
+
+def _instead(model: ModelState, state: AttentionState) -> Sequence[Note]:
+    reason = why_no_logit(model)
+    return [Note(reason)] if reason else []
+
+
+VIEW: View[AttentionState] = View(
+    title="Which logit",
+    tab="why",
+    choice="Which logit",
+    shows=[Columns([[Logit], [LogitHeads]], widths=(1, 1))],
+    controls=("rank", "against"),
+    line="line_logit",
+    reads_pass=True,
+    instead=_instead,
+)
