@@ -24,7 +24,7 @@ def signed(value: float) -> str:
 
 
 def figure(
-    names: Sequence[str], values: Sequence[float], *, unit: str, rows: str = "", bold: Collection[int] = ()
+    names: Sequence[str], values: Sequence[float], *, unit: str, rows: str = "", chosen: Collection[int] = ()
 ) -> Figure:
     """A bar for each number.
 
@@ -33,7 +33,7 @@ def figure(
         values: the numbers.
         unit: what they are, below the axis.
         rows: what the names are of; it is the title of the y axis in files.
-        bold: the numbers, from 0, of the names that are printed bold.
+        chosen: the numbers, from 0, of the bars that are chosen: a sign stands before their names.
     """
     said = [signed(value) for value in values]
     bar = {
@@ -60,7 +60,7 @@ def figure(
     }
     return in_rows(
         [bar] if names else [],
-        names=[Name(f"<b>{plain(name)}</b>" if row in bold else plain(name), row) for row, name in enumerate(names)],
+        names=[Name(f"▸ {plain(name)}" if row in chosen else plain(name), row) for row, name in enumerate(names)],
         ends=[
             End(text, row, max(value, 0), size=SMALL)
             for row, (text, value) in enumerate(zip(said, values, strict=True))
@@ -80,7 +80,7 @@ def content(
     unit: str,
     about: str = "",
     rows: str = "",
-    bold: Collection[int] = (),
+    chosen: Collection[int] = (),
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""
-    return chart.content(figure(names, values, unit=unit, rows=rows, bold=bold), about=about)
+    return chart.content(figure(names, values, unit=unit, rows=rows, chosen=chosen), about=about)

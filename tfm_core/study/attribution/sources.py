@@ -34,6 +34,15 @@ CODES = {
     NETWORK: "{layer}n",
     BIASES: "biases",
 }
+SHORT = {
+    EMBEDDING: "embedding",
+    TYPES: "type",
+    POSITION: "position",
+    HEAD: "L{layer} H{head}",
+    CROSS: "L{layer} X{head}",
+    NETWORK: "L{layer} net",
+    BIASES: "biases",
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,11 @@ class Source:
         """Its name, which counts from 1 as the screen does: "layer 1, head 4"; in an encoder "encoder: position"."""
         name = NAMES[self.kind].format(layer=self.layer + 1, head=self.head + 1)
         return f"encoder: {name}" if self.stack == "encoder" else name
+
+    @property
+    def short(self) -> str:
+        """Its name where room is scarce: "L1 H4", in the cross-attention "L1 X4"."""
+        return SHORT[self.kind].format(layer=self.layer + 1, head=self.head + 1)
 
     @property
     def code(self) -> str:

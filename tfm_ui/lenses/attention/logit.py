@@ -117,7 +117,9 @@ class Logit(LogitPanel):
 
     @property
     def title(self) -> str:
-        return f"What comes after {self.at}: {self.whose}"
+        token, minus = self.tokens_asked
+        less = "" if minus is None else f" − {token_name(self.model, minus)}"
+        return f"Next after {self.at}: {token_name(self.model, token)}{less}"
 
     @property
     def shape(self) -> str:
@@ -173,8 +175,8 @@ class Logit(LogitPanel):
         """A bar per named source, and one for the others together."""
         shown = self.shown_sources
         values = shown.summed(self.values, 0)
-        bold = [shown.at.index(self.chosen)] if self.chosen in shown.at else []
-        return signed.content(shown.names, values.tolist(), unit="logit", rows="source", bold=bold)
+        chosen = [shown.at.index(self.chosen)] if self.chosen in shown.at else []
+        return signed.content(shown.names, values.tolist(), unit="logit", rows="source", chosen=chosen)
 
     def recipe(self) -> str:
         """A script that leaves the parts in `parts`, (source)."""

@@ -121,8 +121,8 @@ class Written(WrittenPanel):
             else "the direction of the head’s whole output"
         )
         return (
-            "Rows: the tokens it took values from. Columns: what these values are made of. A cell: weight × value × "
-            f"Wᴼ, along {along}. Weights and norms’ statistics are held fixed."
+            "Rows: the tokens it took values from. Columns: what these values are made of; L1 H4 is layer 1, head 4. A "
+            f"cell: weight × value × Wᴼ, along {along}. Weights and norms’ statistics are held fixed."
         )
 
     def sentence(self) -> str:
@@ -193,7 +193,7 @@ class Written(WrittenPanel):
         return maps.content(
             [drawn],
             rows=Axis(rows, "token that the value is of", "key", "key"),
-            columns=Axis(self.of_values.names, "what the value is made of", "source", "value"),
+            columns=Axis(self.of_values.shorts, "what the value is made of", "source", "value"),
             picked=(self.shown_keys.index(self.column), column),
             asks=CLICKS,
             places=([key + 1 for key in self.shown_keys] + [self.column + 1] * bool(self.rest), self.of_values.codes),
@@ -222,6 +222,7 @@ class WrittenSources(WrittenPanel):
     """The sources, summed over the keys."""
 
     name = "written_sources"
+    shape = ""
     canvas = CHART
     title = "By source"
     how_to_read = "A bar: what comes from this source, over all tokens that the head looked at."
@@ -248,7 +249,7 @@ VIEW: View[AttentionState] = View(
     title="What it wrote",
     tab="why",
     choice="What it wrote",
-    shows=[Columns([[Written], [WrittenSources]], widths=(5, 3)), HeadMap],
+    shows=[Columns([[Written], [WrittenSources, HeadMap]], widths=(5, 4))],
     controls=("kind", "layer", "head"),
     line="line_written",
     reads_pass=True,

@@ -32,7 +32,7 @@ def draw_acts(panel: PartsPanel, *openings: Opening, can_hold_out: bool = False)
 def _open_button(panel: PartsPanel, opening: Opening) -> None:
     side = SIDES[opening.cell.side]
     st.button(
-        escape_markdown(f"Open {opening.source.name} ({side}’s side)"),
+        escape_markdown(f"Open {opening.source.name} ({side})"),
         icon=":material/zoom_in:",
         on_click=open_source,
         args=(panel, opening),
@@ -87,9 +87,7 @@ def _draw_holding_out(panel: PartsPanel, openings: Sequence[Opening]) -> None:
         side = SIDES[opening.cell.side]
         is_out = panel.state.out == side
         st.button(
-            escape_markdown(
-                f"{'Let' if is_out else 'Hold'} {opening.source.name} {'back in' if is_out else 'out'} ({side}’s side)"
-            ),
+            escape_markdown(f"{'Let back in' if is_out else 'Hold out'} {opening.source.name} ({side})"),
             icon=":material/undo:" if is_out else ":material/block:",
             on_click=controls.change,
             args=(PREFIX,),

@@ -131,8 +131,9 @@ class Why(ScorePanel):
     @property
     def how_to_read(self) -> str:
         return (
-            "Rows: what the query is made of. Columns: what the key is made of. A cell: what this pair gives the "
-            "score, divided by √dₖ. Exact with the norms’ statistics held fixed as they were in this pass."
+            "Rows: what the query is made of. Columns: what the key is made of; L1 H4 is layer 1, head 4. A cell: what "
+            "this pair gives the score, divided by √dₖ. Exact with the norms’ statistics held fixed as they were in "
+            "this pass."
         )
 
     def sentence(self) -> str:
@@ -142,11 +143,13 @@ class Why(ScorePanel):
     def about_score(self) -> str:
         """The score as a sum, and the weight that it becomes."""
         parts = self.parts
-        scheme = f", {self.model.positional} adds {signed.signed(parts.scheme)}" if parts.scheme else ""
         row, column = self.largest
         share = abs(self.matrix[row, column]) / (np.abs(self.matrix).sum() or 1)
         pair = f"{parts.query_sources[row]} × {parts.key_sources[column]}"
-        pairs = formats.plural(self.matrix.size, "pair")
+        whole = f"the sum of {formats.plural(self.matrix.size, 'pair')}"
+        if parts.scheme:
+            of_pairs = formats.number(float(self.matrix.sum()))
+            whole += f" ({of_pairs}) and of what {self.model.positional} adds ({signed.signed(parts.scheme)})"
         score = formats.number(parts.total)
         if not self.visible[self.column]:
             weight = "; the mask hides it, so its weight is 0"
@@ -154,8 +157,7 @@ class Why(ScorePanel):
             keys = formats.plural(int(self.visible.sum()), "visible key")
             weight = f"; the softmax over {keys} makes it the weight {formats.weight(float(self.weights[self.column]))}"
         return (
-            f"{self.query_name} gives {self.key_name} the score {score}: {pairs} sum to "
-            f"{formats.number(float(self.matrix.sum()))}{scheme}{weight}. The largest pair is {pair} with "
+            f"{self.query_name} gives {self.key_name} the score {score}, {whole}{weight}. The largest pair is {pair}: "
             f"{signed.signed(float(self.matrix[row, column]))}, {formats.percent(float(share))} of all by size."
         )
 
@@ -233,7 +235,7 @@ class Why(ScorePanel):
         return maps.content(
             [drawn],
             rows=Axis(self.of_queries.names, "from the query’s side", "query source", "query"),
-            columns=Axis(self.of_keys.names, "from the key’s side", "key source", "key"),
+            columns=Axis(self.of_keys.shorts, "from the key’s side", "key source", "key"),
             picked=(_place(self.of_queries, row), _place(self.of_keys, column)),
             asks=CLICKS,
             places=(self.of_queries.codes, self.of_keys.codes),
@@ -281,6 +283,10 @@ class WhySide(ScorePanel):
         return f"The {'key' if self.of_key else 'query'} of {token}"
 
     @property
+    def shape(self) -> str:
+        return formats.plural(len(self.sums), "source")
+
+    @property
     def how_to_read(self) -> str:
         return "A bar: what this source gives the score, summed over the other side."
 
@@ -300,8 +306,8 @@ class WhySide(ScorePanel):
     def picture(self) -> Content:
         """A bar per named source, and one for the others together."""
         values = self.side.summed(self.sums, 0)
-        bold = _place(self.side, self.chosen[self.of_key])
-        return signed.content(self.side.names, values.tolist(), unit="score", rows="source", bold=[bold])
+        chosen = _place(self.side, self.chosen[self.of_key])
+        return signed.content(self.side.names, values.tolist(), unit="score", rows="source", chosen=[chosen])
 
     def recipe(self) -> str:
         """The script of the matrix."""
@@ -326,6 +332,7 @@ class WhyLead(ScorePanel):
 
     name = "why_lead"
     canvas = CHART
+    shape = ""
     sources = (attribute_score,)
 
     @property

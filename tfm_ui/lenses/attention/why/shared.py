@@ -53,6 +53,11 @@ class Named:
         return [source.name for source in self.sources] + [f"the other {len(self.rest)}, summed"] * bool(self.rest)
 
     @property
+    def shorts(self) -> list[str]:
+        """The same in short."""
+        return [source.short for source in self.sources] + [f"{len(self.rest)} others"] * bool(self.rest)
+
+    @property
     def codes(self) -> list[str]:
         """What a click on each writes into the link; the others together cannot be chosen."""
         return [source.code for source in self.sources] + [""] * bool(self.rest)

@@ -45,6 +45,7 @@ class WhyWithout(ScorePanel):
     """The weights of the query's row, as they are and without the source that is held out."""
 
     name = "why_without"
+    shape = ""
     canvas = CHART
     sources = (held_out, silence)
 
@@ -112,7 +113,7 @@ class WhyWithout(ScorePanel):
         if self.source.kind == "biases":
             why = "The model cannot do without its biases, so nothing is silenced."
         elif apart < 0.01:
-            why = "Here the promise holds."
+            why = "Here the promise holds to within 0.01."
         elif self.inside.norm is None:
             why = "There is no norm between the stream and this head; what differs comes from the layers in between."
         else:
