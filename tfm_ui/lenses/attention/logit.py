@@ -199,17 +199,18 @@ class LogitHeads(LogitPanel):
     def _column(self, source: Source) -> int:
         return self.writers.index((source.kind, source.head))
 
+    @property
+    def groups(self) -> dict[str, float]:
+        """What heads, networks, embeddings with positions, and biases add together."""
+        kinds = np.array([source.kind for source in self.parts.sources])
+        heads, networks = np.isin(kinds, [HEAD, CROSS]), kinds == NETWORK
+        biases = kinds == BIASES
+        which = {"heads": heads, "networks": networks, "embeddings": ~(heads | networks | biases), "biases": biases}
+        return {name: float(self.values[those].sum()) for name, those in which.items()}
+
     def sentence(self) -> str:
         """What heads, networks and the rest add together."""
-        kinds = np.array([source.kind for source in self.parts.sources])
-        sums = {
-            "heads": float(self.values[np.isin(kinds, [HEAD, CROSS])].sum()),
-            "networks": float(self.values[kinds == NETWORK].sum()),
-            "biases": float(self.values[kinds == BIASES].sum()),
-        }
-        rest = float(self.values.sum()) - sum(sums.values())
-        parts = [f"{name} {signed.signed(value)}" for name, value in sums.items()]
-        return f"Together: {formats.listed([*parts, f'embeddings {signed.signed(rest)}'])}."
+        return f"Together: {formats.listed([f'{name} {signed.signed(value)}' for name, value in self.groups.items()])}."
 
     def table(self) -> pd.DataFrame:
         """A row per layer."""

@@ -4,8 +4,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from tfm_core.study.attribution.logits import last_place
 from tfm_ui.lenses.attention.state import RANKS
-from tfm_ui.live import passes
+from tfm_ui.lenses.attention.why.streams import streams
 from tfm_ui.live.cache import cached
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.state.model_state import ModelState
@@ -14,9 +15,19 @@ from tfm_ui.text import token_labels
 
 @cached()
 def logits_at(model: ModelState, position: int) -> NDArray[np.float32]:
-    """The model's logits after a token of the text that it goes on with, from 0: (vocab)."""
+    """The model's logits after a token of the text that it goes on with, from 0: (vocab).
+
+    The last vectors are those of the recorded pass; the model's final norm and output matrix make logits of them.
+    """
+    recorded = streams(model)
+    end = last_place(recorded.model)
+    last = recorded.site(recorded.order(end.stack)[-1], "residual_after")[position]
+    norm = recorded.norm_of(end)
     with torch.no_grad():
-        return passes.last_logits(model, position).numpy()
+        logits: NDArray[np.float32] = recorded.model.logits((last if norm is None else norm(last))[None, None])[
+            0, 0
+        ].numpy()
+    return logits
 
 
 @cached()

@@ -30,7 +30,6 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 NAMED = 8  # sources of a side that have a row or a column for themselves
-STANDS_OUT = 0.35  # of all sources by size: from here on the largest stands out
 
 
 @dataclass(frozen=True)

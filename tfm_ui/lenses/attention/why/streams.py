@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from tfm_core.study.attribution.streams import Streams, record
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
+from tfm_ui.live.places import place
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
 
@@ -20,15 +23,27 @@ def streams(model: ModelState, *, weights: bool = False) -> Streams:
         model: the model, and the texts that it reads.
         weights: whether the attention weights of all heads are in it, too.
     """
-    trace = _recorded(model, weights=weights)
+    trace = _recorded(model)
+    if weights:
+        trace = {**trace, **_weights(model)}
     return Streams(passes.transformer(model.config), trace, _inputs(model), passes.mask_of(model))
 
 
 @cached()
-def _recorded(model: ModelState, *, weights: bool) -> Mapping[str, Tensor]:
+def _recorded(model: ModelState) -> Mapping[str, Tensor]:
     """The sites of the recording: not the model, which the cache counts where it is kept."""
-    mask = passes.mask_of(model)
-    return record(passes.transformer(model.config), *_inputs(model), mask=mask, weights=weights).trace
+    return record(passes.transformer(model.config), *_inputs(model), mask=passes.mask_of(model)).trace
+
+
+def _weights(model: ModelState) -> dict[str, Tensor]:
+    """The weights of all heads, computed again from the queries and keys of the pass that all lenses share."""
+    return {
+        place(model, kind).format(layer=layer, what="weights"): torch.from_numpy(
+            np.stack([attention.exact(layer, head) for head in range(attention.heads)])
+        )[None]
+        for kind, attention in passes.run(model).attention.items()
+        for layer in range(model.num_layers)
+    }
 
 
 def _inputs(model: ModelState) -> tuple[Tensor, ...]:
