@@ -16,8 +16,11 @@ from tfm_ui.lenses.attention.change import ChangeWeights
 from tfm_ui.lenses.attention.changes import order
 from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.dictionary import Dictionary
+from tfm_ui.lenses.attention.logit import Logit
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.lenses.attention.why.score import ScorePanel
+from tfm_ui.lenses.attention.written import Written
 from tfm_ui.lenses.clinic.beside import Both
 from tfm_ui.lenses.clinic.tensor.diagnosed import Diagnosed
 from tfm_ui.lenses.generate.kept.costs import KeptCosts
@@ -155,6 +158,9 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     Steps: lambda panel: {"weights": panel.steps.weights},
     Arcs: arcs,
     Contribution: named("weights", "norms"),
+    ScorePanel: lambda panel: {"parts": panel.matrix},
+    Written: lambda panel: {"parts": panel.matrix},
+    Logit: lambda panel: {"parts": panel.values},
     ChangeWeights: changed,
     Scale: named("measured"),
     Dictionary: lambda panel: {"answer": panel.answer, "weights": panel.weights},

@@ -60,6 +60,13 @@ LOOKS = {
         "mass": 50,
         "hide": "none",
         "rescale": False,
+        "from_query": "biases",
+        "from_key": "embedding",
+        "trail": "decoder 2.1 2>1 k",
+        "rank": 2,
+        "against": 0,
+        "share": 10,
+        "node": "embedding@1",
         "draws": 20,
         "draw_keys": 8,
         "draw_seed": 3,
@@ -110,6 +117,7 @@ RUNS = {
     AttentionState: {
         "changes": "silence 1.1",  # another model
         "pinned": "silence 1.2",
+        "out": "key",  # a source is silenced
     },
     PositionsState: {
         "a": "sinusoidal",  # another scheme is drawn and added

@@ -23,8 +23,14 @@ MODEL = ModelState(
 )
 PASSES = 1.3  # one that the view shows, and a little for what is computed again of single heads
 NORMS, ACTIVATIONS, BATCH, SHUFFLED, LENS = 2.1, 1.8, 1.7, 3.2, 3.5
+PARTS = 2.2  # the pass, and a second one that is recorded whole, for what each sub-layer wrote
 MORE = {  # views that compare models or sentences run as many as they show
     **dict.fromkeys(["attention.words of change", "change_output", "change_stream", "change_weights"], 2.1),
+    **dict.fromkeys(
+        ["attention.words of why", "attention.slow of why", "why", "why_query", "why_key", "why_lead"], PARTS
+    ),
+    **dict.fromkeys(["attention.words of written", "written", "written_sources"], PARTS),
+    **dict.fromkeys(["attention.words of logit", "logit", "logit_heads"], PARTS),
     "masks.words of conventions": 3.3,  # the sentences of the batch
     **dict.fromkeys(["model.words of block", "model_block_both", "model_block_lengths"], NORMS),
     "model.words of efficient": 1.4,  # a layer of each kind of attention

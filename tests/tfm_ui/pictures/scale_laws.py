@@ -87,8 +87,11 @@ def chart(header: Header, numbers: bytes) -> None:
             low, high = sorted(axis.range)
             if trace.type != "bar":
                 within(shown, low, high, trace.name)
-        if trace.type == "bar" and trace.base is None:
+        if trace.type == "bar" and trace.base is None and str(layout.xaxis.tickformat).endswith("%"):
             within(np.asarray(trace.x), 0, 1, "shares")
+        elif trace.type == "bar" and trace.base is None:
+            assert layout.xaxis.range[0] <= 0 <= layout.xaxis.range[1], f"{trace.name}: bars begin at 0"
+            within(np.asarray(trace.x), *layout.xaxis.range, trace.name)
         elif trace.type == "bar":
             ends = [[base, base + wide] for base, wide in zip(trace.base, trace.x, strict=True) if base is not None]
             assert all(low <= high for low, high in ends), f"{trace.name}: a band from high to low"

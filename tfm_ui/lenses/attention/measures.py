@@ -16,6 +16,14 @@ from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.lenses.attention.why.questions import (
+    difference_of_logits,
+    layer_of_lead,
+    nodes_drawn,
+    promised_to_measured,
+    source_of_lead,
+    weight_without,
+)
 from tfm_ui.live import passes
 from tfm_ui.live.not_here import why_not_run
 from tfm_ui.state.model_state import ModelState
@@ -182,6 +190,31 @@ def largest_deviation(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(max(Scale(model, state).variances, default=0.0))
 
 
+def graph_correlation(model: ModelState, state: AttentionState) -> float:
+    """The correlation of what the largest edges of the graph promise with what cutting them does."""
+    return promised_to_measured(model, state)
+
+
+def graph_nodes(model: ModelState, state: AttentionState) -> float:
+    """How many nodes the graph of the pass has."""
+    return nodes_drawn(model, state)
+
+
+def lead_layer(model: ModelState, state: AttentionState) -> int:
+    """The layer in which the source wrote that makes most of the locked key’s lead over the next; 0 if it is none."""
+    return int(layer_of_lead(model, state))
+
+
+def lead_source(model: ModelState, state: AttentionState) -> str:
+    """The source of the locked key that makes most of its lead over the next; "" if there is no other key."""
+    return source_of_lead(model, state)
+
+
+def logit_lead(model: ModelState, state: AttentionState) -> float:
+    """The logit of the chosen next token, minus that of the other; 0 of a model without such logits."""
+    return difference_of_logits(model, state)
+
+
 def likeliest_in_a(model: ModelState, state: AttentionState) -> float:
     """The probability of the next token that is likeliest in A, in percent; 0 of a model without logits."""
     return _likeliest(model, state)[0]
@@ -259,6 +292,11 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
     return formats.listed([name for name, moves in zip(given.queries, moved.tolist(), strict=False) if not moves])
 
 
+def weight_left(model: ModelState, state: AttentionState) -> float:
+    """The weight of the locked key without the source that is held out, silenced in the model."""
+    return weight_without(model, state)
+
+
 def weight_changed(model: ModelState, state: AttentionState) -> float:
     """The largest difference between A and B among the weights of the head on screen."""
     panel = ChangeWeights(model, state)
@@ -306,15 +344,21 @@ OF_MODELS = (
     drawn_gradient,
     drawn_gradient_scaled,
     drawn_growth,
+    graph_correlation,
+    graph_nodes,
     head_numbers,
     largest_deviation,
+    lead_layer,
+    lead_source,
     likeliest_in_a,
     likeliest_in_b,
+    logit_lead,
     output_moved,
     rows_apart,
     smallest_deviation,
     unmoved_by_mask,
     weight_changed,
+    weight_left,
 )
 MEASURES: Mapping[str, Measure] = dict(
     sorted(

@@ -12,7 +12,7 @@ from tfm_ui.state.model_state import MAX_TOKENS, ModelState
 from tfm_ui.state.sizes import MOST
 
 PREFIX = "attention_"  # of the fields in a link
-VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "change", "scale", "dictionary")
+VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "graph", "change", "scale", "dictionary")
 
 # What one head computes, in this order; each is a matrix.
 STEPS = (

@@ -74,7 +74,9 @@ class WhyWithout(ScorePanel):
 
     @cached_property
     def rows(self) -> dict[str, NDArray[np.float64]]:
-        """What a weight is -> float64 (key)."""
+        """What a weight is -> float64 (key); where nothing is held out, as it is alone."""
+        if not self.is_shown:
+            return {next(iter(SIDES)): self.weights.astype(np.float64)}
         key = self.column if self.of_key else None
         result = rows_without(self.model, self.kind, self.layer, self.head, self.row, key, self.source)
         scores = [result.scores, result.promised, result.normed_anew, result.silenced]

@@ -1,0 +1,135 @@
+"""What the edges of a graph promise, beside what happens to the logit when each is cut."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from tfm_core.study.attribution.graph import Edge, Graph, logit_graph
+from tfm_core.study.attribution.held_out import measured_edges
+from tfm_core.study.attribution.sources import BIASES
+from tfm_ui.lenses.attention.why.graph import GraphPanel, graph_of
+from tfm_ui.lenses.attention.why.shared import tokens_by_rank
+from tfm_ui.lenses.attention.why.streams import streams
+from tfm_ui.live.cache import cached
+from tfm_ui.pictures import lines
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.lines import Chart, Line
+from tfm_ui.pictures.panel import Source as Function
+from tfm_ui.pictures.signed import signed
+from tfm_ui.state.model_state import ModelState
+from tfm_ui.text import formats
+
+MOST, FEWEST = 10, 3  # edges that are cut; edges over which a correlation is told
+
+
+@cached()
+def measured(model: ModelState, position: int, rank: int, against: int, share: int) -> list[float]:
+    """How far the logit falls without each of the largest edges of a graph: a pass of the model for each."""
+    graph = graph_of(model, position, rank, against, share)
+    token, minus = tokens_by_rank(model, position, rank, against)
+    recorded = streams(model, weights=True)
+    return measured_edges(recorded, graph, cut_edges(graph), position=position, token=token, minus=minus)
+
+
+def cut_edges(graph: Graph) -> list[Edge]:
+    """The largest edges that can be cut: the model cannot do without its biases."""
+    return [edge for edge in graph.edges if graph.nodes[edge.source].source.kind != BIASES][:MOST]
+
+
+class GraphCheck(GraphPanel):
+    """A dot for each edge: promised across, measured upwards."""
+
+    name = "attention_graph_check"
+    canvas = CHART
+    sources: Sequence[Function] = (measured_edges, logit_graph)
+    title = "Promised and measured, when an edge is cut"
+    how_to_read = (
+        "Each dot is one of the largest edges: across, how much it promises the logit to fall without it; upwards, how "
+        "much it falls when the model runs without it. On the dashed line both are the same."
+    )
+
+    @property
+    def slow(self) -> bool:
+        """A pass of the model for each edge."""
+        return self.model.is_heavy
+
+    @property
+    def shape(self) -> str:
+        return formats.plural(len(self.edges), "edge")
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """The edges that are cut."""
+        return cut_edges(self.graph)
+
+    @cached_property
+    def falls(self) -> list[float]:
+        """How far the logit falls without each."""
+        state = self.state
+        return measured(self.model, self.position, state.rank, state.against, state.share)
+
+    @cached_property
+    def correlation(self) -> float | None:
+        """Pearson's, of what is promised and what is measured; None over too few edges, or where one does not vary."""
+        if len(self.edges) < FEWEST:
+            return None
+        promised, falls = np.array([edge.weight for edge in self.edges]), np.array(self.falls)
+        if not (promised.std() and falls.std()):
+            return None
+        return float(np.corrcoef(promised, falls)[0, 1])
+
+    def sentence(self) -> str:
+        """The correlation, the edge that is furthest from its promise, and why they differ."""
+        if not self.edges:
+            return "No edge can be cut here: none is drawn, or all come from biases, without which no part can be."
+        count = formats.plural(len(self.edges), "edge")
+        apart = np.abs(np.array([edge.weight for edge in self.edges]) - np.array(self.falls))
+        at = int(apart.argmax())
+        edge, fall = self.edges[at], self.falls[at]
+        first = f"Over {count} no correlation is told: they are too few."
+        if self.correlation is not None:
+            written = f"{self.correlation:.2f}".replace("-", "−")
+            first = f"Promised and measured have the correlation {written} over {count}."
+        elif len(self.edges) >= FEWEST:
+            first = f"All {count} are alike, so no correlation is told."
+        if apart[at] < 0.005 * max(abs(edge.weight) for edge in self.edges):
+            return f"{first} Each keeps its promise."
+        furthest = (
+            f"Furthest apart: {self.edge_name(edge)}, which promises {signed(edge.weight)} and measures {signed(fall)}."
+        )
+        return f"{first} {furthest} {self._why()}"
+
+    def _why(self) -> str:
+        """Why a promise is not kept."""
+        why = "They differ because norms then divide by another number, and later layers answer."
+        exact = "" if self.has_final_norm else " Edges into the logit are exact, as there is no norm before it."
+        return f"{why}{exact}"
+
+    @property
+    def has_final_norm(self) -> bool:
+        """Whether a norm stands between the last vectors and the logits."""
+        return self.model.config.norm == "pre"
+
+    def table(self) -> pd.DataFrame:
+        """A row per edge that is cut."""
+        names = pd.Index([self.edge_name(edge) for edge in self.edges], name="edge")
+        columns = {"promised": [edge.weight for edge in self.edges], "measured": self.falls if self.edges else []}
+        return pd.DataFrame(columns, index=names, dtype=np.float64)
+
+    def picture(self) -> Content:
+        """The dots, and the line on which promises are kept."""
+        promised, falls = [edge.weight for edge in self.edges], self.falls if self.edges else []
+        ends = [min([0.0, *promised, *falls]), max([0.0, *promised, *falls])]
+        says = [
+            f"{self.edge_name(edge)}: promised {signed(edge.weight)}, measured {signed(fall)}"
+            for edge, fall in zip(self.edges, falls, strict=True)
+        ]
+        drawn = [
+            Line("kept", ends, ends, "muted", style="dashed"),
+            Line("edge", promised, falls, "result", style="dots", says=says),
+        ]
+        chart = Chart(x="promised, logits", y="measured: the logit falls by", lines=drawn if self.edges else [])
+        return lines.content([chart] if self.edges else [])
