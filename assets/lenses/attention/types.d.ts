@@ -140,3 +140,61 @@ interface DictionaryScene {
 }
 
 type ToPlane = (point: Point) => Point
+
+/** A node of a graph: where it stands, -1 of the biases, and the letter in its circle, which is a head's number. */
+interface GraphNode {
+  code: string
+  name: string
+  letter: string
+  stack: number
+  row: number
+  at: number
+}
+
+/** A stack of layers: the positions that are shown, and their tokens. */
+interface GraphStack {
+  name: string
+  parts: string[]
+  at: number[]
+  tokens: string[]
+}
+
+interface GraphHeader extends Header {
+  nodes: GraphNode[]
+  from: number[]
+  to: number[]
+  stacks: GraphStack[]
+  asked: { at: number; text: string }
+  locked: string
+  top: number
+  topText: string
+}
+
+interface GraphEdge {
+  from: number
+  to: number // -1 is the logit
+  weight: number
+}
+
+/** A graph as its script works with it. The logit is node -1. */
+interface GraphData {
+  header: GraphHeader
+  nodes: GraphNode[]
+  values: number[]
+  edges: GraphEdge[] // the largest first
+  total: number
+}
+
+/** How wide a text is, in letters of so many pixels. */
+type Measure = (text: string, size: number) => number
+
+type GraphLayout = ReturnType<typeof import("./graph_layout.js").layOutGraph>
+
+interface GraphScene {
+  context: Context
+  data: GraphData
+  skin: Skin
+  layout: GraphLayout
+  focus: number | null // the node that is looked at
+  locked: number | null
+}
