@@ -259,7 +259,7 @@ class Lens:
     """The group of pages in the bar at the top that it belongs to: "learn", "look" or "check"."""
 
     questions: Sequence[Question] = ()
-    """Questions to try, in teaching order; those of its views follow them."""
+    """Questions to try, in teaching order; with those of its views, in the views' order."""
 
     heading: str = ""
     """The heading of the page, if it differs from the title."""
@@ -285,7 +285,9 @@ class Lens:
     def __post_init__(self) -> None:
         of_views = [question for view in self.views.values() for question in view.questions]
         of_lens = [question for question in self.questions if question not in of_views]
-        object.__setattr__(self, "questions", [*of_lens, *of_views])
+        places = {name: place for place, name in enumerate(self.views)}
+        by_view = sorted([*of_lens, *of_views], key=lambda question: places.get(question.view(self.state), 0))
+        object.__setattr__(self, "questions", by_view)
         fields = controls_of(self.state)
         views = list(getattr(fields["view"][0], "options", ())) if "view" in fields else list(self.views)[:1]
         if views != list(self.views):

@@ -5,10 +5,58 @@ from collections.abc import Sequence
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.why.graph import Graph
 from tfm_ui.lenses.attention.why.graph_check import GraphCheck
-from tfm_ui.lenses.attention.why.shared import why_no_logit
+from tfm_ui.lenses.attention.why.panel import AFTER_MR, NAMES
+from tfm_ui.lenses.attention.why.parts import why_no_logit
 from tfm_ui.page.lens import View
+from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
+
+
+def where_it_flows(model: ModelState, state: AttentionState) -> str:
+    """The graph in words."""
+    if reason := why_no_logit(model):
+        return f"{reason} So there is no graph."
+    return Graph(model, state).sentence()
+
+
+def nodes_drawn(model: ModelState, state: AttentionState) -> float:
+    """How many nodes the graph has."""
+    return 0 if why_no_logit(model) else len(Graph(model, state).graph.nodes)
+
+
+def promises_kept(model: ModelState, state: AttentionState) -> str:
+    """How well the largest edges tell what cutting them does."""
+    if reason := why_no_logit(model):
+        return f"{reason} So there is no graph."
+    return GraphCheck(model, state).sentence()
+
+
+def promised_to_measured(model: ModelState, state: AttentionState) -> float:
+    """The correlation of what edges promise and what cutting them does; 0 of fewer than three."""
+    return 0.0 if why_no_logit(model) else GraphCheck(model, state).correlation or 0.0
+
+
+QUESTIONS = (
+    Question(
+        "The whole pass",
+        "From the tokens to the logit after “Mr”: how many heads, networks and tokens carry at least 5% of what goes "
+        "into it?",
+        where_it_flows,
+        Prediction(ask="How many nodes?", measured=nodes_drawn, hides=("attention_graph", "graph*")),
+        model=NAMES,
+        controls={"view": "graph", **AFTER_MR},
+    ),
+    Question(
+        "Promised and measured",
+        "Each edge says what the logit loses without it. Cut the ten largest: how well do promise and measurement "
+        "agree, from −1 to 1?",
+        promises_kept,
+        Prediction(ask="Which correlation?", measured=promised_to_measured, hides=("graph_check",)),
+        model=NAMES,
+        controls={"view": "graph", **AFTER_MR, "share": 3},
+    ),
+)
 
 
 def _instead(model: ModelState, state: AttentionState) -> Sequence[Note]:
@@ -24,5 +72,6 @@ VIEW: View[AttentionState] = View(
     controls=("rank", "against", "share"),
     line="line_graph",
     reads_pass=True,
+    questions=QUESTIONS,
     instead=_instead,
 )

@@ -7,105 +7,25 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core import Tokens
-from tfm_core.study.attribution.logits import LogitParts, attribute_logit, logit_parts
 from tfm_core.study.attribution.sources import BIASES, CROSS, HEAD, NETWORK, Source
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.trail import LOGIT, At
-from tfm_ui.lenses.attention.why.acts import draw_acts
-from tfm_ui.lenses.attention.why.ranked import logits_at, ranked, token_name
+from tfm_ui.lenses.attention.why.panel import AFTER_MR, BY_CHANCE, NAMES, LogitPanel, draw_acts
+from tfm_ui.lenses.attention.why.parts import Named, named, why_no_logit
 from tfm_ui.lenses.attention.why.recipes import logit_in_parts
-from tfm_ui.lenses.attention.why.score import BY_CHANCE
-from tfm_ui.lenses.attention.why.shared import (
-    Named,
-    Opening,
-    PartsPanel,
-    logit_of,
-    named,
-    tokens_by_rank,
-    why_no_logit,
-)
+from tfm_ui.lenses.attention.why.streams import logits_at, ranked, token_name
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View
+from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.pictures import maps, signed
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import Columns, Note
-from tfm_ui.pictures.panel import Source as Function
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import formats
 
 BARS = 14  # sources that have a bar
-
-
-class LogitPanel(PartsPanel):
-    """A panel on one logit in parts, at the locked query's token of the text that the model goes on with."""
-
-    sources: Sequence[Function] = (logit_parts, attribute_logit)
-
-    @property
-    def position(self) -> int:
-        """The token after which the next one is told, from 0."""
-        return min(self.state.query, len(self._text.pieces)) - 1
-
-    @property
-    def _text(self) -> Tokens:
-        return self.model.target_tokens if self.model.is_encoder_decoder else self.model.source_tokens
-
-    @property
-    def at(self) -> str:
-        """That token, in quotes."""
-        return f"“{token_labels.labels(self._text)[self.position]}”"
-
-    @cached_property
-    def tokens_asked(self) -> tuple[int, int | None]:
-        """The id whose logit it is, and that of the one that is subtracted."""
-        return tokens_by_rank(self.model, self.position, self.state.rank, self.state.against)
-
-    @cached_property
-    def whose(self) -> str:
-        """The logit in words: the logit of “mat”; that of “mat” minus that of “floor”."""
-        token, minus = self.tokens_asked
-        if minus is None:
-            return f"the logit of {token_name(self.model, token)}"
-        return f"the logit of {token_name(self.model, token)} minus that of {token_name(self.model, minus)}"
-
-    @cached_property
-    def parts(self) -> LogitParts:
-        """The logit in parts."""
-        return logit_of(self.model, self.position, self.state.rank, self.state.against)
-
-    @cached_property
-    def values(self) -> NDArray[np.float64]:
-        """(source)."""
-        values: NDArray[np.float64] = self.parts.parts.numpy()
-        return values
-
-    @cached_property
-    def chosen(self) -> int:
-        """The chosen source: the writer that the link names, in its layer; otherwise the largest head."""
-        writers = {Source(kind, 0, head).code: (kind, head) for kind, head in self.writers}
-        if self.state.from_key in writers:
-            kind, head = writers[self.state.from_key]
-            asked = [(source.kind, source.head, source.layer) for source in self.parts.sources]
-            return asked.index((kind, head, self.layer))
-        heads = [source.is_head for source in self.parts.sources]
-        return int(np.where(heads, np.abs(self.values), -1).argmax())
-
-    @property
-    def writers(self) -> list[tuple[str, int]]:
-        """What writes in each layer, as kind and number: heads, and the network."""
-        heads = range(self.model.num_heads)
-        across = [(CROSS, head) for head in heads] * self.model.is_encoder_decoder
-        return [*((HEAD, head) for head in heads), *across, (NETWORK, -1)]
-
-    @property
-    def opened(self) -> Opening:
-        """The chosen source as what the logit reads."""
-        cell = At(LOGIT, self.state.rank, self.state.against, self.position + 1, self.position + 1, "l")
-        return Opening((cell,), self.parts.sources[self.chosen])
 
 
 class Logit(LogitPanel):
@@ -159,8 +79,8 @@ class Logit(LogitPanel):
         """The parts sum to the model's own logit, or difference."""
         logits = logits_at(self.model, self.position).astype(np.float64)
         token, minus = self.tokens_asked
-        own = float(logits[token] - (0.0 if minus is None else logits[minus]))
-        error = abs(own - float(self.values.sum()))
+        of_model = float(logits[token] - (0.0 if minus is None else logits[minus]))
+        error = abs(of_model - float(self.values.sum()))
         logit = "logit" if minus is None else "difference of logits"
         law = f"all sources sum to the model’s {logit} (error {formats.tiny(error)})"
         return {law: error <= 1e-4 * max(1.0, float(np.abs(self.values).sum()))}
@@ -253,6 +173,68 @@ class LogitHeads(LogitPanel):
         draw_acts(self, *[self.opened] * self.opened.source.is_head)
 
 
+def what_makes_the_logit(model: ModelState, state: AttentionState) -> str:
+    """What heads, networks and embeddings add to the logit."""
+    if reason := why_no_logit(model):
+        return f"{reason} So nothing is split here."
+    return f"{Logit(model, state).sentence()} {LogitHeads(model, state).sentence()}"
+
+
+def group_of_logit(model: ModelState, state: AttentionState) -> str:
+    """Whether heads, networks or embeddings add most to the logit, by size."""
+    if why_no_logit(model):
+        return ""
+    sums = LogitHeads(model, state).groups
+    return max(sums, key=lambda name: abs(sums[name]))
+
+
+def difference_of_logits(model: ModelState, state: AttentionState) -> float:
+    """The logit, or the difference, in e-folds."""
+    return 0.0 if why_no_logit(model) else float(Logit(model, state).values.sum())
+
+
+def odds_of_logit(model: ModelState, state: AttentionState) -> str:
+    """What the difference of two logits means for their tokens."""
+    if reason := why_no_logit(model):
+        return f"{reason} So nothing is split here."
+    logit = Logit(model, state)
+    total = float(logit.values.sum())
+    if logit.tokens_asked[1] is None:
+        return f"{logit.sentence()} Alone, a logit says nothing: the softmax sees differences. Subtract another."
+    times = formats.count(round(np.exp(min(abs(total), 20.0)), 1)) if abs(total) < 20 else "over 400 million"
+    return (
+        f"{logit.sentence()} A difference of {signed.signed(total)} makes one of the two {times} times as likely as "
+        "the other, as the softmax makes e to the difference of it."
+    )
+
+
+QUESTIONS = (
+    Question(
+        "Who says it",
+        "After the second “Mr”, Lab GPT’s likeliest token leads the second. Do heads, networks or embeddings add most "
+        "to that?",
+        what_makes_the_logit,
+        Prediction(
+            ask="Which adds most?",
+            measured=group_of_logit,
+            options=("heads", "networks", "embeddings"),
+            hides=("logit*",),
+        ),
+        model=NAMES,
+        controls={"view": "logit", **AFTER_MR},
+    ),
+    Question(
+        "A difference of logits",
+        "Random weights: the likeliest next token leads the second by a little. How large is the difference of their "
+        "logits?",
+        odds_of_logit,
+        Prediction(ask="How large is it?", measured=difference_of_logits, hides=("logit*",)),
+        controls={"view": "logit"},
+        given=MODEL | {"query", "rank", "against"},
+    ),
+)
+
+
 def _instead(model: ModelState, state: AttentionState) -> Sequence[Note]:
     reason = why_no_logit(model)
     return [Note(reason)] if reason else []
@@ -266,5 +248,6 @@ VIEW: View[AttentionState] = View(
     controls=("rank", "against"),
     line="line_logit",
     reads_pass=True,
+    questions=QUESTIONS,
     instead=_instead,
 )

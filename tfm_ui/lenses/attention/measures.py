@@ -13,17 +13,14 @@ from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeWeights
 from tfm_ui.lenses.attention.contribution import Contribution
 from tfm_ui.lenses.attention.dictionary import Dictionary
+from tfm_ui.lenses.attention.logit import Logit
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
-from tfm_ui.lenses.attention.why.questions import (
-    difference_of_logits,
-    layer_of_lead,
-    nodes_drawn,
-    promised_to_measured,
-    source_of_lead,
-    weight_without,
-)
+from tfm_ui.lenses.attention.why.graph_check import GraphCheck
+from tfm_ui.lenses.attention.why.parts import why_no_logit
+from tfm_ui.lenses.attention.why.score import Why
+from tfm_ui.lenses.attention.why.without import WhyWithout
 from tfm_ui.live import passes
 from tfm_ui.live.not_here import why_not_run
 from tfm_ui.state.model_state import ModelState
@@ -192,27 +189,27 @@ def largest_deviation(model: ModelState, state: AttentionState) -> float:
 
 def graph_correlation(model: ModelState, state: AttentionState) -> float:
     """The correlation of what the largest edges of the graph promise with what cutting them does."""
-    return promised_to_measured(model, state)
+    return 0.0 if why_no_logit(model) else GraphCheck(model, state).correlation or 0.0
 
 
-def graph_nodes(model: ModelState, state: AttentionState) -> float:
+def graph_nodes(model: ModelState, state: AttentionState) -> int:
     """How many nodes the graph of the pass has."""
-    return nodes_drawn(model, state)
+    return 0 if why_no_logit(model) else len(GraphCheck(model, state).graph.nodes)
 
 
 def lead_layer(model: ModelState, state: AttentionState) -> int:
     """The layer in which the source wrote that makes most of the locked key’s lead over the next; 0 if it is none."""
-    return int(layer_of_lead(model, state))
+    return Why(model, state).lead_layer
 
 
 def lead_source(model: ModelState, state: AttentionState) -> str:
     """The source of the locked key that makes most of its lead over the next; "" if there is no other key."""
-    return source_of_lead(model, state)
+    return Why(model, state).lead_source
 
 
 def logit_lead(model: ModelState, state: AttentionState) -> float:
     """The logit of the chosen next token, minus that of the other; 0 of a model without such logits."""
-    return difference_of_logits(model, state)
+    return 0.0 if why_no_logit(model) else float(Logit(model, state).values.sum())
 
 
 def likeliest_in_a(model: ModelState, state: AttentionState) -> float:
@@ -294,7 +291,7 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
 
 def weight_left(model: ModelState, state: AttentionState) -> float:
     """The weight of the locked key without the source that is held out, silenced in the model."""
-    return weight_without(model, state)
+    return WhyWithout(model, state).weight_left
 
 
 def weight_changed(model: ModelState, state: AttentionState) -> float:

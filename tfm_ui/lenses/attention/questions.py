@@ -17,7 +17,6 @@ from tfm_ui.lenses.attention.dictionary import Dictionary, number
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
-from tfm_ui.lenses.attention.why.questions import GRAPH, LOGIT, WHY, WRITTEN
 from tfm_ui.live import lab_heads
 from tfm_ui.live.learned import UNKNOWN, in_words
 from tfm_ui.page.questions import MODEL, Computed, Prediction, Question
@@ -398,10 +397,6 @@ QUESTIONS = (
         moves=("text", "layer", "query", "key"),
         link="looks-and-takes-trained",  # of its first title
     ),
-    *WHY,
-    *WRITTEN,
-    *LOGIT,
-    *GRAPH,
     Question(
         "One weight",
         "One weight of layer 1 was changed: “mat” looks at “cat” with 0.90. Why do tokens after “mat” move too, and "

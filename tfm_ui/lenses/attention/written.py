@@ -12,14 +12,10 @@ from tfm_core.study.attribution.sources import Source
 from tfm_core.study.attribution.values import WrittenParts, written_parts
 from tfm_ui.lenses.attention.inside import ASKS
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.why.acts import draw_acts, in_words
-from tfm_ui.lenses.attention.why.recipes import written_in_parts
-from tfm_ui.lenses.attention.why.score import BY_CHANCE
-from tfm_ui.lenses.attention.why.shared import (
-    HeadMap,
+from tfm_ui.lenses.attention.why.panel import AFTER_MR, BY_CHANCE, NAMES, HeadMap, PartsPanel, draw_acts, in_words
+from tfm_ui.lenses.attention.why.parts import (
     Named,
     Opening,
-    PartsPanel,
     asked_of_output,
     kind_in,
     logit_of,
@@ -28,8 +24,10 @@ from tfm_ui.lenses.attention.why.shared import (
     parts_of,
     written_of,
 )
+from tfm_ui.lenses.attention.why.recipes import written_in_parts
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View
+from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.pictures import maps, signed
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -37,6 +35,7 @@ from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Columns
 from tfm_ui.pictures.panel import Source as Function
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 KEYS = 12  # that have a row
@@ -126,7 +125,7 @@ class Written(WrittenPanel):
         )
 
     def sentence(self) -> str:
-        """From where most came, and what it was made of."""
+        """The token from which most came, and what that was made of."""
         if not np.abs(self.matrix).any():
             return f"The head wrote nothing at {self.query_name}."
         row, column = divmod(int(np.abs(self.matrix).argmax()), self.matrix.shape[1])
@@ -245,6 +244,59 @@ class WrittenSources(WrittenPanel):
         return signed.content(self.of_values.names, values.tolist(), unit=self.unit, rows="source")
 
 
+def what_was_carried(model: ModelState, state: AttentionState) -> str:
+    """What the head took of the tokens that it looked at."""
+    written = Written(model, state)
+    sums = written.matrix.sum(0)
+    if not np.abs(sums).any():
+        return written.sentence()
+    most = int(np.abs(sums).argmax())
+    share = formats.percent(float(abs(sums[most]) / np.abs(sums).sum()))
+    return f"{written.sentence()} Over all tokens, {written.wrote.names[most]} is {share} of the sources by size."
+
+
+def carried_source(model: ModelState, state: AttentionState) -> str:
+    """The source from which most of what the head wrote comes, over all tokens."""
+    written = Written(model, state)
+    return written.wrote.names[int(np.abs(written.matrix.sum(0)).argmax())]
+
+
+def taken_from(model: ModelState, state: AttentionState) -> str:
+    """The token from which the head took most."""
+    written = Written(model, state)
+    return written.keys[int(np.abs(written.matrix.sum(1)).argmax())]
+
+
+QUESTIONS = (
+    Question(
+        "What it carries on",
+        "The head of layer 4 looks at “D”, to write it after “Mr”. What of “D” does it take: its embedding, or what "
+        "others wrote there?",
+        what_was_carried,
+        Prediction(
+            ask="Which source is the largest?",
+            measured=carried_source,
+            options=("token embedding", "position", "layer 1, network", "layer 3, network"),
+            hides=("written*",),
+        ),
+        model=NAMES,
+        controls={"view": "written", **AFTER_MR},
+    ),
+    Question(
+        "One step back",
+        "Opened: layer 1, head 3 wrote at “D” what made “Mr” look there. From which token had it taken it?",
+        what_was_carried,
+        Prediction(
+            ask="From which token?",
+            measured=taken_from,
+            options=("·Mr", "·D", "·met", "The"),
+            hides=("written*", "why*"),
+        ),
+        model=NAMES,
+        controls={"view": "written", "layer": 1, "head": 3, "query": 6, "key": 5, "trail": "4.3 12>6 k"},
+    ),
+)
+
 VIEW: View[AttentionState] = View(
     title="What it wrote",
     tab="why",
@@ -253,4 +305,5 @@ VIEW: View[AttentionState] = View(
     controls=("kind", "layer", "head"),
     line="line_written",
     reads_pass=True,
+    questions=QUESTIONS,
 )

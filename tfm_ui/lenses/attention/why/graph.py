@@ -16,11 +16,10 @@ from tfm_core.study.attribution.graph import Graph as PassGraph
 from tfm_core.study.attribution.graph_file import graph_json
 from tfm_core.study.attribution.sources import BIASES, CROSS, EMBEDDING, NETWORK, POSITION, TYPES
 from tfm_core.study.attribution.streams import record
-from tfm_ui.lenses.attention.logit import LogitPanel
 from tfm_ui.lenses.attention.why.graph_picture import GRAPH, Stack, content
-from tfm_ui.lenses.attention.why.ranked import logits_at, ranked, token_name
-from tfm_ui.lenses.attention.why.shared import tokens_by_rank
-from tfm_ui.lenses.attention.why.streams import needs_all, streams
+from tfm_ui.lenses.attention.why.panel import LogitPanel
+from tfm_ui.lenses.attention.why.parts import tokens_by_rank
+from tfm_ui.lenses.attention.why.streams import logits_at, needs_all, ranked, streams, token_name
 from tfm_ui.live.cache import cached
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.script import of_model, script

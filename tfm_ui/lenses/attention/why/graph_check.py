@@ -10,7 +10,7 @@ from tfm_core.study.attribution.graph import Edge, Graph, logit_graph
 from tfm_core.study.attribution.held_out import measured_edges
 from tfm_core.study.attribution.sources import BIASES
 from tfm_ui.lenses.attention.why.graph import GraphPanel, graph_of
-from tfm_ui.lenses.attention.why.shared import tokens_by_rank
+from tfm_ui.lenses.attention.why.parts import tokens_by_rank
 from tfm_ui.lenses.attention.why.streams import streams
 from tfm_ui.live.cache import cached
 from tfm_ui.pictures import lines
@@ -37,6 +37,15 @@ def measured(model: ModelState, position: int, rank: int, against: int, share: i
 def cut_edges(graph: Graph) -> list[Edge]:
     """The largest edges that can be cut: the model cannot do without its biases."""
     return [edge for edge in graph.edges if graph.nodes[edge.source].source.kind != BIASES][:MOST]
+
+
+def _two_digits(correlation: float) -> str:
+    """A correlation: 0.98, −0.20; no 1.00 that is not exactly 1."""
+    size = abs(correlation)
+    text = "over 0.99" if 0.995 <= size < 1 else f"{size:.2f}"
+    if correlation < 0:
+        return text.replace("over 0", "under −0") if text.startswith("over") else f"−{text}"
+    return text
 
 
 class GraphCheck(GraphPanel):
@@ -91,7 +100,7 @@ class GraphCheck(GraphPanel):
         edge, fall = self.edges[at], self.falls[at]
         first = f"Over {count} no correlation is told: they are too few."
         if self.correlation is not None:
-            written = f"{self.correlation:.2f}".replace("-", "−")
+            written = _two_digits(self.correlation)
             first = f"Promised and measured have the correlation {written} over {count}."
         elif len(self.edges) >= FEWEST:
             first = f"All {count} are alike, so no correlation is told."

@@ -61,7 +61,7 @@ def content(
     """
     numbers = np.array([*values, *weights, total], np.float32)
     shown = [_near(nodes, number, stack, at if stack is stacks[-1] else None) for number, stack in enumerate(stacks)]
-    top = float(np.abs(numbers).max()) or 1.0
+    top = float(np.abs(numbers[:-1]).max(initial=0)) or 1.0
     header = {
         "nodes": list(nodes),
         "from": [source for source, _ in edges],
@@ -98,7 +98,7 @@ def graph_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """The values of the nodes, and the edges as a heatmap: from a node below to a node at the left."""
     values, weights, total = unpacked(header, numbers)
     names = [*numbered([node["name"] for node in header["nodes"]]), f"the logit of {header['asked']['text']}"]
-    scale = around_zero(header["top"])
+    scale = around_zero(max(header["top"], abs(total)))
     edges = np.full((len(names), max(1, len(names) - 1)), np.nan, np.float32)
     for source, target, weight in zip(header["from"], header["to"], weights, strict=True):
         edges[target, source] = weight  # -1 is the last row, the logit

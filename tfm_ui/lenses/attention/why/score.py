@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tfm_core.study.attribution.scores import ScoreParts, attribute_score, query_terms, score_parts
 from tfm_core.study.attribution.sources import Source
 from tfm_core.study.attribution.streams import Streams
-from tfm_ui.lenses.attention.why.acts import draw_acts
+from tfm_ui.lenses.attention.why.panel import BY_CHANCE, PartsPanel, draw_acts
+from tfm_ui.lenses.attention.why.parts import Named, named, parts_of
 from tfm_ui.lenses.attention.why.recipes import score_in_parts
-from tfm_ui.lenses.attention.why.shared import Named, PartsPanel, named, parts_of
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures import maps, signed
 from tfm_ui.pictures.canvas import Content
@@ -170,6 +170,16 @@ class Why(ScorePanel):
         return int((self.lead.sum(0) * np.sign(total)).argmax())
 
     @property
+    def lead_source(self) -> str:
+        """The name of that source; "" if there is no other key."""
+        return self.parts.key_sources[self.source_of_lead] if self.rival is not None else ""
+
+    @property
+    def lead_layer(self) -> int:
+        """The layer, from 1, in which it wrote; 0 of embeddings, positions and biases, and if there is no other key."""
+        return self.parts.key_side[self.source_of_lead].layer + 1 if self.rival is not None else 0
+
+    @property
     def stands_out(self) -> bool:
         """Whether the largest source of the key, in its lead, is many times the median one."""
         sizes = np.abs(self.lead.sum(0))
@@ -177,7 +187,7 @@ class Why(ScorePanel):
         return len(sizes) > FEW and median > 0 and bool(sizes.max() >= STANDS_OUT * median)
 
     def about_lead(self) -> str:
-        """By how much the locked key leads or trails its rival, and through which source of its key."""
+        """The locked key's lead over its rival, or what it trails by, and the source of its key that makes most."""
         if self.rival is None or not self.visible[self.column]:
             return ""
         total = float(self.lead.sum()) + self.lead_of_scheme
@@ -265,9 +275,6 @@ class Why(ScorePanel):
         """A script that leaves the parts in `parts`, (query source, key source)."""
         cell = {"layer": self.layer, "head": self.head, "query": self.row, "key": self.column}
         return script(score_in_parts, **of_model(self.model), attention=self.kind, **cell)
-
-
-BY_CHANCE = "These weights are random, so what is large here is large by chance."
 
 
 def _place(side: Named, at: int) -> int:

@@ -86,6 +86,11 @@ class WhyWithout(ScorePanel):
             if row is not None
         }
 
+    @property
+    def weight_left(self) -> float:
+        """The weight of the locked key, the source silenced, or unread where it cannot be; as it is, if none is out."""
+        return float([*self.rows.values()][-1][self.column])
+
     @cached_property
     def shown_keys(self) -> list[int]:
         """The keys that have a row: the locked one, and those of the largest weights."""
@@ -108,6 +113,8 @@ class WhyWithout(ScorePanel):
 
     def sentence(self) -> str:
         """The weight of the locked key in all four, and why they differ."""
+        if not self.is_shown:
+            return CHOOSE
         weights = {name: float(row[self.column]) for name, row in self.rows.items()}
         said = formats.listed([f"{formats.weight(value)} {name}" for name, value in weights.items()])
         values = list(weights.values())

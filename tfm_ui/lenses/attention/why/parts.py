@@ -1,33 +1,22 @@
-"""What the views on parts share: a head's cell, its score in parts, which sources have names, what has been opened."""
+"""Scores, written vectors and logits of the sidebar's model in parts: which sources are named, what has been opened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import Tokens
 from tfm_core.study.attribution.logits import LogitParts, last_place, logit_direction, logit_parts
 from tfm_core.study.attribution.scores import ScoreParts, key_direction, query_direction, score_parts, value_direction
 from tfm_core.study.attribution.sources import CROSS, Source
 from tfm_core.study.attribution.streams import Place, place_of
 from tfm_core.study.attribution.values import WrittenParts, written_parts
-from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel
-from tfm_ui.lenses.attention.trail import At, cells
-from tfm_ui.lenses.attention.why.ranked import ranked
-from tfm_ui.lenses.attention.why.streams import needs_cell, streams
+from tfm_ui.lenses.attention.trail import At
+from tfm_ui.lenses.attention.why.streams import ranked, streams
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
-from tfm_ui.live.places import tokens_of
-from tfm_ui.pictures import maps
-from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.map_scale import from_zero
-from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.state.model_state import ModelState
-from tfm_ui.text import formats
 
 NAMED = 8  # sources of a side that have a row or a column for themselves
 
@@ -113,7 +102,7 @@ class Opening:
 
     @property
     def position(self) -> int:
-        """At which token the source wrote, from 0."""
+        """The token at which the source wrote, from 0."""
         return (self.cell.query if self.cell.side in "ql" else self.cell.key) - 1
 
     @property
@@ -225,131 +214,3 @@ def why_no_logit(model: ModelState) -> str:
 def kind_in(model: ModelState, kind: str) -> str:
     """The kind of attention as the library calls it: in a single stack it is "self"."""
     return kind if model.is_encoder_decoder else "self"
-
-
-class PartsPanel(AttentionPanel):
-    """A panel on the parts of one head's cell."""
-
-    needs = needs_cell
-
-    @property
-    def row(self) -> int:
-        """The query of the locked cell, from 0: a token that is read."""
-        return min(self.state.query, self.read) - 1
-
-    @cached_property
-    def visible(self) -> NDArray[np.bool_]:
-        """(key), which keys the query may look at."""
-        visible: NDArray[np.bool_] = passes.run(self.model).attention[self.kind].visible[self.row]
-        return visible
-
-    @property
-    def column(self) -> int:
-        """The key of the locked cell, from 0."""
-        return min(self.state.key, len(self.tokens[1].pieces)) - 1
-
-    @cached_property
-    def weights(self) -> NDArray[np.float32]:
-        """The query's weights, (key)."""
-        row: NDArray[np.float32] = passes.run(self.model).attention[self.kind].exact(self.layer, self.head)[self.row]
-        return row
-
-    @property
-    def cell(self) -> At:
-        """The locked cell as a trail has it."""
-        return At(
-            self.state.kind if self.model.is_encoder_decoder else "encoder",
-            self.state.layer,
-            self.state.head,
-            self.row + 1,
-            self.column + 1,
-        )
-
-    @property
-    def trail(self) -> list[At]:
-        """The cells from which this one was opened, as far as the model has them."""
-        return [cell for cell in cells(self.state.trail) if self._has(cell)]
-
-    def opening(self, source: Source, side: str) -> Opening:
-        """A source on one side of this cell: "q", "k" or "v"."""
-        return Opening((*self.trail, self.cell._replace(side=side)), source)
-
-    def _has(self, cell: At) -> bool:
-        model = self.model
-        if cell.side == "l":
-            texts = model.target_tokens if model.is_encoder_decoder else model.source_tokens
-            return why_no_logit(model) == "" and 1 <= cell.query <= len(texts.pieces)
-        if cell.kind != "encoder" and not model.is_encoder_decoder:
-            return False
-        queries, keys = (len(tokens.pieces) for tokens in self.tokens_in(cell.kind))
-        within = zip(cell[1:5], (model.num_layers, model.num_heads, queries, keys), strict=True)
-        return all(1 <= number <= most for number, most in within)
-
-    def tokens_in(self, kind: str) -> tuple[Tokens, Tokens]:
-        """The tokens of the queries and of the keys of a kind of attention."""
-        return tokens_of(self.model, kind_in(self.model, kind))
-
-    @property
-    def query_name(self) -> str:
-        """The token that looks, in quotes."""
-        return f"“{self.queries[self.row]}”"
-
-    @property
-    def key_name(self) -> str:
-        """The token that is looked at, in quotes."""
-        return f"“{self.keys[self.column]}”"
-
-    @property
-    def in_words(self) -> str:
-        """The head."""
-        return f"Layer {self.state.layer}, head {self.state.head}"
-
-
-class HeadMap(PartsPanel):
-    """All weights of the head: a click chooses the cell whose score is split."""
-
-    name = "why_head"
-    canvas = MAPS
-    how_to_read = "Click a cell to ask why this query looks at this key."
-    locked = True
-
-    @property
-    def title(self) -> str:
-        return f"{self.in_words}: where it looks"
-
-    def sentence(self) -> str:
-        """The locked cell's weight."""
-        if not self.visible[self.column]:
-            return f"{self.query_name} may not look at {self.key_name}: the mask hides this score, whatever it is."
-        weight = formats.weight(float(self.weights[self.column]))
-        return f"{self.query_name} gives {self.key_name} the weight {weight}."
-
-    def table(self) -> pd.DataFrame:
-        """A row for each pair that may be."""
-        weights, visible = self.all_weights, passes.run(self.model).attention[self.kind].visible
-        rows, columns = np.nonzero(visible)
-        return pd.DataFrame({"weight": weights[rows, columns]}, index=self.pairs(rows, columns))
-
-    @property
-    def all_weights(self) -> NDArray[np.float32]:
-        """(query, key)."""
-        weights: NDArray[np.float32] = passes.run(self.model).attention[self.kind].exact(self.layer, self.head)
-        return weights
-
-    def picture(self) -> Content:
-        """The weights, with the cell ringed."""
-        weights, visible = self.all_weights, passes.run(self.model).attention[self.kind].visible
-        drawn = Map(
-            name="weights",
-            values=np.where(visible, weights, MASKED),
-            scale=from_zero(float(weights.max())),
-            unit="weight",
-        )
-        return maps.content(
-            [drawn],
-            rows=Axis(self.queries, *ROWS),
-            columns=Axis(self.keys, *COLUMNS),
-            picked=(self.row, self.column),
-            asks=ASKS,
-            read=self.read,
-        )
