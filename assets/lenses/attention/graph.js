@@ -16,7 +16,7 @@ const NEAR = { mouse: 4, touch: 14 } // px around a node in which a pointer stil
 /** @param {Picture<GraphHeader>} picture */
 export default function ({ header, numbers, root, commit }) {
   const $ = partsOf(root), data = readGraph({ header, numbers })
-  const canvas = /** @type {HTMLCanvasElement} */ (root.querySelector("canvas")), context = contextOf(canvas)
+  const frame = $(".scroll"), canvas = /** @type {HTMLCanvasElement} */ (root.querySelector("canvas")), context = contextOf(canvas)
   const memory = root._memory ??= { told: null, locked: "", at: null }
   if (memory.told !== header.locked) memory.locked = memory.told = header.locked // otherwise the page does not know of the last act yet
   const numberOf = (/** @type {string} */ code) => {
@@ -30,6 +30,7 @@ export default function ({ header, numbers, root, commit }) {
   let layout
   /** @type {number | null} */
   let hovered = null
+  let isSaved = false
 
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
@@ -38,7 +39,6 @@ export default function ({ header, numbers, root, commit }) {
     layout = memory.layout = layOutGraph(data, { width: root.clientWidth, rem: skin.rem, high, fill, measure })
     canvas.style.width = layout.width + "px"
     stretch(canvas, layout.width, layout.height, skin.paper)
-    const frame = $(".scroll")
     if (memory.width !== layout.width) frame.scrollLeft = layout.logit.x - frame.clientWidth / 2 // what is wider begins at the logit
     memory.width = layout.width
     look(hovered)
@@ -56,7 +56,7 @@ export default function ({ header, numbers, root, commit }) {
     hovered = node
     if (!layout) return // not drawn yet
     const locked = numberOf(memory.locked), focus = node ?? locked
-    paintGraph({ context, data, skin, layout, focus, locked })
+    paintGraph({ context, data, skin, layout, focus, locked, from: isSaved ? 0 : frame.scrollLeft })
     $(".say").textContent = focus !== null ? saidOfNode(data, focus)
       : !data.nodes.length ? ""
         : isTouched ? "Tap a node for its edges, and again to let it go. A tap on a token asks for the logit after it."
@@ -103,6 +103,7 @@ export default function ({ header, numbers, root, commit }) {
     if (node !== hovered) look(node)
   }
   canvas.onpointerleave = event => { if (event.pointerType === "mouse" && hovered !== null) look(null) }
+  frame.onscroll = () => look(hovered)
   canvas.onclick = event => {
     const { node, token } = under(/** @type {PointerEvent} */ (event))
     if (node !== null) toggle(node)
@@ -122,8 +123,11 @@ export default function ({ header, numbers, root, commit }) {
   canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the nodes, Enter locks one.`)
 
   root.savePicture = (name, words = {}) => {
-    look(null)
+    hovered = null
+    isSaved = true
     save(root, name, words, { width: layout.width, draw, sheet: () => canvas })
+    isSaved = false
+    draw()
   }
   return watch(root, draw)
 }

@@ -4,8 +4,8 @@ import { TO_LOGIT } from "./graph_data.js"
 import { ink, palette, rounded } from "../../pictures/paint.js"
 import { disc, fillBox, outlineBox, plate, stroke, turned, write } from "../../pictures/pen.js"
 
-const LEAST = 0.3 // of the way from paper to the end of the scale: where colours begin, so that small numbers can be seen
-const THINNEST = 0.75, THICKEST = 9 // of lines, in pixels at a root font of 16
+const LEAST = 0.42 // of the way from paper to the end of the scale: where colours begin, so that small numbers can be seen
+const THINNEST = 0.75, THICKEST = 9, LIT = 1.75 // of lines, and of those that are lit at least, in pixels at a root font of 16
 /** @type {Map<string, string[]>} */
 const palettes = new Map()
 
@@ -27,14 +27,14 @@ export function paintGraph(scene) {
   lines(scene)
   circles(scene)
   logitPlate(scene)
-  scaleBar(scene)
+  rowNames(scene)
+  if (scene.data.nodes.length) scaleBar(scene)
 }
 
 /** @param {GraphScene} scene */
 function ground({ context, layout, skin, data }) {
   const { rem, margin, size } = layout, font = `${size.small}px ${skin.family}`
   for (const { y, h } of layout.bands) fillBox(context, skin.rule, margin - 2 * rem, y, layout.width - margin, h, 0.28)
-  for (const { y, h, name } of layout.rows) write(context, name, margin - 7 * rem, y + h / 2 + 1, skin.muted, "right", { font })
   for (const { stack, y, h, turn, columns } of layout.feet) {
     const isAsked = stack === data.header.stacks.length - 1
     for (const { at, x, name } of columns) {
@@ -49,6 +49,17 @@ function ground({ context, layout, skin, data }) {
   }
 }
 
+/** The names of the rows, at the left of what is seen of a graph that is wider than its place.
+ * @param {GraphScene} scene */
+function rowNames({ context, layout, skin, from }) {
+  const { rem, margin, size } = layout, font = `${size.small}px ${skin.family}`
+  if (from) { // over what is scrolled away
+    const top = layout.logit.y + layout.logit.h / 2 + 2 * rem, foot = layout.feet[0]
+    fillBox(context, skin.paper, from, top, margin - 2 * rem, foot.y + foot.h - top)
+  }
+  for (const { y, h, name } of layout.rows) write(context, name, from + margin - 7 * rem, y + h / 2 + 1, skin.muted, "right", { font })
+}
+
 /** Which nodes an edge in focus touches; null where nothing is in focus.
  * @param {GraphScene} scene */
 function touched({ data, focus }) {
@@ -61,13 +72,13 @@ function lines({ context, data, layout, skin, focus }) {
   const { rem } = layout, largest = Math.abs(data.edges[0]?.weight ?? 1)
   const isLit = (/** @type {GraphEdge} */ edge) => focus !== null && (edge.from === focus || edge.to === focus)
   const falling = [...data.edges].reverse(), order = [...falling.filter(edge => !isLit(edge)), ...falling.filter(isLit)]
-  const plain = data.edges.length <= 40 ? 0.45 : data.edges.length <= 120 ? 0.32 : 0.24 // many would hide each other
+  const plain = data.edges.length <= 40 ? 0.5 : data.edges.length <= 120 ? 0.42 : 0.34 // many would hide each other
   context.lineCap = "round"
   for (const edge of order) {
     const share = Math.abs(edge.weight) / largest, lit = isLit(edge)
     context.globalAlpha = lit ? 0.95 : focus !== null ? 0.07 : plain + 0.45 * share
     path(context, layout, edge)
-    stroke(context, toneOf(skin, edge.weight, data.header.top), (THINNEST + (THICKEST - THINNEST) * share) * rem)
+    stroke(context, toneOf(skin, edge.weight, data.header.top), Math.max(lit ? LIT : 0, THINNEST + (THICKEST - THINNEST) * share) * rem)
   }
   context.globalAlpha = 1
   context.lineCap = "butt"
@@ -76,11 +87,12 @@ function lines({ context, data, layout, skin, focus }) {
 /** Begin the curve of an edge: it leaves a node upwards, and arrives at another from below. Between nodes that stand above
  * each other it bends around those in between.
  * @param {Context} context @param {GraphLayout} layout @param {GraphEdge} edge */
-function path(context, { places, logit, rem }, { from, to }) {
-  const a = places[from], b = to < 0 ? { x: logit.x, y: logit.y, r: logit.h / 2 } : places[to]
+function path(context, { places, logit, rem, width, margin }, { from, to }) {
+  const a = places[from], b = to < 0 ? { x: logit.reached, y: logit.y, r: logit.h / 2 } : places[to]
   const low = a.y - 0.7 * a.r, high = b.y + (to < 0 ? b.r : 0.7 * b.r), far = low - high
-  const isSteep = Math.abs(a.x - b.x) < 0.25 * far && far > 50 * rem, side = from % 2 ? -1 : 1
-  const aside = isSteep ? side * Math.min(46 * rem, 0.16 * far) : 0
+  const isSteep = Math.abs(a.x - b.x) < 0.25 * far && far > 50 * rem, bend = isSteep ? Math.min(46 * rem, 0.16 * far) : 0
+  const isLeft = Math.min(a.x, b.x) - bend < margin, isRight = Math.max(a.x, b.x) + bend > width
+  const aside = bend * (isLeft ? 1 : isRight || from % 2 ? -1 : 1)
   context.beginPath()
   if (Math.abs(far) < 2 * rem + a.r) { // within a row that holds a whole layer
     const over = Math.min(a.y - a.r, b.y - b.r)
@@ -135,13 +147,13 @@ function logitPlate({ context, data, layout, skin, focus }) {
 
 /** The colours of the scale, as nodes and edges have them.
  * @param {GraphScene} scene */
-function scaleBar({ context, data, layout, skin }) {
+function scaleBar({ context, data, layout, skin, from }) {
   const { rem, legend: y, size, margin, phone } = layout, { top, topText } = data.header, w = (phone ? 96 : 150) * rem, steps = 60
   context.font = `${size.small}px ${skin.family}`
-  const low = `−${topText}`, x = Math.max(phone ? 0 : margin - 2 * rem, 2) + context.measureText(low).width + 6 * rem
+  const low = `−${topText}`, x = from + (phone ? 2 : margin - 2 * rem) + context.measureText(low).width + 6 * rem
   for (let i = 0; i < steps; i++) { // each over the end of the one before it
-    const value = ((i + 0.5) / steps * 2 - 1) * top, from = i / steps * w
-    fillBox(context, toneOf(skin, value, top), x + from, y - 5 * rem, w - from, 10 * rem)
+    const value = ((i + 0.5) / steps * 2 - 1) * top, begin = i / steps * w
+    fillBox(context, toneOf(skin, value, top), x + begin, y - 5 * rem, w - begin, 10 * rem)
   }
   outlineBox(context, skin.rule, 1, x, y - 5 * rem, w, 10 * rem)
   write(context, low, x - 6 * rem, y + 1, skin.muted, "right")

@@ -1,6 +1,8 @@
 /* Where the parts of a graph stand: columns are tokens, rows are parts of layers, from the tokens up to the logit. Rows
    without a node have no room, nor have the tokens of a long text that are far from all nodes. All numbers are CSS pixels. */
 
+import { clamp } from "../../pictures/paint.js"
+
 /* Of a root font of 16: the least and the largest radius of a node, also on phones; the radius that holds a letter; the
    least width of a column, also on phones, the most, and that of a column with many nodes; the gap between nodes; the
    height of the logit, and of the legend; the width of a gap in a long text; the height of a graph in endless room. */
@@ -91,8 +93,9 @@ function arranged(data, { width, rem, measure }, { largest, between, merged }) {
   })
   const text = measure(header.asked.text, (NORMAL + 1) * rem) * BOLD + 24 * rem, w = Math.min(width - 4, Math.max(text, 90 * rem))
   const asked = sides[sides.length - 1].find(({ at }) => at === header.asked.at)?.x ?? across / 2
-  const logit = { x: Math.max(2 + w / 2, Math.min(across - 2 - w / 2, asked)), y: y + LOGIT * rem / 2, w, h: LOGIT * rem, asked }
-  const foot = LEGEND * rem, height = Math.ceil(y + LOGIT * rem + foot + 4 * rem)
+  const x = clamp(asked, 2 + w / 2, across - 2 - w / 2), reached = clamp(asked, x - w / 2 + 9 * rem, x + w / 2 - 9 * rem)
+  const logit = { x, y: y + LOGIT * rem / 2, w, h: LOGIT * rem, reached }
+  const foot = nodes.length ? LEGEND * rem : 0, height = Math.ceil(y + LOGIT * rem + foot + 4 * rem)
   /** @template {{ y: number, h?: number }} Part @param {Part} part */
   const turned = part => ({ ...part, y: height - foot - part.y - (part.h ?? 0) })
   return {
@@ -201,7 +204,7 @@ export function rowsOf({ nodes }, stack, s, phone, merged) {
     const layer = row ? Math.floor((row - 1) / parts.length) : -1, part = row && !merged ? parts[(row - 1) % parts.length] : ""
     if (layer > before + 1) {
       const range = layer > before + 2 ? `${before + 2}–${layer}` : layer
-      rows.push({ row: -1, name: `L${range} …`, part: "", layer: layer - 0.5, inside: [] })
+      rows.push({ row: -1, name: phone ? "…" : `L${range} …`, part: "", layer: layer - 0.5, inside: [] })
     }
     const ofPart = !part ? "" : phone ? short[part] : ` ${part}`
     const called = row ? `L${layer + 1}${ofPart}` : name && phone ? name.slice(0, 3) : name || (phone ? "" : "tokens")

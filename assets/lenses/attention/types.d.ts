@@ -197,4 +197,5 @@ interface GraphScene {
   layout: GraphLayout
   focus: number | null // the node that is looked at
   locked: number | null
+  from: number // how far the picture is scrolled to the right
 }
