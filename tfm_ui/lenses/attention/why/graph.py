@@ -50,8 +50,8 @@ def edge_weights(
 ) -> Tensor:
     """The weights of the edges, the largest first by size, (edge)."""
     model = Transformer(config).eval()
-    streams = record(model, *inputs, mask=mask, weights=True)
-    graph = logit_graph(streams, position=position, token=token, minus=minus, share=share)
+    recorded = record(model, *inputs, mask=mask, weights=True)
+    graph = logit_graph(recorded, position=position, token=token, minus=minus, share=share)
     weights = torch.tensor([edge.weight for edge in graph.edges], dtype=torch.float64)  # (edge)
     return weights
 
