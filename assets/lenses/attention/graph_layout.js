@@ -32,6 +32,7 @@ export function layOutGraph(data, room) {
   for (const merged of [false, true]) {
     for (let r = most; r >= 10; r--) ways.push({ largest: r, between: 10, merged })
     for (let r = 10; r >= 8; r--) ways.push({ largest: r, between: 4, merged })
+    if (merged) ways.push({ largest: 7.5, between: 0, merged })
   }
   let made = arranged(data, room, ways[0])
   for (const way of ways.slice(1)) if (made.height > limit) made = arranged(data, room, way)
@@ -80,7 +81,7 @@ function arranged(data, { width, rem, measure }, { largest, between, merged }) {
     y += foot.h + 4 * rem
     let layer = NaN
     for (const row of rowsBy[s]) {
-      if (row.layer !== layer) y += Number.isNaN(layer) ? 0 : 4 * rem
+      if (row.layer !== layer) y += Number.isNaN(layer) ? 0 : Math.min(4, 2 + between) * rem
       const h = row.inside.length ? rowInto(row, s, columns, y) : 15 * rem
       rows.push({ y, h, name: row.name })
       const band = bands[bands.length - 1]

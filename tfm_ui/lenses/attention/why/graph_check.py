@@ -137,7 +137,7 @@ class GraphCheck(GraphPanel):
             for edge, fall in zip(self.edges, falls, strict=True)
         ]
         drawn = [
-            Line("kept", ends, ends, "muted", style="dashed"),
+            Line("as promised", ends, ends, "muted", style="dashed"),
             Line("edge", promised, falls, "result", style="dots", says=says),
         ]
         chart = Chart(x="promised, logits", y="measured: the logit falls by", lines=drawn if self.edges else [])
