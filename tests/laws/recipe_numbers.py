@@ -19,6 +19,7 @@ from tfm_ui.lenses.attention.dictionary import Dictionary
 from tfm_ui.lenses.attention.logit import Logit
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.steps import Steps
+from tfm_ui.lenses.attention.why.graph import Graph
 from tfm_ui.lenses.attention.why.score import ScorePanel
 from tfm_ui.lenses.attention.written import Written
 from tfm_ui.lenses.clinic.beside import Both
@@ -161,6 +162,7 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     ScorePanel: lambda panel: {"parts": panel.matrix},
     Written: lambda panel: {"parts": panel.matrix},
     Logit: lambda panel: {"parts": panel.values},
+    Graph: lambda panel: {"weights": [edge.weight for edge in panel.graph.edges]},
     ChangeWeights: changed,
     Scale: named("measured"),
     Dictionary: lambda panel: {"answer": panel.answer, "weights": panel.weights},

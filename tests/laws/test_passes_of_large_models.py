@@ -31,6 +31,9 @@ MORE = {  # views that compare models or sentences run as many as they show
     ),
     **dict.fromkeys(["attention.words of written", "written", "written_sources"], PARTS),
     **dict.fromkeys(["attention.words of logit", "logit", "logit_heads"], PARTS),
+    **dict.fromkeys(["attention.words of graph", "attention_graph"], 2.4),
+    # With a pass for each of up to ten edges that are cut.
+    **dict.fromkeys(["attention.slow of graph", "attention_graph_check"], 12),
     "masks.words of conventions": 3.3,  # the sentences of the batch
     **dict.fromkeys(["model.words of block", "model_block_both", "model_block_lengths"], NORMS),
     "model.words of efficient": 1.4,  # a layer of each kind of attention

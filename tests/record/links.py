@@ -115,6 +115,17 @@ ATTENTION = (
     "attention?attention_view=arcs&text=@alice&seq_len=200&positional=rope&attention_lines=rollout&attention_layer=2",
     f"attention?attention_view=contribution&{DECODERS}&attention_kind=decoder&attention_layer=2",
     "attention?attention_view=contribution&positional=alibi&text=one two three&seq_len=8&causal=false",
+    "attention?attention_view=why&attention_layer=2&attention_head=3&positional=alibi&causal=false&attention_out=query"
+    "&attention_from_query=1.2&attention_from_key=embedding",
+    f"attention?attention_view=why&{DECODERS}&attention_kind=cross&attention_layer=2&norm=post&attention_query=3",
+    "attention?attention_view=why&text=@alice&seq_len=200&positional=rope&attention_layer=2&attention_query=150"
+    "&attention_key=140",
+    "attention?attention_view=written&attention_layer=2&attention_head=2&attention_from_key=1n",
+    "attention?attention_view=written&attention_layer=1&attention_head=4&attention_query=2&attention_key=2"
+    "&attention_trail=2.1 6>2 k",
+    f"attention?attention_view=logit&{DECODERS}&norm=post&attention_rank=3&attention_against=0",
+    "attention?attention_view=graph&attention_share=2&attention_node=embedding@6",
+    f"attention?attention_view=graph&{DECODERS}&norm=post&positional=t5",
     "attention?attention_view=change&attention_changes=drop 2; silence 1.1; swap 3 5; replace 4 dog; zero 2.2 3"
     "&attention_layer=2",
     f"attention?attention_view=change&{DECODERS}&attention_kind=cross"

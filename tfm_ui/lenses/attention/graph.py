@@ -43,7 +43,7 @@ QUESTIONS = (
         "From the tokens to the logit after “Mr”: how many heads, networks and tokens carry at least 5% of what goes "
         "into it?",
         where_it_flows,
-        Prediction(ask="How many nodes?", measured=nodes_drawn, hides=("attention_graph", "graph*")),
+        Prediction(ask="How many nodes?", measured=nodes_drawn, hides=("attention_graph",)),
         model=NAMES,
         controls={"view": "graph", **AFTER_MR},
     ),
@@ -52,7 +52,7 @@ QUESTIONS = (
         "Each edge says what the logit loses without it. Cut the ten largest: how well do promise and measurement "
         "agree, from −1 to 1?",
         promises_kept,
-        Prediction(ask="Which correlation?", measured=promised_to_measured, hides=("graph_check",)),
+        Prediction(ask="Which correlation?", measured=promised_to_measured, hides=("attention_graph_check",)),
         model=NAMES,
         controls={"view": "graph", **AFTER_MR, "share": 3},
     ),

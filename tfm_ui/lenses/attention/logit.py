@@ -247,7 +247,6 @@ VIEW: View[AttentionState] = View(
     shows=[Columns([[Logit], [LogitHeads]], widths=(1, 1))],
     controls=("rank", "against"),
     line="line_logit",
-    reads_pass=True,
     questions=QUESTIONS,
     instead=_instead,
 )

@@ -282,6 +282,11 @@ def smallest_deviation(model: ModelState, state: AttentionState) -> float:
     return math.sqrt(min(Scale(model, state).variances, default=0.0))
 
 
+def stands_out(model: ModelState, state: AttentionState) -> str:
+    """Whether one source of the locked key stands out in its lead over the next key: "yes" or "no"."""
+    return "yes" if Why(model, state).stands_out else "no"
+
+
 def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
     """The tokens to which the head gives the same with the mask and without it, in their order; "" if none."""
     given, free = (Steps(model, replace(state, masked=masked)) for masked in (True, False))
@@ -353,6 +358,7 @@ OF_MODELS = (
     output_moved,
     rows_apart,
     smallest_deviation,
+    stands_out,
     unmoved_by_mask,
     weight_changed,
     weight_left,
