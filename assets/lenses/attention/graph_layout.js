@@ -8,7 +8,7 @@ import { clamp } from "../../pictures/paint.js"
    height of the logit, and of the legend; the width of a gap in a long text; the height of a graph in endless room. */
 const SMALLEST = 4.5, LARGEST = 19, ON_PHONES = 12, LETTERED = 8.5, COLUMN = 27, NARROW = 20, WIDEST = 120, CROWDED = 230
 const BESIDE = 4, LOGIT = 48, LEGEND = 30, MORE = 16, HIGH = 860
-const SMALL = 12, NORMAL = 14 // sizes of letters
+const SMALL = 13, NORMAL = 14 // sizes of letters
 const MANY = 6 // nodes of a column that is crowded
 const BOLD = 1.08 // how much wider bold letters are
 
