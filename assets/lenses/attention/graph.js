@@ -17,13 +17,12 @@ const NEAR = { mouse: 4, touch: 14 } // px around a node in which a pointer stil
 export default function ({ header, numbers, root, commit }) {
   const $ = partsOf(root), data = readGraph({ header, numbers })
   const frame = $(".scroll"), canvas = /** @type {HTMLCanvasElement} */ (root.querySelector("canvas")), context = contextOf(canvas)
-  const memory = root._memory ??= { told: null, locked: "", at: null }
+  const memory = root._memory ??= { told: null, locked: "" }
   if (memory.told !== header.locked) memory.locked = memory.told = header.locked // otherwise the page does not know of the last act yet
   const numberOf = (/** @type {string} */ code) => {
     const number = data.nodes.findIndex(node => node.code === code)
     return number < 0 ? null : number
   }
-  memory.at = null
   /** @type {Skin} */
   let skin
   /** @type {GraphLayout} */
@@ -113,14 +112,15 @@ export default function ({ header, numbers, root, commit }) {
     const at = hovered ?? numberOf(memory.locked)
     const walk = () => look(at === null ? TO_LOGIT : walked(data, layout.places, layout.logit, at, event.key))
     const letGo = () => hovered !== null && hovered !== numberOf(memory.locked) ? look(null) : (hovered = null, lock(null))
-    const isAnything = hovered !== null || memory.locked
+    const isAnything = hovered !== null || memory.locked, place = at === null || at < 0 ? null : data.nodes[at]
+    const canAsk = place && place.stack === header.stacks.length - 1 && place.at >= 0 && place.at !== header.asked.at
     actOn(event, {
       ArrowLeft: walk, ArrowRight: walk, ArrowUp: walk, ArrowDown: walk,
       Enter: at === null ? undefined : () => toggle(at), " ": at === null ? undefined : () => toggle(at),
-      Escape: isAnything ? letGo : undefined,
+      Escape: isAnything ? letGo : undefined, q: canAsk ? () => commit({ attention_query: place.at + 1 }) : undefined,
     })
   }
-  canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the nodes, Enter locks one.`)
+  canvas.setAttribute("aria-label", `${header.about} Arrow keys walk the nodes, Enter locks one, q asks for the logit after a node's token.`)
 
   root.savePicture = (name, words = {}) => {
     hovered = null

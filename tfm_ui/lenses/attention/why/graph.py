@@ -74,6 +74,11 @@ class GraphPanel(LogitPanel):
 
     needs = needs_all
 
+    @property
+    def slow(self) -> bool:
+        """A way down and a way up through all layers, beside the pass."""
+        return self.model.is_heavy
+
     @cached_property
     def graph(self) -> PassGraph:
         """The nodes and edges that are drawn."""

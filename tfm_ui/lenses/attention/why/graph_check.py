@@ -61,11 +61,6 @@ class GraphCheck(GraphPanel):
     )
 
     @property
-    def slow(self) -> bool:
-        """A pass of the model for each edge."""
-        return self.model.is_heavy
-
-    @property
     def shape(self) -> str:
         return formats.plural(len(self.edges), "edge")
 
