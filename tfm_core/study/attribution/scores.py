@@ -209,6 +209,7 @@ def _asked(streams: Streams, place: Place, head: int, asked: Tensor, position: i
     return direction if norm is None else norm.pulled(direction[None])[0]
 
 
+@torch.no_grad()
 def scheme_bias(streams: Streams, place: Place, head: int, query: int, key: int) -> float:
     """What the positional scheme adds to a score of this head; 0 where it adds nothing."""
     scheme = streams.scheme(place)
