@@ -114,3 +114,15 @@ test("of many edges three are named", () => {
   data.edges = [5, 4, 3, 2, 1].map((weight, from) => ({ from, to: -1, weight }))
   assert.match(saidOfNode(data, -1), /\+3\.00 and 2 smaller\.$/)
 })
+
+test("where there is little room, tokens in a row without nodes are a gap; what is crowded is not pressed into a column", () => {
+  const data = graph(4, [0, 1, 2]), [stack] = data.header.stacks
+  stack.at = [...Array(40).keys()]
+  stack.tokens = stack.at.map(at => `token${at}`)
+  for (const each of data.nodes) if (each.at > 0) each.at *= 10
+  data.header.asked.at = 30
+  const names = laidOut(data, 1500).feet[0].columns.map(({ name }) => name)
+  assert.equal(names.length, 40)
+  const { columns } = laidOut(data, 360).feet[0]
+  assert.deepEqual(columns.map(({ name }) => name), ["token0", "…", "token10", "…", "token20", "…", "token30", "…"])
+})

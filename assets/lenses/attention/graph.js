@@ -30,6 +30,8 @@ export default function ({ header, numbers, root, commit }) {
   /** @type {number | null} */
   let hovered = null
   let isSaved = false
+  /** @type {Map<string, number>} */
+  const widths = new Map() // a layout that fits is looked for in several sizes
 
   function draw() {
     if (!root.clientWidth) return // the picture is being removed from the page
@@ -45,8 +47,12 @@ export default function ({ header, numbers, root, commit }) {
 
   /** @type {Measure} */
   function measure(text, size) {
+    const key = `${size} ${skin.family} ${text}`, known = widths.get(key)
+    if (known !== undefined) return known
     context.font = `${size}px ${skin.family}`
-    return context.measureText(text).width
+    const { width } = context.measureText(text)
+    widths.set(key, width)
+    return width
   }
 
   /** Light a node; if it is null, the locked one.

@@ -9,7 +9,8 @@ import { clamp } from "../../pictures/paint.js"
 const SMALLEST = 4.5, LARGEST = 19, ON_PHONES = 12, LETTERED = 8.5, COLUMN = 27, NARROW = 20, WIDEST = 120, CROWDED = 230
 const BESIDE = 4, LOGIT = 48, LEGEND = 30, MORE = 16, HIGH = 860
 const SMALL = 13, NORMAL = 14 // sizes of letters
-const MANY = 6 // nodes of a column that is crowded
+const MANY = 6, SCROLLED = 96 // nodes of a column that is crowded, and its width in a graph that is scrolled
+const FAR = 3 // tokens side by side that have no node
 const BOLD = 1.08 // how much wider bold letters are
 
 /** @typedef {{ at: number, x: number, w: number, name: string }} GraphColumn a token, or with `at` -1 a gap
@@ -34,15 +35,26 @@ export function layOutGraph(data, room) {
     for (let r = 10; r >= 8; r--) ways.push({ largest: r, between: 4, merged })
     if (merged) ways.push({ largest: 7.5, between: 0, merged })
   }
-  let made = arranged(data, room, ways[0])
-  for (const way of ways.slice(1)) if (made.height > limit) made = arranged(data, room, way)
+  const all = ways.map(way => () => arranged(data, room, way))
+  let made = first(all, ({ height, width }) => height <= limit && width <= room.width) ?? first(all, ({ height }) => height <= limit)
+    ?? all[all.length - 1]()
   if (!fill) return made
   for (let r = made.largest + 1; r <= 36; r++) {
     const larger = arranged(data, room, { largest: r, between: 10 + r - most, merged: false })
-    if (larger.height > limit) break
+    if (larger.height > limit || larger.width > made.width) break
     made = larger
   }
   return made
+}
+
+/** The first that is as it should be; null if none is.
+ * @template Made @param {(() => Made)[]} makers @param {(made: Made) => boolean} isFine */
+function first(makers, isFine) {
+  for (const make of makers) {
+    const made = make()
+    if (isFine(made)) return made
+  }
+  return null
 }
 
 /** Everything in its place.
@@ -117,7 +129,7 @@ function arranged(data, { width, rem, measure }, { largest, between, merged }) {
       const gap = members.length > 1 ? Math.min(10 * rem, spare / members.length) : 0, whole = used + gap * (members.length - 1)
       const side = part === "network" ? 1 : part === "heads" ? -1 : 0 // so that an edge passes by what stands between
       let right = x + side * Math.min(0.16 * w, Math.max(0, (w - whole) / 2)) - whole / 2
-      const middle = from + h / 2 + ((lines.length - 1) / 2 - at) * each
+      const middle = from + h / 2 + (at - (lines.length - 1) / 2) * each // in the order in which they write, from below
       for (const i of members) {
         places[i] = { x: right + BESIDE * rem / 2 + radii[i], y: middle, r: radii[i], beside: beside[i], line }
         right += wide[i] + gap
@@ -150,9 +162,11 @@ function arranged(data, { width, rem, measure }, { largest, between, merged }) {
 /** The columns of a stack, as wide as their nodes want it, as far as there is room.
  * @param {GraphData} data @param {GraphStack} stack @param {number} s
  * @param {{ room: number, rem: number, phone: boolean, wide: number[], merged: boolean }} sizes @returns {GraphColumn[]} */
-function columnsOf({ nodes }, stack, s, { room, rem, phone, wide, merged }) {
-  const narrowest = (phone ? NARROW : COLUMN) * rem
-  const wants = withGaps(stack).map(at => {
+function columnsOf({ nodes, header }, stack, s, { room, rem, phone, wide, merged }) {
+  const narrowest = (phone ? NARROW : COLUMN) * rem, used = new Set(nodes.filter(node => node.stack === s).map(({ at }) => at))
+  if (s === header.stacks.length - 1) used.add(header.asked.at)
+  const isLong = stack.at.length * narrowest > room
+  const wants = (isLong ? without(withGaps(stack), used) : withGaps(stack)).map(at => {
     if (at < 0) return { at, least: MORE * rem, most: MORE * rem, count: 0 }
     const here = nodes.map((_, i) => i).filter(i => nodes[i].stack === s && nodes[i].at === at)
     const cells = /** @type {Record<number, number>} */ ({})
@@ -166,10 +180,11 @@ function columnsOf({ nodes }, stack, s, { room, rem, phone, wide, merged }) {
   /** @param {(want: typeof wants[number]) => number} of */
   const sum = of => wants.reduce((sum, want) => sum + of(want), 0)
   const least = sum(want => want.least), wanted = sum(want => want.most)
-  const share = wanted > least ? Math.max(0, Math.min(1, (room - least) / (wanted - least))) : 1
-  const spare = Math.max(0, room - wanted) / sum(({ at, count }) => at < 0 ? 0 : 1 + 0.2 * count)
+  const share = wanted > least ? clamp((room - least) / (wanted - least), 0, 1) : 1
+  const wider = least > room, spare = Math.max(0, room - wanted) / sum(({ at, count }) => at < 0 ? 0 : 1 + 0.2 * count)
   return wants.map(({ at, least, most, count }) => {
-    const w = least + share * (most - least), end = (count >= MANY ? CROWDED : WIDEST) * rem
+    const isWider = wider && count >= MANY // it is scrolled in any case
+    const w = isWider ? Math.min(most, SCROLLED * rem) : least + share * (most - least), end = (count >= MANY ? CROWDED : WIDEST) * rem
     if (at < 0) return { at, x: 0, w, name: "…" }
     return { at, x: 0, w: Math.max(w, Math.min(end, w + spare * (1 + 0.2 * count))), name: stack.tokens[stack.at.indexOf(at)] }
   })
@@ -188,6 +203,20 @@ function footOf(columns, { measure, rem, phone }) {
 /** The positions that are shown, with -1 where others lie between.
  * @param {GraphStack} stack */
 const withGaps = ({ at }) => at.flatMap((position, i) => position > (i ? at[i - 1] : -1) + 1 ? [-1, position] : [position])
+
+/** The same where there is little room: tokens in a row that have no nodes are a gap.
+ * @param {number[]} shown @param {Set<number>} used */
+function without(shown, used) {
+  const isEmpty = shown.map(at => at < 0 || !used.has(at)), left = /** @type {number[]} */ ([])
+  shown.forEach((at, i) => {
+    let from = i, to = i
+    while (isEmpty[from] && isEmpty[from - 1]) from--
+    while (isEmpty[to] && isEmpty[to + 1]) to++
+    const isGap = isEmpty[i] && (at < 0 || to - from + 1 >= FAR)
+    if (!isGap || left[left.length - 1] !== -1) left.push(isGap ? -1 : at)
+  })
+  return left
+}
 
 /** The row of a node: where a layer is a single row, the first of its layer.
  * @param {GraphNode} node @param {GraphStack} stack @param {boolean} merged */
