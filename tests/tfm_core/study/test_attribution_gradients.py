@@ -44,7 +44,7 @@ class Held:
     """
 
     def __init__(self, case, *, cut=False, edits=None):
-        self.case, self.written = case, {}
+        self.case, self.written, self.answers = case, {}, {}
         stacks = ("encoder", "decoder") if case.across else ("",)
         streams = case.streams
         self.sources = [source for name in stacks for source in sources_of(streams.stack(name), name)[:-1]]
@@ -54,6 +54,7 @@ class Held:
 
     def kept(self, site, cut):
         def keep(x):
+            self.answers[site] = x  # what a source made of what it read, also where the way ends behind it
             self.written[site] = x.detach().requires_grad_() if cut or not x.requires_grad else x
             return self.written[site]
 
@@ -130,10 +131,10 @@ def held(activation, *, gated):
     return lambda x: activation(x).detach() if gated else x * ratio(x)
 
 
-def held_for_all(case):
+def held_for_all(case, *, cut=False):
     """A pass in which all is held that a flow holds: weights, as nothing asks queries and keys, norms and ratios."""
     with ratios_held(case.model):
-        return Held(case, edits={"*.query": torch.Tensor.detach, "*.key": torch.Tensor.detach})
+        return Held(case, cut=cut, edits={"*.query": torch.Tensor.detach, "*.key": torch.Tensor.detach})
 
 
 @pytest.mark.crossed(
