@@ -67,6 +67,8 @@ LENSES: dict[Any, list[Values]] = {
         {"view": "written", "query": 2, "key": 2, "trail": "2.1 3>2 k"},
         {"view": "written", "layer": 2, "query": 1, "key": 1, "from_key": "1.1"},
         {"view": "logit", "query": 2, "rank": 50, "against": 0, "from_key": "1n", "layer": 2},
+        {"view": "graph", "query": 3, "share": 1, "node": "embedding@2"},
+        {"view": "graph", "query": 1, "share": 30, "rank": 3, "against": 0},
         {"lines": "max", "changes": "", "kind": "decoder", "entries": "0,0,0 0,0,0", "ask": "-2,2"},
         {"lines": "rollout", "changes": "weight 1.1 2>9 0.7", "rescale": False, "pinned": "weight 1.1 6>2 1"},
     ],

@@ -110,6 +110,23 @@ def arcs(header: Header, numbers: bytes) -> None:
     assert (np.diff(weights, axis=1) <= 0).all(), "the largest come first"
 
 
+def graph(header: Header, numbers: bytes) -> None:
+    """Nodes and edges lie on one scale around 0, which is not larger than needed; edges lead upwards, to the logit."""
+    values = floats(numbers)
+    nodes, rows = header["nodes"], len(header["from"])
+    assert len(values) == len(nodes) + rows + 1
+    assert np.isfinite(values).all()
+    within(values[:-1], -header["top"], header["top"], "values")
+    assert not len(nodes) or np.abs(values[:-1]).max() == np.float32(header["top"])
+    prints(header["topText"], header["top"])
+    assert len({(node["stack"], node["code"]) for node in nodes}) == len(nodes)
+    for source, target in zip(header["from"], header["to"], strict=True):
+        ends = [(node["stack"], node["row"]) for node in (nodes[source], nodes[target])]
+        assert target == -1 or ends[0] < ends[1], f"an edge from {ends[0]} down to {ends[1]}"
+    for stack in header["stacks"]:
+        assert len(stack["at"]) == len(stack["tokens"]), "a token for each column"
+
+
 def matrices(header: Header, numbers: bytes) -> None:
     """Weights lie between 0 and the top, other numbers between -top and top; the scale is not larger than needed."""
     values = floats(numbers)
@@ -205,6 +222,7 @@ LAWS: dict[str, Law] = {
     "diagram": words,
     "dictionary": dictionary,
     "entry": words,
+    "graph": graph,
     "head_map": head_map,
     "heads_grid": heads_grid,
     "knobs": knobs,

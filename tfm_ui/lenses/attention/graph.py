@@ -1,4 +1,4 @@
-"""The view "graph": all of a pass for one logit as a graph, and whether its edges keep what they promise."""
+"""The view "graph": all of a pass for one logit as a graph, and whether what its edges foretell comes true."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,15 @@ def nodes_drawn(model: ModelState, state: AttentionState) -> float:
     return 0 if why_no_logit(model) else len(Graph(model, state).graph.nodes)
 
 
-def promises_kept(model: ModelState, state: AttentionState) -> str:
+def edges_measured(model: ModelState, state: AttentionState) -> str:
     """How well the largest edges tell what cutting them does."""
     if reason := why_no_logit(model):
         return f"{reason} So there is no graph."
     return GraphCheck(model, state).sentence()
 
 
-def promised_to_measured(model: ModelState, state: AttentionState) -> float:
-    """The correlation of what edges promise and what cutting them does; 0 of fewer than three."""
+def correlation(model: ModelState, state: AttentionState) -> float:
+    """The correlation of what edges foretell and what cutting them does; 0 of fewer than three."""
     return 0.0 if why_no_logit(model) else GraphCheck(model, state).correlation or 0.0
 
 
@@ -48,11 +48,11 @@ QUESTIONS = (
         controls={"view": "graph", **AFTER_MR},
     ),
     Question(
-        "Promised and measured",
-        "Each edge says what the logit loses without it. Cut the ten largest: how well do promise and measurement "
+        "Foretold and measured",
+        "Each edge says what the logit loses without it. Cut the ten largest: how well do forecast and measurement "
         "agree, from −1 to 1?",
-        promises_kept,
-        Prediction(ask="Which correlation?", measured=promised_to_measured, hides=("attention_graph_check",)),
+        edges_measured,
+        Prediction(ask="Which correlation?", measured=correlation, hides=("attention_graph_check",)),
         model=NAMES,
         controls={"view": "graph", **AFTER_MR, "share": 3},
     ),

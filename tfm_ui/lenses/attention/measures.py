@@ -188,7 +188,7 @@ def largest_deviation(model: ModelState, state: AttentionState) -> float:
 
 
 def graph_correlation(model: ModelState, state: AttentionState) -> float:
-    """The correlation of what the largest edges of the graph promise with what cutting them does."""
+    """The correlation of what the largest edges of the graph foretell with what cutting them does."""
     return 0.0 if why_no_logit(model) else GraphCheck(model, state).correlation or 0.0
 
 

@@ -99,7 +99,7 @@ class AttentionState(LensState):
         default=2,
     )
     share: int = control(
-        Whole("Share in %", 1, 30, help="What a node has at least, of all that goes into the logit."),
+        Whole("Share in %", 1, 30, box=True, help="What a node has at least, of all that goes into the logit."),
         default=5,
     )
     node: str = control(Node("Node"), default="", held=True)

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from tfm_core.study.attribution.scores import value_terms
-from tfm_core.study.attribution.sources import Source
+from tfm_core.study.attribution.sources import BIASES, CROSS, EMBEDDING, HEAD, NETWORK, POSITION, TYPES, Source
 from tfm_core.study.attribution.values import WrittenParts, written_parts
 from tfm_ui.lenses.attention.inside import ASKS
 from tfm_ui.lenses.attention.state import AttentionState
@@ -256,17 +256,28 @@ def what_was_carried(model: ModelState, state: AttentionState) -> str:
 
 
 def carried_source(model: ModelState, state: AttentionState) -> str:
-    """The source from which most of what the head wrote comes, over all tokens."""
+    """The kind of source from which most of what the head wrote comes, over all tokens."""
     written = Written(model, state)
-    return written.wrote.names[int(np.abs(written.matrix.sum(0)).argmax())]
+    return KINDS[written.wrote.sources[int(np.abs(written.matrix.sum(0)).argmax())].kind]
 
 
 def taken_from(model: ModelState, state: AttentionState) -> str:
-    """The token from which the head took most."""
+    """The place of the token from which the head took most, beside that at which it wrote."""
     written = Written(model, state)
-    return written.keys[int(np.abs(written.matrix.sum(1)).argmax())]
+    back = written.row - int(np.abs(written.matrix.sum(1)).argmax())
+    return PLACES[back] if written.kind != "cross" and back in (0, 1) else PLACES[2]
 
 
+KINDS = {
+    EMBEDDING: "token embedding",
+    TYPES: "token embedding",
+    POSITION: "position",
+    HEAD: "an earlier head",
+    CROSS: "an earlier head",
+    NETWORK: "a network",
+    BIASES: "biases",
+}
+PLACES = ("the same token", "the token before", "another token")
 QUESTIONS = (
     Question(
         "What it carries on",
@@ -276,7 +287,7 @@ QUESTIONS = (
         Prediction(
             ask="Which source is the largest?",
             measured=carried_source,
-            options=("token embedding", "position", "layer 1, network", "layer 3, network"),
+            options=tuple(dict.fromkeys(KINDS.values())),
             hides=("written*",),
         ),
         model=NAMES,

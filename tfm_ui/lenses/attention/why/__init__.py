@@ -9,6 +9,7 @@ from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
 
+CHOICES = ("token embedding", "position", "layer 1, head 1", "another")
 AFTER_N = {"layer": 2, "head": 1, "query": 32, "key": 5}  # in the run "induction": what came after an earlier “n”
 
 
@@ -24,8 +25,9 @@ def stands_out(model: ModelState, state: AttentionState) -> str:
 
 
 def lead_source(model: ModelState, state: AttentionState) -> str:
-    """The source of the key that makes most of its lead."""
-    return Why(model, state).lead_source
+    """The source of the key that makes most of its lead, if it is one of those to choose from."""
+    source = Why(model, state).lead_source
+    return source if source in CHOICES else CHOICES[-1]
 
 
 def lead_layer(model: ModelState, state: AttentionState) -> float:
@@ -34,7 +36,7 @@ def lead_layer(model: ModelState, state: AttentionState) -> float:
 
 
 def without_a_source(model: ModelState, state: AttentionState) -> str:
-    """What is left of the weight without the source that is held out, promised and measured."""
+    """What is left of the weight without the source that is held out, expected and measured."""
     without = WhyWithout(model, state)
     if not without.is_shown:
         return "No source is held out here. Hold one out below the matrix: its weights then stand beside those now."
@@ -64,7 +66,7 @@ QUESTIONS = (
         Prediction(
             ask="Which source of the key?",
             measured=lead_source,
-            options=("token embedding", "position", "layer 1, head 1"),
+            options=CHOICES,
             hides=("why*",),
         ),
         model={"weights": "induction"},

@@ -1,4 +1,4 @@
-"""What becomes of the query's weights without a source: what the parts promise beside what interventions do."""
+"""What becomes of the query's weights without a source: what the parts foretell beside what interventions do."""
 
 from functools import cached_property
 
@@ -24,11 +24,11 @@ from tfm_ui.text import formats
 KEYS = 8  # that have a row
 SIDES = {  # what a weight is -> colour role and symbol
     "as it is": ("muted", "circle"),
-    "promised by the parts": ("key", "diamond"),
+    "expected from the parts": ("key", "diamond"),
     "this head reads without it": ("value", "square"),
     "silenced in the model": ("result", "x"),
 }
-CHOOSE = "Hold a chosen source out: then the weights without it stand here, promised beside measured."
+CHOOSE = "Hold a chosen source out: then the weights without it stand here, expected beside measured."
 
 
 @cached()
@@ -107,7 +107,7 @@ class WhyWithout(ScorePanel):
     @property
     def how_to_read(self) -> str:
         return (
-            "Promised: its parts are taken out of the score, norms as they were. Reads without it: this head’s norm is "
+            "Expected: its parts are taken out of the score, norms as they were. Reads without it: this head’s norm is "
             "computed anew. Silenced: it writes nothing there, and all later layers answer."
         )
 
@@ -122,12 +122,12 @@ class WhyWithout(ScorePanel):
         if self.source.kind == "biases":
             why = "The model cannot do without its biases, so nothing is silenced."
         elif apart < 0.01:
-            why = "Here the promise holds to within 0.01."
+            why = "Here what the parts foretell holds to within 0.01."
         elif self.inside.norm is None:
             why = "There is no norm between the stream and this head; what differs comes from the layers in between."
         else:
             why = (
-                "The promise holds norms and earlier layers fixed; measured, the norm divides by another number and "
+                "What the parts foretell holds norms and earlier layers fixed; measured, the norm divides by another number and "
                 "later heads and networks write something else."
             )
         return f"The weight of {self.key_name}: {said}. {why}"
