@@ -35,7 +35,12 @@ export function layOutGraph(data, room) {
     for (let r = 10; r >= 8; r--) ways.push({ largest: r, between: 4, merged })
     if (merged) ways.push({ largest: 7.5, between: 0, merged })
   }
-  const all = ways.map(way => () => arranged(data, room, way))
+  /** @type {Map<GraphSizes, ReturnType<typeof arranged>>} */
+  const tried = new Map(), all = ways.map(way => () => {
+    const made = tried.get(way) ?? arranged(data, room, way)
+    tried.set(way, made)
+    return made
+  })
   let made = first(all, ({ height, width }) => height <= limit && width <= room.width) ?? first(all, ({ height }) => height <= limit)
     ?? all[all.length - 1]()
   if (!fill) return made
