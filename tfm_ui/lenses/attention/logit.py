@@ -217,7 +217,7 @@ QUESTIONS = (
         Prediction(
             ask="Which adds most?",
             measured=group_of_logit,
-            options=("heads", "networks", "embeddings"),
+            options=("heads", "networks", "embeddings", "biases"),
             hides=("logit*",),
         ),
         model=NAMES,

@@ -300,7 +300,7 @@ QUESTIONS = (
         Prediction(
             ask="From which token?",
             measured=taken_from,
-            options=("·Mr", "·D", "·met", "The"),
+            options=PLACES,
             hides=("written*", "why*"),
         ),
         model=NAMES,

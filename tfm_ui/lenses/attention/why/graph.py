@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core import Tokens, Transformer, TransformerConfig
+from tfm_core import Transformer, TransformerConfig
 from tfm_core.study.attribution.flow import flow_to
 from tfm_core.study.attribution.graph import Edge, Node, logit_graph
 from tfm_core.study.attribution.graph import Graph as PassGraph
@@ -85,11 +85,6 @@ class GraphPanel(LogitPanel):
         state = self.state
         return graph_of(self.model, self.position, state.rank, state.against, state.share)
 
-    def text_of(self, node: Node) -> Tokens:
-        """The text at one of whose tokens a node stands."""
-        is_target = self.model.is_encoder_decoder and node.source.stack != "encoder"
-        return self.model.target_tokens if is_target else self.model.source_tokens
-
     @cached_property
     def node_names(self) -> list[str]:
         """Each node in words, with its token: "layer 1, head 4 at “mat”"."""
@@ -100,7 +95,15 @@ class GraphPanel(LogitPanel):
         return names
 
     def _labels(self, node: Node) -> list[str]:
-        return token_labels.labels(self.text_of(node))
+        return self.labels_by_stack[node.source.stack]
+
+    @cached_property
+    def labels_by_stack(self) -> dict[str, list[str]]:
+        """The labels of the tokens that each stack reads."""
+        if not self.model.is_encoder_decoder:
+            return {"": token_labels.labels(self.model.source_tokens)}
+        source, target = self.model.source_tokens, self.model.target_tokens
+        return {"encoder": token_labels.labels(source), "decoder": token_labels.labels(target)}
 
     def edge_name(self, edge: Edge) -> str:
         """Where an edge leads from and to."""
@@ -193,16 +196,19 @@ class Graph(GraphPanel):
         node = self.graph.nodes[number]
         if node.source.kind == BIASES:
             return node.source.name, NO_TOKEN
-        return node.source.name, numbered(self._labels(node))[node.position]
+        return node.source.name, self._numbered[node.source.stack][node.position]
+
+    @cached_property
+    def _numbered(self) -> dict[str, list[str]]:
+        return {stack: numbered(labels) for stack, labels in self.labels_by_stack.items()}
 
     @cached_property
     def stacks(self) -> list[Stack]:
         """The stacks from the lower to the upper one, whose last token's logit is read."""
-        model = self.model
-        if not model.is_encoder_decoder:
-            return [Stack("", token_labels.labels(model.source_tokens), ("heads", "network"))]
-        encoder = Stack("encoder", token_labels.labels(model.source_tokens), ("heads", "network"))
-        return [encoder, Stack("decoder", token_labels.labels(model.target_tokens), ("heads", "cross", "network"))]
+        parts = {"decoder": ("heads", "cross", "network")}
+        return [
+            Stack(name, labels, parts.get(name, ("heads", "network"))) for name, labels in self.labels_by_stack.items()
+        ]
 
     def _node(self, number: int) -> dict[str, Any]:
         """A node as the script gets it."""

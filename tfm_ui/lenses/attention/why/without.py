@@ -127,8 +127,8 @@ class WhyWithout(ScorePanel):
             why = "There is no norm between the stream and this head; what differs comes from the layers in between."
         else:
             why = (
-                "What the parts foretell holds norms and earlier layers fixed; measured, the norm divides by another number and "
-                "later heads and networks write something else."
+                "What the parts foretell holds norms and earlier layers fixed; measured, the norm divides by another "
+                "number, and later heads and networks write something else."
             )
         return f"The weight of {self.key_name}: {said}. {why}"
 
