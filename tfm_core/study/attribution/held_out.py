@@ -17,9 +17,18 @@ from torch import Tensor
 from tfm_core.model.recording import Edit, recording
 from tfm_core.study.attribution.graph import Edge, Graph, Node
 from tfm_core.study.attribution.logits import last_place, logit_direction
-from tfm_core.study.attribution.scores import bias_row, key_terms, keys_of, queries_of, query_terms, values_of
+from tfm_core.study.attribution.scores import (
+    bias_row,
+    check_head,
+    key_length,
+    key_terms,
+    keys_of,
+    queries_of,
+    query_terms,
+    values_of,
+)
 from tfm_core.study.attribution.sources import BIASES, EMBEDDING, NETWORK, POSITION, TYPES, Source
-from tfm_core.study.attribution.streams import EXACT, LinearNorm, Place, Streams, Terms, prefix_of, site_name
+from tfm_core.study.attribution.streams import EXACT, LinearNorm, Place, Streams, Terms, prefix_of, site_name, within
 
 SITES = {EMBEDDING: "embedding", TYPES: "token_types", POSITION: "position"}
 
@@ -31,7 +40,8 @@ class HeldOut:
     Attributes:
         scores: as they were in the pass, scaled, before the mask.
         promised: the scores less the parts of the source: norms as they were.
-        normed_anew: the scores if this head alone reads the stream without the source, and its norm is computed anew.
+        normed_anew: the scores if this head alone reads the stream without the source, and its norm is computed anew;
+            without biases, the norm's shift and the bias of its projection are left out as well.
         silenced: the scores if the source writes nothing at that position, and all that comes after answers to it;
             None of biases, which no part of the model can do without.
     """
@@ -58,8 +68,13 @@ def held_out(
             first two.
 
     Raises:
-        ValueError: for a source that has not written before this place.
+        ValueError: for a source that has not written before this place; for a head or a position that is not there; for
+            an attention without scores.
     """
+    check_head(streams, place, head)
+    within("query", query, streams.length(place.stack))
+    if key is not None:
+        within("key", key, key_length(streams, place))
     at = query if key is None else key
     read = place if key is None else streams.read_by_keys(place)
     stream = streams.before(read, [at])
@@ -71,22 +86,27 @@ def held_out(
     scores, left = answers @ asks + bias, _without(streams, read, stream, number)
     silenced = None if source.kind == BIASES else _silenced(streams, place, head, query, source, at)
     if key is None:
-        other = queries_of(streams, place, head, left, [query]).vectors[0, 0]
+        other = _left(queries_of(streams, place, head, left, [query]), source)
         return HeldOut(scores, answers @ (asks - queries[number]) + bias, answers @ other + bias, silenced)
     promised, normed_anew = scores.clone(), scores.clone()
     promised[key] -= keys[number, key] @ asks
-    normed_anew[key] = keys_of(streams, place, head, left, [key]).vectors[0, 0] @ asks + bias[key]
+    normed_anew[key] = _left(keys_of(streams, place, head, left, [key]), source) @ asks + bias[key]
     return HeldOut(scores, promised, normed_anew, silenced)
 
 
 def _without(streams: Streams, read: Place, stream: Terms, number: int) -> Terms:
-    """What is read of the sum without one of its terms, normed anew: as a single term."""
+    """What is read of the sum without one of its terms, normed anew: beside it the norm's shift, as the biases."""
     left = stream.vectors.sum(0) - stream.vectors[number]
-    module = streams.norm_of(read)
+    shift, module = torch.zeros_like(left), streams.norm_of(read)
     if module is not None:
         norm = LinearNorm.of(module, left)
-        left = norm(left) + norm.shift
-    return Terms(stream.sources[number : number + 1], left[None])
+        left, shift = norm(left), shift + norm.shift
+    return Terms((stream.sources[number], stream.sources[-1]), torch.stack([left, shift]))
+
+
+def _left(terms: Terms, source: Source) -> Tensor:
+    """What is made of `_without`, at its only position: without biases, those of its norm and projection are none."""
+    return (terms.vectors[0] if source.kind == BIASES else terms.vectors.sum(0))[0]
 
 
 def _silenced(streams: Streams, place: Place, head: int, query: int, source: Source, at: int) -> Tensor:
@@ -182,7 +202,7 @@ def _less(streams: Streams, reader: Node, node: Node) -> Mapping[str, Edit]:
         return {site_name(place, "head_output"): partial(_subtract, at=at, head=source.head, lost=lost)}
     network = streams.network(place)
     dtype = network.output_projection.weight.dtype
-    left = _without(streams, place, terms, number).vectors[0].to(dtype)
+    left = _without(streams, place, terms, number).vectors.sum(0).to(dtype)
     lost = streams.site(place, "output")[at] - network(left)[0]
     return {site_name(place, "output"): partial(_subtract, at=at, lost=lost)}
 
