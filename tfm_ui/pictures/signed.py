@@ -10,7 +10,7 @@ from tfm_ui.pictures.figures import SMALL, Figure, axis_title, plain
 from tfm_ui.pictures.rows import End, Name, in_rows
 from tfm_ui.text import colours
 
-BAR = 30  # the height of a bar and its gap, in pixels
+BAR = 40  # the height of a bar and its gap, in pixels
 NEGATIVE, POSITIVE = colours.SIGNED["light"][3], colours.SIGNED["light"][13]
 
 

@@ -180,7 +180,7 @@ def test_a_difference_of_two_logits_names_both():
 
 
 def test_a_graph_without_nodes_is_the_logit_alone():
-    content = written(Graph((), (), 0.5, 1.0, 1.0))
+    content = written(Graph((), (), 0.5, 1.0, 0.0, 1.0))
     assert [node["feature_type"] for node in content["nodes"]] == ["logit"]
 
 

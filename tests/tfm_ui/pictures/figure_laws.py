@@ -208,12 +208,28 @@ def learn(header: Header, numbers: bytes, figure: Json) -> None:
     assert str(header["snapshots"][-1]) in figure["layout"]["title"]["subtitle"]["text"]
 
 
+def graph(header: Header, numbers: bytes, figure: Json) -> None:
+    """A heatmap of the values of the nodes and the logit, and one of the edges, with gaps where none is drawn."""
+    nodes, values = len(header["nodes"]), np.frombuffer(numbers, np.float32)
+    of_nodes, of_edges = traces(figure)
+    same(of_nodes["z"], np.array([*values[:nodes], values[-1]])[:, None], "values")
+    named(of_nodes, nodes + 1, 1)
+    edges = np.full((nodes + 1, max(1, nodes)), np.nan)
+    edges[header["to"], header["from"]] = values[nodes:-1]  # -1 is the last row, the logit
+    same(of_edges["z"], edges, "edges")
+    named(of_edges, *edges.shape)
+    gaps_are_told(figure, "not drawn")
+    top = max(header["top"], abs(float(values[-1])))
+    np.testing.assert_allclose(scale_of(of_edges, figure), (-top, top), rtol=1e-6)
+
+
 LAWS: dict[str, Law] = {
     "arcs": arcs,
     "clocks": clocks,
     "diagram": diagram,
     "dictionary": dictionary,
     "entry": entry,
+    "graph": graph,
     "head_map": head_map,
     "heads_grid": heads_grid,
     "learn": learn,

@@ -67,6 +67,7 @@ class Graph:
         edges: the largest first.
         total: the logit, or the difference of two, that all edges into it sum to.
         size: what the sizes of all edges into the logit sum to: of it shares are taken.
+        error: how far a drawn head's or network's value is from the sum of all edges into it, at most, in logits.
         left_out: the part of all edges into these nodes and the logit, by size, that is not among `edges`; 0 to 1.
     """
 
@@ -74,6 +75,7 @@ class Graph:
     edges: tuple[Edge, ...]
     total: float
     size: float
+    error: float
     left_out: float
 
 
@@ -104,8 +106,9 @@ def logit_graph(streams: Streams, *, position: int, token: int, minus: int | Non
     nodes = _chosen(streams, flow, share * size)
     number = {(node.source, node.position): at for at, node in enumerate(nodes)}
     biases = number.get((Source(BIASES), NOWHERE))  # those of all stacks are one node
-    edges, whole, drawn = list[Edge](), 0.0, 0.0
+    edges, whole, drawn, error = list[Edge](), 0.0, 0.0, 0.0
     for target, sources, positions, weights in _edges_into(streams, flow, nodes):
+        error = max(error, abs(float(weights.sum()) - (flow.total if target < 0 else nodes[target].value)))
         weights = _biases_as_one(weights)
         whole += float(weights.abs().sum())
         for row, column in (weights.abs() >= FAINT * share * size).nonzero().tolist():
@@ -115,7 +118,7 @@ def logit_graph(streams: Streams, *, position: int, token: int, minus: int | Non
                 drawn += abs(edges[-1].weight)
     edges.sort(key=lambda edge: -abs(edge.weight))
     left_out = max(0.0, 1 - drawn / whole) if whole else 0.0
-    return Graph(tuple(nodes), tuple(edges), flow.total, size, left_out)
+    return Graph(tuple(nodes), tuple(edges), flow.total, size, error, left_out)
 
 
 def _chosen(streams: Streams, flow: Flow, least: float) -> list[Node]:

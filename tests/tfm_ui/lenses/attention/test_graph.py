@@ -171,7 +171,7 @@ def test_the_largest_edges_but_those_of_biases_are_cut(name):
         expected = np.corrcoef([edge.weight for edge in check.edges], check.falls)[0, 1]
         assert check.correlation == pytest.approx(expected)
         assert "correlation" in check.sentence()
-    assert list(check.table()["promised"]) == [edge.weight for edge in check.edges]
+    assert list(check.table()["foretold"]) == [edge.weight for edge in check.edges]
 
 
 def test_an_edge_into_the_logit_is_exact_where_no_norm_stands_before_it():

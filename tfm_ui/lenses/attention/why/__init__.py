@@ -96,7 +96,7 @@ VIEW: View[AttentionState] = View(
     title="Why",
     choice="Score",
     shows=[
-        Columns([[WhyQuery], [Why], [WhyKey]], widths=(3, 5, 3)),
+        Columns([[WhyQuery], [Why], [WhyKey]], widths=(4, 5, 4)),
         Columns([[HeadMap], [WhyLead, WhyWithout]], widths=(4, 5)),
     ],
     controls=("kind", "layer", "head"),

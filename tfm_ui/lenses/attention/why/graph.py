@@ -19,9 +19,8 @@ from tfm_core.study.attribution.streams import record
 from tfm_ui.lenses.attention.why.graph_picture import GRAPH, Stack, content
 from tfm_ui.lenses.attention.why.panel import LogitPanel
 from tfm_ui.lenses.attention.why.parts import tokens_by_rank
-from tfm_ui.lenses.attention.why.streams import logits_at, needs_all, ranked, streams, token_name
+from tfm_ui.lenses.attention.why.streams import logits_at, needs_all, ranked, streams, token_name, token_piece
 from tfm_ui.live.cache import cached
-from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.script import of_model, script
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.heatmaps import numbered
@@ -174,8 +173,12 @@ class Graph(GraphPanel):
         token, minus = self.tokens_asked
         error = abs(float(logits[token] - (0.0 if minus is None else logits[minus])) - self.graph.total)
         whose = "logit" if minus is None else "difference of logits"
-        law = f"the graph’s logit is the model’s own {whose} (error {formats.tiny(error)})"
-        return {law: error <= TOLERANCE * max(1.0, self.graph.size)}
+        least = TOLERANCE * max(1.0, self.graph.size)
+        sums = self.graph.error
+        return {
+            f"the graph’s logit is the model’s own {whose} (error {formats.tiny(error)})": error <= least,
+            f"all that goes into a node sums to its value (largest error {formats.tiny(sums)})": sums <= least,
+        }
 
     def table(self) -> pd.DataFrame:
         """A row per edge, the largest first by size."""
@@ -254,17 +257,17 @@ class Graph(GraphPanel):
 
     def _file(self) -> str:
         token, minus = self.tokens_asked
-        known = token_labels.pieces_of_ids(known_texts(self.model))
+        piece = partial(token_piece, self.model)
         ids, shares = ranked(self.model, self.position)
         return graph_json(
             self.graph,
             tokens=self._text.pieces,
             token_id=token,
-            token=known.get(token, [f"token {token}"])[0],
+            token=piece(token) or f"token {token}",
             position=self.position,
             probability=shares[ids.index(token)],
             num_layers=self.model.num_layers,
-            minus=None if minus is None else known.get(minus, [f"token {minus}"])[0],
+            minus=None if minus is None else piece(minus) or f"token {minus}",
             prompt=self.model.read_text,
         )
 

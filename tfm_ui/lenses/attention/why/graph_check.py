@@ -1,4 +1,4 @@
-"""What the edges of a graph promise, beside what happens to the logit when each is cut."""
+"""What the edges of a graph foretell, beside what happens to the logit when each is cut."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -49,14 +49,14 @@ def _two_digits(correlation: float) -> str:
 
 
 class GraphCheck(GraphPanel):
-    """A dot for each edge: promised across, measured upwards."""
+    """A dot for each edge: foretold across, measured upwards."""
 
     name = "attention_graph_check"
     canvas = CHART
     sources: Sequence[Function] = (measured_edges, logit_graph)
-    title = "Promised and measured, when an edge is cut"
+    title = "Foretold and measured, when an edge is cut"
     how_to_read = (
-        "Each dot is one of the largest edges: across, how much it promises the logit to fall without it; upwards, how "
+        "Each dot is one of the largest edges: across, how far it says the logit falls without it; upwards, how "
         "much it falls when the model runs without it. On the dashed line both are the same."
     )
 
@@ -77,16 +77,16 @@ class GraphCheck(GraphPanel):
 
     @cached_property
     def correlation(self) -> float | None:
-        """Pearson's, of what is promised and what is measured; None over too few edges, or where one does not vary."""
+        """Pearson's, of what is foretold and what is measured; None over too few edges, or where one does not vary."""
         if len(self.edges) < FEWEST:
             return None
-        promised, falls = np.array([edge.weight for edge in self.edges]), np.array(self.falls)
-        if not (promised.std() and falls.std()):
+        foretold, falls = np.array([edge.weight for edge in self.edges]), np.array(self.falls)
+        if not (foretold.std() and falls.std()):
             return None
-        return float(np.corrcoef(promised, falls)[0, 1])
+        return float(np.corrcoef(foretold, falls)[0, 1])
 
     def sentence(self) -> str:
-        """The correlation, the edge that is furthest from its promise, and why they differ."""
+        """The correlation, the edge that is furthest from its forecast, and why they differ."""
         if not self.edges:
             return "No edge can be cut here: none is drawn, or all come from biases, without which no part can be."
         count = formats.plural(len(self.edges), "edge")
@@ -96,18 +96,18 @@ class GraphCheck(GraphPanel):
         first = f"Over {count} no correlation is told: they are too few."
         if self.correlation is not None:
             written = _two_digits(self.correlation)
-            first = f"Promised and measured have the correlation {written} over {count}."
+            first = f"What is foretold and what is measured have the correlation {written} over {count}."
         elif len(self.edges) >= FEWEST:
             first = f"All {count} are alike, so no correlation is told."
         if apart[at] < 0.005 * max(abs(edge.weight) for edge in self.edges):
-            return f"{first} Each keeps its promise."
+            return f"{first} Each forecast comes true."
         furthest = (
-            f"Furthest apart: {self.edge_name(edge)}, which promises {signed(edge.weight)} and measures {signed(fall)}."
+            f"Furthest apart: {self.edge_name(edge)}, foretold {signed(edge.weight)}, measured {signed(fall)}."
         )
         return f"{first} {furthest} {self._why()}"
 
     def _why(self) -> str:
-        """Why a promise is not kept."""
+        """Why a forecast does not come true."""
         why = "They differ because norms then divide by another number, and later layers answer."
         exact = "" if self.has_final_norm else " Edges into the logit are exact, as there is no norm before it."
         return f"{why}{exact}"
@@ -120,20 +120,20 @@ class GraphCheck(GraphPanel):
     def table(self) -> pd.DataFrame:
         """A row per edge that is cut."""
         names = pd.Index([self.edge_name(edge) for edge in self.edges], name="edge")
-        columns = {"promised": [edge.weight for edge in self.edges], "measured": self.falls if self.edges else []}
+        columns = {"foretold": [edge.weight for edge in self.edges], "measured": self.falls if self.edges else []}
         return pd.DataFrame(columns, index=names, dtype=np.float64)
 
     def picture(self) -> Content:
-        """The dots, and the line on which promises are kept."""
-        promised, falls = [edge.weight for edge in self.edges], self.falls if self.edges else []
-        ends = [min([0.0, *promised, *falls]), max([0.0, *promised, *falls])]
+        """The dots, and the line on which forecasts come true."""
+        foretold, falls = [edge.weight for edge in self.edges], self.falls if self.edges else []
+        ends = [min([0.0, *foretold, *falls]), max([0.0, *foretold, *falls])]
         says = [
-            f"{self.edge_name(edge)}: promised {signed(edge.weight)}, measured {signed(fall)}"
+            f"{self.edge_name(edge)}: foretold {signed(edge.weight)}, measured {signed(fall)}"
             for edge, fall in zip(self.edges, falls, strict=True)
         ]
         drawn = [
-            Line("as promised", ends, ends, "muted", style="dashed"),
-            Line("edge", promised, falls, "result", style="dots", says=says),
+            Line("as foretold", ends, ends, "muted", style="dashed"),
+            Line("edge", foretold, falls, "result", style="dots", says=says),
         ]
-        chart = Chart(x="promised, logits", y="measured: the logit falls by", lines=drawn if self.edges else [])
+        chart = Chart(x="foretold, logits", y="measured: the logit falls by", lines=drawn if self.edges else [])
         return lines.content([chart] if self.edges else [])

@@ -110,5 +110,14 @@ def ranked(model: ModelState, position: int) -> tuple[list[int], list[float]]:
 
 def token_name(model: ModelState, token: int) -> str:
     """A token by its id, in quotes; by its number, if no text that is known has a token of this id."""
-    known = token_labels.pieces_of_ids(known_texts(model))
-    return f"“{token_labels.named(known[token][0])}”" if token in known else f"token {token}"
+    piece = token_piece(model, token)
+    return f"token {token}" if piece is None else f"“{token_labels.named(piece)}”"
+
+
+def token_piece(model: ModelState, token: int) -> str | None:
+    """The piece of text that a token id stands for; None if no text that is known has a token of this id."""
+    # Not by a dictionary of all ids: of a large vocabulary that takes 0.1 s to make.
+    for text in known_texts(model):
+        if token in text.ids and (at := text.ids.index(token)) < len(text.pieces):
+            return text.pieces[at]
+    return None
