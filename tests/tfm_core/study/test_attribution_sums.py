@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble
 from tfm_core import POSITIONAL, causal_mask, recording
@@ -280,6 +281,21 @@ def test_each_term_that_a_layer_adds_is_what_it_wrote(architecture, norm, normal
             assert largest_error(end.vectors[rows], wrote) < ROUNDING
         else:
             assert largest_error(end.vectors[rows], wrote) > 1e-3
+
+
+@pytest.mark.crossed(architecture=ARCHITECTURES, positional=POSITIONAL, norm=NORMS)
+def test_of_a_pass_in_float32_sums_are_off_by_its_rounding_alone(architecture, positional, norm):
+    case = Case(architecture=architecture, positional=positional, norm=norm, change=nn.Module.float)
+    assert case.logits.dtype == torch.float32
+    for _, place, site in case.places:
+        scores = case.trace[f"{site}scores"][0, 2, 3]
+        row = score_row(case.streams, place, 2, 3)
+        assert largest_error(row, scores) < 1e-5 * (1 + scores.abs().max())
+        parts = score_parts(case.streams, place, head=2, query=3, key=1)
+        assert parts.parts.dtype == torch.float64
+        assert parts.total == pytest.approx(row[1].item(), abs=ROUNDING)
+    logit = logit_parts(case.streams, position=3, token=5)
+    assert logit.total == pytest.approx(case.logits[3, 5].item(), rel=1e-5, abs=1e-5)
 
 
 @given(
