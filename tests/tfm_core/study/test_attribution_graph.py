@@ -177,7 +177,7 @@ def test_the_biases_are_a_single_node_at_no_position(norm):
 
 
 def test_nodes_of_keys_that_no_query_sees_are_not_in_the_graph():
-    """In a decoder, what stands behind the position of the logit has no way to it."""
+    """What stands behind the position of a decoder's logit has no way to it."""
     graph = graph_of(Case(architecture="decoder"))
     assert max(node.position for node in graph.nodes) == READ
     edges = [(graph.nodes[edge.source], graph.nodes[edge.target]) for edge in graph.edges if edge.target != LOGIT]

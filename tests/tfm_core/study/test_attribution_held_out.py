@@ -105,7 +105,7 @@ def test_normed_anew_is_a_pass_whose_normed_vector_was_made_without_the_source(
 
 
 def test_without_biases_the_shift_and_the_projection_s_bias_are_left_out_as_well():
-    """In pre-norm: the row of a model without them, in which only the norm's statistics are others."""
+    """The row is that of a head without biases, whose norm computes its statistics of what is left."""
     case = Case(norm="pre", positional="none", architecture="decoder")
     place, biases = Place(1, "self_attention"), Source(BIASES)
     answer = held_out(case.streams, place, head=2, query=QUERY, source=biases)

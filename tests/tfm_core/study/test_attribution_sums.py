@@ -262,7 +262,7 @@ def test_the_stream_before_each_place_and_what_is_read_there_are_the_recorded_on
 
 @pytest.mark.crossed(architecture=ARCHITECTURES, norm=NORMS, normalization=NORMALIZATIONS, num_layers=[1, 3])
 def test_each_term_that_a_layer_adds_is_what_it_wrote(architecture, norm, normalization, num_layers):
-    """In pre-norm a term stays as it was written; in post-norm the norm of its layer has scaled it."""
+    """A term stays as it was written in pre-norm; in post-norm the norm of its layer has scaled it."""
     sizes = {"normalization": normalization, "num_layers": num_layers}
     case = Case(architecture=architecture, norm=norm, positional="learned", **sizes)
     for _, place, site in case.places:
