@@ -48,6 +48,7 @@ def assert_conserved(case, minus=None):
         else:
             assert number not in into
     assert len({(node.source, node.position) for node in graph.nodes}) == len(graph.nodes)
+    assert len({(edge.source, edge.target) for edge in graph.edges}) == len(graph.edges)
     weights = [abs(edge.weight) for edge in graph.edges]
     assert weights == sorted(weights, reverse=True)
     direct = sizes(edge for edge in graph.edges if edge.target == LOGIT)

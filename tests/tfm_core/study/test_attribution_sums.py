@@ -283,6 +283,31 @@ def test_each_term_that_a_layer_adds_is_what_it_wrote(architecture, norm, normal
             assert largest_error(end.vectors[rows], wrote) > 1e-3
 
 
+@pytest.mark.crossed(architecture=ARCHITECTURES, norm=NORMS, normalization=NORMALIZATIONS, num_layers=[1, 3])
+def test_a_direction_is_pulled_back_through_all_norms_to_what_a_source_wrote(
+    architecture, norm, normalization, num_layers
+):
+    case = Case(architecture=architecture, norm=norm, normalization=normalization, num_layers=num_layers)
+    direction = torch.randn(16, dtype=torch.float64)
+    for stack in {place.stack for _, place, _ in case.places}:
+        for read in [*case.streams.order(stack), Place(0, END, stack)]:
+            terms = case.streams.before(read, [2])
+            for source, term in zip(terms.sources, terms.vectors[:, 0], strict=True):
+                if not source.part:
+                    continue
+                prefix = f"{stack}." if stack else ""
+                site = f"{prefix}layers.{source.layer}.{source.part}."
+                output_projection = case.attention(site).output_projection  # or the network's
+                if source.is_head:
+                    columns = slice(4 * source.head, 4 * source.head + 4)
+                    gathered = case.trace[f"{site}head_output"][0, source.head, 2]
+                    wrote = output_projection.weight.detach()[:, columns] @ gathered
+                else:
+                    wrote = case.trace[f"{site}output"][0, 2] - output_projection.bias.detach()
+                asked = case.streams.asked_of(source, read, 2, direction)
+                assert (asked @ wrote).item() == pytest.approx((direction @ term).item(), abs=ROUNDING)
+
+
 @pytest.mark.crossed(architecture=ARCHITECTURES, positional=POSITIONAL, norm=NORMS)
 def test_of_a_pass_in_float32_sums_are_off_by_its_rounding_alone(architecture, positional, norm):
     case = Case(architecture=architecture, positional=positional, norm=norm, change=nn.Module.float)
