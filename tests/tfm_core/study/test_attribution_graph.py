@@ -14,7 +14,7 @@ from tfm_core.model.kind import ARCHITECTURES, NORMS
 from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.study.attribution import graph as graphs
 from tfm_core.study.attribution.graph import NOWHERE, logit_graph
-from tfm_core.study.attribution.sources import BIASES, Source
+from tfm_core.study.attribution.sources import BIASES, Source, sources_of
 
 ALL = 1e-18  # the share of a node in a graph that leaves nothing out but zeros
 READ = 3  # where the logit is read
@@ -163,6 +163,9 @@ def test_of_too_many_nodes_the_largest_are_drawn_from_the_tokens_up(monkeypatch)
     some = graph_of(case)
     largest = sorted(whole.nodes, key=lambda node: -abs(node.value))[:7]
     assert list(some.nodes) == [node for node in whole.nodes if node in largest]
+    sources = sources_of(case.model.stack)
+    heights = [sources.index(node.source) for node in whole.nodes]
+    assert heights == sorted(heights)
     assert 0 < some.left_out < 1
 
 
