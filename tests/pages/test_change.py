@@ -65,6 +65,15 @@ def test_another_word_takes_a_tokens_place():
     assert "cat→hen" in picture(app, "change_weights")[0]["columns"]["names"]
 
 
+def test_more_changes_than_a_link_holds_of_a_cannot_be_kept_as_a():
+    app = lens("change", attention_changes="; ".join(f"drop {number}" for number in range(1, 9)))
+    assert not widget(app, "_change_pin").disabled
+    many = "; ".join(f"weight 1.1 {number}>1 0.5" for number in range(2, 10))
+    app = lens("change", attention_changes=many)
+    assert widget(app, "_change_pin").disabled
+    assert "no room" in widget(app, "_change_pin").help
+
+
 def test_pin_and_back():
     app = lens("change", attention_changes="silence 1.1")
     widget(app, "_change_pin").click().run()

@@ -122,9 +122,9 @@ ATTENTION = (
     "&attention_key=140",
     "attention?attention_view=written&attention_layer=2&attention_head=2&attention_from_key=1n",
     "attention?attention_view=written&attention_layer=1&attention_head=4&attention_query=2&attention_key=2"
-    "&attention_trail=2.1 6>2 k",
+    "&attention_trail=2.1.6.2k",
     f"attention?attention_view=logit&{DECODERS}&norm=post&attention_rank=3&attention_against=0",
-    "attention?attention_view=graph&attention_share=2&attention_node=embedding@6",
+    "attention?attention_view=graph&attention_share=2&attention_from_key=embedding@6",
     f"attention?attention_view=graph&{DECODERS}&norm=post&positional=t5",
     "attention?attention_view=change&attention_changes=drop 2; silence 1.1; swap 3 5; replace 4 dog; zero 2.2 3"
     "&attention_layer=2",

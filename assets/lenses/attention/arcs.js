@@ -12,7 +12,7 @@ import { clamp, contextOf, dress, grouped } from "../../pictures/paint.js"
 
 /** @type {Values} */
 const FIRST = { attention_heads: "", attention_tokens: "", attention_mass: 90, attention_hide: "padding" }
-const PLACES = 190 // characters that the selected tokens may take in the link
+const PLACES = 120 // characters that the selected tokens may take in the link
 const RESTS = 350 // ms after the reader's last act until the page is told of it
 const PATIENCE = 10000 // ms that the page may take to hold what was committed; after that, what the page says counts
 const WINDOW = 30 // tokens a side that are shown of a text that is too long to be shown whole

@@ -72,7 +72,7 @@ export default function ({ header, numbers, root, commit }) {
   function lock(node) {
     memory.locked = node === null || node < 0 ? "" : data.nodes[node].code
     look(hovered)
-    commit({ attention_node: memory.locked })
+    commit({ attention_from_key: memory.locked })
   }
 
   /** @param {number} node */

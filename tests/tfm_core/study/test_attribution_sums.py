@@ -133,6 +133,8 @@ def test_one_score_by_a_call_is_the_recorded_one(case):
 def test_all_parts_are_those_of_each_score(architecture, positional, norm, variant):
     case = Case(variant, architecture=architecture, positional=positional, norm=norm)
     for number, (_, place, _) in enumerate(case.places):
+        if place.layer == 0:
+            continue
         head = number % HEADS
         parts = all_score_parts(case.streams, place, head=head)
         for query in range(parts.shape[0]):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tfm_ui.lenses import lenses
 from tfm_ui.lenses.attention.changes import Changes
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.trail import At, SourceCode, Trail, written
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.state.fields import Choice, Flag, Name, Number, Whole, control, controls_of
 from tfm_ui.state.links import LINK_CHARS, TEXT_CHARS, as_text, cuts, first_part, read_link, share_link, state_of
@@ -68,6 +69,10 @@ def _longest(field, default, *, trained=False):
             many = [[f"replace {n} {sign * 20}" for n in range(10, 40)] for sign in "x日🦊"]
             many += [[f"drop {n}" for n in range(1, 100)], [f"weight 1.1 {n}>1 0.5" for n in range(1, 100)]]
             options = tuple(field.read("; ".join(changes), default)[0] for changes in many)
+        case Trail():
+            options = (written([At("cross", 128, 16, 1024, 1024, "k")] * 9),)
+        case SourceCode():
+            options = ("embedding@1024", "e128x16@1024")
         case _:
             options = ("🦊" * CHARS,)
     possible = (option for option in options if option != default)
@@ -94,11 +99,13 @@ def test_changes_in_signs_that_are_long_in_a_link_are_measured_as_they_stand_the
     nine = "; ".join(f"replace {n} {'日' * 20}" for n in range(1, 10))
     query = {"attention_changes": [nine], "attention_pinned": [nine]}
     state = state_of(AttentionState, "attention_", query)
-    assert state.changes == state.pinned == f"replace 1 {'日' * 20}"
+    assert state.changes == f"replace 1 {'日' * 20}"
+    assert state.pinned == ""  # each takes 196 characters, of which A’s changes have 120
     assert len(share_link(BASE, (ModelState(), ""), (state, "attention_"))) <= LINK_CHARS
     corrections = read_link(AttentionState, "attention_", query)
     assert len(corrections) == 2
-    assert all("a link holds 300 characters of changes" in str(correction) for correction in corrections)
+    for correction, room in zip(corrections, (300, 120), strict=True):
+        assert f"a link holds {room} characters of changes" in str(correction)
 
 
 def test_whatever_else_is_set_texts_have_the_same_room():

@@ -40,7 +40,7 @@ Positions = Mapping[str, Places]  # of each text, by its name, "source" or "targ
 LONGEST = 20  # characters of a token that is read in place of another
 NUMBER = r"(\d{1,4})"
 EXPECTED = "expected such as silence 1.2, zero 1 3, weight 1.2 5>3 0.9, drop 4, swap 2 5 or replace 4 dog"
-ROOM = 300  # characters of a link that B's changes may take, and A's as many; this leaves room for the rest of the link
+ROOM, A_ROOM = 300, 120  # characters of a link that B's changes may take, and A's; this leaves room for all the rest
 
 
 class Change(ABC):

@@ -45,7 +45,7 @@ QUESTIONS = (
         where_it_flows,
         Prediction(ask="How many nodes?", measured=nodes_drawn, hides=("attention_graph",)),
         model=NAMES,
-        controls={"view": "graph", **AFTER_MR},
+        controls={"view": "graph", "query": AFTER_MR["query"]},
     ),
     Question(
         "Foretold and measured",
@@ -54,7 +54,7 @@ QUESTIONS = (
         edges_measured,
         Prediction(ask="Which correlation?", measured=correlation, hides=("attention_graph_check",)),
         model=NAMES,
-        controls={"view": "graph", **AFTER_MR, "share": 3},
+        controls={"view": "graph", "query": AFTER_MR["query"], "share": 3},
     ),
 )
 

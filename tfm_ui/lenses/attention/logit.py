@@ -163,7 +163,7 @@ class LogitHeads(LogitPanel):
             rows=Axis(rows, "layer", "layer"),
             columns=Axis(names, "what writes", "writer", "value"),
             picked=picked,
-            asks=("attention_layer", "attention_from_key"),
+            asks=("attention_from_layer", "attention_from_key"),
             places=(list(range(1, len(rows) + 1)), codes),
             square=False,
         )
@@ -221,7 +221,7 @@ QUESTIONS = (
             hides=("logit*",),
         ),
         model=NAMES,
-        controls={"view": "logit", **AFTER_MR},
+        controls={"view": "logit", "query": AFTER_MR["query"]},
     ),
     Question(
         "A difference of logits",

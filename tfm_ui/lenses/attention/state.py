@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.lenses.attention.changes import Changes
-from tfm_ui.lenses.attention.trail import Node, SourceCode, Trail
+from tfm_ui.lenses.attention.changes import A_ROOM, Changes
+from tfm_ui.lenses.attention.trail import SourceCode, Trail
 from tfm_ui.live.places import PLACES
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
@@ -76,7 +76,7 @@ class AttentionState(LensState):
         default="heads",
     )
     heads: str = control(Numbers("Heads shown", 16), default="", held=True, local=True)
-    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 170), default="", held=True, local=True)
+    tokens: str = control(Numbers("Tokens selected", MAX_TOKENS, "qk", 120), default="", held=True, local=True)
     mass: int = control(Whole("Share of each row in %", 5, 100), default=90, held=True, local=True)
     hide: str = control(
         Choice("Tokens hidden", ("padding", "first", "padding and first", "none")),
@@ -88,6 +88,7 @@ class AttentionState(LensState):
     # why: sources of the query and of the key that are chosen, which of them is held out, and what has been opened
     from_query: str = control(SourceCode("Source of the query"), default="", held=True)
     from_key: str = control(SourceCode("Source of the key"), default="", held=True)
+    from_layer: int = control(Whole("Layer of the source", 1, MOST), default=1, held=True)
     out: str = control(Choice("Held out", ("none", "query", "key")), default="none", held=True)
     trail: str = control(Trail("Opened from"), default="", held=True)
     rank: int = control(
@@ -102,11 +103,10 @@ class AttentionState(LensState):
         Whole("Share in %", 1, 30, box=True, help="What a node has at least, of all that goes into the logit."),
         default=5,
     )
-    node: str = control(Node("Node"), default="", held=True)
 
     # change it and see
     changes: str = control(Changes("Changes"), default="weight 1.1 6>2 0.9", held=True)
-    pinned: str = control(Changes("Changes of A"), default="", held=True)
+    pinned: str = control(Changes("Changes of A", A_ROOM), default="", held=True)
     rescale: bool = control(
         Flag("Rescale the rest of the row", help="A weight that is set leaves to the others what is left of 1."),
         default=True,
@@ -131,6 +131,7 @@ class AttentionState(LensState):
         return {
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
+            "from_layer": {"high": model.num_layers},
             "heads": {"high": model.num_heads},
             "tokens": {"high": tokens},
             "query": {"high": tokens},

@@ -1,12 +1,10 @@
 """The way through a model that a reader goes by opening sources: cells, each of a head, and the source that is chosen.
 
-    2.1 6>5 k           layer 2, head 1: query 6 and key 5; all numbers count from 1. A source of the key was opened
-    cross 2.1 6>5 q     the same of the cross-attention in an encoder-decoder; a source of the query was opened
+    2.1.6.5k       layer 2, head 1: query 6 and key 5; all numbers count from 1. A source of the key was opened
+    x2.1.6.5q      the same of the cross-attention in an encoder-decoder, `d` of the decoder; a source of the query was
+    l1.2.6.6l      what follows token 6: the logit of the likeliest, minus that of the second; a source of it was opened
 
-    logit 1.2 6>6 l     what follows token 6: the logit of the likeliest, minus that of the second; a source was opened
-
-In a link several cells are separated by semicolons: the last is where the reader came from. The third side is `v`, the
-value's.
+In a link a minus stands between cells: the last is where the reader came from. The third side is `v`, the value's.
 """
 
 import re
@@ -14,16 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-KINDS = ("encoder", "decoder", "cross")
 LOGIT = "logit"
-CELL = re.compile(
-    rf"(?:({'|'.join(KINDS)}|{LOGIT}) )?(\d{{1,3}})\.(\d{{1,3}}) (\d{{1,5}})>(\d{{1,5}}) ([qkvl])", re.ASCII
-)
-CODE = re.compile(r"embedding|types|position|biases|\d{1,3}(?:[.x]\d{1,3}|n)", re.ASCII)
-NODE = re.compile(rf"(?:encoder:)?(?:{CODE.pattern})@\d{{1,5}}", re.ASCII)
-MOST = 8  # cells of a trail
-ROOM = 190  # characters of a link that they may take
-EXPECTED = "expected cells such as 2.1 6>5 k, separated by semicolons"
+KINDS = {"": "encoder", "d": "decoder", "x": "cross", "l": LOGIT}  # what a cell begins with in a link -> its kind
+CELL = re.compile(r"([dxl]?)(\d{1,3})\.(\d{1,3})\.(\d{1,5})\.(\d{1,5})([qkvl])", re.ASCII)
+CODE = re.compile(r"e?(?:embedding|types|position|biases|\d{1,3}(?:[.x]\d{1,3}|n))(?:@\d{1,5})?", re.ASCII)
+ROOM = 40  # characters of a link that the cells may take: of a longer way the last ones are kept
+EXPECTED = "expected cells such as 2.1.6.5k, with a minus between them"
 
 
 class At(NamedTuple):
@@ -53,30 +47,28 @@ class At(NamedTuple):
 
     def __str__(self) -> str:
         """Its text in a link."""
-        kind = "" if self.kind == KINDS[0] else f"{self.kind} "
-        return f"{kind}{self.layer}.{self.head} {self.query}>{self.key} {self.side}".rstrip()
+        sign = next(sign for sign, kind in KINDS.items() if kind == self.kind)
+        return f"{sign}{self.layer}.{self.head}.{self.query}.{self.key}{self.side}"
 
 
 def cells(text: str) -> list[At]:
     """The cells in a text; what is none is left out."""
-    return [cell for part in text.split(";") if (cell := _cell(" ".join(part.split())))]
+    return [cell for part in text.split("-") if (cell := _cell(part))]
 
 
 def _cell(text: str) -> At | None:
     match = CELL.fullmatch(text)
     if not match:
         return None
-    kind, layer, head, query, key, side = match.groups()
-    is_logit = kind == LOGIT
-    return (
-        At(kind or KINDS[0], int(layer), int(head), int(query), int(key), side) if is_logit == (side == "l") else None
-    )
+    sign, layer, head, query, key, side = match.groups()
+    is_logit = KINDS[sign] == LOGIT
+    return At(KINDS[sign], int(layer), int(head), int(query), int(key), side) if is_logit == (side == "l") else None
 
 
 def written(trail: Sequence[At]) -> str:
     """Cells as they stand in a link: the last ones, as many as there is room for."""
-    kept = list(trail)[-MOST:]
-    while len(text := "; ".join(map(str, kept))) > ROOM:
+    kept = list(trail)
+    while len(text := "-".join(map(str, kept))) > ROOM:
         kept = kept[1:]
     return text
 
@@ -91,34 +83,21 @@ class Trail:
     def read(self, raw: str, default: Any) -> tuple[str, str]:
         """The cells among what was asked for."""
         text = written(cells(raw))
-        return text, "" if len(cells(raw)) == len([part for part in raw.split(";") if part.strip()]) else EXPECTED
+        return text, "" if text == raw else EXPECTED
 
 
 @dataclass(frozen=True)
 class SourceCode:
-    """A control that holds the code of a source, as `tfm_core.study.attribution` has it; "" for none."""
+    """A control that holds a source, as `tfm_core.study.attribution` codes it, such as "1.4"; "" for none.
 
-    label: str
-
-    def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The code, if it is one."""
-        if not raw or CODE.fullmatch(raw):
-            return raw, ""
-        return default, "expected such as 1.4, 1n, embedding, position or biases"
-
-
-@dataclass(frozen=True)
-class Node:
-    """A control that holds a node of a graph: a source and the token at which it wrote, such as "1.4@5"; "" for none.
-
-    In an encoder-decoder a node of the encoder begins with "encoder:", "encoder:1.4@5". The biases, which are the same
-    at all tokens, are "biases@0".
+    In a graph it also has the token at which it wrote, "1.4@5"; a node of the encoder in an encoder-decoder begins with
+    an "e", "e1.4@5". The biases, which are the same at all tokens, are "biases@0".
     """
 
     label: str
 
     def read(self, raw: str, default: Any) -> tuple[str, str]:
-        """The node, if it is one."""
-        if not raw or NODE.fullmatch(raw):
+        """The source, if it is one."""
+        if not raw or CODE.fullmatch(raw):
             return raw, ""
-        return default, "expected such as 1.4@5, embedding@2 or biases@0"
+        return default, "expected such as 1.4, 1n, embedding, or with a token 1.4@5"

@@ -304,7 +304,7 @@ QUESTIONS = (
             hides=("written*", "why*"),
         ),
         model=NAMES,
-        controls={"view": "written", "layer": 1, "head": 3, "query": 6, "key": 5, "trail": "4.3 12>6 k"},
+        controls={"view": "written", "layer": 1, "head": 3, "query": 6, "key": 5, "trail": "4.3.12.6k"},
     ),
 )
 

@@ -11,7 +11,7 @@ from tfm_core import Transformer, recording
 from tfm_core.study.attribution.sources import BIASES
 from tfm_ui.lenses.attention.graph import VIEW
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.trail import Node
+from tfm_ui.lenses.attention.trail import SourceCode
 from tfm_ui.lenses.attention.why.graph import Graph, code_of
 from tfm_ui.lenses.attention.why.graph_check import FEWEST, MOST, GraphCheck
 from tfm_ui.lenses.attention.why.graph_picture import NEAR, WHOLE, unpacked
@@ -91,9 +91,9 @@ def test_a_node_stands_in_the_row_of_its_part_and_edges_lead_upwards(name):
 
 def test_the_locked_node_is_told_if_it_is_drawn():
     codes = [node["code"] for node in sent(LAB, LAST)[0]["nodes"]]
-    assert sent(LAB, AttentionState(query=99, node=codes[3]))[0]["locked"] == codes[3]
-    assert sent(LAB, AttentionState(query=99, node="4.5@1"))[0]["locked"] == ""
-    assert all(Node("").read(code, "") == (code, "") for code in codes)
+    assert sent(LAB, AttentionState(query=99, from_key=codes[3]))[0]["locked"] == codes[3]
+    assert sent(LAB, AttentionState(query=99, from_key="4.5@1"))[0]["locked"] == ""
+    assert all(SourceCode("").read(code, "") == (code, "") for code in codes)
 
 
 def test_of_a_long_text_the_tokens_near_the_nodes_are_shown():

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tfm_ui.lenses.attention.change.compared import Effect, by_token, effect_of, in_either
 from tfm_ui.lenses.attention.changes import (
+    A_ROOM,
     LONGEST,
     Change,
     Drop,
@@ -44,6 +45,7 @@ from tfm_ui.text.token_labels import Names
 
 WORD = "_change_word"
 FULL = "The link has no room for it: take another change back."
+A_FULL = "A link has no room for so many changes of A."
 SHOWN = 8  # changes with a button in sight
 MARK = 0.123  # stands for a weight that is not known yet, and is as long as any that is dragged to
 
@@ -220,7 +222,8 @@ def draw_done(panel: ChangePanel) -> None:
                 st.html('<p class="side">as it is</p>', width="content")
             made = "; ".join(change.in_words(panel.names) for change in a) or "as it is"
             either: dict[str, Any] = {"on_click": write_to_link, "disabled": a == b}
-            st.button("Keep B as A", kwargs={"pinned": b}, icon=":material/keep:", key="_change_pin", **either)
+            keeps = either if fits(b, A_ROOM) else {"disabled": True, "help": A_FULL}
+            st.button("Keep B as A", kwargs={"pinned": b}, icon=":material/keep:", key="_change_pin", **keeps)
             st.button("Reset B to A", kwargs={"changes": a}, key="_change_back", **either)
             st.button("Reset A", on_click=write_to_link, kwargs={"pinned": []}, disabled=not a, key="_change_unpin")
             st.caption(f"**A**: {escape_markdown(made)}", width="content")

@@ -63,8 +63,8 @@ def graph_of(model: ModelState, position: int, rank: int, against: int, share: i
 
 
 def code_of(node: Node) -> str:
-    """A node as a link names it: "1.4@5", "encoder:1n@2", "biases@0"."""
-    stack = "encoder:" if node.source.stack == "encoder" else ""
+    """A node as a link names it: "1.4@5", "e1n@2", "biases@0"."""
+    stack = "e" if node.source.stack == "encoder" else ""
     return f"{stack}{node.source.code}@{node.position + 1}"
 
 
@@ -244,7 +244,7 @@ class Graph(GraphPanel):
             stacks=self.stacks,
             at=self.position,
             asked=" − ".join(names),
-            locked=self.state.node if self.state.node in codes else "",
+            locked=self.state.from_key if self.state.from_key in codes else "",
         )
 
     @property

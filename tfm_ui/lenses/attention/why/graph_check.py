@@ -101,9 +101,7 @@ class GraphCheck(GraphPanel):
             first = f"All {count} are alike, so no correlation is told."
         if apart[at] < 0.005 * max(abs(edge.weight) for edge in self.edges):
             return f"{first} Each forecast comes true."
-        furthest = (
-            f"Furthest apart: {self.edge_name(edge)}, foretold {signed(edge.weight)}, measured {signed(fall)}."
-        )
+        furthest = f"Furthest apart: {self.edge_name(edge)}, foretold {signed(edge.weight)}, measured {signed(fall)}."
         return f"{first} {furthest} {self._why()}"
 
     def _why(self) -> str:

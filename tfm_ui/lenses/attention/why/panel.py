@@ -214,7 +214,7 @@ class LogitPanel(PartsPanel):
         if self.state.from_key in writers:
             kind, head = writers[self.state.from_key]
             asked = [(source.kind, source.head, source.layer) for source in self.parts.sources]
-            return asked.index((kind, head, self.layer))
+            return asked.index((kind, head, self.state.from_layer - 1))
         heads = [source.is_head for source in self.parts.sources]
         return int(np.where(heads, np.abs(self.values), -1).argmax())
 
