@@ -142,13 +142,12 @@ def held_for_all(case, *, cut=False):
     positional=POSITIONAL,
     norm=NORMS,
     normalization=NORMALIZATIONS,
-    num_kv_heads=[0, 2],
     variant=VARIANTS,
 )
 def test_each_pair_s_part_is_the_second_derivative_times_both_inputs(
-    architecture, positional, norm, normalization, num_kv_heads, variant
+    architecture, positional, norm, normalization, variant
 ):
-    blocks = {"positional": positional, "normalization": normalization, "num_kv_heads": num_kv_heads}
+    blocks = {"positional": positional, "normalization": normalization}
     case = Case(variant, architecture=architecture, norm=norm, **blocks)
     held_pass = Held(case, cut=True)
     for number, (kind, place, site) in enumerate(case.places):
@@ -219,16 +218,14 @@ def test_parts_of_a_logit_are_gradient_times_input_on_the_direct_path(architectu
     positional=POSITIONAL,
     norm=NORMS,
     normalization=NORMALIZATIONS,
-    activation=ACTIVATIONS,
-    num_kv_heads=[0, 2],
     variant=VARIANTS,
     minus=[None, OTHER],
 )
 def test_a_flow_is_gradient_times_input_of_the_pass_held_linear(
-    architecture, positional, norm, normalization, activation, num_kv_heads, variant, minus
+    architecture, positional, norm, normalization, variant, minus
 ):
-    blocks = {"positional": positional, "normalization": normalization, "num_kv_heads": num_kv_heads}
-    assert_flow(Case(variant, architecture=architecture, norm=norm, activation=activation, **blocks), minus)
+    blocks = {"positional": positional, "normalization": normalization}
+    assert_flow(Case(variant, architecture=architecture, norm=norm, **blocks), minus)
 
 
 def assert_flow(case, minus):
