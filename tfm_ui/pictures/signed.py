@@ -41,7 +41,7 @@ def figure(
         "orientation": "h",
         "y": np.arange(len(names)),
         "x": np.asarray(values, np.float64),
-        "width": 0.56,
+        "width": 0.46,
         "marker": {"color": [POSITIVE if value >= 0 else NEGATIVE for value in values]},
         "customdata": [f"{plain(name)}: {text}" for name, text in zip(names, said, strict=True)],
         "hovertemplate": "%{customdata}<extra></extra>",

@@ -81,15 +81,16 @@ def held_out(
     if source not in stream.sources:
         raise ValueError(f"expected one of the sources {', '.join(stream.names)}; got {source.name}")
     number = stream.sources.index(source)
-    queries, keys = query_terms(streams, place, head, [query]).vectors[:, 0], key_terms(streams, place, head).vectors
-    asks, answers, bias = queries.sum(0), keys.sum(0), bias_row(streams, place, head, query)
+    queries = query_terms(streams, place, head, [query]).vectors[:, 0]
+    answers = keys_of(streams, place, head, streams.whole(streams.read_by_keys(place))).vectors[0]  # (key, head_dim)
+    asks, bias = queries.sum(0), bias_row(streams, place, head, query)
     scores, left = answers @ asks + bias, _without(streams, read, stream, number)
     silenced = None if source.kind == BIASES else _silenced(streams, place, head, query, source, at)
     if key is None:
         other = _left(queries_of(streams, place, head, left, [query]), source)
         return HeldOut(scores, answers @ (asks - queries[number]) + bias, answers @ other + bias, silenced)
     promised, normed_anew = scores.clone(), scores.clone()
-    promised[key] -= keys[number, key] @ asks
+    promised[key] -= key_terms(streams, place, head, [key]).vectors[number, 0] @ asks
     normed_anew[key] = _left(keys_of(streams, place, head, left, [key]), source) @ asks + bias[key]
     return HeldOut(scores, promised, normed_anew, silenced)
 

@@ -26,7 +26,7 @@ from tfm_core.model.normalization import norm_steps
 from tfm_core.model.recording import recording
 from tfm_core.model.transformer import Stack, Transformer
 from tfm_core.positional.schemes import Positional
-from tfm_core.study.attribution.sources import EMBEDDING, POSITION, TYPES, Source, parts_of, sources_of
+from tfm_core.study.attribution.sources import BIASES, EMBEDDING, POSITION, TYPES, Source, parts_of, sources_of
 
 EXACT = torch.float64  # terms are summed in it, so that what a sum is off by is the pass's own rounding
 END = "end"  # after all layers: what the final norm reads
@@ -256,6 +256,19 @@ class Streams:
     def memory(self, place: Place, positions: Sequence[int] | None = None) -> Terms:
         """What keys and values of an attention are made of: in cross-attention the encoder's output."""
         return self.read(self.read_by_keys(place), positions)
+
+    def whole(self, place: Place) -> Terms:
+        """What a sub-layer reads as one term, (1, position, d_model): as the pass recorded it, and not as a sum.
+
+        Of a long text all sources at all positions are more than memory holds.
+        """
+        if place.part == END:
+            stream = self.site(self.order(place.stack)[-1], "residual_after").to(EXACT)
+        else:
+            stream = self.site(place, "residual_before").to(EXACT)
+        norm = self.norm_before(place)
+        read = stream if norm is None else norm(stream) + norm.shift
+        return Terms((Source(BIASES, stack=place.stack),), read[None])
 
     def asked_of(self, source: Source, read: Place, position: int, direction: Tensor) -> Tensor:
         """A direction in the stream at a place, (d_model), as one in what a source wrote earlier at this position.

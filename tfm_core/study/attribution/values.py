@@ -18,7 +18,9 @@ from torch import Tensor
 from tfm_core.model.transformer import Transformer
 from tfm_core.study.attribution.scores import value_terms
 from tfm_core.study.attribution.sources import Source
-from tfm_core.study.attribution.streams import EXACT, Place, Streams, output_weights, place_of, record, within
+from tfm_core.study.attribution.streams import Place, Streams, output_weights, place_of, record, within
+
+AT_ONCE = 64  # keys: of all keys of a long text the sources, as wide as the model, are more than memory holds
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,9 @@ def written_parts(
         weights: (key), the query's row; of `keys`, if these are given.
         keys: the keys that count, from 0; all by default.
     """
-    terms = value_terms(streams, place, head, keys)
-    vectors = weights.to(terms.vectors)[:, None, None] * terms.vectors.movedim(0, 1)
-    return WrittenParts(terms.sources, vectors, output_weights(streams.attention(place))[head].to(EXACT))
+    every = list(range(len(weights)) if keys is None else keys)
+    some = [every[begin : begin + AT_ONCE] for begin in range(0, len(every), AT_ONCE)]
+    values = [value_terms(streams, place, head, positions) for positions in some]  # (source, key, head_dim) each
+    vectors = torch.cat([terms.vectors.movedim(0, 1) for terms in values])
+    weighted = weights.to(vectors)[:, None, None] * vectors
+    return WrittenParts(values[0].sources, weighted, output_weights(streams.attention(place))[head])

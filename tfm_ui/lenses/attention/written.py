@@ -47,6 +47,11 @@ class WrittenPanel(PartsPanel):
 
     sources: Sequence[Function] = (written_parts, value_terms, WrittenParts.along)
 
+    @property
+    def slow(self) -> bool:
+        """All keys in parts: of a large model's long text that takes seconds."""
+        return self.model.is_heavy
+
     @cached_property
     def wrote(self) -> WrittenParts:
         """What the head gathered at the query."""

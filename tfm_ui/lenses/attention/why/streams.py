@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tfm_core.study.attribution.logits import last_place
 from tfm_core.study.attribution.streams import Streams, record
+from tfm_core.study.attribution.values import AT_ONCE
 from tfm_ui.lenses.attention.state import RANKS
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
@@ -71,9 +72,9 @@ def of_recording(model: ModelState, *, weights: bool = False) -> int:
 
 
 def needs_cell(model: ModelState, _: object = None) -> int:
-    """The bytes of one score in parts: the recording, two places in parts, all pairs, all keys of the head."""
-    sources = count_sources(model)
-    numbers = 6 * sources * model.d_model + 4 * sources**2 + 3 * sources * model.longest * model.d_model
+    """The bytes of one score in parts: the recording, two places in parts, all pairs, and what a head gathered."""
+    sources, wide = count_sources(model), AT_ONCE * model.d_model
+    numbers = sources * (3 * wide + 4 * sources + 3 * model.longest * model.config.head_dim)
     return passes.needs(model) + of_recording(model) + DOUBLE * numbers
 
 
