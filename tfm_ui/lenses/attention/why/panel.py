@@ -15,7 +15,7 @@ from tfm_core.study.attribution.sources import CROSS, HEAD, NETWORK, Source
 from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX
 from tfm_ui.lenses.attention.trail import LOGIT, At, cells, written
-from tfm_ui.lenses.attention.why.parts import Opening, kind_in, logit_of, tokens_by_rank, why_no_logit
+from tfm_ui.lenses.attention.why.parts import Opening, kind_in, logit_of, opened_from, tokens_by_rank, why_no_logit
 from tfm_ui.lenses.attention.why.streams import needs_cell, token_name
 from tfm_ui.live import passes
 from tfm_ui.live.places import tokens_of
@@ -74,10 +74,11 @@ class PartsPanel(AttentionPanel):
             self.column + 1,
         )
 
-    @property
+    @cached_property
     def trail(self) -> list[At]:
-        """The cells from which this one was opened, as far as the model has them."""
-        return [cell for cell in cells(self.state.trail) if self._has(cell)]
+        """The cells from which this one was opened; none if the reader has gone elsewhere since."""
+        kept = [cell for cell in cells(self.state.trail) if self._has(cell)]
+        return kept if opened_from(self.model, kept, self.cell) else []
 
     def opening(self, source: Source, side: str) -> Opening:
         """A source on one side of this cell: "q", "k" or "v"."""
