@@ -8,7 +8,7 @@ from tests.opening import ROOT
 from tests.seeded_faults.copies import copy_of_the_tree
 
 FILE, LENS = ROOT / "tests/example_view/reach.py", Path("tfm_ui/lenses/attention")
-LINE = 'VIEWS = ("steps", "arcs", "contribution", "change", "scale", "dictionary"'
+LINE = 'VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "graph", "change", "scale", "dictionary"'
 OPENS = """
 import torch
 
