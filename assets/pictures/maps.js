@@ -80,7 +80,9 @@ export default function ({ header, numbers, root, alone, late, preview, commit, 
       const [first, count] = side ? [part.left, part.columns] : [part.top, part.rows]
       return `${axis.noun} ${range(part.first + first, count, blocks[side], at)}`
     }
-    return axis.counted ? `${axis.noun} ${numbered(axis.names[at])}` : `${axis.noun} ${numbered(header.places[side][at])} “${axis.names[at]}”`
+    if (axis.counted) return `${axis.noun} ${numbered(axis.names[at])}`
+    const place = header.places[side][at]
+    return `${axis.noun} ${typeof place === "number" ? `${numbered(place)} ` : ""}“${axis.names[at]}”`
   }
 
   /** The cell under the pointer; of cells smaller than a pixel, the largest of those drawn there.

@@ -117,7 +117,6 @@ RUNS = {
     AttentionState: {
         "changes": "silence 1.1",  # another model
         "pinned": "silence 1.2",
-        "out": "key",  # a source is silenced
     },
     PositionsState: {
         "a": "sinusoidal",  # another scheme is drawn and added
@@ -143,6 +142,7 @@ RUNS = {
 }
 # Lens's state -> fields that are left out: in some models they need another pass, in others not.
 EITHER = {
+    AttentionState: ("out",),  # a source that is named beside it is silenced
     PositionsState: ("b", "length"),
     MasksState: ("place",),
     ModelLensState: model_lens_fields.EITHER,

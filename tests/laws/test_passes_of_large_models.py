@@ -30,6 +30,7 @@ MORE = {  # views that compare models or sentences run as many as they show
         ["attention.words of why", "attention.slow of why", "why", "why_query", "why_key", "why_lead"], PARTS
     ),
     **dict.fromkeys(["attention.words of written", "attention.slow of written", "written", "written_sources"], PARTS),
+    **dict.fromkeys(["why_without_key", "why_without_query"], PARTS),
     **dict.fromkeys(["attention.words of logit", "logit", "logit_heads"], PARTS),
     **dict.fromkeys(["attention.words of graph", "attention_graph"], 2.4),
     # With a pass for each of up to ten edges that are cut.

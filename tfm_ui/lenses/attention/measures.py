@@ -20,7 +20,7 @@ from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.lenses.attention.why.graph_check import GraphCheck
 from tfm_ui.lenses.attention.why.parts import why_no_logit
 from tfm_ui.lenses.attention.why.score import Why
-from tfm_ui.lenses.attention.why.without import WhyWithout
+from tfm_ui.lenses.attention.why.without import held_out_in
 from tfm_ui.live import passes
 from tfm_ui.live.not_here import why_not_run
 from tfm_ui.state.model_state import ModelState
@@ -296,7 +296,7 @@ def unmoved_by_mask(model: ModelState, state: AttentionState) -> str:
 
 def weight_left(model: ModelState, state: AttentionState) -> float:
     """The weight of the locked key without the source that is held out, silenced in the model."""
-    return WhyWithout(model, state).weight_left
+    return held_out_in(model, state).weight_left
 
 
 def weight_changed(model: ModelState, state: AttentionState) -> float:

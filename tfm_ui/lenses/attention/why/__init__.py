@@ -3,7 +3,7 @@
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.why.panel import AFTER_MR, NAMES, HeadMap
 from tfm_ui.lenses.attention.why.score import Why, WhyKey, WhyLead, WhyQuery
-from tfm_ui.lenses.attention.why.without import WhyWithout
+from tfm_ui.lenses.attention.why.without import WithoutKey, WithoutQuery, held_out_in
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import MODEL, Prediction, Question
 from tfm_ui.pictures.panel import Columns
@@ -37,15 +37,12 @@ def lead_layer(model: ModelState, state: AttentionState) -> float:
 
 def without_a_source(model: ModelState, state: AttentionState) -> str:
     """What is left of the weight without the source that is held out, expected and measured."""
-    without = WhyWithout(model, state)
-    if not without.is_shown:
-        return "No source is held out here. Hold one out below the matrix: its weights then stand beside those now."
-    return without.sentence()
+    return held_out_in(model, state).sentence()
 
 
 def weight_left(model: ModelState, state: AttentionState) -> float:
     """What is left of the weight, measured."""
-    return WhyWithout(model, state).weight_left
+    return held_out_in(model, state).weight_left
 
 
 QUESTIONS = (
@@ -86,7 +83,7 @@ QUESTIONS = (
         "Silence layer 1, head 1 at “g”, and nothing tells “g” what came before it. How much weight does the last “n” "
         "still give it?",
         without_a_source,
-        Prediction(ask="Which weight is left?", measured=weight_left, hides=("why_without",)),
+        Prediction(ask="Which weight is left?", measured=weight_left, hides=("why_without_key",)),
         model={"weights": "induction"},
         controls={"view": "why", **AFTER_N, "from_key": "1.1", "out": "key"},
     ),
@@ -96,8 +93,8 @@ VIEW: View[AttentionState] = View(
     title="Why",
     choice="Score",
     shows=[
-        Columns([[WhyQuery], [Why], [WhyKey]], widths=(4, 5, 4)),
-        Columns([[HeadMap], [WhyLead, WhyWithout]], widths=(4, 5)),
+        Columns([[WhyQuery, WithoutQuery], [Why], [WhyKey, WithoutKey]], widths=(4, 5, 4)),
+        Columns([[HeadMap], [WhyLead]], widths=(4, 5)),
     ],
     controls=("kind", "layer", "head"),
     line="line_why",

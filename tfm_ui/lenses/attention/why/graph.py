@@ -122,7 +122,7 @@ class Graph(GraphPanel):
     def title(self) -> str:
         token, minus = self.tokens_asked
         less = "" if minus is None else f" − {token_name(self.model, minus)}"
-        return f"All that leads to {token_name(self.model, token)}{less} after {self.at}"
+        return f"What leads to {token_name(self.model, token)}{less} after {self.at}"
 
     @property
     def shape(self) -> str:
@@ -146,9 +146,20 @@ class Graph(GraphPanel):
             return " ".join(filter(None, [whose, self._nothing(), chance]))
         nodes, edges = formats.plural(len(graph.nodes), "node"), formats.plural(len(graph.edges), "edge")
         are = "is" if len(graph.nodes) + len(graph.edges) == 1 else "are"
-        drawn = f"{nodes} and {edges} {are} drawn."
+        drawn = f"{nodes} and {edges} {are} drawn.{self._apart()}"
         left_out = f"What is left out: {formats.percent(graph.left_out)} of all that goes into these nodes and the "
         return " ".join(filter(None, [whose, drawn, f"{left_out}logit, by size.", self._largest(), chance]))
+
+    def _apart(self) -> str:
+        """What is said of nodes from which no drawn edges lead to the logit."""
+        reached, edges = {-1}, self.graph.edges
+        while more := {edge.source for edge in edges if edge.target in reached} - reached:
+            reached |= more
+        apart = len(self.graph.nodes) - len(reached - {-1})
+        if not apart:
+            return ""
+        has = "has" if apart == 1 else "have"
+        return f" {apart} of them {has} no drawn way to the logit: its edges are smaller. A smaller share shows more."
 
     def _nothing(self) -> str:
         """What to do where no node is large enough."""

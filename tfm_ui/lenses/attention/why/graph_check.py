@@ -99,7 +99,7 @@ class GraphCheck(GraphPanel):
             first = f"What is foretold and what is measured have the correlation {written} over {count}."
         elif len(self.edges) >= FEWEST:
             first = f"All {count} are alike, so no correlation is told."
-        if apart[at] < 0.005 * max(abs(edge.weight) for edge in self.edges):
+        if signed(edge.weight) == signed(fall):
             return f"{first} Each forecast comes true."
         furthest = f"Furthest apart: {self.edge_name(edge)}, foretold {signed(edge.weight)}, measured {signed(fall)}."
         return f"{first} {furthest} {self._why()}"

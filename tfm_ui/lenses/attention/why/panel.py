@@ -261,18 +261,27 @@ def open_source(panel: PartsPanel, opening: Opening) -> None:
     go_to(opening.opened(panel.model), opening.trail, view=OPENS[opening.cell.side])
 
 
-def go_to(cell: At, trail: Sequence[At], *, view: str) -> None:
-    """Show a cell in a view, reached through these; or a logit."""
+def go_to(cell: At, trail: Sequence[At], *, view: str, opened: At | None = None) -> None:
+    """Show a cell in a view, reached through these; or a logit.
+
+    Args:
+        cell: what is shown; in a trail, it says on which side a source was opened.
+        trail: the cells before it.
+        view: in which it is shown.
+        opened: the cell that was opened there, whose head is then the chosen source again.
+    """
     fields: dict[str, Any] = cell._asdict()
-    del fields["side"]
-    if cell.side == "l":
-        fields = {"rank": cell.layer, "against": cell.head, "query": cell.query}
-    cleared = {"from_query": "", "from_key": "", "out": "none"}
-    controls.change(PREFIX, **fields, **cleared, view=view, trail=written(trail))
+    side, sign = fields.pop("side"), "x" if opened and opened.kind == "cross" else "."
+    chosen = f"{opened.layer}{sign}{opened.head}" if opened else ""
+    if side == "l" and opened:  # in the map of all heads a column is called as in the first layer
+        fields = {"rank": cell.layer, "against": cell.head, "query": cell.query, "from_layer": opened.layer}
+        chosen = f"1{sign}{opened.head}"
+    sources = {"from_query": chosen if side == "q" else "", "from_key": "" if side == "q" else chosen}
+    controls.change(PREFIX, **fields, **sources, out="none", view=view, trail=written(trail))
 
 
 def _draw_trail(panel: PartsPanel) -> None:
-    trail = panel.trail
+    trail, here = panel.trail, panel.cell
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"trail_{panel.name}"):
         for number, cell in enumerate(trail):
             st.button(
@@ -280,7 +289,7 @@ def _draw_trail(panel: PartsPanel) -> None:
                 icon=":material/arrow_back:",
                 on_click=go_to,
                 args=(cell, trail[:number]),
-                kwargs={"view": SHOWN_IN[cell.side]},
+                kwargs={"view": SHOWN_IN[cell.side], "opened": [*trail, here][number + 1]},
                 type="tertiary",
                 key=f"_trail_{panel.name}_{number}",
             )

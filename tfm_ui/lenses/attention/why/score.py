@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from tfm_core import POSITIONAL
 from tfm_core.study.attribution.scores import ScoreParts, attribute_score, query_terms, score_parts
 from tfm_core.study.attribution.sources import Source
 from tfm_core.study.attribution.streams import Streams
@@ -23,7 +24,7 @@ from tfm_ui.pictures.panel import Source as Function
 from tfm_ui.text import formats, token_labels
 
 PAIRS = 8  # that a chart names
-# The largest source stands out from so many times the median on: of 60 random models with 2 to 6 layers, 3 reach it.
+# The largest source stands out from so many times the median on: 4 of 180 random models, of 2 to 6 layers, reach it.
 STANDS_OUT, FEW = 20, 4
 CLICKS = ("attention_from_query", "attention_from_key")
 
@@ -91,7 +92,12 @@ class ScorePanel(PartsPanel):
 
     @cached_property
     def rival(self) -> int | None:
-        """The key with which the locked one is compared: the one looked at most among the others; None if alone."""
+        """The key with which the locked one is compared: the one looked at most among the others.
+
+        None if there is no other, or if the query may not look at the locked one.
+        """
+        if not self.visible[self.column]:
+            return None
         others = np.where(self.visible, self.weights, -1.0)
         others[self.column] = -1.0
         return int(others.argmax()) if others.max() >= 0 else None
@@ -110,6 +116,11 @@ class ScorePanel(PartsPanel):
         return 0.0 if self.rival is None else self.parts.scheme - self._parts_at(self.rival).scheme
 
     @property
+    def scheme_name(self) -> str:
+        """The positional scheme as its paper calls it."""
+        return POSITIONAL[self.model.positional].about.called
+
+    @property
     def score_on_screen(self) -> float:
         """The score that the step-by-step view shows: computed from queries and keys, as the model does."""
         return float(self.inside.origin.scores(self.head)[self.row, self.column])
@@ -124,18 +135,21 @@ class Why(ScorePanel):
 
     @property
     def title(self) -> str:
-        return f"{self.in_words}: why {self.query_name} looks at {self.key_name}"
+        looks = "looks" if self.visible[self.column] else "may not look"
+        return f"Why {self.query_name} {looks} at {self.key_name}"
 
     @property
     def shape(self) -> str:
-        return f"query sources × key sources = {self.matrix.shape[0]} × {self.matrix.shape[1]}"
+        return (
+            f"layer {self.state.layer}, head {self.state.head}: {self.matrix.shape[0]} × {self.matrix.shape[1]} sources"
+        )
 
     @property
     def how_to_read(self) -> str:
         return (
             "Rows: what the query is made of. Columns: what the key is made of; L1 H4 is layer 1, head 4. A cell: what "
             "this pair gives the score, divided by √dₖ. Exact with the norms’ statistics held fixed as they were in "
-            "this pass."
+            "this pass. Click a cell of a head to open it; nothing else can be split further."
         )
 
     def sentence(self) -> str:
@@ -145,13 +159,14 @@ class Why(ScorePanel):
     def about_score(self) -> str:
         """The score as a sum, and the weight that it becomes."""
         parts = self.parts
-        row, column = self.largest
-        share = abs(self.matrix[row, column]) / (np.abs(self.matrix).sum() or 1)
+        row, column = self.chosen
+        share = formats.percent(float(abs(self.matrix[row, column]) / (np.abs(self.matrix).sum() or 1)))
+        which = "The largest pair, which is ringed," if self.chosen == self.largest else "The ringed pair"
         pair = f"{parts.query_sources[row]} × {parts.key_sources[column]}"
         whole = f"the sum of {formats.plural(self.matrix.size, 'pair')}"
         if parts.scheme:
             of_pairs = formats.number(float(self.matrix.sum()))
-            whole += f" ({of_pairs}) and of what {self.model.positional} adds ({signed.signed(parts.scheme)})"
+            whole += f" ({of_pairs}) and of what {self.scheme_name} adds ({signed.signed(parts.scheme)})"
         score = formats.number(parts.total)
         if not self.visible[self.column]:
             weight = "; the mask hides it, so its weight is 0"
@@ -159,8 +174,8 @@ class Why(ScorePanel):
             keys = formats.plural(int(self.visible.sum()), "visible key")
             weight = f"; the softmax over {keys} makes it the weight {formats.weight(float(self.weights[self.column]))}"
         return (
-            f"{self.query_name} gives {self.key_name} the score {score}, {whole}{weight}. The largest pair is {pair}: "
-            f"{signed.signed(float(self.matrix[row, column]))}, {formats.percent(float(share))} of all by size."
+            f"{self.query_name} gives {self.key_name} the score {score}, {whole}{weight}. {which} is {pair}: "
+            f"{signed.signed(float(self.matrix[row, column]))}, {share} of all by size."
         )
 
     @property
@@ -188,27 +203,30 @@ class Why(ScorePanel):
 
     def about_lead(self) -> str:
         """The locked key's lead over its rival, or what it trails by, and the source of its key that makes most."""
-        if self.rival is None or not self.visible[self.column]:
+        if self.rival is None:
             return ""
         total = float(self.lead.sum()) + self.lead_of_scheme
         other = f"“{self.keys[self.rival]}”"
         if abs(total) < 1e-6:
             return f"Its score and that of {other} are the same."
+        side = 1.0 if total > 0 else -1.0  # what is told counts in the direction of the difference
         ahead = f"{self.key_name} {'leads' if total > 0 else 'trails'} {other} by {formats.number(abs(total))}"
-        by_key, at = self.lead.sum(0), self.source_of_lead
-        source, most = self.parts.key_side[at], float(by_key[at])
-        if abs(self.lead_of_scheme) > abs(most) and self.lead_of_scheme * total > 0:
-            given = signed.signed(self.lead_of_scheme)
-            return f"{ahead}: {given} of it come from {self.model.positional}, whatever the tokens are."
-        where = f"{source.name} on the key’s side"
-        wrote, with_query = self.about_writer(source), int((self.lead[:, at] * np.sign(total)).argmax())
-        if abs(most) <= abs(total):
+        at = self.source_of_lead
+        most, whole = side * float(self.lead[:, at].sum()), abs(total)
+        of_scheme = side * self.lead_of_scheme
+        if of_scheme > most:
+            return f"{ahead}: {signed.signed(of_scheme)} of it come from {self.scheme_name}, whatever the tokens are."
+        source = self.parts.key_side[at]
+        where, wrote = f"{source.name} on the key’s side", self.about_writer(source)
+        if most <= whole:
             what = f"{signed.signed(most)} of it come from {where}{wrote}"
         else:
-            back = signed.signed(total - most)
-            what = f"{where} gives {signed.signed(most)}{wrote}; all else gives {back}"
-        pair = f"Most of that goes with {self.parts.query_sources[with_query]} on the query’s side."
-        return f"{ahead}: {what}. {pair} {self.about_standing_out(by_key)}".strip()
+            what = f"{where} gives {signed.signed(most)}{wrote}; all else gives {signed.signed(whole - most)}"
+        pair = int((side * self.lead[:, at]).argmax())
+        largest = (
+            f"with {self.parts.query_sources[pair]} on the query’s side, {signed.signed(side * self.lead[pair, at])}"
+        )
+        return f"{ahead}: {what}. Its largest pair is {largest}. {self.about_standing_out()}".strip()
 
     def about_writer(self, source: Source) -> str:
         """What the head that is the source looks at where the key stands; "" of other sources."""
@@ -223,14 +241,19 @@ class Why(ScorePanel):
         before = ", the token before it" if same and at == self.column - 1 else ""
         return f", which wrote there mostly what it took from “{token_labels.labels(tokens)[at]}”{before}"
 
-    def about_standing_out(self, by_key: NDArray[np.float64]) -> str:
-        """Whether the largest source of the key stands out in the difference: not by much where weights are random."""
-        sizes = np.abs(by_key)
+    def about_standing_out(self) -> str:
+        """Whether that source stands out from the others: with random weights chance alone makes some large."""
+        sizes = np.abs(self.lead.sum(0))
+        median = float(np.median(sizes))
+        times = formats.count(round(float(sizes.max() / median))) if median > 0 else ""
+        name = self.parts.key_sources[int(sizes.argmax())]
         if self.stands_out:
-            times = formats.count(round(float(sizes.max() / np.median(sizes))))
-            return f"It stands out: it is {times} times the median source."
-        share = formats.percent(float(sizes.max() / (sizes.sum() or 1)))
-        return self.model.if_random(f"No source stands out: the largest is {share} of all by size.")
+            return f"{name[0].upper()}{name[1:]} stands out: it is {times} times the median source."
+        if len(sizes) <= FEW:
+            return self.model.if_random("So few sources cannot stand out from each other.")
+        return self.model.if_random(
+            f"No source stands out: the largest is {times} times the median, as chance makes it, too."
+        )
 
     def laws(self) -> dict[str, bool]:
         """The parts sum to the score."""
@@ -358,10 +381,12 @@ class WhyLead(ScorePanel):
     sources = (attribute_score,)
 
     @property
+    def is_shown(self) -> bool:
+        return self.rival is not None
+
+    @property
     def title(self) -> str:
-        if self.rival is None:
-            return "No other key to compare with"
-        return f"{self.key_name} beside “{self.keys[self.rival]}”"
+        return f"{self.key_name} beside “{self.keys[self.rival or 0]}”"
 
     @property
     def how_to_read(self) -> str:
@@ -373,19 +398,18 @@ class WhyLead(ScorePanel):
     @cached_property
     def bars(self) -> tuple[list[str], list[float]]:
         """The names and values of the largest pairs, what the scheme adds, and the sum of the others."""
-        order = np.argsort(-np.abs(self.lead), axis=None, kind="stable")[:PAIRS]
+        count = PAIRS + (self.lead.size == PAIRS + 1)  # a single other one has its name
+        order = np.argsort(-np.abs(self.lead), axis=None, kind="stable")[:count]
         rows, columns = np.unravel_index(order, self.lead.shape)
         queries, keys = self.parts.query_sources, self.parts.key_sources
         names = [f"{queries[row]} × {keys[column]}" for row, column in zip(rows, columns, strict=True)]
         values = [float(value) for value in self.lead[rows, columns]]
         rest = self.lead.size - len(values)
         if rest:
-            names, values = (
-                [*names, f"the other {formats.count(rest)}, summed"],
-                [*values, float(self.lead.sum()) - sum(values)],
-            )
+            names.append(f"the other {formats.count(rest)}, summed")
+            values.append(float(self.lead.sum()) - sum(values))
         if self.lead_of_scheme:
-            names, values = [*names, self.model.positional], [*values, self.lead_of_scheme]
+            names, values = [*names, self.scheme_name], [*values, self.lead_of_scheme]
         return names, values
 
     def sentence(self) -> str:
@@ -410,7 +434,7 @@ class WhyLead(ScorePanel):
 
     def laws(self) -> dict[str, bool]:
         """The weights' ratio is e to the difference."""
-        if self.rival is None or not self.visible[self.column] or min(self.weights[[self.column, self.rival]]) <= 1e-30:
+        if self.rival is None or min(self.weights[[self.column, self.rival]]) <= 1e-30:
             return {}
         logs = np.log(self.weights[[self.column, self.rival]].astype(np.float64))
         error = abs(float(logs[0] - logs[1]) - float(self.lead.sum()) - self.lead_of_scheme)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tfm_core.study.attribution.held_out import HeldOut, held_out, silence
 from tfm_core.study.attribution.sources import Source
 from tfm_core.study.attribution.streams import place_of
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.why.score import ScorePanel, softmaxed
 from tfm_ui.lenses.attention.why.streams import streams
 from tfm_ui.live.cache import cached
@@ -16,7 +17,6 @@ from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.figures import axis_title, colour_of, plain
-from tfm_ui.pictures.panel import Note
 from tfm_ui.pictures.rows import Name, in_rows
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -28,7 +28,7 @@ SIDES = {  # what a weight is -> colour role and symbol
     "this head reads without it": ("value", "square"),
     "silenced in the model": ("result", "x"),
 }
-CHOOSE = "Hold a chosen source out: then the weights without it stand here, expected beside measured."
+NOTHING_OUT = "No source is held out here. Hold one out below the matrix: its weights then stand beside those now."
 
 
 @cached()
@@ -41,31 +41,26 @@ def rows_without(
     return held_out(recorded, place, head=head, query=query, source=source, key=key)
 
 
-class WhyWithout(ScorePanel):
+class Without(ScorePanel):
     """The weights of the query's row, as they are and without the source that is held out."""
 
-    name = "why_without"
+    of_key = False
     shape = ""
     canvas = CHART
     sources = (held_out, silence)
 
     @property
     def is_shown(self) -> bool:
-        return self.state.out != "none"
-
-    def instead(self) -> Note:
-        """What stands in its place."""
-        return Note(CHOOSE, "plain")
+        """Whether the link holds a source of this side out, and names one that there is."""
+        side = self.parts.key_side if self.of_key else self.parts.query_side
+        code = self.state.from_key if self.of_key else self.state.from_query
+        is_out = self.state.out == ("key" if self.of_key else "query")
+        return is_out and code in [source.code for source in side]
 
     @property
     def slow(self) -> bool:
         """A pass of the model for each source."""
         return self.model.is_heavy
-
-    @property
-    def of_key(self) -> bool:
-        """Whether it is held out on the key's side."""
-        return self.state.out == "key"
 
     @property
     def source(self) -> Source:
@@ -114,7 +109,9 @@ class WhyWithout(ScorePanel):
     def sentence(self) -> str:
         """The weight of the locked key in all four, and why they differ."""
         if not self.is_shown:
-            return CHOOSE
+            return NOTHING_OUT
+        if not self.visible[self.column]:
+            return f"The mask hides the score of {self.key_name}: its weight is 0, with the source and without."
         weights = {name: float(row[self.column]) for name, row in self.rows.items()}
         said = formats.listed([f"{formats.weight(value)} {name}" for name, value in weights.items()])
         values = list(weights.values())
@@ -135,7 +132,7 @@ class WhyWithout(ScorePanel):
     def laws(self) -> dict[str, bool]:
         """The row as it is equals the model's."""
         error = float(np.abs(self.rows["as it is"] - self.weights).max())
-        return {f"the first row is the model’s (largest error {formats.tiny(error)})": error < 1e-4}
+        return {f"the weights as they are equal the model’s (largest error {formats.tiny(error)})": error < 1e-4}
 
     def table(self) -> pd.DataFrame:
         """A row per key that may be seen."""
@@ -173,3 +170,21 @@ class WhyWithout(ScorePanel):
             axis={"title": axis_title("weight"), "range": [-0.02, 1.02]},
         )
         return chart.content(figure)
+
+
+class WithoutQuery(Without):
+    """The weights without a source of the query."""
+
+    name = "why_without_query"
+
+
+class WithoutKey(Without):
+    """The weights without a source of the key."""
+
+    name = "why_without_key"
+    of_key = True
+
+
+def held_out_in(model: ModelState, state: AttentionState) -> Without:
+    """The panel of the side on which the link holds a source out."""
+    return (WithoutKey if state.out == "key" else WithoutQuery)(model, state)
