@@ -57,6 +57,17 @@ def test_one_walks_on_to_another_lens_and_back(lesson):
     assert parameter(app, "attention_query") == "9"
 
 
+def test_the_address_of_a_step_with_trained_weights_opens_again_without_a_word():
+    app = start("attention", lesson="why-a-head-looks-there.open-it")
+    pressed(app, "_next_question")  # expected, and measured
+    pressed(app, "_next_question")  # in a language model: Lab GPT, of 5 heads and width 160
+    address = {name: app.query_params[name] for name in app.query_params}
+    assert address["weights"] in ("lab-gpt", ["lab-gpt"])
+    assert not {"num_heads", "d_model", "num_layers"} & set(address)
+    again = start("attention", **{name: parameter(app, name) for name in address})
+    assert "The link asked for" not in text_on(again)
+
+
 def test_what_has_been_changed_is_told_and_one_press_goes_back(lesson):
     app = start("attention", lesson=lesson, attention_query="9", num_heads="2")
     assert "Changed since." in text_on(app)

@@ -71,7 +71,7 @@ def end() -> None:
 def go(place: Place, lens_of: LensOf) -> None:
     """Open a step: set the model and the page's controls as it shows them, and run its page."""
     this = shown(place.step, lens_of)
-    of_model = asdict(this.model)
+    of_model = this.model.chosen()
     of_page = {this.lens.prefix + name: value for name, value in asdict(this.state).items()}
     before: Wish | None = st.session_state.get(WISH)
     st.session_state[WISH] = Wish(place.link, before.times + 1 if before and before.link == place.link else 1)

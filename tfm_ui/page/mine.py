@@ -34,7 +34,7 @@ def given_way(model: ModelState) -> str:
 
 def come_back() -> None:
     """Bring the reader's model back. Only to be called in a callback."""
-    controls.set_parameters(st.session_state[MINE])
+    controls.set_parameters(ModelState(**st.session_state[MINE]).chosen())
     st.rerun()  # the whole page: another model changes everything
 
 

@@ -141,6 +141,13 @@ class ModelState:
         """The fields that the weights fix, so that no link need name them."""
         return frozenset(shape_of(self.weights))
 
+    def chosen(self) -> dict[str, Any]:
+        """Field -> value, those that the weights fix at their defaults: a link must not name what cannot be chosen."""
+        return {
+            field.name: field.default if field.name in self.fixed else getattr(self, field.name)
+            for field in fields(self)
+        }
+
     @cached_property
     def trained(self) -> TrainingConfig | None:
         """How the weights were trained on a task; None if they are random, or Lab GPT's."""
