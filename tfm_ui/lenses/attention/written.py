@@ -201,7 +201,6 @@ class Written(WrittenPanel):
             picked=(self.shown_keys.index(self.column), column),
             asks=CLICKS,
             places=([key + 1 for key in self.shown_keys] + [self.column + 1] * bool(self.rest), self.of_values.codes),
-            square=False,
         )
 
     def tools(self) -> None:
@@ -317,7 +316,7 @@ VIEW: View[AttentionState] = View(
     title="What it wrote",
     tab="why",
     choice="What it wrote",
-    shows=[Columns([[Written], [WrittenSources, HeadMap]], widths=(5, 4))],
+    shows=[Columns([[Written], [WrittenSources]], widths=(5, 3)), HeadMap],
     controls=("kind", "layer", "head"),
     line="line_written",
     reads_pass=True,

@@ -93,7 +93,7 @@ VIEW: View[AttentionState] = View(
     title="Why",
     choice="Score",
     shows=[
-        Columns([[WhyQuery, WithoutQuery], [Why], [WhyKey, WithoutKey]], widths=(4, 5, 4)),
+        Columns([[WhyQuery, WithoutQuery], [Why], [WhyKey, WithoutKey]], widths=(3, 5, 3)),
         Columns([[HeadMap], [WhyLead]], widths=(4, 5)),
     ],
     controls=("kind", "layer", "head"),

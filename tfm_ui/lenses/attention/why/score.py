@@ -147,7 +147,7 @@ class Why(ScorePanel):
     @property
     def how_to_read(self) -> str:
         return (
-            "Rows: what the query is made of. Columns: what the key is made of; L1 H4 is layer 1, head 4. A cell: what "
+            "Rows: what the query is made of. Columns: what the key is made of. L1 H4 is layer 1, head 4. A cell: what "
             "this pair gives the score, divided by √dₖ. Exact with the norms’ statistics held fixed as they were in "
             "this pass. Click a cell of a head to open it; nothing else can be split further."
         )
@@ -282,7 +282,7 @@ class Why(ScorePanel):
         drawn = Map(name="", values=values, scale=around_zero(float(np.abs(values).max())), unit="score")
         return maps.content(
             [drawn],
-            rows=Axis(self.of_queries.names, "from the query’s side", "query source", "query"),
+            rows=Axis(self.of_queries.shorts, "from the query’s side", "query source", "query"),
             columns=Axis(self.of_keys.shorts, "from the key’s side", "key source", "key"),
             picked=(_place(self.of_queries, row), _place(self.of_keys, column)),
             asks=CLICKS,
