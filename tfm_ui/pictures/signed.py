@@ -8,18 +8,18 @@ from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.figures import SMALL, Figure, axis_title, plain
 from tfm_ui.pictures.rows import End, Name, in_rows
-from tfm_ui.text import colours
+from tfm_ui.text import colours, formats
 
 BAR = 40  # the height of a bar and its gap, in pixels
 NEGATIVE, POSITIVE = colours.SIGNED["light"][3], colours.SIGNED["light"][13]
 
 
 def signed(value: float) -> str:
-    """A number with its sign: +3.10, −0.42; small ones with two significant digits, +0.0042; 0 has none."""
+    """A number with its sign: +3.10, −0.42; small ones with two significant digits, +0.0042, tiny ones as a power; 0 has none."""
     size = abs(value)
-    text = f"{size:.2f}" if size >= 0.1 else f"{size:.2g}"
-    if not float(text):
+    if not size:
         return "0"
+    text = f"{size:.2f}" if size >= 0.1 else f"{size:.2g}" if size >= 0.0005 else formats.tiny(size)
     return f"{'+' if value > 0 else '−'}{text}"
 
 
