@@ -15,7 +15,7 @@ NEGATIVE, POSITIVE = colours.SIGNED["light"][3], colours.SIGNED["light"][13]
 
 
 def signed(value: float) -> str:
-    """A number with its sign: +3.10, −0.42; small ones with two significant digits, +0.0042, tiny ones as a power; 0 has none."""
+    """A number with its sign, which 0 has not: +3.10, −0.42; +0.0042 with two significant digits; tiny ones as powers."""
     size = abs(value)
     if not size:
         return "0"
