@@ -15,7 +15,7 @@ NEGATIVE, POSITIVE = colours.SIGNED["light"][3], colours.SIGNED["light"][13]
 
 
 def signed(value: float) -> str:
-    """A number with its sign, which 0 has not: +3.10, −0.42; +0.0042 with two significant digits; tiny ones as powers."""
+    """A number with its sign, which 0 has not: +3.10, −0.42, +0.0042; tiny ones as powers of ten."""
     size = abs(value)
     if not size:
         return "0"
