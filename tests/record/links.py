@@ -120,6 +120,8 @@ ATTENTION = (
     f"attention?attention_view=why&{DECODERS}&attention_kind=cross&attention_layer=2&norm=post&attention_query=3",
     "attention?attention_view=why&text=@alice&seq_len=200&positional=rope&attention_layer=2&attention_query=150"
     "&attention_key=140",
+    "attention?attention_view=why&weights=induction&attention_layer=2&attention_query=32&attention_key=5"
+    "&attention_out=key&attention_from_key=1.1",
     "attention?attention_view=written&attention_layer=2&attention_head=2&attention_from_key=1n",
     "attention?attention_view=written&attention_layer=1&attention_head=4&attention_query=2&attention_key=2"
     "&attention_trail=2.1.6.2k",
