@@ -43,9 +43,9 @@ def test_promised_are_the_recorded_scores_less_the_parts_of_a_source(architectur
                 continue
             answer = held_out(case.streams, place, head=head, query=QUERY, source=source)
             assert largest_error(answer.scores, scores) < ROUNDING
-            assert largest_error(answer.promised, scores - parts[:, row].sum(-1)) < ROUNDING
+            assert largest_error(answer.expected, scores - parts[:, row].sum(-1)) < ROUNDING
             if norm == "post":
-                assert largest_error(answer.normed_anew, answer.promised) < ROUNDING
+                assert largest_error(answer.normed_anew, answer.expected) < ROUNDING
             assert (answer.silenced is None) == (source.kind == BIASES)
         for column, source in enumerate(cell.key_side):
             if source.head not in SOME:
@@ -54,9 +54,9 @@ def test_promised_are_the_recorded_scores_less_the_parts_of_a_source(architectur
             expected = scores.clone()
             expected[KEY] -= cell.parts[:, column].sum()
             assert largest_error(answer.scores, scores) < ROUNDING
-            assert largest_error(answer.promised, expected) < ROUNDING
+            assert largest_error(answer.expected, expected) < ROUNDING
             if norm == "post":
-                assert largest_error(answer.normed_anew, answer.promised) < ROUNDING
+                assert largest_error(answer.normed_anew, answer.expected) < ROUNDING
 
 
 def reads_without(case, site, norm, place, source, at):
@@ -89,7 +89,7 @@ def test_normed_anew_is_a_pass_whose_normed_vector_was_made_without_the_source(
         changed = rerun(case, reads_without(case, normed, norm, place, source, QUERY), scores)[0, head, QUERY]
         keys = [key for key in range(len(changed)) if key != QUERY or kind == "cross"]  # its own key changes, too
         assert largest_error(answer.normed_anew[keys], changed[keys]) < ROUNDING
-        assert largest_error(answer.normed_anew, answer.promised) > 1e-6
+        assert largest_error(answer.normed_anew, answer.expected) > 1e-6
 
         reads = case.streams.read_by_keys(place)
         source = case.streams.before(reads).sources[-2]

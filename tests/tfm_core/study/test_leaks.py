@@ -131,11 +131,11 @@ def test_replacements_are_others_and_the_same_each_time():
 
 
 def test_a_larger_effect_than_rounding_is_not_missed_however_small():
-    promised = torch.eye(2, dtype=torch.bool)
+    expected = torch.eye(2, dtype=torch.bool)
 
     def run(ids):
         numbers = ids.double()
         return torch.stack([numbers[:, 0] + 1e-9 * numbers[:, 1], numbers[:, 1]], 1)[..., None]
 
     measured = influence(run, torch.tensor([[5, 6]]), vocab_size=9)
-    assert leaks(measured.moved, promised, measured.tolerance).tolist() == [[False, False], [True, False]]
+    assert leaks(measured.moved, expected, measured.tolerance).tolist() == [[False, False], [True, False]]

@@ -7,7 +7,7 @@
 - `sources`, `streams`: a residual stream as a sum over embeddings, positions, heads, networks and biases
 - `scores`, `values`, `logits`: what each source gave a score, a head's output, a logit
 - `graph`: all of a pass for one logit, from tokens through heads and networks
-- `held_out`: what the numbers promise beside what an intervention does
+- `held_out`: what the numbers foretell beside what an intervention does
 """
 
 from tfm_core.study.attribution.logits import LogitParts, attribute_logit

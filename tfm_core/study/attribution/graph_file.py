@@ -12,7 +12,7 @@ transcoders. Heads and networks are none, and stand in it as follows, by what th
 - `ctx_idx` is a token's place: a negative number has no column. The biases, which belong to no token, stand at 0.
 - `feature` is, as `schema_version` 1 says, Cantor's number of the layer and of a number within the layer: 0 for the
   network, and the head's, from 1. In the layer "E" it is the position, as viewers have it of tokens, and goes on
-  behind the last position for the other sources there.
+  after the last position for the other sources there.
 - `influence` is the share of this node and all larger ones of the sizes of all values, 1 at the smallest: viewers hide
   nodes for which it is above a threshold. `node_threshold`, with which they begin, is 1, so that none is hidden.
 - `activation` is empty: a head has none. What a node adds to the logit is `value`, a field that viewers pass over.
@@ -55,7 +55,7 @@ def graph_json(
         probability: of the token at this position, 0 to 1.
         num_layers: of the model.
         minus: the text of the token whose logit was subtracted.
-        prompt: the text; by default the tokens one behind the other.
+        prompt: the text; by default the tokens one after the other.
         slug: the name of the graph, which viewers take for the file's name, too.
         scan: the name of the model.
 

@@ -1,7 +1,7 @@
-"""What a split promises, beside what an intervention does: without a source the model, or a part of it, runs again.
+"""What a split foretells, beside what an intervention does: without a source the model, or a part of it, runs again.
 
 A split tells what each source gave with everything held fixed that is not linear. Without a source, norms divide by
-other numbers, the softmax shares out otherwise, and later layers answer. So a promise is exact where a source is taken
+other numbers, the softmax shares out otherwise, and later layers answer. So a forecast is exact where a source is taken
 out of one score, an estimate of what becomes of the weights if norms are computed anew, and no more than a guess of
 what happens when the model does without it from the start.
 """
@@ -39,7 +39,7 @@ class HeldOut:
 
     Attributes:
         scores: as they were in the pass, scaled, before the mask.
-        promised: the scores less the parts of the source: norms as they were.
+        expected: the scores less the parts of the source: norms as they were.
         normed_anew: the scores if this head alone reads the stream without the source, and its norm is computed anew;
             without biases, the norm's shift and the bias of its projection are left out as well.
         silenced: the scores if the source writes nothing at that position, and all that comes after answers to it;
@@ -47,7 +47,7 @@ class HeldOut:
     """
 
     scores: Tensor
-    promised: Tensor
+    expected: Tensor
     normed_anew: Tensor
     silenced: Tensor | None
 
@@ -89,10 +89,10 @@ def held_out(
     if key is None:
         other = _left(queries_of(streams, place, head, left, [query]), source)
         return HeldOut(scores, answers @ (asks - queries[number]) + bias, answers @ other + bias, silenced)
-    promised, normed_anew = scores.clone(), scores.clone()
-    promised[key] -= key_terms(streams, place, head, [key]).vectors[number, 0] @ asks
+    expected, normed_anew = scores.clone(), scores.clone()
+    expected[key] -= key_terms(streams, place, head, [key]).vectors[number, 0] @ asks
     normed_anew[key] = _left(keys_of(streams, place, head, left, [key]), source) @ asks + bias[key]
-    return HeldOut(scores, promised, normed_anew, silenced)
+    return HeldOut(scores, expected, normed_anew, silenced)
 
 
 def _without(streams: Streams, read: Place, stream: Terms, number: int) -> Terms:
@@ -146,7 +146,7 @@ def _zero(x: Tensor, *, at: int, head: int | None = None, bias: Tensor | None = 
 def measured_edges(
     streams: Streams, graph: Graph, edges: Sequence[Edge], *, position: int, token: int, minus: int | None = None
 ) -> list[float]:
-    """How much the logit falls without each edge, in logits: beside `Edge.weight`, which is what it promises.
+    """How much the logit falls without each edge, in logits: beside `Edge.weight`, which is what it foretells.
 
     What one node reads directly of another is taken away from it: a head gathers values without that vector, its
     attention weights as they were; a network, and the logit, read the stream without it, normed anew. All that comes

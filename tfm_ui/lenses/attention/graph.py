@@ -1,15 +1,12 @@
 """The view "graph": all of a pass for one logit as a graph, and whether what its edges foretell comes true."""
 
-from collections.abc import Sequence
-
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.why.graph import Graph
 from tfm_ui.lenses.attention.why.graph_check import GraphCheck
-from tfm_ui.lenses.attention.why.panel import AFTER_MR, NAMES
+from tfm_ui.lenses.attention.why.panel import AFTER_MR, NAMES, instead_of_a_logit
 from tfm_ui.lenses.attention.why.parts import why_no_logit
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Prediction, Question
-from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
 
@@ -59,11 +56,6 @@ QUESTIONS = (
 )
 
 
-def _instead(model: ModelState, state: AttentionState) -> Sequence[Note]:
-    reason = why_no_logit(model)
-    return [Note(reason)] if reason else []
-
-
 VIEW: View[AttentionState] = View(
     title="Whole pass",
     tab="why",
@@ -73,5 +65,5 @@ VIEW: View[AttentionState] = View(
     line="line_graph",
     reads_pass=True,
     questions=QUESTIONS,
-    instead=_instead,
+    instead=instead_of_a_logit,
 )

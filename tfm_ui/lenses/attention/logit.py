@@ -1,6 +1,5 @@
 """The view "logit": what each source adds to the logit of a next token, or to the difference of two."""
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from tfm_core.study.attribution.sources import BIASES, CROSS, HEAD, NETWORK, Source
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.lenses.attention.why.panel import AFTER_MR, BY_CHANCE, NAMES, LogitPanel, draw_acts
+from tfm_ui.lenses.attention.why.panel import AFTER_MR, BY_CHANCE, NAMES, LogitPanel, draw_acts, instead_of_a_logit
 from tfm_ui.lenses.attention.why.parts import Named, named, why_no_logit
 from tfm_ui.lenses.attention.why.recipes import logit_in_parts
 from tfm_ui.lenses.attention.why.streams import logits_at, ranked, token_name
@@ -21,7 +20,7 @@ from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.map_scale import around_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
-from tfm_ui.pictures.panel import Columns, Note
+from tfm_ui.pictures.panel import Columns
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -235,11 +234,6 @@ QUESTIONS = (
 )
 
 
-def _instead(model: ModelState, state: AttentionState) -> Sequence[Note]:
-    reason = why_no_logit(model)
-    return [Note(reason)] if reason else []
-
-
 VIEW: View[AttentionState] = View(
     title="Which logit",
     tab="why",
@@ -248,5 +242,5 @@ VIEW: View[AttentionState] = View(
     controls=("rank", "against"),
     line="line_logit",
     questions=QUESTIONS,
-    instead=_instead,
+    instead=instead_of_a_logit,
 )

@@ -13,7 +13,7 @@ from tfm_core import Tokens
 from tfm_core.study.attribution.logits import LogitParts, attribute_logit, logit_parts
 from tfm_core.study.attribution.sources import CROSS, HEAD, NETWORK, Source
 from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel
-from tfm_ui.lenses.attention.state import PREFIX
+from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.lenses.attention.trail import LOGIT, At, cells, written
 from tfm_ui.lenses.attention.why.parts import Opening, kind_in, logit_of, opened_from, tokens_by_rank, why_no_logit
 from tfm_ui.lenses.attention.why.streams import needs_cell, token_name
@@ -24,7 +24,9 @@ from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import from_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
+from tfm_ui.pictures.panel import Note
 from tfm_ui.pictures.panel import Source as Function
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 from tfm_ui.text.markdown import escape_markdown
 
@@ -231,6 +233,12 @@ class LogitPanel(PartsPanel):
         """The chosen source as what the logit reads."""
         cell = At(LOGIT, self.state.rank, self.state.against, self.position + 1, self.position + 1, "l")
         return Opening((cell,), self.parts.sources[self.chosen])
+
+
+def instead_of_a_logit(model: ModelState, state: AttentionState) -> Sequence[Note]:
+    """What stands in place of a logit's parts: why this model has none that can be split; nothing if it has."""
+    reason = why_no_logit(model)
+    return [Note(reason)] if reason else []
 
 
 def draw_acts(panel: PartsPanel, *openings: Opening, can_hold_out: bool = False) -> None:

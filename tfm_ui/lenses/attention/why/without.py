@@ -74,7 +74,7 @@ class Without(ScorePanel):
             return {next(iter(SIDES)): self.weights.astype(np.float64)}
         key = self.column if self.of_key else None
         result = rows_without(self.model, self.kind, self.layer, self.head, self.row, key, self.source)
-        scores = [result.scores, result.promised, result.normed_anew, result.silenced]
+        scores = [result.scores, result.expected, result.normed_anew, result.silenced]
         return {
             name: softmaxed(row.numpy(), self.visible)
             for name, row in zip(SIDES, scores, strict=True)
