@@ -8,7 +8,7 @@ from functools import partial
 import psutil
 
 from tests.attacks.strangers import LARGE, Server
-from tests.hosted.waiting import until
+from tests.hosted.waiting import standing_still, until
 
 GIGABYTE = 10**9
 ROLES = {"worker": 2, "forks workers": 1, "tracks resources": 1, "jobs": 1}
@@ -57,9 +57,10 @@ def whichever_process_is_killed_the_server_answers(hosted: Server) -> None:
 def kill(hosted: Server, victim: psutil.Process) -> None:
     """End a process while a slow picture is computed, which all who have asked get."""
     with ThreadPoolExecutor(1) as thread:
-        slow = thread.submit(hosted.ask, "heads+head", slow_model())
-        until(lambda: any(worker["busy"] for worker in hosted.workers))
-        victim.kill()
+        with standing_still([worker["pid"] for worker in hosted.workers]):
+            slow = thread.submit(hosted.ask, "heads+head", slow_model())
+            until(lambda: any(worker["busy"] for worker in hosted.workers))
+            victim.kill()
         hosted.quiet_visitor(within=10)
         assert slow.result()[0] == 200
     until(lambda: victim not in processes(hosted))
@@ -98,11 +99,12 @@ def ended_at_once(hosted: Server) -> None:
     processes = hosted.processes
     assert len(processes) >= 4, "Streamlit's process, two workers, and the one from which they were forked"
     with ThreadPoolExecutor(2) as threads:
-        for _ in range(2):
-            threads.submit(hosted.ask, "heads", slow_model()).add_done_callback(
-                lambda answer: answer.exception()  # the connection breaks, or there is an answer just before
-            )
-        until(lambda: any(worker["busy"] for worker in hosted.workers))
-        processes[0].kill()
+        with standing_still([worker["pid"] for worker in hosted.workers]):
+            for _ in range(2):
+                threads.submit(hosted.ask, "heads", slow_model()).add_done_callback(
+                    lambda answer: answer.exception()  # the connection breaks
+                )
+            until(lambda: any(worker["busy"] for worker in hosted.workers))
+            processes[0].kill()
         gone, alive = psutil.wait_procs(processes[1:], timeout=15)
     assert (len(gone), alive) == (len(processes) - 1, [])

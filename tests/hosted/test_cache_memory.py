@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import ctypes, gc, json, logging
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from urllib.parse import urlencode
 logging.disable(logging.WARNING)
 import torch
@@ -41,14 +42,18 @@ NAMES = "heads", "steps", "contribution", "change_weights", "arcs", "positions_m
 LARGE = {"text": "@alice", "seq_len": 200, "num_heads": 16, "num_layers": 8, "d_model": 256, "positional": "alibi"}
 LARGE |= {"positions_a": "learned", "positions_length": 1024, "positions_width": 256}
 with ThreadPoolExecutor(4) as threads:  # as on the server
-    def ask(seed):
-        list(threads.map(lambda name: made(name, urlencode(LARGE | {"seed": seed})), NAMES))
-    for seed in (98, 99):  # what the program itself loads, and each of its threads keeps
-        ask(seed)
+    def ask(name, seed):
+        return made(name, urlencode(LARGE | {"seed": seed}))
+    together = Barrier(4)
+    def ask_all(seed):  # in one thread, while each other thread asks for all of another model
+        together.wait()
+        for name in NAMES:
+            ask(name, seed)
+    list(threads.map(ask_all, range(95, 99)))  # what the program itself loads, and each of its threads keeps
     cache.clear()
     begin, rows = held(), []
     for seed in range(3):
-        ask(seed)
+        list(threads.map(lambda name: ask(name, seed), NAMES))
         rows.append((cache.CACHE.currsize, *(now - then for now, then in zip(held(), begin))))
 print(json.dumps(rows))
 """

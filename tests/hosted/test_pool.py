@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 import psutil
 import pytest
 
+from tests.hosted import waiting
 from tests.hosted.waiting import until
 from tests.tfm_ui.payloads import decode
 from tfm_ui.jobs import sessions
@@ -49,16 +50,9 @@ def pool(started) -> Pool:
 
 @contextmanager
 def standing_still(pool: Pool, *members: int) -> Iterator[None]:
-    """What these workers are asked in this block is under way until its end, however fast or slow the machine is."""
-    processes = [pool.status()[member].pid for member in members]
-    try:
-        for process in processes:
-            os.kill(process, signal.SIGSTOP)
+    """These workers are under way with what they are asked in this block, until its end."""
+    with waiting.standing_still([pool.status()[member].pid for member in members]):
         yield
-    finally:
-        for process in processes:
-            with suppress(ProcessLookupError):  # the test has ended it
-                os.kill(process, signal.SIGCONT)
 
 
 @contextmanager
@@ -348,6 +342,16 @@ def test_a_pool_of_one_worker_is_quick_outlives_what_ends_it_and_leaves_nothing(
     a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(single)
     a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(single, caplog)
     a_pool_that_is_closed_leaves_no_process(single)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")
+def test_what_forks_workers_is_known_although_it_has_no_command_line_at_first(pool, monkeypatch):
+    told = pool_member._forks_workers
+    lines = itertools.count()
+    monkeypatch.setattr(pool_member, "_forks_workers", lambda process: next(lines) > 9 and told(process))
+    monkeypatch.setattr(pool_member, "_forks", [])
+    pool_member.prepare()
+    assert pool_member.forker() in {each.pid for each in psutil.Process().children() if told(each)}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not forked")

@@ -27,7 +27,7 @@ from benchmarks.live.replicas import answer
 from benchmarks.live.serve import EXPECTED_404, ROOT, is_healthy
 from benchmarks.streamlit_private.dom import LENSES
 from tests.browser.links import same
-from tests.hosted.waiting import until
+from tests.hosted.waiting import standing_still, until
 from tfm_ui.lenses import NAMES
 
 BOUND = 15  # seconds
@@ -89,16 +89,12 @@ def it_ends_whatever_is_running(
     page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_role("button", name="Stop", exact=True).wait_for(timeout=60_000)  # its worker is at it
     workers = [worker["pid"] for worker in status_of(address)["workers"]]
-    for worker in workers:
-        os.kill(worker, signal.SIGSTOP)
-    Thread(target=ask_for_a_picture, daemon=True).start()
-    until(lambda: any(worker["busy"] for worker in status_of(address)["workers"]))
-    assert {app.pid, *workers} < set(members(app.pid)), "the app, its workers, and the worker of measurements"
-    ask_to_end()
-    assert app.wait(BOUND) == 0
-    for worker in workers:
-        with suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGCONT)
+    with standing_still(workers):
+        Thread(target=ask_for_a_picture, daemon=True).start()
+        until(lambda: any(worker["busy"] for worker in status_of(address)["workers"]))
+        assert {app.pid, *workers} < set(members(app.pid)), "the app, its workers, and the worker of measurements"
+        ask_to_end()
+        assert app.wait(BOUND) == 0
     until(lambda: members(app.pid) == [], within=BOUND)
     page.close()
 

@@ -25,6 +25,7 @@ FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 # Torch then asks NVIDIA's library, and not CUDA itself, whether there is a GPU: a process that is forked from one in
 # which CUDA has answered cannot use it, and the view that tells what a GPU takes would fail.
 UNASKED = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+NAMED = 5.0  # seconds within which a process that was started has its command line, however busy the machine is
 AGAIN = 1.0  # seconds between two attempts to start a worker that cannot be started
 
 _log = logging.getLogger(__name__)
@@ -56,13 +57,25 @@ def prepare() -> None:
         forkserver.set_forkserver_preload(PRELOADED)
         with _environment(**FEW_THREADS, **UNASKED, PYTHONPATH=_below_root()):
             forkserver.ensure_running()
-        _forks[:] = [child for child in psutil.Process().children() if _runs(child) and _forks_workers(child)]
+        _forks[:] = _just_started(_forks_workers)
 
 
 def forker(older_than: float = 0.0) -> int:
     """The number of the process from which workers are forked, if it is older than so many seconds; else 0."""
     with _preparing:
         return next((each.pid for each in _forks if time.time() - each.create_time() > older_than), 0)
+
+
+def _just_started(is_it: Callable[[psutil.Process], bool]) -> list[psutil.Process]:
+    """The children of this process that are such, as soon as there is one: a process has no command line for a moment
+    when it is started.
+    """
+    give_up = time.monotonic() + NAMED
+    while True:
+        children = [child for child in psutil.Process().children() if _runs(child) and is_it(child)]
+        if children or time.monotonic() > give_up:
+            return children
+        time.sleep(0.005)
 
 
 def _forks_workers(process: psutil.Process) -> bool:
