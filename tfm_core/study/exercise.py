@@ -74,6 +74,11 @@ class Exercise:
         return self.d_model // self.num_heads
 
     @property
+    def queries(self) -> int:
+        """How many tokens are queries: all but those that are cached."""
+        return self.seq - self.cached
+
+    @property
     def is_causal(self) -> bool:
         """Whether no query may see a later key."""
         return "causal" in self.mask
@@ -81,7 +86,7 @@ class Exercise:
     @property
     def has_padding(self) -> bool:
         """Whether the second sentence ends in padding, which is hidden."""
-        return "padding" in self.mask and self.seq - self.cached > 2
+        return "padding" in self.mask and self.queries > 2
 
 
 @lru_cache(maxsize=8)

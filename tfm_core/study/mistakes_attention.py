@@ -18,6 +18,11 @@ def has_heads(exercise: Exercise) -> bool:
     return exercise.num_heads > 1
 
 
+def is_wide(exercise: Exercise) -> bool:
+    """A head has more dimensions than a single one, whose root is itself, and which is its own transpose."""
+    return exercise.head_dim > 1
+
+
 def no_cache(exercise: Exercise) -> bool:
     """There is a query for every key."""
     return exercise.cached == 0
@@ -277,7 +282,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Weights and heads are right, outputs are mixed across tokens: a causal mask leaks.",
         cure="heads.transpose(1, 2).reshape(batch, seq, d_model).",
         source=MULTI_HEAD,
-        needs=has_heads,
+        needs=lambda exercise: has_heads(exercise) and exercise.queries > 1,
     ),
     "heads merged interleaved": Mistake(
         about="heads",
@@ -307,6 +312,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Shapes fit, and scores mix dimensions of different keys. It trains, badly.",
         cure="k.transpose(-2, -1), or k.mT: view changes how numbers are counted, not where axes stand.",
         source=EQUATION,
+        needs=is_wide,
     ),
     "no scale": Mistake(
         about="scores",
@@ -316,6 +322,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Weights are nearly 0 and 1, gradients vanish: wide heads hardly learn.",
         cure="scores = q @ k.mT / math.sqrt(q.size(-1)).",
         source=EQUATION,
+        needs=is_wide,
     ),
     "scale by √d_model": Mistake(
         about="scores",
@@ -335,7 +342,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Weights are nearly equal: every token is a mean of all, and training is slow.",
         cure="scores = q @ k.mT / math.sqrt(d_k).",
         source=EQUATION,
-        needs=lambda exercise: exercise.head_dim > 1,
+        needs=is_wide,
     ),
     "scale by d_model without the root": Mistake(
         about="scores",
@@ -354,7 +361,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Weights are nearly equal: every token is a mean of all, and training is slow.",
         cure="F.scaled_dot_product_attention divides by itself: hand over unscaled queries.",
         source=EQUATION,
-        needs=lambda exercise: exercise.head_dim > 1,
+        needs=is_wide,
     ),
     "multiplied by √d_k": Mistake(
         about="scores",
@@ -364,7 +371,7 @@ ATTENTION: dict[str, Mistake] = {
         symptom="Weights are 0 and 1 from the start, gradients vanish.",
         cure="Divide: scores = q @ k.mT / math.sqrt(d_k), or multiply by d_k ** -0.5.",
         source=EQUATION,
-        needs=lambda exercise: exercise.head_dim > 1,
+        needs=is_wide,
     ),
     "softmax over the queries": Mistake(
         about="softmax",

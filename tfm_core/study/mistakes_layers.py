@@ -15,6 +15,11 @@ LAYER = "Vaswani et al. 2017, section 3.1; Xiong et al. 2020"
 NEXT = "Radford et al. 2018, equation 1"
 
 
+def has_next(exercise: Exercise) -> bool:
+    """A query is followed by another token, which the loss asks for."""
+    return exercise.queries > 1
+
+
 def is_pre(exercise: Exercise) -> bool:
     """Norms stand before the sub-layers."""
     return exercise.norm == "pre"
@@ -364,6 +369,7 @@ LAYERS: dict[str, Mistake] = {
         symptom="The loss hardly falls below that of guessing: probabilities lie within 1 of each other.",
         cure="F.cross_entropy takes logits: leave the softmax out.",
         source="torch.nn.CrossEntropyLoss",
+        needs=has_next,
     ),
     "probabilities for logits": Mistake(
         about="logits",
@@ -382,6 +388,7 @@ LAYERS: dict[str, Mistake] = {
         symptom="The loss falls to nearly 0, as each token is asked for itself; generation repeats a token.",
         cure="cross_entropy(logits[:, :-1], ids[:, 1:]).",
         source=NEXT,
+        needs=has_next,
     ),
     "loss shifted the wrong way": Mistake(
         about="loss",
@@ -391,6 +398,7 @@ LAYERS: dict[str, Mistake] = {
         symptom="The loss falls to nearly 0, as each token is asked for the one before it, which it has seen.",
         cure="cross_entropy(logits[:, :-1], ids[:, 1:]).",
         source=NEXT,
+        needs=has_next,
     ),
     "loss shifted twice": Mistake(
         about="loss",
@@ -400,7 +408,7 @@ LAYERS: dict[str, Mistake] = {
         symptom="Text skips every second token. A data loader and a model that both shift do this.",
         cure="Shift once: transformers’ models shift labels by themselves.",
         source=NEXT,
-        needs=lambda exercise: exercise.seq - exercise.cached > 2,
+        needs=lambda exercise: exercise.queries > 2,
     ),
     "padding in the loss": Mistake(
         about="loss",
@@ -430,5 +438,6 @@ LAYERS: dict[str, Mistake] = {
         symptom="The loss grows with the batch: gradients are clipped or explode.",
         cure="reduction='mean', which is the default.",
         source="torch.nn.CrossEntropyLoss, reduction",
+        needs=has_next,
     ),
 }

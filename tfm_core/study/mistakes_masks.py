@@ -17,14 +17,24 @@ def is_causal(exercise: Exercise) -> bool:
     return exercise.is_causal
 
 
+def has_future(exercise: Exercise) -> bool:
+    """A query may not see a key that is there: of the last query alone, no key is later."""
+    return exercise.is_causal and exercise.queries > 1
+
+
 def has_padding(exercise: Exercise) -> bool:
     """A sentence ends in padding."""
     return exercise.has_padding
 
 
+def has_both(exercise: Exercise) -> bool:
+    """No query may see a later key, and a sentence ends in padding."""
+    return exercise.is_causal and exercise.has_padding
+
+
 def has_mask(exercise: Exercise) -> bool:
     """Something is hidden."""
-    return exercise.is_causal or exercise.has_padding
+    return has_future(exercise) or exercise.has_padding
 
 
 def has_cache(exercise: Exercise) -> bool:
@@ -195,7 +205,7 @@ MASKINGS: dict[str, Mistake] = {
         symptom="The loss falls far below what is possible, as the next token is looked up; generation is bad.",
         cure="Combine the mask of padding with torch.ones(n, n).tril().bool().",
         source=MASKED,
-        needs=has_padding,
+        needs=has_both,
     ),
     "diagonal hidden": Mistake(
         about="mask",
@@ -215,7 +225,7 @@ MASKINGS: dict[str, Mistake] = {
         symptom="The loss falls to nearly nothing, as the answer is looked up; generated text is nonsense.",
         cure="torch.tril(ones) without diagonal=1; torch.triu(ones, diagonal=1), not 2, marks what to hide.",
         source=MASKED,
-        needs=is_causal,
+        needs=has_future,
     ),
     "looks ahead instead of back": Mistake(
         about="mask",

@@ -334,7 +334,7 @@ POSITIONS: dict[str, Mistake] = {
         symptom="A model trained this way works; weights of the other pairing produce nonsense that looks fluent.",
         cure="Pair the halves, as weights of Llama in transformers expect it; or permute W_Q and W_K.",
         source=ROTARY,
-        needs=is_rope,
+        needs=lambda exercise: is_rope(exercise) and exercise.head_dim > 2,
     ),
     "RoPE on values": Mistake(
         about="RoPE",

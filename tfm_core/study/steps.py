@@ -78,7 +78,7 @@ def _scores(exercise: Exercise, pieces: Pieces, products: Tensor) -> Tensor:
 
 
 def _mask(exercise: Exercise, pieces: Pieces, ids: Tensor) -> Tensor:
-    queries, keys = exercise.seq - exercise.cached, exercise.seq
+    queries, keys = exercise.queries, exercise.seq
     mask = torch.ones(1, 1, queries, keys, dtype=torch.bool)
     if exercise.is_causal:
         mask = mask & pieces["causal"](queries, keys)

@@ -47,6 +47,26 @@ def test_the_catalogue_is_large_and_each_mistake_can_be_made_somewhere():
     assert {name for name, _ in WITH} == set(MISTAKES)
 
 
+@pytest.mark.crossed(
+    shape=((8, 1), (8, 2), (8, 4), (8, 8), (12, 3)),  # with heads so narrow that some mistakes are none
+    length=((2, 0), (3, 1), (3, 2), (4, 0), (6, 2), (6, 5)),
+    positional=POSITIONALS,
+    mask=MASKS,
+    norm=("pre", "post"),
+    activation=("gelu", "relu"),
+)
+def test_a_mistake_that_can_be_made_makes_a_difference(shape, length, positional, mask, norm, activation):
+    width, heads = shape
+    if positional == "RoPE" and heads == width:
+        heads //= 2  # a head's width is even then
+    size = {"d_model": width, "num_heads": heads, "seq": length[0], "cached": length[1]}
+    exercise = Exercise(**size, positional=positional, mask=mask, norm=norm, activation=activation)
+    steps = Steps(exercise)
+    right = {step: steps.value(step) for step in ASKED}
+    for name, mistake in mistakes_of(exercise).items():
+        assert any(not same(right[step], steps.value(step, mistake.wrong)) for step in ASKED), name
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_each_mistake_says_what_it_is(name):
     mistake = MISTAKES[name]

@@ -57,8 +57,8 @@ class Pair:
 
     @property
     def nans(self) -> int:
-        """How many numbers of the wrong result are NaN."""
-        return int(self.wrong.double().isnan().sum())
+        """How many numbers of the wrong result are NaN; none where the right ones are: no token has a loss then."""
+        return 0 if self.right.isnan().all() else int(self.wrong.double().isnan().sum())
 
     @property
     def differs(self) -> bool:
@@ -256,6 +256,8 @@ class Both(BesidePanel):
         if logits.nans:
             return f"In the end {formats.count(logits.nans)} of {formats.count(logits.wrong.numel())} logits are NaN."
         right, wrong = (float(each) for each in (loss.right, loss.wrong))
+        if math.isnan(right):
+            return "There is no loss, as no token follows a single query."
         if right == wrong:
             return f"In the end the loss is the same, {formats.number(right)}."
         return f"In the end the loss is {formats.number(wrong)}, off by {formats.number(abs(wrong - right))}."

@@ -1,8 +1,10 @@
 """What the controls of the Clinic hold: the mask that was brought, the exercise, and the mistake that is looked at."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from tfm_core.clinic.reading import MEANINGS
@@ -149,8 +151,8 @@ def setting_of(exercise: Exercise, mistake: str) -> Exercise:
     raise ValueError(f"expected an exercise in which “{mistake}” can be made, got none near {exercise}")
 
 
-def _changes(exercise: Exercise) -> list[dict[str, Any]]:
-    """What can be changed in an exercise, a field alone first, then two together."""
+def _changes(exercise: Exercise) -> Iterator[dict[str, Any]]:
+    """What can be changed in an exercise: a line of this list alone first, then two together, then three."""
     alone: list[dict[str, Any]] = [
         *({"positional": name} for name in POSITIONALS),
         *({"mask": name} for name in MASKS),
@@ -163,4 +165,6 @@ def _changes(exercise: Exercise) -> list[dict[str, Any]]:
         {"d_model": 16, "num_heads": 2},
         {"d_model": 24, "num_heads": 3},
     ]
-    return [*alone, *({**first, **second} for first in alone for second in alone)]
+    for together in (1, 2, 3):
+        for changes in product(alone, repeat=together):
+            yield {field: value for change in changes for field, value in change.items()}

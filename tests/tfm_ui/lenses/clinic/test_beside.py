@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from tfm_core.study.diagnosis import ASKED
+from tfm_core.study.exercise import MASKS, POSITIONALS
 from tfm_core.study.mistakes import MISTAKES, mistakes_of
 from tfm_core.study.steps import Steps
 from tfm_ui.lenses.clinic import LENS
@@ -31,6 +33,32 @@ def test_each_mistake_is_drawn_where_it_shows_first(name):
     assert MISTAKES[name].symptom in course.sentence()
     assert code_beside(MODEL, state)
     assert bool(about_setting(state)) == (state.setting != state.exercise)
+
+
+@pytest.mark.crossed(
+    width=(8, 12),
+    heads=(1, 4, 8),
+    length=((2, 0), (2, 1), (6, 5), (7, 2)),
+    positional=POSITIONALS,
+    hides=MASKS,
+    norm=("pre", "post"),
+    activation=("gelu", "relu"),
+)
+def test_each_mistake_shows_in_whatever_exercise_is_set(width, heads, length, positional, hides, norm, activation):
+    size = {"d_model": width, "num_heads": heads, "tokens": length[0], "cached": length[1]}
+    kind = {"positional": positional, "hides": hides, "norm": norm, "activation": activation}
+    for name in MISTAKES:
+        both = Both(MODEL, ClinicState(view="beside", mistake=name, **size, **kind))
+        assert both.first in ASKED, name
+        assert "nan" not in both.sentence(), name
+        assert all(both.laws().values()), name
+
+
+def test_where_no_token_follows_there_is_no_loss():
+    state = ClinicState(view="beside", mistake="no softmax", tokens=4, cached=3)
+    assert state.setting == state.exercise
+    assert "There is no loss" in Both(MODEL, state).sentence()
+    assert list(Course(MODEL, state).table()["NaN"])[-1] == 0, "the loss of no token is NaN in both"
 
 
 def test_rows_without_a_key_are_nan_as_a_plain_softmax_makes_them():
