@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tfm_core.study.mistakes import MISTAKES
 from tfm_core.study.steps import Steps
 from tfm_ui.lenses.clinic import uploads
 from tfm_ui.lenses.clinic.state import ClinicState
+from tfm_ui.lenses.clinic.tensor import reads_instead
 from tfm_ui.lenses.clinic.tensor.diagnosed import Cure, Diagnosed
 from tfm_ui.lenses.clinic.tensor.given import files, lines, taken
 from tfm_ui.lenses.clinic.tensor.handed import diagnosed
@@ -193,3 +195,11 @@ def test_every_step_can_be_handed_in_and_is_right(step):
 def test_masked_scores_are_taken_with_any_stand_in_for_infinity():
     masked = value("masked scores")
     assert said(npz(masked_scores=masked.masked_fill(masked == -math.inf, -1e9))).startswith("Right")
+
+
+def test_where_the_example_is_made_in_another_exercise_it_is_said():
+    narrow = ClinicState(view="tensor", d_model=8, num_heads=8)  # heads of a single dimension, whose root is itself
+    assert "So that this mistake can be made" in reads_instead(ModelState(), narrow)
+    assert "So that" not in reads_instead(ModelState(), ClinicState(view="tensor"))
+    handed = replace(narrow, result="[[0.5, 0.5]]")
+    assert "So that" not in reads_instead(ModelState(), handed)

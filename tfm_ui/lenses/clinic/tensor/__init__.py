@@ -7,6 +7,7 @@ import streamlit as st
 
 from tfm_core.clinic.results import Results, read_results
 from tfm_ui.lenses.clinic import uploads
+from tfm_ui.lenses.clinic.beside import about_setting
 from tfm_ui.lenses.clinic.state import PREFIX, ClinicState
 from tfm_ui.lenses.clinic.tensor.diagnosed import Cure, Diagnosed
 from tfm_ui.lenses.clinic.tensor.given import draw_files, what_is_given
@@ -67,7 +68,9 @@ def _verdict(state: ClinicState) -> None:
 
 def reads_instead(model: ModelState, state: ClinicState) -> str:
     """What is read in place of the text in the sidebar."""
-    return f"An exercise of seed {state.seed}: no text is read. {state.about_exercise}".strip()
+    given_in, _ = diagnosed(state)
+    about = about_setting(state) if given_in.is_example else state.about_exercise
+    return f"An exercise of seed {state.seed}: no text is read. {about}".strip()
 
 
 VIEW = View(
