@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.examples import shared_by
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.charts import bars, figure, names
+from tfm_ui.folders import ASSETS
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.heads.panels import Head, Heads
 from tfm_ui.lenses.heads.state import HeadsState
@@ -23,7 +24,7 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.profiling.state import ProfilingState
 from tfm_ui.live import cache
 from tfm_ui.page.drawing import Drawing
-from tfm_ui.pictures.canvas import ASSETS, encode, version
+from tfm_ui.pictures.canvas import encode, version
 from tfm_ui.pictures.registry import PICTURES, Asked, made, query_of
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState

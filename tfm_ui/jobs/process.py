@@ -6,12 +6,11 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
+from tfm_ui.folders import FOLDER
 from tfm_ui.jobs.messages import FromWorker, Start, Stop, WorkerExited
 from tfm_ui.settings import SETTINGS
 
-ROOT = Path(__file__).parents[2]
 TABLE = "tfm_ui.jobs.table:JOBS"
 
 
@@ -35,7 +34,7 @@ class Process:
             [sys.executable, "-m", "tfm_ui.jobs.worker", table, str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=ROOT,
+            cwd=FOLDER,
         )
         self.pid = self._process.pid
         self._listener = threading.Thread(target=self._listen, daemon=True)

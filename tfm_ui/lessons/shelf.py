@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 
+from tfm_ui.folders import ASSETS
 from tfm_ui.lessons.lesson import Lesson, Step
 from tfm_ui.lessons.reader import FaultyLesson, read
-from tfm_ui.pictures.canvas import ASSETS
 from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 

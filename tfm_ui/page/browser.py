@@ -5,7 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from tfm_ui.pictures.canvas import ASSETS, LOADER, version
+from tfm_ui.folders import ASSETS
+from tfm_ui.pictures.canvas import LOADER, version
 
 _history = st.components.v2.component("history", js=LOADER % (version(), "page/history"))
 _presenting = st.components.v2.component(

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from itertools import chain
-from pathlib import Path
 from typing import ParamSpec
 
 import streamlit as st
 
+from tfm_ui.folders import ASSETS
 from tfm_ui.live import passes
 from tfm_ui.page import controls, in_lesson, notices, present, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
@@ -20,7 +20,6 @@ from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 Groups = Mapping[str, Sequence[st.Page]]  # name of a group in the bar at the top -> its pages
-ASSETS = Path(__file__).parents[2] / "assets"
 LEARN = "learn"  # the address of the page of the lessons, which is no lens
 ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or LEARN
 

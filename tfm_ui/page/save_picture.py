@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from tfm_ui.pictures.canvas import ASSETS
+from tfm_ui.folders import ASSETS
 
 _component = st.components.v2.component(
     "save_picture",

@@ -5,7 +5,8 @@ from html import escape
 import segno
 import streamlit as st
 
-from tfm_ui.pictures.canvas import ASSETS, LOADER, version
+from tfm_ui.folders import ASSETS
+from tfm_ui.pictures.canvas import LOADER, version
 from tfm_ui.text.markdown import escape_markdown
 
 _copy = st.components.v2.component(

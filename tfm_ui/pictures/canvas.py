@@ -12,20 +12,18 @@ import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
+from tfm_ui.folders import ASSETS
 from tfm_ui.text import colours
 from tfm_ui.text.colours import Mode
 
 Header = dict[str, Any]  # becomes JSON
 Content = tuple[Header, NDArray[Any]]  # what a script draws from: a header and numbers
-
-ASSETS = Path(__file__).parents[2] / "assets"
 
 # Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
 LOADER = """

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tfm_ui.pictures.canvas import ASSETS
+from tfm_ui.folders import ASSETS
 
 FOR_EVER = "public, max-age=31536000, immutable"
 TYPES = {".js": "text/javascript", ".css": "text/css"}  # whatever the system's table says

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import BaseContext
-from pathlib import Path
 from typing import Any
 
 import psutil
 
+from tfm_ui.folders import FOLDER
 from tfm_ui.server.pool_worker import DeskProxy, WorkerManager, begin
 
-ROOT = Path(__file__).parents[2]
 PRELOADED = ["streamlit.web.cli", "tfm_ui.lenses.preloaded"]  # the first is what Streamlit's command imports
 # There is a worker for each core, so each needs a single thread for a matrix of NumPy's, too; and few of glibc's
 # arenas, because each arena keeps freed memory of its threads, which the others cannot use.
@@ -191,7 +190,7 @@ def _wait_for_the_end_of(process: psutil.Process) -> None:
 
 def _below_root() -> str:
     """The search path of modules with this project's folder, wherever the server was started."""
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH"))))
 
 
 @contextmanager

@@ -6,10 +6,10 @@ The texts are in the public domain everywhere. Other texts that begin with @, su
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-FOLDER = "assets/texts"
-ROOT = Path(__file__).parents[2]
+from tfm_ui.folders import FOLDER
+
+TEXTS = "assets/texts"
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ def about(text: str) -> str:
 
 
 def path(name: str) -> str:
-    """The path of a sample's file, relative to the project's root."""
-    return f"{FOLDER}/{name}.txt"
+    """The path of a sample's file, relative to the folder of the app's files: in a checkout the root."""
+    return f"{TEXTS}/{name}.txt"
 
 
 @cache
 def _file(name: str) -> str:
-    return (ROOT / path(name)).read_text(encoding="utf-8").rstrip("\n")
+    return (FOLDER / path(name)).read_text(encoding="utf-8").rstrip("\n")
 
 
 SAMPLES = {

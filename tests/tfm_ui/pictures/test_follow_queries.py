@@ -2,8 +2,8 @@
 
 import re
 
+from tfm_ui.folders import ASSETS
 from tfm_ui.page import in_lesson, present
-from tfm_ui.pictures.canvas import ASSETS
 
 
 def test_parameters_of_the_page_alone_are_those_of_its_modules():

@@ -5,7 +5,7 @@ import re
 
 from plotly.offline import get_plotlyjs_version
 
-from tfm_ui.pictures.canvas import ASSETS
+from tfm_ui.folders import ASSETS
 from tfm_ui.pictures.chart import CHART
 
 FOLDER = ASSETS / "plotly"

@@ -5,16 +5,17 @@ import re
 import pytest
 
 from tfm_core import encode
+from tfm_ui.folders import FOLDER
 from tfm_ui.live import head_recipe
 from tfm_ui.live.script import of_model, script
 from tfm_ui.state.model_state import MAX_TOKENS, ModelState
-from tfm_ui.state.samples import ROOT, SAMPLES, about, path, read_text, sample_name
+from tfm_ui.state.samples import SAMPLES, about, path, read_text, sample_name
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_each_sample_is_a_clean_text_with_an_origin(name):
     text = read_text(f"@{name}")
-    assert (ROOT / path(name)).is_file()
+    assert (FOLDER / path(name)).is_file()
     assert len(encode(text, "word").pieces) > 100
     assert not re.search(r"[\"'`_\r\t]|  |--|\s$", text), "one style of quotes, no mark-up"
     assert about(f"@{name}") == SAMPLES[name].origin
@@ -22,7 +23,7 @@ def test_each_sample_is_a_clean_text_with_an_origin(name):
 
 
 def test_no_file_lies_there_unnamed():
-    assert sorted(file.stem for file in (ROOT / "assets/texts").iterdir()) == sorted(SAMPLES)
+    assert sorted(file.stem for file in (FOLDER / "assets/texts").iterdir()) == sorted(SAMPLES)
 
 
 def test_alice_fills_the_longest_text():
