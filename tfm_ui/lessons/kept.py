@@ -4,7 +4,8 @@ import streamlit as st
 
 from tfm_ui.lessons import progress
 from tfm_ui.lessons.progress import Progress
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.page.components import LOADER
+from tfm_ui.pictures.canvas import version
 
 # Keys of the session state: the progress as far as this session knows; how often the learner has had it forgotten.
 PROGRESS, FORGOTTEN = "_progress", "_progress_forgotten"

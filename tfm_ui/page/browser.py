@@ -6,7 +6,8 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.folders import ASSETS
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.page.components import LOADER
+from tfm_ui.pictures.canvas import version
 
 _history = st.components.v2.component("history", js=LOADER % (version(), "page/history"))
 _presenting = st.components.v2.component(

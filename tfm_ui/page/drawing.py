@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.page import controls
+from tfm_ui.page.components import mounted
 from tfm_ui.page.header import label
 from tfm_ui.pictures.canvas import standalone
 from tfm_ui.pictures.figures import in_mode
@@ -64,7 +65,7 @@ class Drawing:
         data["heard"] = controls.heard()
         data["ignored"] = self.ignored
         canvas = registered(self.name).canvas
-        at: tuple[int, int] | None = canvas.mount(
+        at: tuple[int, int] | None = mounted(canvas)(
             key=key, data=data, on_picked_change=picked, on_changed_change=changed
         ).picked
         return at

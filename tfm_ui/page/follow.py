@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from tfm_ui.folders import ASSETS
+from tfm_ui.page.components import LOADER
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.spoken import Spoken
 from tfm_ui.page.words import has_slow
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.pictures.canvas import version
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.pictures.registry import States
 from tfm_ui.streamlit_private.script_run import session_here

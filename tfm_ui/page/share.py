@@ -6,7 +6,8 @@ import segno
 import streamlit as st
 
 from tfm_ui.folders import ASSETS
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.page.components import LOADER
+from tfm_ui.pictures.canvas import version
 from tfm_ui.text.markdown import escape_markdown
 
 _copy = st.components.v2.component(

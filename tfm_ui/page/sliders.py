@@ -13,7 +13,8 @@ import streamlit as st
 from tfm_core import encode
 from tfm_ui.folders import ASSETS
 from tfm_ui.page import controls
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.page.components import LOADER
+from tfm_ui.pictures.canvas import version
 from tfm_ui.pictures.knobs import Knob, as_data
 from tfm_ui.state.fields import Choice, Length, Whole, controls_of
 from tfm_ui.state.model_state import ModelState

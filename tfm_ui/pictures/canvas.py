@@ -15,7 +15,6 @@ from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
-import streamlit as st
 from numpy.typing import NDArray
 
 from tfm_ui.folders import ASSETS
@@ -24,38 +23,6 @@ from tfm_ui.text.colours import Mode
 
 Header = dict[str, Any]  # becomes JSON
 Content = tuple[Header, NDArray[Any]]  # what a script draws from: a header and numbers
-
-# Streamlit sends a component's script and style with every update. So these scripts are short, and fetch the real ones.
-LOADER = """
-const script = import(new URL("assets/%s/%s.js", document.baseURI))
-export default function (component) {
-  let cleanup, gone
-  script.then(module => { if (!gone) cleanup = module.default(component) })
-  return () => { gone = true; cleanup?.() }
-}
-"""
-CANVAS_LOADER = """
-let follow, draw, style
-const file = name => new URL("assets/%s/" + name, document.baseURI)
-const text = name => fetch(file(name)).then(answer => answer.text())
-const all = Promise.all([
-  import(file("pictures/follow.js")), import(file("%s.js")), text("pictures/canvas.css"), text("%s.css")
-]).then(([first, second, ...css]) => {
-  follow = first.follow
-  draw = second.default
-  style = new CSSStyleSheet()
-  style.replaceSync(css.join(""))
-})
-function update(component) {
-  const sheets = component.parentElement.getRootNode().adoptedStyleSheets
-  if (!sheets.includes(style)) sheets.push(style)
-  follow(component, draw)
-}
-export default function (component) {
-  if (draw) update(component)
-  else all.then(() => update(component))
-}
-"""
 
 
 def _read(name: str) -> str:
@@ -69,13 +36,12 @@ def version() -> str:
 
 
 class Canvas:
-    """One kind of picture: its script and style, its HTML elements, and its Streamlit component.
+    """One kind of picture: its script, its style and its HTML elements. A page, a notebook or a file shows it.
 
     Attributes:
         path: the path of the script and the style below assets/, without their endings.
-        name: the last part of the path, which is the name of the Streamlit component.
+        name: the last part of the path, which is the name of its Streamlit component.
         html: the elements on which the script works.
-        mount: puts the component on the page.
         figure: makes the same picture as a Plotly figure, for a download; None for controls, which show no numbers.
         library: the path below assets/ of a library that the script loads by itself; "" if it needs none. Files that
             work without a network contain it.
@@ -93,8 +59,6 @@ class Canvas:
     ) -> None:
         self.path, self.name, self.html, self.figure = path, posixpath.basename(path), html, figure
         self.library, self.saves = library, saves
-        script = CANVAS_LOADER % (version(), path, path)
-        self.mount: Callable[..., Any] = st.components.v2.component(self.name, html=html, js=script)
 
 
 def _as_json(part: Any) -> Any:

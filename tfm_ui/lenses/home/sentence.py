@@ -10,7 +10,8 @@ import streamlit as st
 
 from tfm_ui.folders import ASSETS
 from tfm_ui.page import controls
-from tfm_ui.pictures.canvas import LOADER, version
+from tfm_ui.page.components import LOADER
+from tfm_ui.pictures.canvas import version
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 
