@@ -19,149 +19,231 @@ The names of the axes, in every docstring and comment:
     vocab      token ids, 0 to vocab_size - 1
 """
 
-from tfm_core.generation.beam import Beam, Beams, BeamStep, beam_search
-from tfm_core.generation.course import Course, Step, context_begin
-from tfm_core.generation.decoding import Generation, generate
-from tfm_core.generation.gpt2 import to_gpt2
-from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
-from tfm_core.generation.surprise import Surprise, surprise
-from tfm_core.language.lab_gpt import LAB_GPT, lab_tokenizer
-from tfm_core.language.prompt import lab_prompt
-from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
-from tfm_core.masks.patterns import (
-    MASKS,
-    cross_mask,
-    document_mask,
-    global_mask,
-    prefix_mask,
-    strided_mask,
-    window_mask,
-)
-from tfm_core.model.attention import ATTENTION, MultiHeadAttention, span_of
-from tfm_core.model.cache import KeyValueCache, can_cache
-from tfm_core.model.classifier import SequenceClassifier
-from tfm_core.model.config import TransformerConfig
-from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
-from tfm_core.model.kind import ARCHITECTURES, NORMS
-from tfm_core.model.layer import TransformerLayer
-from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
-from tfm_core.model.recording import Trace, recording, tap
-from tfm_core.model.scaled_dot_product import (
-    attention_scores,
-    attention_weights,
-    mask_scores,
-    scaled_dot_product_attention,
-)
-from tfm_core.model.tokens import TOKENIZERS, Tokens, collisions, encode
-from tfm_core.model.transformer import Transformer
-from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
-from tfm_core.positional.schemes import POSITIONAL, Positional
-from tfm_core.study.attention_costs import AttentionCost, attention_costs, visible_pairs
-from tfm_core.study.blocks import block_costs, stack_blocks
-from tfm_core.study.counting import block_parameters
-from tfm_core.study.depth import WIRINGS, DepthSignal, parameter_gradients, signals_by_depth
-from tfm_core.study.distance import gradient_by_distance
-from tfm_core.study.experiments import ScaleExperiment, scale_experiment
-from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, replacements, route
-from tfm_core.study.logit_lens import logit_lens
-from tfm_core.study.tiling import Tile, tiled_attention, tiles
-from tfm_core.training.config import TrainingConfig
-from tfm_core.training.store import STORE
-from tfm_core.training.tasks.table import TASKS
-from tfm_core.training.train import train
+from typing import TYPE_CHECKING
 
+from tfm_core.api import found_by_name
+from tfm_core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from tfm_core.checks.attention import check_attention
+    from tfm_core.checks.generating import check_generate
+    from tfm_core.checks.layers import check_decoder_layer, check_encoder_layer
+    from tfm_core.checks.masks import check_causal_mask, check_padding_mask
+    from tfm_core.checks.multi_head import check_multi_head_attention
+    from tfm_core.checks.norms import check_layer_norm
+    from tfm_core.checks.positions import check_positional
+    from tfm_core.checks.report import Report
+    from tfm_core.checks.transformer import check_transformer
+    from tfm_core.generation.beam import Beam, Beams, BeamStep, beam_search
+    from tfm_core.generation.course import Course, Step
+    from tfm_core.generation.decoding import Generation, generate
+    from tfm_core.generation.gpt2 import to_gpt2
+    from tfm_core.generation.sampling import Draw, Sampling, draw, next_token
+    from tfm_core.generation.surprise import Surprise, surprise
+    from tfm_core.language.lab_gpt import LAB_GPT, lab_tokenizer
+    from tfm_core.language.prompt import lab_prompt
+    from tfm_core.masks.basic import causal_mask, combine_masks, either_mask, padding_mask, to_additive, to_ignore
+    from tfm_core.masks.patterns import (
+        MASKS,
+        cross_mask,
+        document_mask,
+        global_mask,
+        prefix_mask,
+        strided_mask,
+        window_mask,
+    )
+    from tfm_core.model.attention import ATTENTION, MultiHeadAttention
+    from tfm_core.model.cache import KeyValueCache, can_cache
+    from tfm_core.model.classifier import SequenceClassifier
+    from tfm_core.model.config import TransformerConfig
+    from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
+    from tfm_core.model.kind import ARCHITECTURES, NORMS
+    from tfm_core.model.layer import TransformerLayer
+    from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
+    from tfm_core.model.recording import Trace, recording, tap
+    from tfm_core.model.scaled_dot_product import (
+        attention_scores,
+        attention_weights,
+        mask_scores,
+        scaled_dot_product_attention,
+    )
+    from tfm_core.model.tokens import TOKENIZERS, Tokens, encode
+    from tfm_core.model.transformer import Transformer
+    from tfm_core.positional.maths import alibi_slopes, apply_rotary, sinusoidal_encoding, t5_buckets
+    from tfm_core.positional.schemes import POSITIONAL, Positional
+    from tfm_core.pretrained.reading import Pretrained, load
+    from tfm_core.study.aggregates import attention_rollout
+    from tfm_core.study.attention_arrays import AttentionArray, as_attention, read_attention
+    from tfm_core.study.attention_costs import AttentionCost, attention_costs, visible_pairs
+    from tfm_core.study.attribution.scores import ScoreParts, attribute_score
+    from tfm_core.study.blocks import block_costs, stack_blocks
+    from tfm_core.study.counting import block_parameters
+    from tfm_core.study.depth import DepthSignal, parameter_gradients, signals_by_depth
+    from tfm_core.study.diagnosis import Diagnosis, diagnose
+    from tfm_core.study.distance import gradient_by_distance
+    from tfm_core.study.exercise import Exercise
+    from tfm_core.study.experiments import ScaleExperiment, scale_experiment
+    from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, route
+    from tfm_core.study.logit_lens import logit_lens
+    from tfm_core.study.tiling import tiled_attention
+    from tfm_core.training.config import TrainingConfig
+    from tfm_core.training.store import run_store
+    from tfm_core.training.tasks.table import TASKS
+    from tfm_core.training.train import train
+
+# model
 __all__ = [
     "ACTIVATIONS",
     "ARCHITECTURES",
     "ATTENTION",
     "LAB_GPT",
-    "MASKS",
     "NORMS",
-    "POSITIONAL",
-    "STORE",
-    "TASKS",
     "TOKENIZERS",
-    "WIRINGS",
-    "AttentionCost",
+    "FeedForward",
+    "KeyValueCache",
+    "MultiHeadAttention",
+    "SequenceClassifier",
+    "Tokens",
+    "Transformer",
+    "TransformerConfig",
+    "TransformerLayer",
+    "attention_scores",
+    "attention_weights",
+    "can_cache",
+    "encode",
+    "lab_prompt",
+    "lab_tokenizer",
+    "linear_attention",
+    "linear_attention_weights",
+    "mask_scores",
+    "scaled_dot_product_attention",
+]
+
+# masks
+__all__ += [
+    "MASKS",
+    "causal_mask",
+    "combine_masks",
+    "cross_mask",
+    "document_mask",
+    "either_mask",
+    "global_mask",
+    "padding_mask",
+    "prefix_mask",
+    "strided_mask",
+    "to_additive",
+    "to_ignore",
+    "window_mask",
+]
+
+# positional
+__all__ += [
+    "POSITIONAL",
+    "Positional",
+    "alibi_slopes",
+    "apply_rotary",
+    "sinusoidal_encoding",
+    "t5_buckets",
+]
+
+# recording
+__all__ += [
+    "Trace",
+    "recording",
+    "tap",
+]
+
+# training
+__all__ += [
+    "TASKS",
+    "TrainingConfig",
+    "run_store",
+    "train",
+]
+
+# generation
+__all__ += [
     "Beam",
     "BeamStep",
     "Beams",
     "Course",
-    "DepthSignal",
     "Draw",
-    "FeedForward",
     "Generation",
-    "Influence",
-    "KeyValueCache",
-    "MultiHeadAttention",
-    "Positional",
     "Sampling",
-    "ScaleExperiment",
-    "SequenceClassifier",
     "Step",
     "Surprise",
-    "Tile",
-    "Tokens",
-    "Trace",
-    "TrainingConfig",
-    "Transformer",
-    "TransformerConfig",
-    "TransformerLayer",
-    "alibi_slopes",
-    "apply_rotary",
-    "attention_costs",
-    "attention_scores",
-    "attention_weights",
     "beam_search",
+    "draw",
+    "generate",
+    "next_token",
+    "surprise",
+    "to_gpt2",
+]
+
+# study
+__all__ += [
+    "AttentionArray",
+    "AttentionCost",
+    "DepthSignal",
+    "Diagnosis",
+    "Exercise",
+    "Influence",
+    "ScaleExperiment",
+    "ScoreParts",
+    "as_attention",
+    "attention_costs",
+    "attention_rollout",
+    "attribute_score",
     "block_costs",
     "block_parameters",
-    "can_cache",
-    "causal_mask",
-    "collisions",
-    "combine_masks",
-    "context_begin",
-    "cross_mask",
-    "document_mask",
-    "draw",
-    "either_mask",
-    "encode",
-    "generate",
-    "global_mask",
+    "diagnose",
     "gradient_by_distance",
     "hops",
     "influence",
-    "lab_prompt",
-    "lab_tokenizer",
     "leaks",
-    "linear_attention",
-    "linear_attention_weights",
     "logit_lens",
-    "mask_scores",
-    "next_token",
-    "padding_mask",
     "parameter_gradients",
-    "prefix_mask",
     "reach_by_layer",
     "reachability",
-    "recording",
-    "replacements",
+    "read_attention",
     "route",
     "scale_experiment",
-    "scaled_dot_product_attention",
     "signals_by_depth",
-    "sinusoidal_encoding",
-    "span_of",
     "stack_blocks",
-    "strided_mask",
-    "surprise",
-    "t5_buckets",
-    "tap",
     "tiled_attention",
-    "tiles",
-    "to_additive",
-    "to_gpt2",
-    "to_ignore",
-    "train",
     "visible_pairs",
-    "window_mask",
 ]
+
+# checks
+__all__ += [
+    "Report",
+    "check_attention",
+    "check_causal_mask",
+    "check_decoder_layer",
+    "check_encoder_layer",
+    "check_generate",
+    "check_layer_norm",
+    "check_multi_head_attention",
+    "check_padding_mask",
+    "check_positional",
+    "check_transformer",
+]
+
+# pretrained
+__all__ += [
+    "Pretrained",
+    "load",
+]
+
+if not TYPE_CHECKING:  # where types are checked, an unknown name stays an error
+
+    def __getattr__(name: str) -> object:
+        """A public name, imported when it is first asked for."""
+        thing = found_by_name(name)
+        if name in __all__:
+            globals()[name] = thing
+        return thing
+
+    def __dir__() -> list[str]:
+        """All public names, whether they have been imported or not."""
+        return sorted({*globals(), *__all__})

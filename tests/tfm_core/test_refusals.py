@@ -43,7 +43,6 @@ from tfm_core import (
     padding_mask,
     prefix_mask,
     recording,
-    replacements,
     scale_experiment,
     scaled_dot_product_attention,
     sinusoidal_encoding,
@@ -64,6 +63,7 @@ from tfm_core.study.closest_rows import closest
 from tfm_core.study.contribution import contribution_norms
 from tfm_core.study.depth import parameter_gradients, signals_by_depth
 from tfm_core.study.interventions import set_weight, silence_head, zero_value
+from tfm_core.study.leaks import replacements
 from tfm_core.study.position_laws import shift_error
 from tfm_core.study.recurrences import recurrences
 from tfm_core.study.tiling import tiles

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import bidirectional
 
-from tfm_core import Tokens, collisions
+from tfm_core import Tokens
+from tfm_core.model.tokens import collisions
 
 LONGEST = 10
 WHITE_SPACE = {" ": "·", "\t": "⇥", "\n": "↵"}

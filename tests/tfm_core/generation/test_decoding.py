@@ -20,8 +20,9 @@ from tests.tfm_core.generation.writing import (
     tokens_of,
 )
 from tests.tfm_core.toys import VOCAB, build, largest_error, random_ids, scramble, tiny
-from tfm_core import ATTENTION, POSITIONAL, KeyValueCache, Sampling, context_begin, draw, generate, recording, to_gpt2
+from tfm_core import ATTENTION, POSITIONAL, KeyValueCache, Sampling, draw, generate, recording, to_gpt2
 from tfm_core.generation.costs import pass_flops, step_flops
+from tfm_core.generation.course import context_begin
 
 
 @every_scheme

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.tfm_core.toys import largest_error, scramble
-from tfm_core import ATTENTION, causal_mask, recording, span_of
+from tfm_core import ATTENTION, causal_mask, recording
 from tfm_core.model import linear_attention as linear
+from tfm_core.model.attention import span_of
 from tfm_core.model.linear_attention import causal_and_visible, linear_attention, linear_attention_weights
 
 lengths = st.integers(1, 12)

@@ -5,7 +5,8 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tfm_core import TOKENIZERS, collisions, encode
+from tfm_core import TOKENIZERS, encode
+from tfm_core.model.tokens import collisions
 
 any_text = st.text(st.characters(exclude_categories=()))  # with lone surrogates
 every_tokenizer = pytest.mark.parametrize("tokenizer", TOKENIZERS)

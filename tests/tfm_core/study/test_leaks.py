@@ -16,8 +16,8 @@ from tfm_core import (
     padding_mask,
     reachability,
     recording,
-    replacements,
 )
+from tfm_core.study.leaks import replacements
 
 SIZES = {"vocab_size": 50, "max_len": 16, "d_ff": 16}
 

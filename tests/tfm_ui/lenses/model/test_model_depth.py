@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tests.tfm_ui.lenses.model.any_link import left_by
-from tfm_core import ARCHITECTURES, NORMS, WIRINGS, Transformer, causal_mask, recording
+from tfm_core import ARCHITECTURES, NORMS, Transformer, causal_mask, recording
+from tfm_core.study.depth import WIRINGS
 from tfm_ui.lenses.model.depth import VIEW, questions
 from tfm_ui.lenses.model.depth.live import DRAWS, StreamLengths, TrainingMode
 from tfm_ui.lenses.model.depth.wirings import READ, READ_OF_LARGE, Alike, Wirings

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tfm_core import hops, leaks, reach_by_layer, reachability, replacements, route
+from tfm_core import hops, leaks, reach_by_layer, reachability, route
 from tfm_core.study.leak_test import streams
-from tfm_core.study.leaks import Hop, influence_by_part
+from tfm_core.study.leaks import Hop, influence_by_part, replacements
 from tfm_ui.lenses.masks.composition import parse
 from tfm_ui.lenses.masks.leaks.measured import LeaksPanel, all_of
 from tfm_ui.lenses.masks.state import AS_COMPOSED, PREFIX

@@ -1,6 +1,6 @@
 """Questions of the view "efficient", and their answers, computed from what is on screen."""
 
-from tfm_core import span_of
+from tfm_core.model.attention import span_of
 from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles, grown_in
 from tfm_ui.lenses.model.state import ModelLensState

@@ -15,15 +15,14 @@ from torch import Tensor
 
 from tfm_core import (
     POSITIONAL,
-    Tile,
     Transformer,
     TransformerConfig,
     recording,
     scaled_dot_product_attention,
     tiled_attention,
-    tiles,
 )
 from tfm_core.model.attention import for_each_head
+from tfm_core.study.tiling import Tile, tiles
 from tfm_ui.lenses.model.efficient.compared import Efficient, attend
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live.cache import cached
