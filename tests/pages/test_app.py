@@ -19,8 +19,8 @@ from tests.opening import BAD_QUERIES, PAGES, new_app
 from tests.tfm_ui.payloads import decode
 from tfm_core import Transformer, TransformerConfig, causal_mask, encode, recording
 from tfm_ui.lenses import lens
-from tfm_ui.lenses.heads.panels import MASKED
 from tfm_ui.lenses.heads.state import SCALES
+from tfm_ui.pictures.head_map import MASKED
 from tfm_ui.pictures.registry import made
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState

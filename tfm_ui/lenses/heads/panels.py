@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -23,27 +22,21 @@ from tfm_core import (
 from tfm_core.study.attention_arrays import read_attention
 from tfm_ui.lenses.heads.state import PREFIX, HeadsState
 from tfm_ui.live import array_recipes, head_recipe
+from tfm_ui.live.all_heads import AllHeads
 from tfm_ui.live.array_recipes import of_file
-from tfm_ui.live.attention import MASKED as MASKED_CELL
 from tfm_ui.live.attention import SUMMARY, Attention, Summary, summarise
 from tfm_ui.live.passes import run, summary
 from tfm_ui.live.places import kind_of, place, tokens_of
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page import controls
-from tfm_ui.pictures import heatmaps
-from tfm_ui.pictures.canvas import Canvas, Content, Header
-from tfm_ui.pictures.cells import CELLS
-from tfm_ui.pictures.heatmaps import Heat, Side, numbered
-from tfm_ui.pictures.map_scale import from_zero
+from tfm_ui.pictures import head_grid, head_map
+from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.head_grid import GRID
+from tfm_ui.pictures.head_map import MAP
 from tfm_ui.pictures.panel import OpenTable, Panel, Pick, Source
-from tfm_ui.text import formats, head_sentences, token_labels
-from tfm_ui.text.head_sentences import Rows
-from tfm_ui.text.ties import one_of_ties, places_of_largest
+from tfm_ui.text import formats, token_labels
 
-MASKED = -1.0  # in place of the weight of a masked cell of the large map
-PADDING = "Rows of padding are computed, but nothing reads them."
 GIVEN = "the file’s number"  # what a weight is that comes out of a file
-NO_SUMS = "Rows of this file do not sum to 1."
 NO_SHARES = (
     "Rows of this file do not sum to 1, so entropies, distances and shares are sums of its numbers, and not averages."
 )
@@ -54,73 +47,6 @@ MEANING = {
     "prev": "share on the token before",
     "first": "share on the first token",
 }
-
-
-def grid_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
-    """A heatmap per head, a row of them per layer."""
-    heads, rows, columns, block = (header[name] for name in ("heads", "rows", "columns", "block"))
-    sides = [
-        Side(
-            labels=[str(i * block + 1) for i in range(count)], title=noun, noun=noun if block == 1 else many, role=noun
-        )
-        for count, noun, many in ((rows, "query", "queries from"), (columns, "key", "keys from"))
-    ]
-    largest, ends = np.array(header["largest"], np.float32), np.array(header["ends"], np.float32)
-    weights = numbers.reshape(-1, rows, columns) * (largest / (MASKED_CELL - 1))[:, None, None]
-    weights[numbers.reshape(weights.shape) == MASKED_CELL] = np.nan
-    drawn = [
-        Heat(
-            name=f"L{i // heads + 1} h{i % heads + 1}",
-            values=weights[i],
-            rows=sides[0],
-            columns=sides[1],
-            scale=from_zero(top),
-            unit="weight",
-        )
-        for i, top in enumerate((largest / ends).tolist())
-    ]
-    told = f"Weights are rounded to 1/{MASKED_CELL - 1} of each head’s largest."
-    if block > 1:
-        told += f" Pooled: a cell is the largest of {block} × {block} weights."
-    if header["read"] < rows:
-        told += f" {PADDING}"
-    return heatmaps.figure(drawn, told=told, across=heads, named=False)
-
-
-GRID = Canvas(
-    "lenses/heads/heads_grid",
-    """
-<div class="heads" data-picture>
-  <div class="scroll"><div class="cells"></div></div>
-  <div class="glass" hidden><b></b><canvas></canvas><p></p></div>
-  <div class="foot">
-    <span class="bar">0 <i></i> <b></b> weight</span><span class="chip"><i></i> masked</span>
-    <span class="exact"></span>
-    <span class="say" aria-live="polite"></span>
-  </div>
-</div>
-""",
-    grid_figure,
-)
-
-
-def head_figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
-    """The weights of the head."""
-    queries, keys = header["queries"], header["keys"]
-    weights = numbers.reshape(len(queries), len(keys))
-    heat = Heat(
-        name="",
-        values=np.where(weights == MASKED, np.float32(np.nan), weights),
-        rows=Side(labels=numbered(queries), title="query (row): looks", noun="query", role="query"),
-        columns=Side(labels=numbered(keys), title="key (column): is looked at", noun="key", role="key"),
-        scale=from_zero(header["top"]),
-        unit="weight",
-    )
-    padding = "" if header["read"] == len(queries) else PADDING
-    return heatmaps.figure([heat], told=f"A weight is {header['formula']}. {padding}")
-
-
-MAP = Canvas("lenses/heads/head_map", f'<div class="map" data-picture>{CELLS}</div>', head_figure)
 
 
 class HeadsPanel(Panel):
@@ -185,15 +111,19 @@ class HeadsPanel(Panel):
         return self.kind != "cross"
 
     @cached_property
+    def heads(self) -> AllHeads:
+        """The heads over their tokens, and what can be said of them."""
+        return AllHeads(self.attention, self.kept, self.queries, self.keys, self.ids, self.same_text)
+
+    @property
     def visible_keys(self) -> NDArray[np.intp]:
         """How many keys each query may see, (query)."""
-        return np.asarray(self.attention.visible.sum(1))
+        return self.heads.visible_keys
 
     @property
     def places(self) -> Iterator[tuple[int, int]]:
         """Layer and head of each head, from 0, layer by layer."""
-        layers, heads = self.kept.largest.shape
-        return ((layer, head) for layer in range(layers) for head in range(heads))
+        return self.heads.places
 
     def exact(self, layer: int, head: int) -> NDArray[np.float32]:
         """The weights of one head, (query, key), without rows of padding."""
@@ -201,26 +131,12 @@ class HeadsPanel(Panel):
 
     def sentence_of(self, layer: int, head: int) -> str:
         """What one head does; layer and head from 0."""
-        read, kept = self.read, self.kept.layers[layer]
-        rows = Rows(kept.first[head, :read], kept.key[head, :read], kept.second[head, :read], self.visible_keys[:read])
-        return head_sentences.about_head(
-            rows,
-            self.queries,
-            self.keys,
-            same_text=self.same_text,
-            ids=self.ids,
-            shares_out_1=self.attention.shares_out_1,
-        )
+        return self.heads.sentence_of(layer, head)
 
     @cached_property
     def top(self) -> NDArray[np.float32]:
         """The weight at the dark end of each head's colour scale, (layer, head)."""
-        largest, scale = self.kept.largest, self.state.scale
-        if scale == "own":
-            return largest
-        chosen = self.kept.first[:, :, self.visible_keys > 1]
-        ends = {"largest": largest.max(), "choice": chosen.max() if chosen.size else largest.max()}
-        return np.full_like(largest, ends[scale] if scale in ends else float(scale))
+        return self.heads.top(self.state.scale)
 
     def table(self) -> pd.DataFrame:
         """A row for each head: entropy in nats, mean distance in tokens, shares in %. Padding rows are left out."""
@@ -252,34 +168,11 @@ class Heads(HeadsPanel):
 
     def sentence(self) -> str:
         """What stands out among all heads."""
-        if not self.attention.shares_out_1:
-            layer, head = (int(at) for at in np.unravel_index(self.kept.largest.argmax(), self.kept.largest.shape))
-            largest = formats.weight(self.kept.largest[layer, head])
-            ties = one_of_ties(len(places_of_largest(self.kept.largest)))
-            return f"The largest number, {largest}, is in layer {layer + 1}, head {head + 1}{ties}. {NO_SUMS}"
-        return head_sentences.about_heads(self.kept.first[:, :, : self.read], self.visible_keys[: self.read])
+        return self.heads.sentence()
 
     def picture(self) -> Content:
         """The grid of all heads, with a ring around the locked one, and a sentence for each."""
-        maps = np.stack([layer.maps for layer in self.kept.layers])
-        layers, heads, rows, columns = maps.shape
-        largest, top = self.kept.largest, self.top
-        one_scale = top.min() == top.max()
-        header = {
-            "layers": layers,
-            "heads": heads,
-            "rows": rows,
-            "columns": columns,
-            "block": self.attention.block,
-            "read": -(-self.read // self.attention.block),  # rounded up
-            "largest": largest.flatten().tolist(),
-            "ends": (largest / top).flatten().tolist(),
-            "picked": (self.layer, self.head),
-            "masked": bool(~self.attention.visible.all()),
-            "topText": formats.end_of_scale(top.max(), largest.max()) if one_scale else "each head's largest",
-            "about": [self.sentence_of(*at) for at in self.places],
-        }
-        return header, maps
+        return head_grid.content(self.heads, self.top, (self.layer, self.head))
 
 
 class Head(HeadsPanel):
@@ -339,15 +232,8 @@ class Head(HeadsPanel):
     def picture(self) -> Content:
         """The weights, and the names of rows and columns."""
         top = self.top[self.layer, self.head].item()
-        header = {
-            "queries": self.queries,
-            "keys": self.keys,
-            "read": self.read,
-            "top": top,
-            "topText": formats.end_of_scale(top, self.weights.max()),
-            "formula": self.formula,
-        }
-        return header, np.where(self.attention.visible, self.weights, np.float32(MASKED))
+        names, visible = (self.queries, self.keys), self.attention.visible
+        return head_map.content(self.weights, visible, *names, read=self.read, top=top, formula=self.formula)
 
     def table(self) -> pd.DataFrame:
         """The weights; rows and columns are named by number and label."""

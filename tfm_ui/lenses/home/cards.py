@@ -9,13 +9,13 @@ import streamlit as st
 import torch
 from numpy.typing import NDArray
 
-from tfm_core import STORE, Sampling, generate
+from tfm_core import Sampling, generate, run_store
 from tfm_core.profiling.closed_forms_transformer import Transformer as ClosedForm
 from tfm_core.profiling.size import OF_CONFIG, Size
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL
-from tfm_ui.lenses.heads.panels import GRID, MAP, Head, Heads
+from tfm_ui.lenses.heads.panels import Head, Heads
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import passes, places, tables, windows
 from tfm_ui.live.cache import cached
@@ -26,6 +26,8 @@ from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures import bars, lines, maps
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.head_grid import GRID
+from tfm_ui.pictures.head_map import MAP
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, around_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
@@ -139,7 +141,7 @@ def _part_of(name: str) -> str:
 
 def home_training(model: ModelState, state: LensState) -> Content:
     """How the answers became right of a model that comes with the app, whatever the sidebar's model is."""
-    run = STORE.find(LEARNED)
+    run = run_store().find(LEARNED)
     assert run is not None  # shipped
     first, last = run.points[0], run.points[-1]
     accuracies = [point.accuracy for point in run.points]

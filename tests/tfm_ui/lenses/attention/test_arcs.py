@@ -7,9 +7,10 @@ import torch
 from tests.tfm_ui.payloads import decode
 from tfm_core import recording
 from tfm_core.study.aggregates import attention_rollout
-from tfm_ui.lenses.attention.arcs import ALL_UP_TO, LARGEST, MASKED, Arcs, lines_of, maps
+from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import passes, places
+from tfm_ui.pictures.arcs import ALL_UP_TO, LARGEST, MASKED, lines_of, maps
 from tfm_ui.pictures.registry import made, query_of
 from tfm_ui.state.model_state import ModelState
 

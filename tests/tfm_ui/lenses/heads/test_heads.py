@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tests.tfm_ui.lenses.heads.all_weights import head_of, heads_of, weights_of
-from tfm_ui.lenses.heads import panels
 from tfm_ui.lenses.heads.state import SCALES
 from tfm_ui.lenses.home.next_token import Next
 from tfm_ui.live import passes, places
 from tfm_ui.live.attention import MASKED
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.places import tokens_of
+from tfm_ui.pictures import head_map
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
@@ -64,7 +64,7 @@ def test_the_maps_bytes_are_the_exact_weights_and_its_names(model, kind):
     assert cells.dtype == np.float32
     visible = head.attention.visible
     np.testing.assert_array_equal(cells[visible], head.weights[visible])
-    assert (cells[~visible] == panels.MASKED).all()
+    assert (cells[~visible] == head_map.MASKED).all()
     assert (header["queries"], header["keys"], header["top"]) == (head.queries, head.keys, head.top[0, 0])
 
 
