@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import runs
 from benchmarks.measure import AboveBarError
+from tfm_core.allocator import configure
 
 HELPERS = ("__init__", "__main__", "contenders", "measure", "runs")
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in HELPERS)
@@ -37,6 +38,7 @@ if __name__ == "__main__":
     if asked.runs:
         runs.repeat(names, asked.runs)
     else:
+        configure()  # as the app does
         above_bars = []
         for name in names:
             try:

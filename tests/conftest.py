@@ -18,12 +18,12 @@ from hypothesis import settings
 
 from benchmarks.streamlit_private.app_test import packages_searched_once
 from tfm_core.training.folder import Folder
-from tfm_core.training.outcomes import OUTCOMES
-from tfm_core.training.store import STORE
+from tfm_core.training.outcomes import outcome_store
+from tfm_core.training.store import run_store
 
 _runs = TemporaryDirectory()  # what tests train is theirs alone, here and in the apps that they start
 os.environ["ATTENTION_LAB_RUNS"] = _runs.name
-STORE.shelf.place = OUTCOMES.shelf.place = Folder(Path(_runs.name))
+run_store().shelf.place = outcome_store().shelf.place = Folder(Path(_runs.name))
 
 pytest_plugins = ["tests.tiers", "tests.crossed", "tests.examples", "tests.served", "tests.pages.rotated"]
 

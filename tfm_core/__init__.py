@@ -78,14 +78,14 @@ if TYPE_CHECKING:
     from tfm_core.study.attribution.scores import ScoreParts, attribute_score
     from tfm_core.study.blocks import block_costs, stack_blocks
     from tfm_core.study.counting import block_parameters
-    from tfm_core.study.depth import DepthSignal, parameter_gradients, signals_by_depth
+    from tfm_core.study.depth import WIRINGS, DepthSignal, parameter_gradients, signals_by_depth
     from tfm_core.study.diagnosis import Diagnosis, diagnose
     from tfm_core.study.distance import gradient_by_distance
     from tfm_core.study.exercise import Exercise
     from tfm_core.study.experiments import ScaleExperiment, scale_experiment
     from tfm_core.study.leaks import Influence, hops, influence, leaks, reach_by_layer, reachability, route
     from tfm_core.study.logit_lens import logit_lens
-    from tfm_core.study.tiling import tiled_attention
+    from tfm_core.study.tiling import Tile, tiled_attention, tiles
     from tfm_core.training.config import TrainingConfig
     from tfm_core.training.store import run_store
     from tfm_core.training.tasks.table import TASKS
@@ -182,6 +182,7 @@ __all__ += [
 
 # study
 __all__ += [
+    "WIRINGS",
     "AttentionArray",
     "AttentionCost",
     "DepthSignal",
@@ -190,6 +191,7 @@ __all__ += [
     "Influence",
     "ScaleExperiment",
     "ScoreParts",
+    "Tile",
     "as_attention",
     "attention_costs",
     "attention_rollout",
@@ -211,6 +213,7 @@ __all__ += [
     "signals_by_depth",
     "stack_blocks",
     "tiled_attention",
+    "tiles",
     "visible_pairs",
 ]
 

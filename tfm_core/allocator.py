@@ -12,9 +12,16 @@ from torch import Tensor
 
 LARGE = 2**22  # bytes from which memory is asked for in large pages, as in NumPy
 
-# So that a pass can reuse what an earlier one freed: glibc hands back to the system whatever exceeds twice the largest
-# block freed so far, counting blocks of up to 32 MB. This one is never written to, and so costs nothing.
-torch.empty(31 * 2**20, dtype=torch.uint8, device="cpu")
+
+@cache
+def configure() -> None:
+    """Let this process keep what a pass frees for the next one; a second call does nothing.
+
+    glibc hands back to the system whatever exceeds twice the largest block freed so far, counting blocks of up to 32
+    MB. The block here is never written to, and so takes only addresses. A program that computes passes one after the
+    other calls it at its start, as the app does; a library does not decide that for the program that imports it.
+    """
+    torch.empty(31 * 2**20, dtype=torch.uint8, device="cpu")
 
 
 def give_back() -> None:

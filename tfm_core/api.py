@@ -111,14 +111,14 @@ GROUPS: dict[str, Group] = {
             "study.attribution.scores": ("ScoreParts", "attribute_score"),
             "study.blocks": ("block_costs", "stack_blocks"),
             "study.counting": ("block_parameters",),
-            "study.depth": ("DepthSignal", "parameter_gradients", "signals_by_depth"),
+            "study.depth": ("WIRINGS", "DepthSignal", "parameter_gradients", "signals_by_depth"),
             "study.diagnosis": ("Diagnosis", "diagnose"),
             "study.distance": ("gradient_by_distance",),
             "study.exercise": ("Exercise",),
             "study.experiments": ("ScaleExperiment", "scale_experiment"),
             "study.leaks": ("Influence", "hops", "influence", "leaks", "reach_by_layer", "reachability", "route"),
             "study.logit_lens": ("logit_lens",),
-            "study.tiling": ("tiled_attention",),
+            "study.tiling": ("Tile", "tiled_attention", "tiles"),
         },
     ),
     "checks": Group(
@@ -165,13 +165,10 @@ ROOMS = (
 # "()" what that function returns.
 MOVED = {
     "STORE": ("training.store", "run_store()"),
-    "WIRINGS": ("study.depth", "WIRINGS"),
-    "Tile": ("study.tiling", "Tile"),
     "collisions": ("model.tokens", "collisions"),
     "context_begin": ("generation.course", "context_begin"),
     "replacements": ("study.leaks", "replacements"),
     "span_of": ("model.attention", "span_of"),
-    "tiles": ("study.tiling", "tiles"),
 }
 GONE_IN = "1.0"  # the version that no longer has the names in `MOVED`
 

@@ -18,11 +18,12 @@ from urllib.parse import urlencode
 logging.disable(logging.WARNING)
 import torch
 torch.set_num_threads(1)
-from tfm_core.allocator import give_back
+from tfm_core.allocator import configure, give_back
 from tfm_ui.live import cache
 from tfm_ui.lenses import lenses
 from tfm_ui.pictures.registry import made
 lenses()
+configure()
 
 class InUse(ctypes.Structure):  # mallinfo2(3)
     names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"

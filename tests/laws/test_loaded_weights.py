@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.files import NotARun
 from tfm_core.training.weights_file import as_file, from_file
@@ -21,7 +21,7 @@ STRENGTHS = [10.0**power for power in range(12)]
 @pytest.fixture(scope="module", params=TASKS)
 def absurd(request):
     """The name of the largest multiple of trained weights that is taken in."""
-    run, taken = STORE.find(of_task(request.param)), None
+    run, taken = run_store().find(of_task(request.param)), None
     for strength in STRENGTHS:
         try:
             taken = from_file(as_file(replace(run, weights={name: w * strength for name, w in run.weights.items()})))
@@ -30,7 +30,7 @@ def absurd(request):
     else:
         pytest.fail(f"expected weights times {strength:g} to be refused, and they are taken in")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(STORE, "_memory", type(STORE._memory)({taken.config.name: (taken, None)}))
+        patch.setattr(run_store(), "_memory", type(run_store()._memory)({taken.config.name: (taken, None)}))
         yield taken.config.name
 
 

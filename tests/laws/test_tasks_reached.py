@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.record.content import nothing_kept
-from tfm_core import STORE, TrainingConfig
+from tfm_core import TrainingConfig, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.run import Run
 from tfm_ui.lenses import lens
@@ -120,7 +120,7 @@ def test_a_task_of_training_is_reached_when_the_run_has_ended_and_not_before(nam
 
 def ended(config: TrainingConfig, problem: str) -> Run:
     """A run that has ended: the one that comes with the app, with as many steps as are asked for."""
-    run = STORE.find(of_task(config.task))
+    run = run_store().find(of_task(config.task))
     assert run
     losses = run.losses.repeat(1 + config.steps // len(run.losses))[: config.steps]
     return replace(run, losses=losses, problem=problem)

@@ -5,7 +5,7 @@ import pytest
 from tests.pages.measuring import MEASURE, lens, press, report, said
 from tests.pages.test_app import start
 from tests.tfm_ui.store.redis_server import free_port
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_core.profiling import Progress
 from tfm_core.training.folder import Folder
 from tfm_core.training.shelf import Shelf
@@ -30,7 +30,7 @@ def away(monkeypatch):
     with monkeypatch.context() as patch:
         for module in (in_store, uploads, runs, shared):
             patch.setattr(module, "store", lambda: redis)
-        patch.setattr(STORE, "shelf", Shelf("Trained runs", StorePlace()))
+        patch.setattr(run_store(), "shelf", Shelf("Trained runs", StorePlace()))
         yield patch
     redis.close()
 
@@ -86,5 +86,5 @@ def test_the_row_that_trains_says_so(away):
 
 
 def test_a_folder_that_can_be_read_is_no_problem(tmp_path, monkeypatch):
-    monkeypatch.setattr(STORE, "shelf", Shelf("Trained runs", Folder(tmp_path)))
+    monkeypatch.setattr(run_store(), "shelf", Shelf("Trained runs", Folder(tmp_path)))
     assert "⚠" not in said(start("training", training_seed=5, training_steps=50))

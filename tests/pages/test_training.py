@@ -12,7 +12,7 @@ from safetensors.torch import save
 from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import parameter, plain, start, text_on, widget
 from tests.pages.test_plain_text import LIVELY
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.folder import Folder
 from tfm_core.training.run import Progress
@@ -28,8 +28,8 @@ LINK = {"training_seed": 5, "training_steps": 50}
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch, tmp_path, queue):
-    monkeypatch.setattr(STORE, "shelf", Shelf("Trained runs", Folder(tmp_path / "runs")))
-    monkeypatch.setattr(STORE, "_memory", type(STORE._memory)())
+    monkeypatch.setattr(run_store(), "shelf", Shelf("Trained runs", Folder(tmp_path / "runs")))
+    monkeypatch.setattr(run_store(), "_memory", type(run_store()._memory)())
     monkeypatch.setattr(sessions, "_queues", [queue])
 
 
@@ -64,7 +64,7 @@ def test_it_is_trained_followed_and_kept(queue, steps):
     assert widget(app, TRAIN).disabled
     assert "Trained: 50 steps" in said(app)
     assert "◐ Trained on reverse · seed 5 · 1 × 1" in said(app)
-    assert STORE.find(SHORT).is_complete
+    assert run_store().find(SHORT).is_complete
 
 
 def test_two_who_press_at_once_train_once_and_a_third_sees_it_at_once(queue, steps):
@@ -92,7 +92,7 @@ def test_what_was_stopped_stays_and_is_continued(queue, steps):
     assert widget(app, TRAIN).label == "Continue"
     assert "20 of 50 steps are made." in said(app)
     assert "◐ Partly trained" in said(app)
-    assert STORE.weights(SHORT.name) is None  # other lenses show complete runs alone
+    assert run_store().weights(SHORT.name) is None  # other lenses show complete runs alone
 
 
 def test_a_killed_worker_is_a_sentence_and_the_next_press_a_fresh_run(queue, steps):
@@ -112,7 +112,7 @@ def test_a_killed_worker_is_a_sentence_and_the_next_press_a_fresh_run(queue, ste
 
 def test_a_full_disk_is_a_sentence_and_the_run_is_there(queue, steps, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path / "file"))
+    monkeypatch.setattr(run_store().shelf, "place", Folder(tmp_path / "file"))
     app = press(lens(), TRAIN)
     queue.ready()
     queue.step(1.0, step=steps[1])
@@ -123,10 +123,10 @@ def test_a_full_disk_is_a_sentence_and_the_run_is_there(queue, steps, monkeypatc
 
 
 def test_a_corrupt_store_is_a_fresh_run(queue, steps, tmp_path):
-    STORE.keep(steps[1].run)
+    run_store().keep(steps[1].run)
     for file in (tmp_path / "runs").iterdir():
         file.write_bytes(b"no run")
-    STORE._memory.clear()
+    run_store()._memory.clear()
     app = lens()
     assert not app.exception
     assert not widget(app, TRAIN).disabled
@@ -152,9 +152,9 @@ def test_the_weights_are_shown_in_all_lenses():
 
 
 def test_a_file_of_weights_comes_back_with_a_name_of_its_own():
-    run = STORE.find(of_task("reverse"))
+    run = run_store().find(of_task("reverse"))
     loaded = from_file(as_file(run))
-    STORE.keep(loaded)
+    run_store().keep(loaded)
     app = start("heads", weights=loaded.config.name)
     assert not app.exception
     assert loaded.config.name in text_on(app)
@@ -171,7 +171,7 @@ def test_a_source_that_cannot_be_read_is_told_beside_its_control():
 
 
 def test_what_was_loaded_is_confirmed_where_it_was_and_not_as_a_warning():
-    content = as_file(STORE.find(of_task("reverse")))
+    content = as_file(run_store().find(of_task("reverse")))
     app = start("training")
     app.file_uploader(key="_training_file").upload("weights.safetensors", content, "application/octet-stream").run()
     assert not app.exception
@@ -190,7 +190,8 @@ def bring(app, content: bytes, name: str = "weights.safetensors"):
 
 
 def test_while_the_server_is_busy_a_file_is_not_lost(monkeypatch):
-    content, full = as_file(STORE.find(of_task("reverse"))), ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
+    content = as_file(run_store().find(of_task("reverse")))
+    full = ComputeLimiter(pictures=1, pages=1, slow=1, per_visitor=0)
     app = start("training")
     places = [full.ask("somebody", Lane.SLOW)]
     with monkeypatch.context() as patch:
@@ -227,7 +228,7 @@ def test_names_in_and_of_a_file_are_text(name):
 
 
 def test_who_sees_loaded_weights_is_said_beside_the_box_and_so_it_is():
-    run = STORE.find(of_task("reverse"))
+    run = run_store().find(of_task("reverse"))
     app = bring(start("training"), as_file(run))
     assert any("Whoever has the link of this page sees these weights" in each.value for each in app.caption)
     name = parameter(app, "weights")
@@ -236,8 +237,8 @@ def test_who_sees_loaded_weights_is_said_beside_the_box_and_so_it_is():
 
 
 def test_weights_that_diverged_are_not_called_missing(steps):
-    STORE.keep(replace(steps[1].run, problem="The loss was no number after 12 steps."))
-    STORE.keep(replace(steps[0].run, problem="It diverged."))
+    run_store().keep(replace(steps[1].run, problem="The loss was no number after 12 steps."))
+    run_store().keep(replace(steps[0].run, problem="It diverged."))
     app = start("heads", weights=SHORT.name)
     assert not app.exception
     told = plain(" ".join(box.value for box in app.info))
@@ -254,8 +255,8 @@ def test_a_source_of_a_link_is_text_where_it_is_said_to_be_unknown():
 
 def test_where_loaded_weights_cannot_be_kept_it_is_said(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    content = as_file(STORE.find(of_task("reverse")))
-    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path / "file", where="the server's folder"))
+    content = as_file(run_store().find(of_task("reverse")))
+    monkeypatch.setattr(run_store().shelf, "place", Folder(tmp_path / "file", where="the server's folder"))
     app = bring(start("training"), content)
     assert not app.exception
     assert "the server's folder cannot be written (File exists)." in plain(app.success[0].value)

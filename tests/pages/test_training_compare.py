@@ -7,7 +7,7 @@ from tests.pages.test_app import plain, start, widget
 from tests.tfm_core.training.comparisons import comparison
 from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.folder import Folder
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_core.training.shelf import Shelf
 from tfm_ui.lenses.training import outcomes
 
@@ -16,9 +16,9 @@ BUTTON = "_training_compare"
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch, tmp_path, queue):
-    monkeypatch.setattr(OUTCOMES, "shelf", Shelf("Comparisons", Folder(tmp_path / "here")))
-    monkeypatch.setattr(OUTCOMES, "shipped", tmp_path / "shipped")
-    monkeypatch.setattr(OUTCOMES, "_memory", {})
+    monkeypatch.setattr(outcome_store(), "shelf", Shelf("Comparisons", Folder(tmp_path / "here")))
+    monkeypatch.setattr(outcome_store(), "shipped", tmp_path / "shipped")
+    monkeypatch.setattr(outcome_store(), "_memory", {})
     monkeypatch.setattr(outcomes.sessions, "latest", lambda name, argument: _latest(queue, name, argument))
 
 
@@ -57,12 +57,12 @@ def test_it_is_computed_shown_as_it_grows_and_kept(queue, tmp_path):
     assert not bars(app)
     assert "The LSTM, 95%, is ahead of every transformer here" in said(app)
     assert widget(app, BUTTON).label == "Compare again"
-    assert OUTCOMES.find("reverse") == WHOLE
+    assert outcome_store().find("reverse") == WHOLE
     assert (tmp_path / "here" / "compare-reverse.json").exists()
 
 
 def test_what_was_stopped_is_not_kept_and_what_was_there_stays(queue):
-    OUTCOMES.keep(WHOLE)
+    outcome_store().keep(WHOLE)
     app = press(lens(), BUTTON)
     queue.ready()
     comes(queue, 0.4, PART)
@@ -73,7 +73,7 @@ def test_what_was_stopped_is_not_kept_and_what_was_there_stays(queue):
     queue.finish(stopped=True)
     app.run()
     assert "⚠ Stopped. A comparison that has not come to its end is not kept." in said(app)
-    assert OUTCOMES.find("reverse") == WHOLE
+    assert outcome_store().find("reverse") == WHOLE
 
 
 def test_longer_sequences_are_of_the_same_job_and_a_link_of_earlier_days_opens_them(queue):

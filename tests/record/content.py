@@ -20,8 +20,8 @@ from tests.record.statistics import describe, text
 from tests.record.tables import table_of
 from tests.tfm_ui.lenses.profiling.reports import plausible
 from tfm_core.training.folder import Folder
-from tfm_core.training.outcomes import OUTCOMES
-from tfm_core.training.store import STORE
+from tfm_core.training.outcomes import outcome_store
+from tfm_core.training.store import run_store
 from tfm_ui import lenses
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.page import words
@@ -47,7 +47,7 @@ def nothing_kept(*, measured: bool = False) -> Iterator[None]:
     find = (lambda plan, name="": plausible(plan) if plan else None) if measured else lambda plan, name="": None
     with ExitStack() as stack:
         empty = Folder(Path(stack.enter_context(TemporaryDirectory())))
-        for store, memory in ((STORE, OrderedDict()), (OUTCOMES, {})):
+        for store, memory in ((run_store(), OrderedDict()), (outcome_store(), {})):
             stack.enter_context(patch.object(store.shelf, "place", empty))
             stack.enter_context(patch.object(store, "_memory", memory))
         stack.enter_context(patch.object(measurements, "find", find))

@@ -4,14 +4,18 @@ Sennrich et al. 2016 (BPE); Radford et al. 2019, section 2.2 (on bytes). The `to
 how a token is written: as its text, or as <0xE2><0x80> where its bytes are no whole characters.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from pathlib import Path
-
-import tokenizers
+from typing import TYPE_CHECKING
 
 from tfm_core.model.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    import tokenizers
 
 PAD, START = "<|pad|>", "<|start|>"  # ids 0 and 1; in a text these signs are letters like others
 SPECIAL = (PAD, START)
@@ -21,6 +25,8 @@ CUT = re.compile(r"(?:<0x[0-9A-F]{2}>)+")  # how bytes that are no whole charact
 
 def train(texts: Iterable[str], vocab_size: int) -> tokenizers.Tokenizer:
     """Learn the merges that these texts need most."""
+    import tokenizers  # here, as in `load`: whoever needs no language model needs no such library
+
     made = tokenizers.Tokenizer(tokenizers.models.BPE())
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = tokenizers.decoders.ByteLevel()
@@ -38,6 +44,8 @@ def load(path: Path) -> Tokenizer:
     Raises:
         ValueError: if the file is none.
     """
+    import tokenizers
+
     try:
         merges = tokenizers.Tokenizer.from_file(str(path))
     except Exception as problem:  # the library raises no narrower class

@@ -15,7 +15,6 @@ from torch import Tensor
 from tfm_core.language.bpe import load
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer
-from tfm_core.model.trained import add_source
 
 NAME = "lab-gpt"
 FOLDER = Path(__file__).parent / "lab_gpt"
@@ -47,8 +46,6 @@ def _weights() -> Mapping[str, Tensor]:
     return {name: value.float() for name, value in load_file(WEIGHTS).items()}
 
 
-def _source(name: str) -> Mapping[str, Tensor] | None:
+def source(name: str) -> Mapping[str, Tensor] | None:
+    """Where models find its weights: tfm_core/model/trained.py."""
     return _weights() if name == NAME else None
-
-
-add_source(_source)

@@ -1,12 +1,23 @@
-"""Trained weights by the name of their run: where a model finds them, without knowing who trained it."""
+"""Trained weights by the name of their run: where a model finds them, without knowing who trained it.
 
-from collections.abc import Callable, Mapping
+Nothing is registered when a module is imported: the rooms that have weights are asked once a model wants some.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 RANDOM = "random"  # the name of the weights that are drawn from a seed
 Source = Callable[[str], Mapping[str, Tensor] | None]
+
+# Modules above this one whose `source` has weights by name; they are imported when a model asks for such weights.
+ROOMS = ("tfm_core.language.lab_gpt", "tfm_core.training.store")
+# Modules whose `source` has weights that are mapped from a file; `knows` tells their names without reading any.
+MAPPED_ROOMS = ("tfm_core.pretrained.offered", "tfm_core.pretrained.registered")
 
 _sources: list[Source] = []
 _mapped: list[tuple[Source, Callable[[str], bool]]] = []
@@ -34,12 +45,12 @@ def add_mapped_source(source: Source, knows: Callable[[str], bool]) -> None:
 
 def names_a_file(name: str) -> bool:
     """Whether weights of this name would be mapped from a file."""
-    return any(knows(name) for _, knows in _mapped)
+    return name != RANDOM and any(knows(name) for _, knows in _mapped_sources())
 
 
 def mapped_weights(name: str) -> Mapping[str, Tensor] | None:
     """The weights of this name, if they are mapped from a file; None if they are not."""
-    weights = next((weights for source, _ in _mapped if (weights := source(name)) is not None), None)
+    weights = next((weights for source, _ in _mapped_sources() if (weights := source(name)) is not None), None)
     if weights is not None:
         _mapped_at.update(value.untyped_storage().data_ptr() for value in weights.values())
     return weights
@@ -56,13 +67,36 @@ def trained_weights(name: str) -> Mapping[str, Tensor]:
     Raises:
         ValueError: if no source has it.
     """
-    for source in (*_sources, *(mapped for mapped, _ in _mapped)):
+    for source in (*_all_sources(), *(mapped for mapped, _ in _mapped_sources())):
         if (weights := source(name)) is not None:
             return weights
     raise ValueError(
         f"weights: expected {RANDOM!r} or the name of a run that has been trained here; got {name!r}. "
         f"Train it: python -m tfm_core.training {name}"
     )
+
+
+def _all_sources() -> Iterator[Source]:
+    yield from (room.source for room in _imported(ROOMS))
+    yield from _sources
+
+
+def _mapped_sources() -> Iterator[tuple[Source, Callable[[str], bool]]]:
+    yield from ((room.source, room.knows) for room in _imported(MAPPED_ROOMS))
+    yield from _mapped
+
+
+@cache
+def _imported(rooms: tuple[str, ...]) -> tuple[Any, ...]:
+    """These modules, without those that need a package which is not installed, as it is for them alone."""
+    there = []
+    for room in rooms:
+        try:
+            there.append(import_module(room))
+        except ModuleNotFoundError as missing:
+            if missing.name is None or missing.name.startswith("tfm_core"):
+                raise
+    return tuple(there)
 
 
 def put_in_place(model: nn.Module, weights: Mapping[str, Tensor]) -> None:

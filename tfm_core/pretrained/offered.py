@@ -17,16 +17,26 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from tfm_core.kept import kept_folder
 from tfm_core.language.head_scores import HeadRoles
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer, Tokens
-from tfm_core.model.trained import add_mapped_source
 from tfm_core.pretrained.reading import Pretrained, read
 from tfm_core.pretrained.registered import Registered
 
-HOME = Path(os.environ.get("ATTENTION_LAB_MODELS_FOLDER") or Path(__file__).parents[2] / "models")
+FOLDER = "ATTENTION_LAB_MODELS_FOLDER"  # the environment variable that names their folder
 COMMAND = "python3 run.py --models"
 HEADS = "heads.safetensors"
+
+
+def _home() -> Path:
+    """Where they lie: where the environment says, in a checkout in its folder `models`, else in the user's cache."""
+    root = Path(__file__).parents[2]
+    is_checkout = (root / "app.py").is_file() and (root / "assets").is_dir()
+    return root / "models" if is_checkout and not os.environ.get(FOLDER) else kept_folder(FOLDER, "models")
+
+
+HOME = _home()
 
 
 @dataclass(frozen=True)
@@ -188,11 +198,14 @@ def pretrained_prompt(name: str, text: str, seq_len: int | None = None) -> Token
     return registered_model(name).prompt(text, seq_len)
 
 
-def _source(name: str) -> Mapping[str, Tensor] | None:
+def source(name: str) -> Mapping[str, Tensor] | None:
+    """Where models find the weights of these models: tfm_core/model/trained.py."""
     return registered_model(name).parameters if name in OFFERED and OFFERED[name].is_there else None
 
 
-add_mapped_source(_source, OFFERED.__contains__)
+def knows(name: str) -> bool:
+    """Whether it is the name of one of these models, installed or not."""
+    return name in OFFERED
 
 
 def heads_of(name: str) -> HeadRoles:

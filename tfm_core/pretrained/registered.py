@@ -14,7 +14,6 @@ from torch import Tensor
 
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer, Tokens
-from tfm_core.model.trained import add_mapped_source
 from tfm_core.pretrained import tokenizer
 from tfm_core.pretrained.reading import Pretrained, read
 
@@ -121,8 +120,11 @@ def registered_prompt(name: str, text: str, seq_len: int | None = None) -> Token
     return registered(name).prompt(text, seq_len)
 
 
-def _source(name: str) -> dict[str, Tensor] | None:
+def source(name: str) -> dict[str, Tensor] | None:
+    """Where models find the weights of these checkpoints: tfm_core/model/trained.py."""
     return _registered[name].parameters if name in _registered else None
 
 
-add_mapped_source(_source, _registered.__contains__)
+def knows(name: str) -> bool:
+    """Whether `register` has read a checkpoint of this name."""
+    return name in _registered

@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 
 import torch
 
+from tfm_core.allocator import configure
 from tfm_core.model.kind import KINDS
 from tfm_core.profiling import memory
 from tfm_core.profiling.estimate import Budget, refusal
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, and write the files; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    configure()
     try:
         plan = _plan(given)
     except ValueError as problem:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import torch
 
+from tfm_core import allocator
 from tfm_core.language import lab_gpt
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train what is asked for, and keep it; return the exit code."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    allocator.configure()
     if not 1 <= given.threads <= CORES:
         parser.error(f"--threads: expected 1 to {CORES}, as many as there are cores; got {given.threads}")
     if given.runs[:1] == [COMPARE]:

@@ -6,14 +6,15 @@ are written the JSON is not there. `<name>.owner` says by a hash whose it is, if
 all that others have. The app may put another `Place` in the folder's stead, which several servers share.
 """
 
-import os
 import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import NamedTemporaryFile, gettempdir
+from tempfile import NamedTemporaryFile
 from typing import Protocol
+
+from tfm_core.kept import kept_folder
 
 SHIPPED = Path(__file__).parent / "shipped"  # what comes with the app
 FOLDER = "ATTENTION_LAB_RUNS"  # the environment variable that names the folder
@@ -56,13 +57,7 @@ class Place(Protocol):
 
 def default_folder() -> Path:
     """The folder that the environment names, or one in the user's cache."""
-    if named := os.environ.get(FOLDER):
-        return Path(named)
-    try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    except RuntimeError:  # a user without a home, as containers may have
-        cache = Path(gettempdir())
-    return cache / "attention-lab" / "runs"
+    return kept_folder(FOLDER, "runs")
 
 
 class Folder:

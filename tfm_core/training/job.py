@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tfm_core.training.config import TrainingConfig
 from tfm_core.training.run import Progress
-from tfm_core.training.store import STORE
+from tfm_core.training.store import run_store
 from tfm_core.training.train import train
 
 
@@ -14,4 +14,4 @@ def train_on(config: TrainingConfig) -> Iterator[Progress]:
     Args:
         config: which run.
     """
-    yield from train(config, STORE.beginning(config))
+    yield from train(config, run_store().beginning(config))

@@ -1,6 +1,8 @@
 """Where comparisons are kept: a small content for each task, beside the runs; the latest in memory as well."""
 
+import threading
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from tfm_core.training.comparison import Comparison, as_json, read
@@ -76,4 +78,15 @@ def _name(task: str) -> str:
     return f"{PREFIX}-{task}"
 
 
-OUTCOMES = Outcomes()
+def outcome_store() -> Outcomes:
+    """The comparisons of this process; their place is made when they are first asked for."""
+    with _making:
+        return _made()
+
+
+@cache
+def _made() -> Outcomes:
+    return Outcomes()
+
+
+_making = threading.Lock()  # two threads that ask at once get the same

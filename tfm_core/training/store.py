@@ -9,12 +9,12 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from torch import Tensor
 
-from tfm_core.model import trained
 from tfm_core.training import files
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.folder import JSON, LOADED, SHIPPED, TENSORS, Folder, Parts, Place, Stamp
@@ -137,5 +137,20 @@ def _stem(config: TrainingConfig) -> str:
     return f"{_family(config)}-{config.steps}"
 
 
-STORE = RunStore()
-trained.add_source(STORE.weights)
+def run_store() -> RunStore:
+    """The store of this process, made when it is first asked for."""
+    with _making:
+        return _made()
+
+
+@cache
+def _made() -> RunStore:
+    return RunStore()
+
+
+_making = threading.Lock()  # two threads that ask at once get the same store
+
+
+def source(name: str) -> Mapping[str, Tensor] | None:
+    """Where models find trained weights (tfm_core/model/trained.py): in the store of this process."""
+    return run_store().weights(name)

@@ -42,6 +42,7 @@ def main(table: str, memory: int) -> None:
     threading.Thread(target=_listen, args=(inbox, wanted, stops), daemon=True).start()
     _be_the_first_victim()
     jobs: Mapping[str, JobFunction] = {name: resolve_name(path) for name, path in resolve_name(table).items()}
+    _keep()
     _limit(memory)
 
     def say(message: FromWorker) -> None:
@@ -53,6 +54,14 @@ def main(table: str, memory: int) -> None:
         start = wanted.get()
         say(_run(jobs[start.name], start, stops, say, memory))
         _free()
+
+
+def _keep() -> None:
+    """Let passes reuse what earlier ones freed."""
+    if "torch" in sys.modules:
+        from tfm_core.allocator import configure
+
+        configure()
 
 
 def _free() -> None:

@@ -1,6 +1,6 @@
 """Why a model cannot be run, whatever is shown of it: it has no text, or its weights are not on this server."""
 
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_ui.state import arrays
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.trained import problem_of, run_of
@@ -21,7 +21,7 @@ def missing_weights(state: ModelState) -> str:
         return state.pretrained.why_not_there
     if not state.trained or run_of(state.weights):
         return ""
-    if away := STORE.shelf.unreadable:
+    if away := run_store().shelf.unreadable:
         return f"The weights “{state.weights}” cannot be looked up now. {away}"
     if problem := problem_of(state.weights):
         return f"The training of the weights “{state.weights}” ended early. {problem}"

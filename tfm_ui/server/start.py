@@ -4,7 +4,7 @@ import gc
 
 import streamlit as st
 
-from tfm_core.allocator import give_back
+from tfm_core.allocator import configure, give_back
 from tfm_ui.live.passes import run
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
@@ -15,6 +15,7 @@ COLLECTED = 5.0  # seconds between two collections of garbage
 
 def preload() -> None:
     """Prepare a process that computes pictures: it finds what servers keep, and its first passes are over."""
+    configure()
     connect()
     _run_first()
 

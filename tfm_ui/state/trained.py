@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from tfm_core import POSITIONAL, STORE, TASKS, TrainingConfig
+from tfm_core import POSITIONAL, TASKS, TrainingConfig, run_store
 from tfm_core.model.trained import RANDOM
 from tfm_core.training.config import of_task, read_name
 from tfm_core.training.examples import held_out
@@ -47,14 +47,14 @@ def run_config(name: str) -> TrainingConfig | None:
 def run_of(name: str) -> Run | None:
     """The complete run with this name; None if it is not on this server, or if it diverged at its very end."""
     config = run_config(name)
-    run = STORE.find(config) if config else None
+    run = run_store().find(config) if config else None
     return run if run and run.is_complete and not run.problem else None
 
 
 def problem_of(name: str) -> str:
     """Why the run with this name ended early, in a sentence; "" if it did not, or if it is not on this server."""
     config = run_config(name)
-    run = STORE.find(config) if config else None
+    run = run_store().find(config) if config else None
     return run.problem if run else ""
 
 
@@ -63,7 +63,7 @@ def offered() -> tuple[str, ...]:
     """The names of the runs that ship with the app, in teaching order. Their files are looked for, not read."""
     digits = "[0-9a-f]" * 16
     tasks = [task for task, about in TASKS.items() if not about.classes]
-    return tuple(of_task(task).name for task in tasks if any(STORE.shipped.glob(f"{task}-{digits}-*.json")))
+    return tuple(of_task(task).name for task in tasks if any(run_store().shipped.glob(f"{task}-{digits}-*.json")))
 
 
 def longest_of(config: TrainingConfig) -> int:

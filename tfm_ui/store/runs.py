@@ -1,8 +1,8 @@
 """Trained runs and comparisons in the store: with Redis always, otherwise where no folder can be written."""
 
 from tfm_core.training.folder import FOLDER, JSON, LOADED, TENSORS, Folder, Parts, Place, Stamp, default_folder
-from tfm_core.training.outcomes import OUTCOMES, PREFIX
-from tfm_core.training.store import STORE
+from tfm_core.training.outcomes import PREFIX, outcome_store
+from tfm_core.training.store import run_store
 from tfm_ui.settings import SETTINGS
 from tfm_ui.store import kinds
 from tfm_ui.store.shared import store
@@ -50,7 +50,7 @@ class StorePlace:
 def connect() -> None:
     """Let this process find and keep runs where the settings say. It opens nothing: a process may fork after it."""
     folder: Place = Folder(default_folder(), kinds.RUNS.together, each=kinds.RUNS.each, where=WHERE)
-    for shelf in (STORE.shelf, OUTCOMES.shelf):
+    for shelf in (run_store().shelf, outcome_store().shelf):
         shelf.place, shelf.spare = (StorePlace(), None) if SETTINGS.store else (folder, StorePlace())
 
 

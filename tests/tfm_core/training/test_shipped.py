@@ -14,7 +14,7 @@ from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import network
 from tfm_core.training.run import Run
 from tfm_core.training.scores import look
-from tfm_core.training.store import STORE, RunStore
+from tfm_core.training.store import RunStore, run_store
 from tfm_core.training.tasks.table import TASKS
 from tfm_core.training.train import train
 from tfm_core.training.weights_file import as_file, from_file
@@ -88,17 +88,17 @@ def test_other_names_are_refused_too(name):
 
 
 def test_a_run_that_is_under_way_is_no_weights(tmp_path, monkeypatch):
-    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
+    monkeypatch.setattr(run_store().shelf, "place", Folder(tmp_path))
     config = of_task("reverse", seed=4712, steps=50)
-    STORE.keep(next(train(config)).run)
+    run_store().keep(next(train(config)).run)
     with pytest.raises(ValueError, match="has been trained here"):
         Transformer(replace(config.transformer, weights=config.name))
 
 
 def test_weights_of_a_file_are_weights_like_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(STORE.shelf, "place", Folder(tmp_path))
+    monkeypatch.setattr(run_store().shelf, "place", Folder(tmp_path))
     run = from_file(as_file(trained()))
-    STORE.keep(run)
+    run_store().keep(run)
     model = Transformer(replace(run.config.transformer, weights=run.config.name)).eval()
     examples = held_out(run.config, 4)
     with torch.no_grad():

@@ -302,8 +302,8 @@ def test_visitors_read_no_path_of_the_server(monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_LAB_RUNS", str(tmp_path / "file"))
 
     shelf = Shelf("Trained runs")
-    monkeypatch.setattr(runs.STORE, "shelf", shelf)
-    monkeypatch.setattr(runs.OUTCOMES, "shelf", Shelf("Comparisons"))
+    monkeypatch.setattr(runs.run_store(), "shelf", shelf)
+    monkeypatch.setattr(runs.outcome_store(), "shelf", Shelf("Comparisons"))
     runs.connect()
     shelf.write("run-1", {JSON: b"{}"})
     assert shelf.problem == (

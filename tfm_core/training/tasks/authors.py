@@ -1,4 +1,4 @@
-"""Real text: who wrote this sentence? 3,600 sentences of three authors; assets/sentences/README.md has their origin."""
+"""Real text: who wrote this sentence? 3,600 sentences of three authors; their origin: sentences/README.md."""
 
 from collections import Counter
 from functools import cache
@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from tfm_core.training.tasks.counting import CLS
 from tfm_core.training.tasks.task import IGNORED, Examples, Task, is_held_out
 
-FILE = Path(__file__).resolve().parents[3] / "assets" / "sentences" / "authors.tsv"
+FILE = Path(__file__).parent / "sentences" / "authors.tsv"
 ORIGINS = {
     "Austen": "Jane Austen, the six novels, 1811–1817",
     "Melville": "Herman Melville, Moby-Dick, 1851",
@@ -47,6 +47,7 @@ def _split_rows() -> tuple[list[tuple[str, list[str]]], Tensor]:
     return known, are_held_out([sentence for _, sentence in known])
 
 
+@cache
 def _vocabulary() -> tuple[str, ...]:
     """The authors, who are the answers, then CLS, `UNKNOWN`, and the words of the training side."""
     known, held_out = _split_rows()
@@ -90,7 +91,7 @@ def _some(generator: torch.Generator, count: int, length: int) -> Examples:
 AUTHORS = Task(
     title="Three authors",
     about="The output at the CLS token names the author of a sentence: Austen, Melville or Roosevelt.",
-    vocabulary=_vocabulary(),
+    vocabulary=_vocabulary,
     architecture="encoder",
     length=LENGTH,
     sample=_some,

@@ -74,6 +74,22 @@ class Pattern:
     even: bool = False
 
 
+class Vocabulary:
+    """A field of a dataclass for tokens, or for a function that reads them from a file once they are asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._kept = f"_{name}"
+
+    def __get__(self, task: object, owner: type | None = None) -> tuple[str, ...]:
+        if task is None:
+            raise AttributeError("a vocabulary has no default")
+        given: tuple[str, ...] | Callable[[], tuple[str, ...]] = vars(task)[self._kept]
+        return given() if callable(given) else given
+
+    def __set__(self, task: object, given: tuple[str, ...] | Callable[[], tuple[str, ...]]) -> None:
+        vars(task)[self._kept] = given  # once, as tasks are frozen
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """A task with known answers. To add one, write its `sample` and enter it in `TASKS`.
@@ -81,7 +97,7 @@ class Task:
     Attributes:
         title: its name on screen.
         about: what is asked, in a sentence.
-        vocabulary: the tokens after `PAD`, in the order of their ids.
+        vocabulary: the tokens after `PAD`, in the order of their ids; given as such, or as a function that reads them.
         architecture: of the transformer that learns it.
         length: of the sequences that are trained on; `sample` makes others, too, where `stretches`.
         sample: (generator, count, length) -> examples.
@@ -101,7 +117,7 @@ class Task:
 
     title: str
     about: str
-    vocabulary: tuple[str, ...]
+    vocabulary: Vocabulary = Vocabulary()
     architecture: str
     length: int
     sample: Sample

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tfm_core import Positional
 from tfm_core.training.comparison import Comparison
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_ui.lenses.positions.controls import KNOB, a_and_b, positions_alone
 from tfm_ui.lenses.positions.panel import EPSILON, SchemesPanel, WavesPanel, line_of
 from tfm_ui.lenses.positions.schemes import Scheme, aside_of, compared, compared_vectors, lone_scheme, turned_pair
@@ -71,7 +71,7 @@ def as_trained(model: ModelState, state: PositionsState) -> PositionsState:
 
 def measured(model: ModelState, state: PositionsState) -> str:
     """What a task's comparison has measured of A and B at its greatest length; "" where nothing is known."""
-    comparison = OUTCOMES.find(model.trained.task) if model.trained else None
+    comparison = outcome_store().find(model.trained.task) if model.trained else None
     if comparison is None or len(comparison.lengths) == 1:
         return ""
     told = "; ".join(text for name in state.sides if (text := _measured(comparison, name)))

@@ -6,7 +6,7 @@ from tfm_core.profiling.units import in_seconds
 from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.contestants import SEEDS, Unmatched, contestants
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import JobStep
 from tfm_ui.lenses.training.outcomes import JOB
@@ -65,12 +65,12 @@ def before(kept: Comparison | None, seconds: float) -> str:
 
 
 def _offer(work: Work, task: str, job: JobStatus | None) -> Offer:
-    kept, reason = OUTCOMES.find(task), why_not(task)
+    kept, reason = outcome_store().find(task), why_not(task)
     return Offer(
         label="Compare again" if kept else "Compare",
         key="_training_compare",
         said=before(kept, seconds_of(task)) if _can_be_compared(task) else "",
-        warnings=[job_bar.ended(work, job), OUTCOMES.problem],
+        warnings=[job_bar.ended(work, job), outcome_store().problem],
         is_done=kept is not None,
         disabled=bool(reason),
         help=reason or None,
@@ -94,4 +94,4 @@ def _request(task: str) -> Request | None:
 
 def _keep(step: JobStep) -> None:
     if isinstance(step, ComparisonStep) and step.comparison.is_complete:
-        OUTCOMES.keep(step.comparison)
+        outcome_store().keep(step.comparison)

@@ -2,7 +2,7 @@
 
 from tfm_core.training.compare import ComparisonStep
 from tfm_core.training.comparison import Comparison, Entry
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState
@@ -14,7 +14,7 @@ NAMES = {"lstm": "LSTM", "gru": "GRU", "rnn": "RNN"}
 
 def comparison_of(task: str) -> Comparison | None:
     """The kept comparison of a task; while there is none, what has come out so far; None if there is nothing."""
-    if kept := OUTCOMES.find(task):
+    if kept := outcome_store().find(task):
         return kept
     step = sessions.latest(JOB, task)
     return step.comparison if isinstance(step, ComparisonStep) and step.comparison.contestants else None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from tfm_core import STORE, TrainingConfig
+from tfm_core import TrainingConfig, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.networks import network, parameters
@@ -95,7 +95,7 @@ def estimate(config: TrainingConfig) -> float:
 def run_of(config: TrainingConfig) -> Run | None:
     """What there is of a run: as it stands while it is under way, else as it was kept; None if there is nothing."""
     step = sessions.latest(JOB, config)
-    return step.run if isinstance(step, Progress) else STORE.find(config)
+    return step.run if isinstance(step, Progress) else run_store().find(config)
 
 
 def shown_run(config: TrainingConfig) -> Run:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tfm_core import STORE, TrainingConfig
+from tfm_core import TrainingConfig, run_store
 from tfm_core.training.run import Progress
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import JobStep
@@ -39,8 +39,8 @@ def draw(config: TrainingConfig | None, reason: str) -> None:
 
 
 def _offer(work: Work, config: TrainingConfig | None, reason: str, job: JobStatus | None) -> Offer:
-    run = STORE.find(config) if config else None
-    beginning = STORE.beginning(config) if config and not (run and run.is_complete) else None
+    run = run_store().find(config) if config else None
+    beginning = run_store().beginning(config) if config and not (run and run.is_complete) else None
     is_over = run is not None and (run.is_complete or bool(run.problem))
     goes_on = beginning is not None and beginning.done > 0
     trained = "It is trained: another seed, or other settings, make another run."
@@ -48,7 +48,7 @@ def _offer(work: Work, config: TrainingConfig | None, reason: str, job: JobStatu
         label="Continue" if goes_on else "Train",
         key="_training_train",
         said=reason or train_words.before(config, run, beginning) if config else reason,
-        warnings=[job_bar.ended(work, job, train_words.left(job)), STORE.problem],
+        warnings=[job_bar.ended(work, job, train_words.left(job)), run_store().problem],
         is_done=is_over,
         disabled=bool(reason) or is_over,
         help=trained if is_over else "What was learned stays: it goes on from there." if goes_on else None,
@@ -56,7 +56,7 @@ def _offer(work: Work, config: TrainingConfig | None, reason: str, job: JobStatu
 
 
 def _request(config: TrainingConfig | None) -> Request | None:
-    run = STORE.find(config) if config else None
+    run = run_store().find(config) if config else None
     if config is None or (run and run.is_complete):  # somebody else was faster
         return None
     seconds, then = estimate(config), partial(_keep, network_here())
@@ -66,4 +66,4 @@ def _request(config: TrainingConfig | None) -> Request | None:
 def _keep(owner: str, step: JobStep) -> None:
     """Keep what was learned. It belongs to whoever asked first, however many wait for it."""
     if isinstance(step, Progress):
-        STORE.keep(step.run, owner=owner)
+        run_store().keep(step.run, owner=owner)

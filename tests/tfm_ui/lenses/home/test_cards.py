@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tests.tfm_ui.pictures.charts import bars, ends, lines, names
-from tfm_core import STORE, Transformer
+from tfm_core import Transformer, run_store
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.lenses.home import LENS, ROWS, SIDE_BY_SIDE
 from tfm_ui.lenses.home.cards import (
@@ -55,7 +55,7 @@ def test_no_card_asks_a_finger_to_hover():
 
 def test_the_card_of_training_shows_the_run_on_which_that_lens_opens_whatever_the_sidebar_says():
     assert config_of(TrainingState()) == LEARNED
-    run = STORE.find(LEARNED)
+    run = run_store().find(LEARNED)
     headers = [home_training(ModelState(**model), STATE)[0] for model in ({}, {"weights": "lab-gpt"}, {"seed": 3})]
     assert headers[0] == headers[1] == headers[2]
     line = headers[0]["figure"]["data"][0]

@@ -12,7 +12,7 @@ from tests.tfm_ui.pictures.charts import by_heading, gaps, ranges
 from tfm_core import sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
 from tfm_core.training.folder import Folder
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_ui.lenses.positions import LENS
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores, BeyondTurns, as_trained, measured
 from tfm_ui.lenses.positions.controls import sliders
@@ -115,8 +115,9 @@ def test_nothing_is_said_to_be_trained_as_no_model_here_is():
 
 
 def test_of_trained_weights_max_len_is_the_length_that_they_were_trained_on(monkeypatch, tmp_path):
-    monkeypatch.setattr(OUTCOMES.shelf, "place", Folder(tmp_path))  # what was compared on this machine is not looked at
-    monkeypatch.setattr(OUTCOMES, "_memory", {})
+    # What was compared on this machine is not looked at.
+    monkeypatch.setattr(outcome_store().shelf, "place", Folder(tmp_path))
+    monkeypatch.setattr(outcome_store(), "_memory", {})
     model, state = ModelState(weights="majority"), asks("learned", "rope", view="beyond", length=64, max_len=12)
     assert model.trained
     length = model.trained.about.length

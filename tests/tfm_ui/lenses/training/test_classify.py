@@ -10,7 +10,7 @@ import torch
 from tests.tfm_core.training.runs import small, to_the_end
 from tests.tfm_ui.lenses.training.asking import MODEL, answer, measured
 from tests.tfm_ui.pictures.charts import traces
-from tfm_core import STORE, recording
+from tfm_core import recording, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.networks import network
 from tfm_core.training.run import Point
@@ -25,7 +25,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def run_of(name):
-    run = STORE.find(of_task(name))
+    run = run_store().find(of_task(name))
     assert run
     return run
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tfm_ui.lenses.training.asking import MODEL
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.networks import network
 from tfm_ui.lenses.training import runs
@@ -30,7 +30,7 @@ def measured(name: str, state: TrainingState, model: ModelState = MODEL) -> floa
 @pytest.mark.parametrize("task", SHOWN)
 def test_a_run_is_that_of_the_view_s_task(task):
     config, state = of_task(task), SHOWN[task]
-    run = STORE.find(config)
+    run = run_store().find(config)
     real = sum(parameter.numel() for parameter in network(config).parameters())
     assert measured("network_parameters", state) == real
     assert measured("steps_done", state) == measured("steps_planned", state) == config.steps
@@ -77,7 +77,7 @@ def test_a_source_that_is_shorter_than_all_that_was_trained_on_is_written_wrongl
 
 
 def test_a_run_that_ended_early_is_told(monkeypatch):
-    ended = replace(STORE.find(of_task("reverse")), problem="It diverged.")
+    ended = replace(run_store().find(of_task("reverse")), problem="It diverged.")
     monkeypatch.setattr(runs, "run_of", lambda _: ended)
     assert measured("ended_early", LEARN) == "yes"
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.tfm_ui.lenses.training.asking import MODEL, answer, measured
-from tfm_core import STORE, Transformer
+from tfm_core import Transformer, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.networks import network
@@ -16,7 +16,7 @@ from tfm_ui.lenses.training.state import TrainingState
 def trained(task: str) -> Transformer:
     config = of_task(task)
     model = network(config)
-    model.load_state_dict(dict(STORE.find(config).weights))
+    model.load_state_dict(dict(run_store().find(config).weights))
     return model.eval()
 
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from tests.tfm_ui.lenses.training.asking import MODEL, answer, state_of
-from tfm_core import STORE, TASKS
+from tfm_core import TASKS, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
@@ -72,7 +72,7 @@ def test_nothing_is_trained_yet_is_said():
 
 def test_the_picture_holds_the_run_and_the_answers_of_its_own_example():
     config = of_task("reverse")
-    run = STORE.find(config)
+    run = run_store().find(config)
     for probe in (0, 1):
         header, numbers = learned("reverse", probe=probe + 1).picture()
         maps = numbers.reshape(len(header["snapshots"]), 10, 10)
@@ -104,7 +104,7 @@ def test_majority_is_even_and_brackets_are_not_readable():
 def test_too_fast_really_diverges_and_the_answer_says_so():
     run = list(train(config_of(state_of("Too fast"))))[-1].run
     assert run.problem.startswith("It diverged")
-    STORE.keep(run)
+    run_store().keep(run)
     assert answer("Too fast") == run.problem
     assert answer("Too fast", rate="auto").startswith("It did not diverge")
 

@@ -13,7 +13,7 @@ from tfm_core import POSITIONAL, TASKS
 from tfm_core.training.comparison import Comparison, Entry
 from tfm_core.training.config import of_task
 from tfm_core.training.lengths import lengths_of
-from tfm_core.training.outcomes import OUTCOMES
+from tfm_core.training.outcomes import outcome_store
 from tfm_ui.lenses.training.compare.layers import WHY, Layers
 from tfm_ui.lenses.training.compare.lengths import NOT_DEFINED, Lengths
 from tfm_ui.lenses.training.compare.questions import QUESTIONS as OF_VIEW
@@ -159,7 +159,7 @@ def test_names_say_what_differs_from_the_first_and_the_note_what_that_is(monkeyp
         "transformer · learned · 2 layers",
         "GRU",
     ]
-    monkeypatch.setattr(OUTCOMES, "_memory", {"reverse": (result.comparison, None)})
+    monkeypatch.setattr(outcome_store(), "_memory", {"reverse": (result.comparison, None)})
     note = Compare.conditions(MODEL, TrainingState()).text
     assert "learned positions, pre-norm, 1 layer and 1 head" in note
     assert "With 1 head alibi’s steepest slope is 0.004 a token, so scores fall by at most 0.035" in note
@@ -324,5 +324,5 @@ def test_each_answer_holds_of_every_task_computed_or_not(name, task):
     [({"learned": [0.9] * 3, "lstm": [0.1] * 3}, "a transformer"), ({"learned": [0.1] * 3}, "neither")],
 )
 def test_the_verdict_is_that_of_what_came_out(monkeypatch, rights, expected):
-    monkeypatch.setattr(OUTCOMES, "_memory", {"brackets": (comparison(rights, "brackets"), None)})
+    monkeypatch.setattr(outcome_store(), "_memory", {"brackets": (comparison(rights, "brackets"), None)})
     assert measured("Is attention ahead?") == expected

