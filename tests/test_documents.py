@@ -15,7 +15,13 @@ from tfm_ui.settings import ENTRIES
 
 ROOT = Path(__file__).parents[1]
 README, HOW_FAST = ROOT / "README.md", ROOT / "docs" / "how-fast.md"
-PLACES = ("*.md", "docs/*.md", "assets/*/README.md", "tfm_core/*/*/README.md", "tfm_core/training/tasks/*/README.md")
+PLACES = (
+    "*.md",
+    "docs/*.md",
+    "assets/*/README.md",
+    "tfm_core/language/*/README.md",
+    "tfm_core/training/tasks/*/README.md",
+)
 DOCUMENTS = sorted(document for place in PLACES for document in ROOT.glob(place))
 ONE_SCREEN = 60  # lines
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
