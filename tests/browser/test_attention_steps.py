@@ -4,10 +4,11 @@ import re
 
 from playwright.sync_api import expect
 
-from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
-from tfm_ui.lenses.attention.steps.derivation import derivation
-from tfm_ui.lenses.attention.steps.matrices import Cell
+from tfm_ui.pictures.steps import STEPS
+from tfm_ui.pictures.steps.derivation import derivation
+from tfm_ui.pictures.steps.matrices import Cell
 from tfm_ui.state.model_state import ModelState
 
 ONE_STEP = "/attention?attention_whole=false&attention_step="

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tfm_ui.lenses.attention.state import STEPS
 from tfm_ui.pictures.canvas import standalone
 from tfm_ui.pictures.registry import PICTURES, made
+from tfm_ui.pictures.steps import STEPS
 
 # Boxes of visible elements, some of them laid over others.
 OVERLAPS = """() => {

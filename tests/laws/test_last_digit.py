@@ -23,7 +23,7 @@ from tfm_ui.lenses.masks.padding import beside, empty_rows, treated
 from tfm_ui.lenses.masks.padding.padded import batch_of, without_keys
 from tfm_ui.lenses.masks.state import SIDES, MasksState, setting
 from tfm_ui.lenses.positions import model_runs
-from tfm_ui.live import origins, passes, places
+from tfm_ui.live import origins, passes, places, streams
 from tfm_ui.live.origins import Heads
 from tfm_ui.state.model_state import ModelState
 
@@ -99,7 +99,7 @@ def test_what_an_attention_read_and_wrote(model):
             before = trace[at.format(what="residual_before")][0]
             same(inside.residual, before)
             same(inside.input, trace[at.format(what="normed")][0] if model.norm == "pre" else before)
-            same(inside.memory, trace[passes.memory_site(model)][0] if kind == "cross" else inside.input)
+            same(inside.memory, trace[streams.memory_site(model.config)][0] if kind == "cross" else inside.input)
             same(inside.visible, trace[at.format(what="mask")].expand(1, 1, *inside.visible.shape)[0, 0])
             for head in range(model.num_heads):
                 same(inside.origin.scores(head), trace[at.format(what="scores")][0, head])
@@ -110,7 +110,7 @@ def test_what_an_attention_read_and_wrote(model):
 def test_the_heads_of_a_scheme_and_the_output_that_is_shuffled(model):
     kind = "encoder" if model.is_encoder_decoder else "self"
     trace, read = recorded_of(model), model_runs.reading(model)
-    stack = passes.stack_of(model, kind)
+    stack = streams.stack_of(model.config, kind)
     end = "final_norm" if model.norm == "pre" else f"layers.{model.num_layers - 1}.feed_forward.residual_after"
     same(read.output, trace[stack + end])
     for layer, head in every_head(model):

@@ -20,7 +20,7 @@ from tfm_core import POSITIONAL
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mistakes import MISTAKES
 from tfm_ui.lenses import lenses
-from tfm_ui.lenses.attention.state import STEPS, AttentionState
+from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.clinic.state import ClinicState
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
@@ -34,6 +34,7 @@ from tfm_ui.pictures.canvas import encode
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero, from_zero, holding, powers_of_ten
 from tfm_ui.pictures.maps import Axis, Map, content
 from tfm_ui.pictures.registry import PICTURES, made, query_of
+from tfm_ui.pictures.steps import STEPS
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
 

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.pages.test_app import picture, start, text_on, widget
-from tfm_ui.lenses.attention.state import STEPS, VIEWS
+from tfm_ui.lenses.attention.state import VIEWS
+from tfm_ui.pictures.steps import STEPS
 
 ATTENTION = "attention"
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tfm_core import (
-    POSITIONAL,
     Positional,
     Transformer,
     TransformerConfig,
@@ -20,7 +19,7 @@ from tfm_core import (
 )
 from tfm_core.model.initialization import SharedParameters
 from tfm_core.model.trained import RANDOM
-from tfm_ui.live import origins
+from tfm_ui.live import origins, streams
 from tfm_ui.live.attention import Attention, Summary, of_weights
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import adds_bias as adds_bias
@@ -29,6 +28,7 @@ from tfm_ui.live.memory import why_too_large
 from tfm_ui.live.not_here import missing_weights as missing_weights
 from tfm_ui.live.not_here import why_not_run as why_not_run
 from tfm_ui.live.places import PLACES, place, tokens_of
+from tfm_ui.live.streams import stream_sites
 from tfm_ui.state import array_files
 from tfm_ui.state.arrays import AttentionFile
 from tfm_ui.state.model_state import ModelState
@@ -125,39 +125,12 @@ def last_logits(state: ModelState, last: int) -> Tensor:
 
 def scheme(state: ModelState, kind: str) -> Positional | None:
     """The positional scheme of this kind of attention; None in cross-attention."""
-    stack = {"self": "stack", "encoder": "encoder"}.get(kind, "decoder")
-    positional: Positional | None = None if kind == "cross" else getattr(transformer(state.config), stack).positional
-    return positional
+    return streams.scheme(transformer(state.config), kind)
 
 
 def modules(state: ModelState) -> nn.Module:
     """The module below which submodules have the names that recordings use."""
-    model = transformer(state.config)
-    return model if state.is_encoder_decoder else model.stack
-
-
-def stack_of(state: ModelState, kind: str) -> str:
-    """The beginning of all site names in the stack to which this kind of attention belongs."""
-    return place(state, kind).partition("layers.")[0]
-
-
-def memory_site(state: ModelState) -> str:
-    """The site of the encoder's output, from which cross-attention takes keys and values."""
-    last = f"layers.{state.num_layers - 1}.feed_forward.residual_after"
-    return f"encoder.{'final_norm' if state.norm == 'pre' else last}"
-
-
-def stream_sites(state: ModelState) -> list[str]:
-    """The sites of the residual stream that a pass keeps: the inputs of all its attentions."""
-    sites = []
-    for kind in PLACES[state.is_encoder_decoder]:
-        sites.append(place(state, kind).format(layer="*", what="residual_before"))
-        if kind != "cross":
-            config = state.config
-            added = ["position"] * ("encode" in POSITIONAL[state.positional].enters())
-            added += ["token_types"] * (config.num_token_types > 0) + ["embedding_norm"] * config.embedding_norm
-            sites += [f"{stack_of(state, kind)}{name}" for name in ("embedding", *added)]
-    return sites + [memory_site(state)] * state.is_encoder_decoder
+    return streams.modules(transformer(state.config))
 
 
 @cached()
@@ -180,7 +153,7 @@ def run(state: ModelState) -> Pass:
     # computed again are the model's own, to the last digit, and not those of a kernel that never writes them.
     written = {at.format(layer="*", what="weights"): _nothing for at in places.values()}
     wanted += masks
-    with torch.no_grad(), recording(wanted, watch=written) as trace, recording(stream_sites(state)) as stream:
+    with torch.no_grad(), recording(wanted, watch=written) as trace, recording(stream_sites(state.config)) as stream:
         begin = time.perf_counter()
         logits = last_logits(state, last)
         milliseconds = (time.perf_counter() - begin) * 1000

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from tfm_core import MultiHeadAttention, Transformer, TransformerConfig, recording
 from tfm_core.study.contribution import contribution_norms
-from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel, Inside
+from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel
 from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.live.inside import Inside
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
 from tfm_ui.page.lens import View

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tfm_ui.lenses.attention.changes import A_ROOM, Changes
 from tfm_ui.lenses.attention.trail import SourceCode, Trail
 from tfm_ui.live.places import PLACES
+from tfm_ui.pictures.steps import STEPS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Whole, control
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.lists import Numbers, Vectors
@@ -13,22 +14,6 @@ from tfm_ui.state.sizes import MOST
 
 PREFIX = "attention_"  # of the fields in a link
 VIEWS = ("steps", "arcs", "contribution", "why", "written", "logit", "graph", "change", "scale", "dictionary")
-
-# What one head computes, in this order; each is a matrix.
-STEPS = (
-    "input",
-    "query",
-    "key",
-    "value",
-    "scores",
-    "scaled",
-    "masked",
-    "weights",
-    "weighted values",
-    "head output",
-    "heads",
-    "output",
-)
 
 PLANE, VALUES = (-2, 2), (-999, 999)
 ENTRIES = "1.2,0.2,10 0.1,1.1,20 -1.1,0.3,30 0.2,-1,40"

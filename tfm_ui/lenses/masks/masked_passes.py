@@ -27,8 +27,9 @@ from tfm_ui.lenses.masks.state import MasksState, Setting, setting
 from tfm_ui.live import origins, passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
-from tfm_ui.live.passes import memory_site, modules, transformer
+from tfm_ui.live.passes import modules, transformer
 from tfm_ui.live.places import place
+from tfm_ui.live.streams import memory_site
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, is_mapped, pass_bytes
@@ -159,7 +160,7 @@ def at(setting: Setting, layer: int | str, what: str) -> str:
 def reads(setting: Setting, layer: int) -> tuple[str, str]:
     """The recording's names of what the queries and the keys of a layer's attention, from 0, are made of."""
     queries = at(setting, layer, "normed" if setting.model.norm == "pre" else "residual_before")
-    return queries, memory_site(setting.model) if setting.place == "cross" else queries
+    return queries, memory_site(setting.model.config) if setting.place == "cross" else queries
 
 
 def stream(state: ModelState, layer: int, *, encoder: bool = False) -> str:

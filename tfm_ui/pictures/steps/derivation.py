@@ -27,8 +27,8 @@ from tfm_core.model import scaled_dot_product
 from tfm_core.model.normalization import Norm, norm_steps
 from tfm_core.model.transformer import Stack
 from tfm_core.positional.maths import turn_pairs
-from tfm_ui.lenses.attention.inside import EMBEDDED
-from tfm_ui.lenses.attention.steps.matrices import Cell, HeadSteps
+from tfm_ui.live.inside import EMBEDDED
+from tfm_ui.pictures.steps.matrices import Cell, HeadSteps
 from tfm_ui.text import colours, formats
 from tfm_ui.text.colours import Mode
 

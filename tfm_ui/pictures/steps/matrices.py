@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from tfm_core import attention_scores, attention_weights, mask_scores
-from tfm_ui.lenses.attention.inside import Inside
+from tfm_ui.live.inside import Inside
 
 Region = tuple[int | None, int | None]  # a row and a column, from 0; None stands for all rows or all columns
 

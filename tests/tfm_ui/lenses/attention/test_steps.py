@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.scale_checks import printed
 from tfm_core import Transformer, causal_mask, recording
-from tfm_ui.lenses.attention.state import STEPS, AttentionState
-from tfm_ui.lenses.attention.steps import WINDOW, Steps, window
-from tfm_ui.lenses.attention.steps.derivation import LINES, Derivation, code, derivation, latex, lines_of
-from tfm_ui.lenses.attention.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Cell, history, what
+from tfm_ui.lenses.attention.state import AttentionState
+from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.pictures.registry import made, query_of
+from tfm_ui.pictures.steps import STEPS
+from tfm_ui.pictures.steps.derivation import LINES, Derivation, code, derivation, latex, lines_of
+from tfm_ui.pictures.steps.matrices import MATRICES, NUMBERS, SCENES, WHAT, Cell, history, what
+from tfm_ui.pictures.steps.scene import WINDOW, window
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -315,7 +317,7 @@ def test_the_table_holds_each_matrix_that_is_drawn():
     for whole in (True, False):
         panel = Steps(ModelState(), AttentionState(whole=whole))
         table = panel.table()
-        drawn = [name for name in panel.scene if name in MATRICES]
+        drawn = [name for name in panel.scene.parts if name in MATRICES]
         assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
         weights = table.xs("A, weights")["value"].to_numpy().reshape(panel.numbers("weights").shape)
         np.testing.assert_array_equal(weights, panel.numbers("weights"))
