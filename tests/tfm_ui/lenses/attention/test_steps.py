@@ -319,8 +319,8 @@ def test_the_table_holds_each_matrix_that_is_drawn():
         table = panel.table()
         drawn = [name for name in panel.scene.parts if name in MATRICES]
         assert {label.split(", ")[-1] for label in table.index.get_level_values("matrix")} == set(drawn)
-        weights = table.xs("A, weights")["value"].to_numpy().reshape(panel.numbers("weights").shape)
-        np.testing.assert_array_equal(weights, panel.numbers("weights"))
+        weights = table.xs("A, weights")["value"].to_numpy().reshape(panel.scene.numbers("weights").shape)
+        np.testing.assert_array_equal(weights, panel.scene.numbers("weights"))
         assert ("query 6 mat", "key 2 cat") in list(table.xs("A, weights").index)
 
 
