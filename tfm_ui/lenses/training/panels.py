@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import cached_property, wraps
 from typing import Any, ClassVar, TypeVar
 
-from torch import Tensor
-
 from tfm_core import POSITIONAL, TrainingConfig
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
@@ -24,7 +22,6 @@ from tfm_ui.live.script import Code, script
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.lines import Line
 from tfm_ui.pictures.panel import Block, Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
@@ -34,7 +31,6 @@ NOT_YET = "Nothing of it is trained yet: press Train, and ask again."
 NOTHING = "Nothing of this is computed yet: press Compare, and ask again."
 KINDS = {"decoder": "decoder-only"}  # as all pages call it
 ABOVE = 0.5  # nats: by so much weights as they are drawn may guess worse than evenly
-AT_LEAST = 10  # steps of a mean of training losses, where there are that many
 
 
 def held_out_needs(*_: object) -> int:
@@ -231,28 +227,6 @@ def answered_from(panel: type[P], otherwise: T) -> Callable[[Callable[[P], T]], 
 def task_alone(model: ModelState, state: TrainingState) -> str:
     """What the networks of this lens read."""
     return "Examples of the task are read here, and not the text in the sidebar."
-
-
-def smoothed(losses: Tensor, most: int) -> tuple[list[int], list[float], int]:
-    """The step at which each mean ends, the means, and over how many steps each is: the same for all.
-
-    Args:
-        losses: (step), each of one batch, which says little by itself.
-        most: means.
-    """
-    apart = max(1, -(-len(losses) // most))
-    every = min(max(AT_LEAST, apart), len(losses))
-    ends = list(range(len(losses), every - 1, -apart))[::-1] if every else []
-    if not ends:
-        return [], [], every
-    windows = losses.unfold(0, every, 1)[[end - every for end in ends]]  # (mean, step)
-    return ends, windows.mean(1).tolist(), every
-
-
-def line_of_losses(run: Run, most: int, name: str, colour: str) -> Line:
-    """The losses on what is trained on, as a thin line of at most so many points."""
-    ends, means, every = smoothed(run.losses, most)
-    return Line(f"{name}, mean of {every} steps", ends, means, colour, "thin")
 
 
 def before_training(task: Task, point: Point | None) -> Mapping[str, bool]:

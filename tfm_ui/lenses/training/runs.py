@@ -1,21 +1,16 @@
 """The run that a link describes: its configuration, whether this server trains it, and what there is of it."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 from tfm_core import TrainingConfig, run_store
 from tfm_core.training.config import of_task
-from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.networks import network, parameters
-from tfm_core.training.run import Point, Progress, Run
-from tfm_core.training.tasks.task import IGNORED, PAD
+from tfm_core.training.run import Progress, Run
 from tfm_core.training.train import untrained
 from tfm_ui.jobs import sessions
 from tfm_ui.lenses.training.state import AUTO, TrainingState
 from tfm_ui.live.cache import cached, never
-from tfm_ui.text import formats
 
 JOB = "train"
 LONGEST = 120.0  # estimated seconds of a run
@@ -111,23 +106,3 @@ def _untrained(config: TrainingConfig) -> Run:
 def is_under_way(config: TrainingConfig) -> bool:
     """Whether the server is training it, or will."""
     return sessions.is_under_way(JOB, config)
-
-
-def tokens_of(config: TrainingConfig, ids: Iterable[Any]) -> list[str]:
-    """The tokens with these ids; "" where nothing is asked."""
-    pieces = (PAD, *config.about.vocabulary)
-    return ["" if number == IGNORED else pieces[int(number)] for number in ids]
-
-
-def measured_on(run: Run, point: Point) -> int:
-    """How many held-out examples a point was measured on: many only for the last point of a run that has ended."""
-    ended = (run.is_complete or bool(run.problem)) and not run.config.file
-    return held_out_count(run.config, FINAL if ended and point is run.last else EVALUATED)
-
-
-def dated(run: Run) -> str:
-    """How far the run is, where its last point is of an earlier step; "" where it is of the last step."""
-    last = run.last.step
-    if run.done <= last:
-        return ""
-    return f"By now {formats.plural(run.done, 'step')} are made; step {formats.count(last)} was measured last."

@@ -15,11 +15,13 @@ from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.run import Point
 from tfm_core.training.train import train
 from tfm_ui.lenses.training import panels, train_words
-from tfm_ui.lenses.training.learn.learned import Learn, formed
-from tfm_ui.lenses.training.learn.maps import maps_figure
-from tfm_ui.lenses.training.panels import ABOVE, NOT_YET, before_training, smoothed
-from tfm_ui.lenses.training.runs import LONGEST, config_of, dated, estimate, measured_on, shown_run, why_not
+from tfm_ui.lenses.training.learn.learned import Learn
+from tfm_ui.lenses.training.panels import ABOVE, NOT_YET, before_training
+from tfm_ui.lenses.training.runs import LONGEST, config_of, estimate, shown_run, why_not
 from tfm_ui.lenses.training.state import TrainingState
+from tfm_ui.pictures.learn.learned import formed
+from tfm_ui.pictures.learn.maps import maps_figure
+from tfm_ui.pictures.learn.told import dated, measured_on, smoothed
 from tfm_ui.text import formats
 
 UNTRAINED = 4711  # a seed with which nothing comes with the app

@@ -9,10 +9,10 @@ from tfm_ui.lenses.training import row_controls
 from tfm_ui.lenses.training.classify.curves import RANDOM, RULE, Classify
 from tfm_ui.lenses.training.classify.examples import Confusion, Sentences
 from tfm_ui.lenses.training.panels import NOT_YET, answered_from, task_alone
-from tfm_ui.lenses.training.runs import measured_on
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.pictures.learn.told import measured_on
 from tfm_ui.pictures.panel import Block, Columns, Note
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats

@@ -20,12 +20,13 @@ from tfm_core.training.tasks.counting import CLS
 from tfm_core.training.tasks.task import Examples
 from tfm_core.training.tasks.textbook import GROUPS, counts
 from tfm_ui.lenses.training.panels import RunPanel
-from tfm_ui.lenses.training.runs import run_of, tokens_of
+from tfm_ui.lenses.training.runs import run_of
 from tfm_ui.lenses.training.state import PREFIX
 from tfm_ui.live.cache import cached, never
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
+from tfm_ui.pictures.learn.told import tokens_of
 from tfm_ui.pictures.map_scale import SHARES, from_zero
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import OpenTable

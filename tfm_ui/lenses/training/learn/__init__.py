@@ -1,11 +1,12 @@
 """The view "learn": loss, accuracy and heads while a model learns, and at each moment afterwards."""
 
 from tfm_ui.lenses.training import row_controls
-from tfm_ui.lenses.training.learn.learned import CLEAR, Formed, Learn
+from tfm_ui.lenses.training.learn.learned import Learn
 from tfm_ui.lenses.training.panels import NOT_YET, answered_from, task_alone
 from tfm_ui.lenses.training.state import HOW, NETWORK
 from tfm_ui.page.lens import View
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.pictures.learn.learned import CLEAR, Formed
 from tfm_ui.text import formats
 
 RIGHT = 0.99  # the share of right answers at which a task counts as learned

@@ -7,8 +7,8 @@ import streamlit as st
 from tfm_core import run_store
 from tfm_core.training.run import Run
 from tfm_core.training.weights_file import MOST_BYTES, as_file, from_file
-from tfm_ui.lenses.training.runs import measured_on
 from tfm_ui.page import controls, upload
+from tfm_ui.pictures.learn.told import measured_on
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.visitor import network_here

@@ -1,4 +1,4 @@
-"""The canvas of the view "learn": curves beside maps, and a slider that moves both; and the rows of these maps."""
+"""A canvas of curves beside maps, with a slider that moves both; and the rows of these maps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_core import TrainingConfig
+from tfm_core.training.config import TrainingConfig
 from tfm_core.training.scores import KINDS, site
 from tfm_core.training.tasks.task import Examples
-from tfm_ui.lenses.training.runs import tokens_of
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Header
 from tfm_ui.pictures.heatmaps import Heat, Side, numbered
+from tfm_ui.pictures.learn.told import tokens_of
 from tfm_ui.pictures.map_scale import from_zero
 
 
