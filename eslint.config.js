@@ -48,5 +48,6 @@ export default [
   closed("page", "^\\.\\./(?!streamlit_private/)", "The scripts around the lenses import from their own folder and streamlit_private/ alone."),
   closed("pictures", "^\\.\\./(?!streamlit_private/)", "What lenses share knows no lens and no page."),
   closed("streamlit_private", "^\\.", "What is private to Streamlit knows nothing of the app."),
+  closed("notebook", "^\\.\\./(?!pictures/)", "A notebook's widget imports from its own folder and from pictures/ alone."),
   closed("lenses", "^\\.\\./(?!\\.\\./pictures/)", "A lens imports from its own folder and from pictures/ alone."),
 ]

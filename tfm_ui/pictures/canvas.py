@@ -25,7 +25,19 @@ Header = dict[str, Any]  # becomes JSON
 Content = tuple[Header, NDArray[Any]]  # what a script draws from: a header and numbers
 
 
-def _read(name: str) -> str:
+def variables(mode: Mode) -> dict[str, str]:
+    """What Streamlit gives style sheets on a page, for pictures that stand somewhere else: variable -> value."""
+    return {
+        "--st-background-color": colours.PAPER[mode],
+        "--st-secondary-background-color": colours.SURFACE[mode],
+        "--st-text-color": colours.INK[mode],
+        "--st-primary-color": colours.INK[mode],
+        "--st-font": "system-ui, sans-serif",
+    }
+
+
+def read_asset(name: str) -> str:
+    """The text of a file below assets/."""
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
@@ -60,6 +72,16 @@ class Canvas:
         self.path, self.name, self.html, self.figure = path, posixpath.basename(path), html, figure
         self.library, self.saves = library, saves
 
+    @property
+    def style(self) -> str:
+        """The style sheet of the elements."""
+        return read_asset("pictures/canvas.css") + read_asset(f"{self.path}.css")
+
+    @property
+    def library_script(self) -> str:
+        """The library that the script loads."""
+        return read_asset(self.library)
+
 
 def _as_json(part: Any) -> Any:
     """NumPy's numbers and arrays, as Python's."""
@@ -82,7 +104,7 @@ def bundle(script: str) -> str:
 
     def add(path: str) -> None:
         if path not in texts:
-            text = _read(path)
+            text = read_asset(path)
             for needed in IMPORT.findall(text):  # paths are relative to the importing script
                 add(posixpath.normpath(posixpath.join(posixpath.dirname(path), needed)))
             texts[path] = (
@@ -107,14 +129,7 @@ def standalone(
         source: which weights it shows.
         link: brings it back.
     """
-    variables = {
-        "background-color": colours.PAPER[mode],
-        "secondary-background-color": colours.SURFACE[mode],
-        "text-color": colours.INK[mode],
-        "primary-color": colours.INK[mode],
-        "font": "system-ui, sans-serif",
-    }
-    root = "; ".join(f"--st-{key}: {value}" for key, value in variables.items())
+    root = "; ".join(f"{name}: {value}" for name, value in variables(mode).items())
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
 <style>:root {{ {root} }}
@@ -122,12 +137,12 @@ body {{ margin: 2rem auto; padding: 0 clamp(1rem, 3vw, 3rem);
   background: {colours.PAPER[mode]}; color: {colours.INK[mode]}; font-family: system-ui, sans-serif }}
 h1 {{ overflow-wrap: anywhere; font-size: clamp(1.375rem, 2.5vw, 2rem) }}
 body > p, footer {{ max-width: 80ch; line-height: 1.4; overflow-wrap: anywhere }}
-{_read("pictures/canvas.css")}{_read(f"{kind.path}.css")}</style>
+{kind.style}</style>
 <h1>{escape(title)}</h1>
 <div id="picture">{kind.html}</div>
 <p>{escape(caption)}</p>
 <footer>{escape(source)} <a href="{escape(link)}">{escape(link)}</a> <span id="foot"></span></footer>
-{f"<script>{_read(kind.library)}</script>" if kind.library else ""}
+{f"<script>{kind.library_script}</script>" if kind.library else ""}
 <script type="module">
 {bundle(f"{kind.path}.js")}
 const data = Uint8Array.from(atob("{base64.b64encode(data).decode()}"), sign => sign.charCodeAt(0))

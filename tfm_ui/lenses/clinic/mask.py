@@ -15,28 +15,18 @@ from tfm_core.clinic.reading import Meaning, Reading
 from tfm_ui.lenses.clinic.readings import BOX, at_of, brought, reading_needs, reading_of
 from tfm_ui.lenses.clinic.state import AS_READ, PREFIX, ClinicState
 from tfm_ui.lenses.clinic.to_masks import draw_links
-from tfm_ui.live.tables import matrix
-from tfm_ui.live.windows import part_of, pooled
+from tfm_ui.live.windows import part_of
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
-from tfm_ui.pictures import maps
+from tfm_ui.pictures import maps, read_mask
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.map_scale import SHARES, holding
-from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.maps import MAPS
 from tfm_ui.pictures.panel import Block, Columns, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
-from tfm_ui.text.token_labels import numbered_where_alike
 
 CORNER = "query \\ key"  # how the first cell of the app's own files begins
-MEANS = {
-    "attend": "True or 1 = may attend",
-    "ignore": "True or 1 = hidden",
-    "added": "added to the scores: 0 = may attend, −∞ = hidden",
-    "weights": "attention weights, not a mask",
-    "token ids": "token ids, not a mask",
-}
 ICONS = {"error": "✕", "warning": "!", "note": "i"}
 
 
@@ -100,24 +90,12 @@ class Doctor(Panel):
     def sentence(self) -> str:
         if not isinstance(self.reading, Reading):
             return "Nothing is drawn."
-        said = [f"Read as: {MEANS[self.reading.meaning]}."]
-        if self.reading.names:
-            said.append(f"Of {len(self.reading.tables)} tables, this is {self.reading.names[self.at]}.")
-        return " ".join([*said, *self.reading.notes])
-
-    def _names(self) -> tuple[list[str], list[str]]:
-        """Names of rows and columns: the file's tokens, where there are as many, else numbers from 1."""
-        assert isinstance(self.reading, Reading)
-        labels = numbered_where_alike(self.reading.labels)
-        rows, columns = (
-            labels if len(labels) == size else [str(i + 1) for i in range(size)] for size in self.cells.shape
-        )
-        return rows, columns
+        return read_mask.sentence(self.reading, self.at)
 
     def table(self) -> pd.DataFrame:
         if not isinstance(self.reading, Reading):
             return pd.DataFrame()
-        rows, columns = self._names()
+        rows, columns = read_mask.names(self.reading, self.at)
         values = self.cells if self.mask is None else self.mask
         says = "" if self.mask is None else ": True = may attend"
         return pd.DataFrame(values, index=pd.Index(rows, name=f"{CORNER}{says}"), columns=columns)
@@ -125,35 +103,8 @@ class Doctor(Panel):
     def picture(self) -> Content:
         if not isinstance(self.reading, Reading):
             return maps.nothing(str(self.reading))
-        cells = np.clip(self.cells, -3e38, 3e38)
-        if self.mask is not None and self.reading.meaning == "added":
-            cells = np.where(self.mask, cells, np.nan)
-        cells = np.where(np.isneginf(self.cells), np.nan, cells).astype(np.float32)
-        part = part_of(self.state.part, *cells.shape)
-        finite = cells[np.isfinite(cells)]
-        scale = holding(float(finite.min(initial=0)), float(finite.max(initial=0)))
-        plain = bool(np.isin(cells, (0, 1)).all())
-        said = ("False", "True") if self.reading.kind == "booleans" else ("0", "1")
-        drawn = [Map(name="as it came", values=pooled(matrix(cells), part), scale=scale, words=said if plain else None)]
-        if self.mask is not None:
-            drawn.append(
-                Map(
-                    name="as a mask",
-                    values=pooled(matrix(self.mask), part),
-                    scale=SHARES,
-                    unit="= may attend",
-                    words=("0", "1"),
-                )
-            )
-        rows, columns = self._names()
-        return maps.content(
-            drawn,
-            rows=Axis(part.row_names(rows), "query (row)", "row", "query"),
-            columns=Axis(part.column_names(columns), "key (column)", "column", "key"),
-            blank="−∞ or as good",
-            part=part,
-            zooms=PREFIX + "part",
-        )
+        part = part_of(self.state.part, *self.cells.shape)
+        return read_mask.content(self.reading, self.at, part, zooms=PREFIX + "part")
 
 
 def what_is_wrong(model: ModelState, state: ClinicState) -> Block:
@@ -226,14 +177,14 @@ def _with_code(sentence: str) -> str:
 def _why(reading: Reading, state: ClinicState) -> str:
     """The evidence for the meaning, and the others that stay open."""
     chosen = state.meaning != AS_READ
-    why = "As you chose." if chosen else f"Read as “{MEANS[reading.meaning]}”: {reading.why}"
+    why = "As you chose." if chosen else f"Read as “{read_mask.MEANS[reading.meaning]}”: {reading.why}"
     others = [meaning for meaning in reading.alternatives if meaning != reading.meaning]
     return " ".join([why, *(_other(reading, meaning) for meaning in others)])
 
 
 def _other(reading: Reading, meaning: Meaning) -> str:
     reason = reading.reasons.get(meaning, "")
-    return f"It may also be “{MEANS[meaning]}”" + (f": {reason}" if reason else ".")
+    return f"It may also be “{read_mask.MEANS[meaning]}”" + (f": {reason}" if reason else ".")
 
 
 def reads_instead(model: ModelState, state: ClinicState) -> str:

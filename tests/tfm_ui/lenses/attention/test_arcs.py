@@ -102,7 +102,7 @@ def made_up(weights: list, masked: list, how: str = "heads", chosen: str = "") -
     class Known:
         heads = len(weights)
         visible = np.array(masked)
-        tolerance, shares_out_1 = 1e-5, True
+        tolerance, shares_out_1, read = 1e-5, True, len(masked)
 
         def exact(self, layer: int, head: int) -> np.ndarray:
             return np.array(weights[head], np.float32)

@@ -1,0 +1,154 @@
+/* The app's pictures in the output of a notebook's cell, or in a file of their own.
+
+   anywidget gives a model, whose traitlets Python reads and sets, and an element. Python computes what the server computes
+   for a page: numbers come as bytes, and what the reader chooses in a picture is a traitlet. Everything stands in a tree
+   of its own (a shadow root): neither the notebook's style nor ours reaches the other. */
+
+import { decode } from "../pictures/paint.js"
+import { make } from "../pictures/elements.js"
+
+const NUMBERS = ["first", "second"] // the traitlets that hold the bytes of the widget's pictures
+const THEMES = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind", "data-theme", "theme"]
+const DARK = 0.4 // the lightness below which a page is dark
+
+/** What anywidget renders: a widget of these canvases.
+ * @param {Kind[]} kinds in reading order @param {string} css what stands around them @param {Dresses} dresses
+ * @param {boolean} [alone] whether nobody listens: in a file of its own */
+export function widgetOf(kinds, css, dresses, alone = false) {
+  /** @param {{ model: WidgetModel, el: HTMLElement }} place */
+  async function render({ model, el }) {
+    const host = make("div"), tree = host.attachShadow({ mode: "open" }), whole = make("div", { className: "widget" })
+    host.dataset.lmSuppressShortcuts = "true" // JupyterLab's keys are not for who works in a picture
+    host.addEventListener("keydown", event => event.stopPropagation())
+    const notes = make("div", { className: "notes" })
+    const parts = kinds.map((kind, i) => partOf(kind, i, model, alone))
+    whole.append(...parts.map(part => part.box), notes)
+    whole.classList.toggle("several", parts.length > 1)
+    tree.adoptedStyleSheets = [css, ...kinds.map(kind => kind.css)].map(sheetOf)
+    tree.append(whole)
+    el.append(host)
+
+    function wear() {
+      const chosen = model.get("mode"), mode = chosen === "auto" ? modeOf(host) : chosen
+      if (whole.dataset.mode === mode) return false
+      whole.dataset.mode = mode
+      for (const [name, value] of Object.entries(dresses[mode])) whole.style.setProperty(name, value)
+      return true
+    }
+    function draw() {
+      wear()
+      notes.replaceChildren(...model.get("notes").map(text => make("p", { textContent: text })))
+      for (const part of parts) part.draw()
+    }
+    const dressed = () => { if (wear()) parts.forEach(part => part.draw()) }
+    if (kinds.some(kind => kind.needsPlotly)) await plotly(model)
+    draw()
+    const asked = NUMBERS.slice(0, kinds.length).map(name => `change:${name}`)
+    const changes = [...asked, "change:parts", "change:notes", "change:mode"]
+    let isWaiting = false
+    function later() { // what Python sets in one act comes in one message, and is drawn once
+      if (isWaiting) return
+      isWaiting = true
+      queueMicrotask(() => { isWaiting = false; draw() })
+    }
+    for (const change of changes) model.on(change, later)
+    const themes = new MutationObserver(dressed), scheme = matchMedia("(prefers-color-scheme: dark)")
+    for (const element of [document.documentElement, document.body]) themes.observe(element, { attributeFilter: THEMES })
+    scheme.addEventListener("change", dressed)
+    return () => {
+      for (const change of changes) model.off(change, later)
+      themes.disconnect()
+      scheme.removeEventListener("change", dressed)
+      for (const part of parts) part.leave()
+    }
+  }
+  return { render }
+}
+
+/** One picture with its words.
+ * @param {Kind} kind @param {number} i @param {WidgetModel} model @param {boolean} alone */
+function partOf(kind, i, model, alone) {
+  const title = make("b"), shape = make("small"), said = make("p", { className: "said" }), place = make("div")
+  const save = make("button", { type: "button", textContent: "PNG", title: "Save the picture as a file" })
+  const box = make("section", {}, make("header", {}, title, shape, save), place, said)
+  const markup = new DOMParser().parseFromString(kind.html, "text/html").body
+  place.append(...markup.children)
+  const root = /** @type {PictureRoot} */ (place.querySelector("[data-picture]"))
+  /** @type {unknown} */
+  let read
+  /** @type {{ header: Header, numbers: Uint8Array }} */
+  let content
+  /** @type {(() => void) | void} */
+  let leave
+  /** @param {Values} changes */
+  function tell(changes) {
+    const { sets } = model.get("parts")[i]
+    for (const [name, value] of Object.entries(changes)) if (sets[name]) model.set(sets[name], value)
+    model.save_changes()
+  }
+  const nothing = () => {}
+  save.onclick = () => root.savePicture?.(`${kind.name}.png`, { title: title.textContent ?? "", caption: said.textContent ?? "", link: "" })
+  return {
+    box,
+    leave: () => leave?.(),
+    draw() {
+      const about = model.get("parts")[i], bytes = model.get(NUMBERS[i])
+      if (bytes !== read) {
+        const [header, numbers] = decode(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+        read = bytes
+        content = { header, numbers }
+      }
+      title.textContent = about.title
+      shape.textContent = about.shape
+      said.textContent = about.sentence
+      leave?.()
+      leave = kind.draw({
+        header: { ...content.header, about: about.sentence, ...about.header }, numbers: content.numbers, root, local: about.local, alone,
+        late: false, settling: nothing, preview: tell, commit: tell, retract: nothing,
+        setTriggerValue: (name, value) => tell({ [name]: value }),
+      })
+    },
+  }
+}
+
+/** @param {string} text */
+function sheetOf(text) {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(text)
+  return sheet
+}
+
+/** Whether the page around an element is dark, by the first background above it that is not transparent; where there is none,
+ * by what the reader's system prefers. @param {Element} element @returns {"light" | "dark"} */
+function modeOf(element) {
+  for (let above = element.parentElement; above; above = above.parentElement) {
+    const [r, g, b, opacity = 1] = getComputedStyle(above).backgroundColor.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0]
+    if (opacity > 0.5) return (0.299 * r + 0.587 * g + 0.114 * b) / 255 < DARK ? "dark" : "light"
+  }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"
+}
+
+/** @type {Promise<void> | undefined} */
+let loading
+
+/** Plotly's script, of the app's version, from Python: once for all widgets of a page, and no other machine is asked.
+ * @param {WidgetModel} model */
+function plotly(model) {
+  if ("Plotly" in globalThis) return Promise.resolve()
+  return loading ??= new Promise((resolve, reject) => {
+    /** @param {{ library?: boolean }} message @param {DataView[]} buffers */
+    function heard(message, [bytes]) {
+      if (!message.library) return
+      model.off("msg:custom", heard)
+      const script = make("script"), { define } = /** @type {any} */ (globalThis)
+      Object.assign(globalThis, { define: undefined }) // where pages load by RequireJS, it would not become a global
+      const done = () => { Object.assign(globalThis, { define }); URL.revokeObjectURL(script.src) }
+      script.onload = () => { done(); resolve() }
+      script.onerror = () => { done(); loading = undefined; reject(new Error("The script that draws charts was refused.")) }
+      script.src = URL.createObjectURL(new Blob([/** @type {any} */ (bytes)], { type: "text/javascript" }))
+      document.head.append(script)
+    }
+    model.on("msg:custom", heard)
+    model.send({ library: true })
+  })
+}

@@ -1,0 +1,130 @@
+"""Who looks at whom, as lines between two rows of tokens."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import traitlets
+
+from attention_lab.given import Given, read
+from attention_lab.picture import Picture
+from tfm_core.model.tokens import Tokens
+from tfm_ui.pictures.arcs import ARCS, Drawn, lines_of, maps
+from tfm_ui.text import formats
+
+KINDS = ("heads", "mean", "max", "rollout")
+PREFIX = "attention_"  # of what the script calls choices
+CHOICES = {"heads": "shown", "tokens": "selection", "mass": "mass", "hide": "hide"}  # the script's names -> traitlets
+
+
+class Arcs(Picture):
+    """A layer's heads, or one aggregate of them, as lines from queries to keys.
+
+    Attributes:
+        layer: from 0; a rollout goes from the first layer to this.
+        lines: "heads", the heads of the layer; "mean" or "max" over them; or "rollout", attention rollout (Abnar and
+            Zuidema, 2020).
+        shown: the heads whose lines are drawn, by number from 1, such as "1 4"; "" for all.
+        selection: the selected tokens, such as "q3 q5" for the queries 3 and 5, from 1, or "k1" for the first key.
+        mass: which share of each row is drawn as lines, in percent: the largest weights first.
+        hide: what is not drawn, "none", "padding", "first" or "padding and first".
+    """
+
+    canvases = (ARCS,)
+    choices = ("layer", "lines", *CHOICES.values())
+
+    layer = traitlets.Int(0).tag(sync=True)
+    lines = traitlets.Enum(KINDS, default_value="heads").tag(sync=True)
+    shown = traitlets.Unicode("").tag(sync=True)
+    selection = traitlets.Unicode("").tag(sync=True)
+    mass = traitlets.Int(90).tag(sync=True)
+    hide = traitlets.Unicode("padding").tag(sync=True)
+
+    def __init__(self, given: Given, **traits: Any) -> None:
+        self._given = given
+        self._drawn: tuple[tuple[int, str], Drawn] | None = None
+        super().__init__(notes=list(given.notes), **traits)
+
+    @traitlets.validate("layer")
+    def _check_layer(self, proposal: Any) -> int:
+        layers, layer = len(self._given.attention.layers), int(proposal["value"])
+        if not 0 <= layer < layers:
+            raise ValueError(f"expected a layer of 0 to {layers - 1}, got {layer}")
+        return layer
+
+    def draw(self) -> None:
+        """The lines; where only what is looked at has changed, the numbers stay."""
+        asked = self.layer, self.lines
+        is_new = self._drawn is None or self._drawn[0] != asked
+        if self._drawn is None or is_new:
+            self._drawn = asked, self._made(*asked)
+        drawn, heads = self._drawn[1], self._given.heads
+        count = formats.plural(heads.attention.heads, "head")
+        layer = self.layer + 1
+        titles = {"heads": f"Layer {layer}, {count}", "mean": f"Layer {layer}, mean over {count}"}
+        titles |= {"max": f"Layer {layer}, largest of {count}", "rollout": f"Rollout, layers 1 to {layer}"}
+        sizes = (len(drawn.names), len(heads.queries), len(heads.keys))
+        self.show(
+            0,
+            drawn.content(heads.read) if is_new else None,
+            title=titles[self.lines],
+            sentence=drawn.sentence(self._looked_at(len(drawn.names))),
+            shape=f"({'head' if self.lines == 'heads' else 'map'}, query, key) = {sizes}",
+            sets={PREFIX + name: trait for name, trait in CHOICES.items()},
+            local={PREFIX + name: getattr(self, trait) for name, trait in CHOICES.items()},
+        )
+
+    def _made(self, layer: int, how: str) -> Drawn:
+        heads = self._given.heads
+        attention = heads.attention
+        names = [str(head + 1) for head in range(attention.heads)]
+        if how != "heads":
+            count = formats.plural(attention.heads, "head")
+            names = [{"mean": f"mean of {count}", "max": f"largest of {count}", "rollout": "rollout"}[how]]
+        lines = lines_of(maps(attention, layer, how), attention.visible, how)
+        return Drawn(lines, attention, how, names, heads.queries, heads.keys, heads.same_text)
+
+    def _looked_at(self, count: int) -> list[int]:
+        """Which maps the reader looks at, from 0; all, where none that there is was named."""
+        named = {int(word) - 1 for word in self.shown.split() if word.isascii() and word.isdigit()}
+        return sorted(named & set(range(count))) or list(range(count))
+
+
+def arcs(
+    attentions: Any,
+    tokens: Sequence[str] | Sequence[Sequence[str]] | Tokens = (),
+    *,
+    layer: int = 0,
+    lines: str = "heads",
+    batch: int = 0,
+    kind: str = "",
+    padding: Any = None,
+    mode: str = "auto",
+) -> Arcs:
+    """Who looks at whom, as lines, live in a notebook: a layer's heads, or one aggregate of them.
+
+    Args:
+        attentions: a tuple of tensors (batch, head, query, key), one per layer, as transformers gives them with
+            `output_attentions=True`, or the output that holds it; one array of 2 to 5 axes, up to (layer, batch, head,
+            query, key); or a recording of `tfm_core.recording("*.weights")`.
+        tokens: of the one sentence, or for each sentence of the batch; by default tokens are numbered.
+        layer: the first to be shown, from 0.
+        lines: "heads", "mean", "max" or "rollout", see `Arcs.lines`.
+        batch: which sentence of the batch, from 0.
+        kind: of a recording of an encoder-decoder "encoder", "decoder" or "cross".
+        padding: (batch, seq) or (seq,), True for a token and False for padding, as transformers' `attention_mask`.
+        mode: "light", "dark", or "auto", which follows the notebook.
+
+    Raises:
+        ValueError: if these are no weights; the message says what was expected and what came.
+
+    Examples:
+        >>> import torch
+        >>> import attention_lab
+        >>> weights = torch.rand(2, 4, 3, 3).softmax(-1)  # (layer, head, query, key)
+        >>> picture = attention_lab.arcs(weights, ["the", "cat", "sat"], layer=1)
+        >>> picture.lines = "rollout"
+        >>> picture.parts[0]["title"]
+        'Rollout, layers 1 to 2'
+    """
+    given = read(attentions, tokens, batch=batch, kind=kind, padding=padding)
+    return Arcs(given, layer=layer, lines=lines, mode=mode)

@@ -1,0 +1,169 @@
+"""A picture of the app as a widget of a notebook, and as a file of its own.
+
+A widget shows one or two canvases of the app, by the app's own scripts. Python computes what they draw; what the reader
+chooses in a picture is a traitlet of the widget, which Python reads and sets. No other machine is asked for anything.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets
+
+from attention_lab.script import page_script, page_style, widget_script
+from tfm_ui.pictures.canvas import Canvas, Content, encode
+
+STILL = "ATTENTION_LAB_STILL"  # the environment variable that asks for a PNG beside each widget
+MODES = ("auto", "light", "dark")
+NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictures
+
+
+class Picture(anywidget.AnyWidget):
+    """One or two canvases with their words.
+
+    A class of pictures says which canvases it has, and computes in `draw` what they show. Each choice that a reader can
+    make in a picture is a traitlet; `draw` runs when one that is named in `choices` changes, wherever it was changed.
+
+    Attributes:
+        mode: "light", "dark", or "auto", which follows the notebook.
+        notes: what must be known of the numbers, in sentences, such as which sentence of a batch is shown.
+    """
+
+    canvases: ClassVar[tuple[Canvas, ...]]
+    choices: ClassVar[tuple[str, ...]] = ()
+
+    mode = traitlets.Enum(MODES, default_value="auto").tag(sync=True)
+    notes: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    parts: Any = traitlets.List(traitlets.Dict()).tag(sync=True)
+    first: Any = traitlets.Bytes().tag(sync=True)
+    second: Any = traitlets.Bytes().tag(sync=True)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "canvases" in vars(cls):
+            cls._esm = widget_script(cls.canvases)
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._contents: list[Content] = []
+        self.on_msg(self._answer)
+        self.observe(self._chosen, names=list(self.choices))
+        self._draw_again()
+
+    def draw(self) -> None:
+        """Compute what the canvases show, and tell it by `show`."""
+        raise NotImplementedError(f"expected {type(self).__name__} to draw something")
+
+    def show(
+        self,
+        number: int,
+        content: Content | None,
+        *,
+        title: str,
+        sentence: str,
+        shape: str = "",
+        header: Mapping[str, Any] | None = None,
+        sets: Mapping[str, str] | None = None,
+        local: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Show numbers in a canvas.
+
+        Args:
+            number: of the canvas, from 0.
+            content: what its script draws; None if its numbers stay, which then are not sent again.
+            title: stands above it.
+            sentence: its main statement, which is also its text alternative.
+            shape: of the numbers.
+            header: entries that take the place of those of the content's header.
+            sets: what the script calls a choice -> the traitlet that holds it.
+            local: what the script keeps in the browser of choices.
+        """
+        told = {"title": title, "sentence": sentence, "shape": shape, "header": dict(header or {})}
+        told |= {"sets": dict(sets or {}), "local": dict(local or {})}
+        self.parts = [*self.parts[:number], told, *self.parts[number + 1 :]]
+        if content is not None:
+            self._contents[number:] = [content, *self._contents[number + 1 :]]
+            setattr(self, NUMBERS[number], encode(*content))
+
+    def to_html(self, title: str = "") -> str:
+        """The widget as a complete HTML page, which needs no Python, no server and no network.
+
+        Hovering, zooming, keys and dark mode work; what Python would have to compute does not.
+
+        Args:
+            title: the page's title; by default that of its first picture.
+        """
+        heading = title or self.parts[0]["title"]
+        state = {"parts": self.parts, "notes": list(self.notes), "mode": self.mode}
+        numbers = [base64.b64encode(getattr(self, name)).decode() for name in NUMBERS[: len(self.canvases)]]
+        libraries = dict.fromkeys(canvas.library_script for canvas in self.canvases if canvas.library)
+        return f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{escape(heading)}</title>
+<style>{page_style()}</style>
+<main></main>
+{"".join(f"<script>{library}</script>" for library in libraries)}
+<script type="module">
+{page_script(self.canvases)}
+const bytes = text => Uint8Array.from(atob(text), sign => sign.charCodeAt(0))
+const state = {_in_script(state)}
+const [first, second] = {_in_script(numbers)}.map(bytes)
+Object.assign(state, {{ first, second }})
+const nothing = () => {{}}
+const nobody = {{ set: nothing, save_changes: nothing, on: nothing, off: nothing, send: nothing }}
+widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.querySelector("main") }})
+</script>
+</html>
+"""
+
+    def png(self) -> bytes:
+        """The first picture as a PNG of 1200 × 630 pixels, which Matplotlib draws; the widget shows more.
+
+        Raises:
+            ImportError: where Matplotlib is not installed.
+        """
+        from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
+
+        number = len(self.canvases) - 1
+        header, numbers = self._contents[number]
+        figure, said = self.canvases[number].figure, self.parts[number]
+        assert figure
+        foot = "Attention Lab"
+        return png(figure(header, numbers), title=said["title"], sentence=said["sentence"], foot=foot)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """What a notebook shows; with the environment variable ATTENTION_LAB_STILL a PNG for places without scripts."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        if data is not None:
+            data = {**data, "text/plain": " ".join(filter(None, (part["sentence"] for part in self.parts)))}
+            if os.environ.get(STILL):
+                data["image/png"] = base64.b64encode(self.png()).decode()
+        return data, metadata
+
+    @cached_property
+    def _library(self) -> bytes:
+        libraries = dict.fromkeys(canvas.library_script for canvas in self.canvases if canvas.library)
+        return "\n".join(libraries).encode()
+
+    def _answer(self, _: Any, message: Mapping[str, Any], buffers: Sequence[bytes]) -> None:
+        """Hand out Plotly's script, if the browser has none: once for each notebook that is open."""
+        if message.get("library"):
+            self.send({"library": True}, [self._library])
+
+    def _chosen(self, change: Any) -> None:
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        with self.hold_sync():  # one message, and one drawing
+            self.draw()
+
+
+def _in_script(data: Any) -> str:
+    """JSON that may stand in a script of a page: no text in it can end the script."""
+    return json.dumps(data).replace("<", "\\u003c")
