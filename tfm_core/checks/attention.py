@@ -42,6 +42,17 @@ def check_attention(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> from tfm_core import check_attention
+        >>> def my_attention(q, k, v, mask=None):
+        ...     scores = q @ k.mT  # not divided by sqrt(d_k)
+        ...     if mask is not None:
+        ...         scores = scores.masked_fill(~mask.bool(), float("-inf"))
+        ...     return scores.softmax(-1) @ v
+        >>> report = check_attention(my_attention)
+        >>> report.step, report.mistake
+        ('scores', 'no scale')
     """
     check_callable(CHECK, f, "a function f(q, k, v, mask)")
     try:

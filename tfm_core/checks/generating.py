@@ -58,6 +58,16 @@ def check_generate(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_generate
+        >>> def my_generate(model, ids, max_new_tokens):
+        ...     for _ in range(max_new_tokens):
+        ...         ids = torch.cat([ids, model(ids)[:, -1].argmax(-1, keepdim=True)], dim=1)
+        ...     return ids
+        >>> bool(check_generate(my_generate))
+        True
     """
     check_callable(CHECK, f, "a function f(model, ids, max_new_tokens)")
     generator = torch.Generator().manual_seed(seed)

@@ -45,6 +45,13 @@ def check_encoder_layer(cls_or_instance: Any, *, hint: bool = False, seed: int =
 
     Raises:
         ValueError: for what is no module and makes none, or has other parts than such a layer.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_encoder_layer
+        >>> layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        >>> bool(check_encoder_layer(layer))
+        True
     """
     return _check("check_encoder_layer", cls_or_instance, hint, seed, has_memory=False)
 
@@ -61,6 +68,13 @@ def check_decoder_layer(cls_or_instance: Any, *, hint: bool = False, seed: int =
 
     Raises:
         ValueError: for what is no module and makes none, or has other parts than such a layer.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_decoder_layer
+        >>> layer = torch.nn.TransformerDecoderLayer(16, 2, 32, batch_first=True, norm_first=True)
+        >>> bool(check_decoder_layer(layer))
+        True
     """
     return _check("check_decoder_layer", cls_or_instance, hint, seed, has_memory=True)
 

@@ -48,6 +48,14 @@ def check_causal_mask(f: Any, *, hint: bool = False) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_causal_mask
+        >>> bool(check_causal_mask(lambda n: torch.ones(n, n).tril().bool()))
+        True
+        >>> bool(check_causal_mask(lambda n: torch.ones(n, n).tril(-1).bool()))  # no query sees itself
+        False
     """
     check = "check_causal_mask"
     check_callable(check, f, "a function f(n) that returns a mask")
@@ -159,6 +167,13 @@ def check_padding_mask(f: Any, *, hint: bool = False) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> from tfm_core import check_padding_mask
+        >>> bool(check_padding_mask(lambda ids: (ids != 0)[:, None, None, :]))
+        True
+        >>> check_padding_mask(lambda ids: (ids == 0)[:, None, None, :]).ok
+        False
     """
     check = "check_padding_mask"
     check_callable(check, f, "a function f(ids) or f(ids, pad_id) that returns a mask")

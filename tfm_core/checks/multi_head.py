@@ -58,6 +58,12 @@ def check_multi_head_attention(cls_or_instance: Any, *, hint: bool = False, seed
 
     Raises:
         ValueError: for what is no module and makes none, or where its width is not told.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_multi_head_attention
+        >>> bool(check_multi_head_attention(torch.nn.MultiheadAttention(16, 2, batch_first=True)))
+        True
     """
     try:
         module = built(CHECK, cls_or_instance, SIZES)

@@ -42,6 +42,12 @@ def check_layer_norm(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import check_layer_norm
+        >>> bool(check_layer_norm(torch.nn.LayerNorm(16)))
+        True
     """
     check_callable(CHECK, f, "a function f(x), a module or its class")
     try:

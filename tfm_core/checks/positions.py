@@ -40,6 +40,11 @@ def check_positional(f: Any, *, hint: bool = False, seed: int = 0) -> Report:
 
     Raises:
         ValueError: for what cannot be called.
+
+    Examples:
+        >>> from tfm_core import check_positional, sinusoidal_encoding
+        >>> bool(check_positional(sinusoidal_encoding))
+        True
     """
     check_callable(CHECK, f, "a function f(seq_len, d_model), a module or its class")
     try:

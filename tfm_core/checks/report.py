@@ -23,6 +23,12 @@ class Report:
         hint: whether the text says more: symptom and cure.
         advice: the cure of what the catalogue does not have.
         error: the last line of the exception that the code raised; else "".
+
+    Examples:
+        >>> from tfm_core import causal_mask, check_causal_mask
+        >>> report = check_causal_mask(causal_mask)
+        >>> bool(report), report.what, report.step
+        (True, 'check_causal_mask', '')
     """
 
     ok: bool

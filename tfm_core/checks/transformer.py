@@ -50,6 +50,12 @@ def check_transformer(
 
     Raises:
         ValueError: for what is no module and makes none.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, check_transformer
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> bool(check_transformer(Transformer(config)))
+        True
     """
     try:
         module = built(CHECK, model_or_class, SIZES)

@@ -25,8 +25,13 @@ class Beam:
     Attributes:
         token: the id that it ends in.
         parent: which beam of the step before it goes on from, 0 the best; in the first step, 0 for the prompt.
-        log_probability: of its token after its parent.
-        score: the sum of the log probabilities of all its new tokens.
+        log_probability: of its token after its parent, in nats.
+        score: the sum of the log probabilities of all its new tokens, in nats.
+
+    Examples:
+        >>> from tfm_core import Beam
+        >>> Beam(token=7, parent=0, log_probability=-0.5, score=-1.25).score
+        -1.25
     """
 
     token: int
@@ -42,6 +47,12 @@ class BeamStep:
     Attributes:
         beams: those that are followed further, the best first.
         ended: those that were set aside, as they end here, the best first; their parents are beams of the step before.
+
+    Examples:
+        >>> from tfm_core import Beam, BeamStep
+        >>> step = BeamStep(beams=(Beam(7, 0, -0.5, -1.25),), ended=())
+        >>> step.beams[0].token
+        7
     """
 
     beams: tuple[Beam, ...]
@@ -71,6 +82,13 @@ class Beams:
         prompt: token ids.
         steps: what each step kept.
         texts: the best `width` that came out, by falling rating.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, beam_search
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> beams = beam_search(Transformer(config).eval(), [5, 6], width=2, steps=3)
+        >>> len(beams.steps), len(beams.texts), len(beams.tokens_of(2, 0))
+        (3, 2, 3)
     """
 
     prompt: tuple[int, ...]
@@ -104,6 +122,13 @@ def beam_search(
 
     Raises:
         ValueError: naming what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, beam_search
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> best, second = beam_search(Transformer(config).eval(), [5, 6], width=2, steps=3).texts
+        >>> best.rating >= second.rating, len(best.tokens)
+        (True, 3)
     """
     config, prompt = model.config, tuple(int(token) for token in prompt_ids)
     if config.architecture != "decoder":

@@ -26,6 +26,13 @@ class Step:
         token: the id that now ends the text.
         forced: whether it was put there, and not drawn.
         logits: (vocab), what it was drawn from.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, generate
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> step = next(generate(Transformer(config).eval(), [5, 6], steps=1, forced={0: 9}))
+        >>> step.token, step.forced, step.logits.shape
+        (9, True, torch.Size([50]))
     """
 
     number: int
@@ -46,6 +53,18 @@ class Course:
         context: the longest text of a pass; None for any length.
         caches: where a context begins -> what was stored of the text from there on; empty without the cache.
         sampling: how its tokens were chosen; None if that is not known.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, generate
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> model = Transformer(config).eval()
+        >>> written = generate(model, [5, 6], steps=3)
+        >>> _ = list(written)
+        >>> course = written.course()
+        >>> len(course.tokens), course.tokens[:2]
+        (5, (5, 6))
+        >>> [step.token for step in generate(model, [5, 6], steps=3, earlier=course)] == list(course.tokens[2:])
+        True
     """
 
     config: TransformerConfig

@@ -23,7 +23,16 @@ NOTHING: Mapping[int, int] = MappingProxyType({})
 
 
 class Generation(Iterator[Step]):
-    """A course on its way: each `next` is a step, and `course()` is what there is by now. See `generate`."""
+    """A course on its way: each `next` is a step, and `course()` is what there is by now. See `generate`.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, generate
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> written = generate(Transformer(config).eval(), [5, 6], steps=10)
+        >>> first, second = next(written), next(written)
+        >>> len(written.course().steps)  # what there is by now
+        2
+    """
 
     def __init__(
         self,
@@ -160,6 +169,14 @@ def generate(
 
     Raises:
         ValueError: naming what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import Sampling, Transformer, TransformerConfig, generate
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> model, sampling = Transformer(config).eval(), Sampling(temperature=0.8, seed=3)
+        >>> once, again = ([step.token for step in generate(model, [5, 6], sampling, steps=4)] for _ in range(2))
+        >>> len(once), once == again
+        (4, True)
     """
     config, prompt = model.config, [int(token) for token in prompt_ids]
     if config.architecture != "decoder":

@@ -35,6 +35,15 @@ def to_gpt2(model: Transformer) -> GPT2LMHeadModel:
 
     Raises:
         ValueError: for any other model, with the reason why GPT-2's format cannot hold it.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, to_gpt2
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2, max_len=16)
+        >>> model, tokens = Transformer(config).eval(), torch.tensor([[5, 6, 7]])
+        >>> with torch.no_grad():
+        ...     torch.allclose(to_gpt2(model)(tokens).logits, model(tokens), atol=1e-4)
+        True
     """
     from transformers import GPT2Config, GPT2LMHeadModel  # heavy: only who converts loads it
 

@@ -37,6 +37,15 @@ class Sampling:
 
     Raises:
         ValueError: naming the field, what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import Sampling
+        >>> Sampling(temperature=0.8, top_p=0.9).top_k
+        50
+        >>> Sampling(top_p=0)
+        Traceback (most recent call last):
+            ...
+        ValueError: top_p: expected a number above 0, up to 1; got 0
     """
 
     temperature: float = 1.0
@@ -88,6 +97,15 @@ class Draw:
         cumulative: float64 (kept), the sum of `final` along the order, up to the last token that is left; ends in 1.
         number: the random number, 0 <= number < 1; greedy, 0.
         rank: the drawn token's place in the order.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Sampling, draw
+        >>> drawn = draw(torch.tensor([1.0, 3.0, 2.0]), Sampling(top_k=2))
+        >>> drawn.order.tolist(), drawn.kept.tolist()
+        ([1, 2, 0], [False, True, True])
+        >>> drawn.token in (1, 2), drawn.after > drawn.before
+        (True, True)
     """
 
     sampling: Sampling
@@ -145,6 +163,15 @@ def draw(logits: Tensor, sampling: Sampling, position: int = 0) -> Draw:
 
     Raises:
         ValueError: for logits of another shape, or of which none is finite, or with NaN or +inf among them.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Sampling, draw
+        >>> logits = torch.tensor([1.0, 3.0, 2.0])
+        >>> draw(logits, Sampling(greedy=True)).token
+        1
+        >>> round(draw(logits, Sampling(seed=3)).final.sum().item(), 6)
+        1.0
     """
     _check(logits)
     values, order = _sorted(logits)
@@ -165,8 +192,20 @@ def draw(logits: Tensor, sampling: Sampling, position: int = 0) -> Draw:
 def next_token(logits: Tensor, sampling: Sampling, position: int = 0) -> int:
     """`draw(...).token`, and no more than it needs: for a loop that writes.
 
+    Args:
+        logits: (vocab) on the CPU; -inf where a token is impossible.
+        sampling: how to choose.
+        position: of the draw, at least 0.
+
     Raises:
         ValueError: as `draw`.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Sampling, draw, next_token
+        >>> logits, sampling = torch.tensor([1.0, 3.0, 2.0]), Sampling(seed=3)
+        >>> next_token(logits, sampling, 5) == draw(logits, sampling, 5).token
+        True
     """
     _check(logits)
     if sampling.greedy:

@@ -27,6 +27,16 @@ class Surprise:
         ranks: int64 (scored), 1 for the likeliest: how many tokens were likelier, and one more.
         entropies: float64 (scored), in nats, of the distribution that each token came from.
         likeliest: int64 (scored), the token that was expected, the lowest id of several.
+
+    Examples:
+        >>> import math
+        >>> from tfm_core import Transformer, TransformerConfig, surprise
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> scored = surprise(Transformer(config).eval(), [5, 6, 7, 8])
+        >>> scored.bits.shape
+        torch.Size([3])
+        >>> math.isclose(scored.perplexity, 2**scored.bits_per_token)
+        True
     """
 
     tokens: Tensor
@@ -72,6 +82,13 @@ def surprise(model: Transformer, token_ids: Sequence[int], *, context: int | Non
 
     Raises:
         ValueError: naming what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import Transformer, TransformerConfig, surprise
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> scored = surprise(Transformer(config).eval(), [5, 6, 7, 8])
+        >>> scored.tokens.tolist(), bool((scored.log_probabilities < 0).all())
+        ([6, 7, 8], True)
     """
     config = model.config
     if config.architecture != "decoder":

@@ -32,11 +32,31 @@ UNTRAINED = TransformerConfig(
     seed=0,
 )
 LAB_GPT = replace(UNTRAINED, weights=NAME)
+"""The configuration of Lab GPT: `Transformer(LAB_GPT)` is the trained model, 1.6 million parameters.
+
+Pre-norm as in GPT-2, Radford et al. 2019, section 2.3, with the sinusoids of Vaswani et al. 2017, section 3.5.
+
+Examples:
+    >>> from tfm_core import LAB_GPT
+    >>> LAB_GPT.architecture, LAB_GPT.d_model, LAB_GPT.num_layers, LAB_GPT.max_len
+    ('decoder', 160, 4, 256)
+"""
 
 
 @cache
 def lab_tokenizer() -> Tokenizer:
-    """Its tokenizer: byte-level BPE with 2,048 tokens, of which 0 is padding and 1 begins a document."""
+    """Lab GPT's tokenizer: byte-level BPE with 2,048 tokens, of which 0 is padding and 1 begins a document.
+
+    Sennrich et al. 2016, section 3.2; on bytes, Radford et al. 2019, section 2.2.
+
+    Examples:
+        >>> from tfm_core import lab_tokenizer
+        >>> tokenizer = lab_tokenizer()
+        >>> tokenizer.vocab_size
+        2048
+        >>> tokenizer.join(tokenizer.split("a truth"))
+        'a truth'
+    """
     return load(TOKENIZER)
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 def causal_mask(
     query_len: int, key_len: int | None = None, *, diagonal: int = 0, device: torch.device | str | None = None
 ) -> Tensor:
-    """No looking ahead: (query, key), where the last query sees up to the last key.
+    """No looking ahead: (query, key), where the last query sees up to the last key. Vaswani et al. 2017, section 3.2.3.
 
     Args:
         query_len: number of queries.
@@ -26,6 +26,13 @@ def causal_mask(
 
     Raises:
         ValueError: for a length below 1.
+
+    Examples:
+        >>> from tfm_core import causal_mask
+        >>> causal_mask(3).int().tolist()
+        [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+        >>> causal_mask(1, 3).tolist()  # a query with two earlier keys
+        [[True, True, True]]
     """
     key_len = query_len if key_len is None else key_len
     if query_len < 1 or key_len < 1:
@@ -34,19 +41,63 @@ def causal_mask(
 
 
 def padding_mask(tokens: Tensor, pad_id: int = 0) -> Tensor:
-    """Nobody looks at padding: (batch, 1, 1, key) from token ids (batch, key)."""
+    """Nobody looks at padding: (batch, 1, 1, key) from token ids (batch, key).
+
+    The opposite of nn.MultiheadAttention's key_padding_mask, with axes for head and query.
+
+    Args:
+        tokens: token ids (batch, key).
+        pad_id: the token that stands for padding.
+
+    Raises:
+        ValueError: for token ids of another shape.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import padding_mask
+        >>> padding_mask(torch.tensor([[5, 6, 0]])).tolist()
+        [[[[True, True, False]]]]
+    """
     if tokens.dim() != 2:
         raise ValueError(f"padding_mask: expected token ids of shape (batch, key), got {tuple(tokens.shape)}")
     return (tokens != pad_id)[:, None, None, :]
 
 
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """Masks joined by "and": a pair may attend where all allow it. `None` hides nothing; all `None` gives `None`."""
+    """Masks joined by "and": a pair may attend where all allow it. `None` hides nothing; all `None` gives `None`.
+
+    Args:
+        masks: boolean, True = may attend; each broadcasts to (batch, head, query, key).
+
+    Raises:
+        ValueError: for masks that are not boolean, or of shapes that do not broadcast together.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import causal_mask, combine_masks, padding_mask
+        >>> mask = combine_masks(causal_mask(3), padding_mask(torch.tensor([[5, 6, 0]])))
+        >>> mask.shape
+        torch.Size([1, 1, 3, 3])
+        >>> mask[0, 0].int().tolist()
+        [[1, 0, 0], [1, 1, 0], [1, 1, 0]]
+    """
     return _fold("combine_masks", torch.logical_and, [mask for mask in masks if mask is not None])
 
 
 def either_mask(*masks: Tensor | None) -> Tensor | None:
-    """Masks joined by "or": a pair may attend where any allows it. One `None`, which hides nothing, gives `None`."""
+    """Masks joined by "or": a pair may attend where any allows it. One `None`, which hides nothing, gives `None`.
+
+    Args:
+        masks: boolean, True = may attend; each broadcasts to (batch, head, query, key).
+
+    Raises:
+        ValueError: for masks that are not boolean, or of shapes that do not broadcast together.
+
+    Examples:
+        >>> from tfm_core import either_mask, global_mask, window_mask
+        >>> either_mask(window_mask(4, window=1), global_mask(4, tokens=[0])).int().tolist()
+        [[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]]
+    """
     given = [mask for mask in masks if mask is not None]
     return _fold("either_mask", torch.logical_or, given) if len(given) == len(masks) else None
 
@@ -79,10 +130,40 @@ def check_mask(mask: Tensor, shape: Sequence[int] | None = None, *, name: str = 
 
 
 def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The float mask that is added to the scores: 0 where a pair may attend, -inf where not."""
+    """The float mask that is added to the scores: 0 where a pair may attend, -inf where not.
+
+    So F.scaled_dot_product_attention and nn.MultiheadAttention take a float attn_mask.
+
+    Args:
+        mask: boolean, True = may attend, of any shape, such as (query, key).
+        dtype: of the result, which has the same shape.
+
+    Raises:
+        ValueError: for a mask that is not boolean.
+
+    Examples:
+        >>> from tfm_core import causal_mask, to_additive
+        >>> to_additive(causal_mask(2)).tolist()
+        [[0.0, -inf], [0.0, 0.0]]
+    """
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~check_mask(mask), -math.inf)
 
 
 def to_ignore(mask: Tensor) -> Tensor:
-    """The opposite convention, True = ignore, of nn.MultiheadAttention's attn_mask and key_padding_mask."""
+    """The opposite convention, True = ignore, of nn.MultiheadAttention's attn_mask and key_padding_mask.
+
+    Args:
+        mask: boolean, True = may attend, of any shape, such as (query, key); the result has the same shape.
+
+    Raises:
+        ValueError: for a mask that is not boolean.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import causal_mask, to_ignore
+        >>> attention, x = torch.nn.MultiheadAttention(4, 2, batch_first=True), torch.ones(1, 3, 4)
+        >>> output, weights = attention(x, x, x, attn_mask=to_ignore(causal_mask(3)))
+        >>> weights[0, 0].tolist()  # the first query sees itself alone
+        [1.0, 0.0, 0.0]
+    """
     return ~check_mask(mask)

@@ -26,6 +26,13 @@ def window_mask(query_len: int, key_len: int | None = None, *, window: int) -> T
 
     Raises:
         ValueError: for a length or a window below 1.
+
+    Examples:
+        >>> from tfm_core import causal_mask, combine_masks, window_mask
+        >>> window_mask(4, window=2).int().tolist()
+        [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+        >>> combine_masks(causal_mask(4), window_mask(4, window=2)).sum(-1).tolist()
+        [1, 2, 2, 2]
     """
     queries, keys = _places(query_len, key_len)
     return (queries - keys).abs() < _at_least(1, window=window)
@@ -40,6 +47,11 @@ def strided_mask(query_len: int, key_len: int | None = None, *, stride: int) -> 
 
     Raises:
         ValueError: for a length or a stride below 1.
+
+    Examples:
+        >>> from tfm_core import strided_mask
+        >>> strided_mask(5, stride=2)[4].int().tolist()  # what the last query sees
+        [1, 0, 1, 1, 1]
     """
     queries, keys = _places(query_len, key_len)
     distance = (queries - keys).abs()
@@ -58,6 +70,11 @@ def global_mask(query_len: int, key_len: int | None = None, *, tokens: Sequence[
 
     Raises:
         ValueError: for a length below 1 or a position below 0.
+
+    Examples:
+        >>> from tfm_core import global_mask
+        >>> global_mask(3, tokens=[0]).int().tolist()
+        [[1, 1, 1], [1, 0, 0], [1, 0, 0]]
     """
     queries, keys = _places(query_len, key_len)
     chosen = torch.tensor([_at_least(0, tokens=token) for token in tokens], dtype=torch.int64)
@@ -71,6 +88,11 @@ def prefix_mask(query_len: int, key_len: int | None = None, *, prefix: int) -> T
 
     Raises:
         ValueError: for a length below 1 or a prefix below 0.
+
+    Examples:
+        >>> from tfm_core import prefix_mask
+        >>> prefix_mask(3, prefix=2).int().tolist()
+        [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     """
     queries, keys = _places(query_len, key_len)
     return (keys <= queries) | (keys < _at_least(0, prefix=prefix))
@@ -86,6 +108,11 @@ def document_mask(query_len: int, key_len: int | None = None, *, lengths: Sequen
 
     Raises:
         ValueError: for a length below 1.
+
+    Examples:
+        >>> from tfm_core import document_mask
+        >>> document_mask(3, lengths=[2]).int().tolist()
+        [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
     """
     queries, keys = _places(query_len, key_len)
     ends = torch.tensor([_at_least(1, lengths=length) for length in lengths], dtype=torch.int64).cumsum(0)
@@ -104,6 +131,12 @@ def cross_mask(queries: Tensor, keys: Tensor, pad_id: int = 0) -> Tensor:
 
     Raises:
         ValueError: for ids of other shapes, or of two batch sizes.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import cross_mask
+        >>> cross_mask(torch.tensor([[5, 0]]), torch.tensor([[7, 8, 0]]))[0, 0].int().tolist()
+        [[1, 1, 0], [0, 0, 0]]
     """
     if len(queries) != len(keys):
         raise ValueError(f"cross_mask: expected texts of one batch size, got {len(queries)} and {len(keys)}")
@@ -232,3 +265,14 @@ MASKS: dict[str, Pattern] = {
         "Vaswani et al. 2017, section 3.2.3, encoder-decoder attention",
     ),
 }
+"""Name -> a mask: its `function`, what it `reads`, its `arguments`, `about` in a line, and its `source`.
+
+`MASKS[name].mask(queries, keys)` makes it from token ids, (batch, query) and (batch, key).
+
+Examples:
+    >>> from tfm_core import MASKS
+    >>> list(MASKS)
+    ['causal', 'padding', 'window', 'strided', 'global', 'prefix', 'documents', 'cross']
+    >>> MASKS["window"].function(3, window=1).tolist()
+    [[True, False, False], [False, True, False], [False, False, True]]
+"""

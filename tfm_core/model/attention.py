@@ -56,6 +56,16 @@ class MultiHeadAttention(Tapped):
 
     Raises:
         ValueError: if num_heads does not divide d_model, or num_kv_heads does not divide num_heads.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2))
+        >>> attention = model.stack.layers[0].self_attention
+        >>> type(attention).__name__
+        'MultiHeadAttention'
+        >>> attention(torch.ones(1, 3, 8)).shape  # (batch, query, d_model)
+        torch.Size([1, 3, 8])
     """
 
     about: ClassVar[str] = "Full: a query sees every key that the mask leaves it."
@@ -287,3 +297,15 @@ ATTENTION: dict[str, type[MultiHeadAttention]] = {
     "linear": LinearAttention,
     "fused": FusedAttention,
 }
+"""Name -> a kind of self-attention, each a `MultiHeadAttention`.
+
+Full: Vaswani et al. 2017, equation 1. Window: Beltagy et al. 2020, section 3.1. Strided: Child et al. 2019, section
+4.3. Linear: Katharopoulos et al. 2020, equation 7. Fused: Dao et al. 2022, as F.scaled_dot_product_attention.
+
+Examples:
+    >>> from tfm_core import ATTENTION
+    >>> list(ATTENTION)
+    ['full', 'window', 'strided', 'linear', 'fused']
+    >>> ATTENTION["linear"].has_scores
+    False
+"""

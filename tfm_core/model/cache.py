@@ -50,6 +50,22 @@ class KeyValueCache:
 
     Raises:
         ValueError: for a model that is no decoder, or a kind of attention that has no cache.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import KeyValueCache, Transformer, TransformerConfig
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> model, cache = Transformer(config).eval(), KeyValueCache(config)
+        >>> tokens = torch.tensor([[5, 6, 7, 8]])
+        >>> with torch.no_grad():
+        ...     _ = model(tokens[:, :3], cache=cache)
+        ...     last = model(tokens[:, 3:], cache=cache)
+        ...     torch.allclose(last[:, -1], model(tokens)[:, -1], atol=1e-5)
+        True
+        >>> cache.length, tuple(cache.keys(0).shape)
+        (4, (1, 2, 4, 4))
+        >>> cache.nbytes == KeyValueCache.memory_of(config, 4)
+        True
     """
 
     def __init__(self, config: Cached) -> None:
@@ -132,7 +148,15 @@ class KeyValueCache:
         return self._with(layers, None if self.visible is None else self.visible[rows])
 
     def check(self, config: Cached, batch: int) -> None:
-        """Raise a ValueError unless a model of this configuration can go on with `batch` texts."""
+        """Refuse a model that cannot go on with these tokens.
+
+        Args:
+            config: of the model.
+            batch: with how many texts it would go on.
+
+        Raises:
+            ValueError: for another configuration than the cache's, or another number of texts.
+        """
         if config is not self.config and config != self.config:
             raise ValueError(f"cache: expected one of the model's own configuration {config}, got one of {self.config}")
         if self.batch not in (None, batch):
@@ -169,5 +193,13 @@ class KeyValueCache:
 
 
 def can_cache(config: Cached) -> bool:
-    """Whether a model of this configuration can go on with a `KeyValueCache`."""
+    """Whether a model of this configuration can go on with a `KeyValueCache`.
+
+    Examples:
+        >>> from tfm_core import TransformerConfig, can_cache
+        >>> can_cache(TransformerConfig(vocab_size=50, architecture="decoder"))
+        True
+        >>> can_cache(TransformerConfig(vocab_size=50, architecture="decoder", attention="linear"))
+        False
+    """
     return config.architecture == "decoder" and ATTENTION[config.attention].has_cache

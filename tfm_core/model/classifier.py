@@ -19,11 +19,18 @@ class SequenceClassifier(Tapped):
     Args:
         config: an encoder or a decoder; its output matrix, and whether it is tied, mean nothing here.
         classes: how many.
-        pooling: what the head reads: "mean", the mean of the outputs over all tokens but padding; or "first", the
-            output at the first token, as in BERT.
+        pooling: what the head reads: "mean", the mean of the outputs over all tokens but padding, as Reimers and
+            Gurevych 2019; or "first", the output at the first token, as BERT, Devlin et al. 2019.
 
     Raises:
         ValueError: for an encoder-decoder, no class, or an unknown pooling.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import SequenceClassifier, TransformerConfig
+        >>> model = SequenceClassifier(TransformerConfig(vocab_size=50, d_model=8, num_heads=2), classes=3)
+        >>> model(torch.tensor([[5, 6, 7], [8, 9, 0]])).shape  # (batch, classes)
+        torch.Size([2, 3])
     """
 
     def __init__(self, config: TransformerConfig, classes: int, pooling: str = "mean") -> None:

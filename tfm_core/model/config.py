@@ -41,7 +41,7 @@ SWITCHES = (
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Everything that a `Transformer` is made from.
+    """Everything that a `Transformer` is made from; sizes are called as in Vaswani et al. 2017, table 3.
 
     Attributes:
         vocab_size: number of token ids, 0 to vocab_size - 1.
@@ -86,6 +86,16 @@ class TransformerConfig:
 
     Raises:
         ValueError: naming the field, what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import TransformerConfig
+        >>> config = TransformerConfig(vocab_size=4096, architecture="decoder", d_model=64, num_heads=4)
+        >>> config.head_dim, config.feed_forward_dim
+        (16, 256)
+        >>> TransformerConfig(vocab_size=4096, norm="middle")
+        Traceback (most recent call last):
+            ...
+        ValueError: norm: expected one of pre, post; got 'middle'
     """
 
     vocab_size: int

@@ -38,6 +38,21 @@ ACTIVATIONS: dict[str, Activation] = {
     "silu": Activation(F.silu),
     "swiglu": Activation(F.silu, gated=True),
 }
+"""Name -> an activation of the feed-forward network, any shape in and the same shape out: `function`, and `gated`.
+
+ReLU: Vaswani et al. 2017, equation 2, F.relu. GELU: Hendrycks and Gimpel 2016, F.gelu, exactly or by the tanh. SiLU:
+F.silu; SwiGLU, which is SiLU on a gate beside the hidden units: Shazeer 2020, equation 6.
+
+Examples:
+    >>> import torch
+    >>> from tfm_core import ACTIVATIONS
+    >>> list(ACTIVATIONS)
+    ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu']
+    >>> ACTIVATIONS["relu"].function(torch.tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    >>> ACTIVATIONS["swiglu"].gated
+    True
+"""
 
 IN_PLACE: dict[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]] = {
     F.relu: torch.ops.aten.relu_,
@@ -54,6 +69,23 @@ class FeedForward(Tapped):
     Plain: output(act(input(x))), Vaswani et al. 2017, equation 2. Gated (swiglu): output(act(gate(x)) *
     input(x)), Shazeer 2020, equation 6; with biases, unless `bias` is False. Records `hidden` (batch, seq, d_ff), that
     is what the output projection reads, and `output` (batch, seq, d_model).
+
+    Args:
+        d_model: width of inputs and outputs.
+        d_ff: hidden units.
+        activation: a key of `ACTIVATIONS`.
+        bias: whether the linear maps have biases.
+        dropout: share of the hidden units set to zero while training.
+
+    Raises:
+        ValueError: for a width below 1, or an unknown activation.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import FeedForward
+        >>> network = FeedForward(8, 32, activation="gelu")
+        >>> sum(parameter.numel() for parameter in network.parameters())  # 8 x 32 + 32 and 32 x 8 + 8
+        552
     """
 
     def __init__(

@@ -13,7 +13,22 @@ from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.positional.schemes import POSITIONAL
 
 ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
+"""Encoder, decoder, or both, the decoder with cross-attention: Vaswani et al. 2017, figure 1.
+
+Examples:
+    >>> from tfm_core import ARCHITECTURES
+    >>> ARCHITECTURES
+    ('encoder', 'decoder', 'encoder-decoder')
+"""
 NORMS = ("pre", "post")
+"""Where the norms of a layer stand. Pre-norm: x + f(norm(x)), Xiong et al. 2020; post-norm: norm(x + f(x)), Vaswani et
+al. 2017, section 3.1.
+
+Examples:
+    >>> from tfm_core import NORMS
+    >>> NORMS
+    ('pre', 'post')
+"""
 MAX_LEN = 1024  # the longest sequence that learned positions know, where nothing else is said
 
 HEADS = {

@@ -22,6 +22,20 @@ class TransformerLayer(Tapped):
     Each of these sub-layers reads the residual stream and adds to it. Pre-norm: x + f(norm(x)), Xiong et al.
     2020; post-norm: norm(x + f(x)), Vaswani et al. 2017, section 3.1. Records for each sub-layer
     `residual_before`, `normed` (pre-norm only) and `residual_after`, all (batch, seq, d_model).
+
+    Args:
+        d_model, num_heads, d_ff: as in `TransformerConfig`, like all that is not told here.
+        cross_attention: whether it looks at a memory, too.
+
+    Raises:
+        ValueError: naming what was expected and what came.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, causal_mask
+        >>> layer = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).stack.layers[0]
+        >>> layer(torch.ones(1, 3, 8), causal_mask(3)).shape  # (batch, seq, d_model)
+        torch.Size([1, 3, 8])
     """
 
     def __init__(
@@ -83,6 +97,9 @@ class TransformerLayer(Tapped):
             memory_mask: of the cross-attention.
             positional: the scheme that acts inside the self-attention.
             stored: keys and values of earlier tokens; those of x are added.
+
+        Raises:
+            ValueError: for a memory without cross-attention, or cross-attention without a memory.
         """
         if self.looks_across != (memory is not None):
             expected = "a memory to look at" if self.looks_across else "no memory, as this layer has no cross-attention"

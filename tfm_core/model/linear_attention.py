@@ -36,6 +36,14 @@ def linear_attention(
 
     Raises:
         ValueError: if `causal` is asked of queries and keys of different lengths, or `visible` is not boolean.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import linear_attention, linear_attention_weights
+        >>> query, key, value = torch.randn(3, 1, 5, 4, generator=torch.Generator().manual_seed(0))
+        >>> gathered = linear_attention(query, key, value, causal=True)
+        >>> torch.allclose(gathered, linear_attention_weights(query, key, causal=True) @ value, atol=1e-5)
+        True
     """
     q, k = _features(query, key, causal, visible)
     if causal:
@@ -68,7 +76,23 @@ def linear_attention_weights(
 ) -> Tensor:
     """The weights that linear attention implies, (..., query, key): the matrix that it never writes.
 
-    A row sums to 1; to 0 if no key is visible to its query. For the arguments and errors see `linear_attention`.
+    A row sums to 1; to 0 if no key is visible to its query.
+
+    Args:
+        query: (..., query, head_dim).
+        key: (..., key, head_dim).
+        causal: whether a query sees no later key; then there must be as many keys as queries.
+        visible: boolean, broadcasts to (..., key), True = may be attended to.
+
+    Raises:
+        ValueError: as `linear_attention`.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import linear_attention_weights
+        >>> weights = linear_attention_weights(torch.zeros(2, 4), torch.zeros(2, 4))
+        >>> weights.tolist()
+        [[0.5, 0.5], [0.5, 0.5]]
     """
     q, k = _features(query, key, causal, visible)
     pairs = q @ k.mT

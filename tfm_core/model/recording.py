@@ -28,6 +28,16 @@ class Trace(Mapping[str, Tensor]):
 
     If the model runs several times inside the block, the last pass is the one that stays. Tensors are
     the model's own, with their graph if there is one: run under `torch.no_grad()` to keep values alone.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, recording
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2, num_layers=1))
+        >>> with torch.no_grad(), recording("*.weights") as trace:
+        ...     _ = model(torch.tensor([[5, 6, 7]]))
+        >>> trace
+        Trace of 1 sites
+          layers.0.self_attention.weights: (1, 2, 3, 3)
     """
 
     def __init__(self, met: Collection[str] = ()) -> None:
@@ -134,6 +144,16 @@ def tap(site: str, tensor: Tensor) -> Tensor:
     Args:
         site: the dotted name of the place, `layers.0.self_attention.weights`.
         tensor: any shape; comes back with the same shape and dtype.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import recording, tap
+        >>> def half(x):
+        ...     return tap("half", x / 2)
+        >>> with recording() as trace:
+        ...     _ = half(torch.ones(2))
+        >>> trace["half"].tolist()
+        [0.5, 0.5]
     """
     recorders = _recorders.get()
     for recorder in recorders:
@@ -180,6 +200,18 @@ def recording(
 
     Raises:
         ValueError: when the block ends, for a name that no site of the model answered to.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, recording
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2, num_layers=1)).eval()
+        >>> tokens, site = torch.tensor([[5, 6, 7]]), "layers.0.self_attention.output"
+        >>> with torch.no_grad(), recording("logits") as plain:
+        ...     _ = model(tokens)
+        >>> with torch.no_grad(), recording("logits", edits={site: torch.zeros_like}) as silenced:
+        ...     _ = model(tokens)
+        >>> torch.equal(plain["logits"], silenced["logits"])
+        False
     """
     recorder = _Recorder(sites, edits, watch)
     _recorders.set((*_recorders.get(), recorder))

@@ -22,20 +22,38 @@ from tfm_core.model.weights_in_parts import gathered_in_parts, saves_time_in_par
 
 
 def attention_scores(query: Tensor, key: Tensor, *, scale: float | None = None, bias: Tensor | None = None) -> Tensor:
-    """How well each query matches each key: (..., query, key).
+    """How well each query matches each key: (..., query, key). Vaswani et al. 2017, section 3.2.1.
 
     Args:
         query: (..., query, head_dim).
         key: (..., key, head_dim).
         scale: factor on the dot products, 1 / sqrt(head_dim) by default.
         bias: added afterwards, broadcasts to (..., query, key); ALiBi and T5 enter here.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import attention_scores
+        >>> query, key = torch.ones(2, 4), torch.ones(3, 4)
+        >>> attention_scores(query, key).tolist()  # 4 / sqrt(4)
+        [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]
     """
     scores = _scaled(query, scale) @ key.contiguous().mT  # otherwise torch copies K^T, which takes four times as long
     return scores if bias is None else scores + bias
 
 
 def mask_scores(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """-inf where the mask is False; the same shape."""
+    """Scores (..., query, key) with -inf where the mask is False; the same shape. Vaswani et al. 2017, section 3.2.3.
+
+    Args:
+        scores: (..., query, key).
+        mask: boolean, True = may attend, broadcasts to the scores; None hides nothing.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import causal_mask, mask_scores
+        >>> mask_scores(torch.zeros(2, 2), causal_mask(2)).tolist()
+        [[0.0, -inf], [0.0, 0.0]]
+    """
     return scores if mask is None else scores.masked_fill(~mask, -math.inf)
 
 
@@ -43,7 +61,19 @@ def attention_weights(masked_scores: Tensor, mask: Tensor | None) -> Tensor:
     """Softmax over the keys, (..., query, key): a row sums to 1, or to 0 where the mask leaves it nothing.
 
     A softmax over nothing but -inf is NaN, and one NaN row turns every row into NaN a layer later. The mask
-    is needed beside the scores so that only rows that it empties become zeros: other NaNs stay visible.
+    is needed beside the scores so that only rows that it empties become zeros: other NaNs stay visible. Where no row is
+    empty, F.softmax over the last axis.
+
+    Args:
+        masked_scores: (..., query, key), -inf where a pair may not attend.
+        mask: the mask that has made them so, broadcasts to (..., query, key); None hides nothing.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import attention_weights, causal_mask, mask_scores
+        >>> mask = causal_mask(2)
+        >>> attention_weights(mask_scores(torch.zeros(2, 2), mask), mask).tolist()
+        [[1.0, 0.0], [0.5, 0.5]]
     """
     weights = masked_scores.softmax(dim=-1)
     empty = empty_rows(mask)
@@ -54,6 +84,8 @@ def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     """softmax(query key^T / sqrt(d_k)) value, with its weights. Vaswani et al. 2017, equation 1.
+
+    The output is that of F.scaled_dot_product_attention.
 
     Args:
         query: (..., query, head_dim).
@@ -68,6 +100,17 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: for shapes that do not fit, or a mask of the wrong shape or dtype.
+
+    Examples:
+        >>> import torch
+        >>> import torch.nn.functional as F
+        >>> from tfm_core import causal_mask, scaled_dot_product_attention
+        >>> query, key, value = torch.randn(3, 1, 5, 4, generator=torch.Generator().manual_seed(0))
+        >>> output, weights = scaled_dot_product_attention(query, key, value, causal_mask(5))
+        >>> output.shape, weights.shape
+        (torch.Size([1, 5, 4]), torch.Size([1, 5, 5]))
+        >>> torch.allclose(output, F.scaled_dot_product_attention(query, key, value, is_causal=True), atol=1e-5)
+        True
     """
     _check_shapes(query, key, value)
     if mask is not None:

@@ -55,6 +55,14 @@ class Tokens:
         pieces: what was read, at most seq_len of them.
         ids: one id per piece, then padding up to seq_len.
         dropped: how many pieces of the text lie beyond seq_len and were not read.
+
+    Examples:
+        >>> from tfm_core import encode
+        >>> tokens = encode("the cat sat", seq_len=5)
+        >>> tokens.pieces
+        ('the', 'cat', 'sat')
+        >>> tokens.padding, tokens.dropped, tokens.batch.shape
+        (2, 0, torch.Size([1, 5]))
     """
 
     pieces: tuple[str, ...]
@@ -82,6 +90,13 @@ def encode(text: str, tokenizer: str | Tokenizer = "word", seq_len: int | None =
 
     Raises:
         ValueError: for an unknown tokenizer, a seq_len below 1, or a piece that a closed vocabulary lacks.
+
+    Examples:
+        >>> from tfm_core import encode
+        >>> encode("one fish, two fish").pieces
+        ('one', 'fish', ',', 'two', 'fish')
+        >>> encode("hi", "byte").ids  # bytes 104 and 105, after four ids that are kept free
+        (108, 109)
     """
     if not isinstance(tokenizer, Tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
@@ -160,3 +175,14 @@ TOKENIZERS: dict[str, Tokenizer] = {
         BYTES_VOCAB_SIZE, _split_bytes, lambda piece: FIRST_ID + _byte_of(piece), _join_bytes, pieces=_BYTE_PIECES
     ),
 }
+"""Name -> a tokenizer: by word, by character, by byte.
+
+Words get ids by a hash, as features in Weinberger et al. 2009, so that two may share an id; bytes have one each.
+
+Examples:
+    >>> from tfm_core import TOKENIZERS
+    >>> list(TOKENIZERS)
+    ['word', 'character', 'byte']
+    >>> TOKENIZERS["byte"].vocab_size
+    260
+"""

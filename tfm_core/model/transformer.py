@@ -179,6 +179,8 @@ class OutputTransform(nn.Module):
 class Transformer(Tapped):
     """A transformer by its configuration, with weights drawn from (seed, parameter name), or trained.
 
+    Vaswani et al. 2017, figure 1: an encoder, a decoder, or both.
+
     Sites of the recording: `embedding`, `position`, `layers.0.self_attention.weights`, ..., `final_norm`; in an
     encoder-decoder the same after `encoder.` and `decoder.`; `logits` (batch, seq, vocab) in all but those without a
     head; `transform` (batch, seq, d_model) before the logits of a masked-word head; `pooled` (batch, d_model) in
@@ -190,6 +192,21 @@ class Transformer(Tapped):
             without a copy: memory-mapped ones stay so. What has no values here is drawn.
         shared: the drawn parameters of other models, to use those that are also this one's. Without it, the model has
             all parameters for itself, and may be trained; trained weights never are shared.
+
+    Raises:
+        ValueError: for weights that are not known, or of another dtype than float32.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig
+        >>> config = TransformerConfig(vocab_size=50, d_model=8, num_heads=2, seed=7)
+        >>> model, tokens = Transformer(config).eval(), torch.tensor([[5, 6, 7]])
+        >>> with torch.no_grad():
+        ...     logits = model(tokens)  # (batch, seq, vocab)
+        >>> logits.shape
+        torch.Size([1, 3, 50])
+        >>> torch.allclose(logits, Transformer(config).eval()(tokens), atol=1e-5)  # the same seed, the same weights
+        True
     """
 
     stack: Stack  # of an encoder or a decoder
@@ -269,6 +286,9 @@ class Transformer(Tapped):
         """What the logits are made of, (batch, seq, d_model): the same pass, and the same arguments, without its end.
 
         For whoever looks at layers alone: at these sizes the logits take as long as a layer.
+
+        Raises:
+            ValueError: naming what was expected and what came.
         """
         self._check_ids("source", source)
         self._check_types(source, token_types)

@@ -16,6 +16,13 @@ def sinusoidal_encoding(seq_len: int, d_model: int, *, base: float = 10000.0, st
 
     Raises:
         ValueError: for a seq_len or d_model below 1, a base that is not positive, or a start before the first position.
+
+    Examples:
+        >>> from tfm_core import sinusoidal_encoding
+        >>> sinusoidal_encoding(10, 4).shape
+        torch.Size([10, 4])
+        >>> sinusoidal_encoding(1, 4).tolist()  # sin 0 and cos 0
+        [[0.0, 1.0, 0.0, 1.0]]
     """
     if seq_len < 1 or d_model < 1 or not base > 0 or start < 0:
         raise ValueError(
@@ -50,6 +57,15 @@ def apply_rotary(
 
     Raises:
         ValueError: for an odd width, whole numbers, or positions of another length.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import apply_rotary
+        >>> query, key = torch.randn(2, 1, 8, generator=torch.Generator().manual_seed(0))
+        >>> def score(i, j):
+        ...     return apply_rotary(query, torch.tensor([i])) @ apply_rotary(key, torch.tensor([j])).mT
+        >>> torch.allclose(score(5, 2), score(105, 102), atol=1e-4)  # the distance alone counts
+        True
     """
     if x.dim() < 2 or x.shape[-1] % 2 or not x.is_floating_point():
         raise ValueError(
@@ -99,6 +115,14 @@ def alibi_slopes(num_heads: int) -> Tensor:
 
     For a number of heads that is no power of two, the slopes of the next lower power come first, then every
     second one of the next higher. Press et al. 2022 (ALiBi), section 3 and the authors' code.
+
+    Raises:
+        ValueError: for no head.
+
+    Examples:
+        >>> from tfm_core import alibi_slopes
+        >>> alibi_slopes(4).tolist()
+        [0.25, 0.0625, 0.015625, 0.00390625]
     """
 
     def geometric(heads: int) -> list[float]:
@@ -117,6 +141,21 @@ def t5_buckets(distance: Tensor, *, bidirectional: bool, num_buckets: int = 32, 
     Half of the buckets hold one distance each, the other half grow logarithmically up to `max_distance`;
     all beyond share the last. Two-sided, one half of the table is for keys ahead; one-sided, keys ahead share
     the bucket of distance 0, as a causal mask hides them anyway. Raffel et al. 2020 (T5), section 2.1.
+
+    Args:
+        distance: int64, key - query in tokens, any shape.
+        bidirectional: whether keys ahead have buckets of their own.
+        num_buckets: rows of the table.
+        max_distance: tokens from which on all share a bucket at the latest.
+
+    Raises:
+        ValueError: for fewer than 2 buckets a side, or a max_distance within those that hold one distance each.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import t5_buckets
+        >>> t5_buckets(torch.tensor([0, -1, -2, -200, -500]), bidirectional=False).tolist()
+        [0, 1, 2, 31, 31]
     """
     if bidirectional:
         num_buckets //= 2

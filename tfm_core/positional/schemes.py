@@ -124,6 +124,14 @@ class Positional(nn.Module):
         base: of the frequencies, in schemes of waves.
         offset: in which row of a table of positions the first position stands; the table has so many rows more.
         pairing: one of `PAIRINGS`, in schemes that turn.
+
+    Examples:
+        >>> from tfm_core import POSITIONAL
+        >>> alibi = POSITIONAL["alibi"](d_model=8, num_heads=2, max_len=16)
+        >>> alibi.bias(3, 3).shape  # (head, query, key)
+        torch.Size([2, 3, 3])
+        >>> alibi.encode(3) is None  # it adds nothing to the embeddings
+        True
     """
 
     about: ClassVar[About] = About(
@@ -213,7 +221,7 @@ class Positional(nn.Module):
         return None
 
     def bias_at(self, distance: Tensor) -> Tensor | None:
-        """What is added to the scores at these distances key - query: a head axis before those of `distance`."""
+        """What is added to the scores at these distances key - query: (head, ...), the axes of `distance` last."""
         return None
 
     def wavelengths(self, width: int) -> Tensor | None:
@@ -268,7 +276,11 @@ class Positional(nn.Module):
 
     @staticmethod
     def check(*, d_model: int, num_heads: int) -> None:
-        """Raise a ValueError where the scheme cannot work with these sizes."""
+        """Refuse sizes with which the scheme cannot work.
+
+        Raises:
+            ValueError: naming what was expected and what came.
+        """
 
 
 def _first(*shape: int, std: float) -> Tensor:
@@ -424,6 +436,18 @@ POSITIONAL: dict[str, type[Positional]] = {
     "alibi": Alibi,
     "t5": T5,
 }
+"""Name -> a positional scheme, a class that derives from `Positional`; `about` tells its source and what it does.
+
+Sinusoidal: Vaswani et al. 2017, section 3.5. Learned: Gehring et al. 2017, section 3.1. RoPE: Su et al. 2021, equation
+34. ALiBi: Press et al. 2022, section 3. T5: Raffel et al. 2020, section 2.1. None: Kazemnejad et al. 2023.
+
+Examples:
+    >>> from tfm_core import POSITIONAL
+    >>> list(POSITIONAL)
+    ['none', 'sinusoidal', 'learned', 'rope', 'alibi', 't5']
+    >>> POSITIONAL["rope"].about.kind, POSITIONAL["rope"].enters()
+    ('relative', ('rotate',))
+"""
 
 PLAIN = next(name for name, scheme in POSITIONAL.items() if not scheme.enters())  # with which others are compared
 

@@ -62,12 +62,24 @@ class Pretrained:
         config: of the model, still without a name for its weights.
         table: all of its tensors, and where each goes.
         places: our parameter -> what it is made of.
-        tensors: of the file, by its own names.
+        tensors: of the file, by its own names and of its shapes.
         where: our parameter -> the file that it is read from, for errors.
         tokenizer_file: its tokenizer.json; None without one.
         tokens: what a GGUF file says of its tokens, where there is no tokenizer.json.
         about: what should be known of its numbers, such as that they are quantised.
         is_checked: whether all numbers were looked at when the file was made, so that reading can leave them on disk.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tfm_core import Transformer, TransformerConfig, to_gpt2
+        >>> from tfm_core.pretrained import read
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2, max_len=16)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     to_gpt2(Transformer(config)).save_pretrained(folder)
+        ...     checkpoint = read(folder)
+        >>> checkpoint.family, checkpoint.config.d_model
+        ('GPT-2', 8)
     """
 
     family: str
@@ -87,7 +99,9 @@ class Pretrained:
         return sum(math.prod(shape) for shape in self._shapes().values())
 
     def parameters(self) -> dict[str, Tensor]:
-        """The values of all parameters by our names, float32; views of the file's memory where these are its numbers.
+        """The values of all parameters by our names, float32, of the same shapes.
+
+        They are views of the file's memory where these are its numbers.
 
         Raises:
             ValueError: for a tensor of a wrong shape, or with a number that is none.
@@ -125,7 +139,11 @@ class Pretrained:
             gguf_tokenizer.of_gguf(self.tokens).save(str(path))
 
     def model(self) -> Transformer:
-        """The model, in evaluation mode."""
+        """The model, in evaluation mode.
+
+        Raises:
+            ValueError: for a tensor of a wrong shape, or with a number that is none.
+        """
         return Transformer(self.config, weights=self.parameters()).eval()
 
     def named(self, name: str) -> "Pretrained":
@@ -133,7 +151,11 @@ class Pretrained:
         return replace(self, config=replace(self.config, weights=name))
 
     def tokenizer(self) -> Tokenizer:
-        """Its tokenizer, as our models read it; errors as `merges`."""
+        """Its tokenizer, as our models read it.
+
+        Raises:
+            ValueError: if it has none, or the file is broken.
+        """
         return tokenizer.as_tokenizer(self.merges(), self.config.vocab_size)
 
     def merges(self) -> tokenizers.Tokenizer:
@@ -180,7 +202,24 @@ def read(place: str | Path) -> Pretrained:
 def load(place: str | Path) -> Transformer:
     """A model that others have trained, in evaluation mode: logits where it has a head, else the last hidden states.
 
-    Args and errors: those of `read`.
+    Args:
+        place: a folder as Hugging Face's libraries write it, with config.json and model.safetensors or its shards; or a
+            GGUF file; or else the name of a model that lies in the cache of Hugging Face's hub on this machine.
+
+    Raises:
+        ValueError: for another place, a family that is not known, or a file that is no such thing, with what was
+            expected and what came.
+
+    Examples:
+        >>> import tempfile
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, load, to_gpt2
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2, max_len=16)
+        >>> model, tokens = Transformer(config).eval(), torch.tensor([[5, 6, 7]])
+        >>> with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        ...     to_gpt2(model).save_pretrained(folder)
+        ...     torch.allclose(load(folder)(tokens), model(tokens), atol=1e-4)
+        True
     """
     return read(place).model()
 

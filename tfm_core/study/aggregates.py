@@ -35,6 +35,14 @@ def attention_rollout(layers: Iterable[Tensor]) -> Tensor:
 
     Raises:
         ValueError: if a layer's weights are not square, or there is no layer.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import attention_rollout
+        >>> layers = [torch.full((2, 3, 3), 1 / 3)] * 2  # two layers with two heads, who look everywhere
+        >>> rollout = attention_rollout(layers)
+        >>> rollout.shape, rollout.sum(-1).round(decimals=4).tolist()
+        (torch.Size([3, 3]), [1.0, 1.0, 1.0])
     """
     rollout: Tensor | None = None
     for weights in layers:

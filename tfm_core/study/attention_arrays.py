@@ -60,7 +60,7 @@ class HasArray(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class AttentionArray:
-    """Weights of self-attention in each layer and head.
+    """Weights of self-attention, the softmax of Vaswani et al. 2017, equation 1, in each layer and head.
 
     Attributes:
         weights: float32 (layer, batch, head, query, key): finite, none below 0; as many keys as queries.
@@ -73,6 +73,15 @@ class AttentionArray:
         empty_rows: how many rows are all zeros: of queries that see no key, or of padding.
         looks_transposed: whether columns sum to 1, and rows do not.
         is_causal: whether all weights above the diagonal are exactly 0: no query looks ahead.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import as_attention
+        >>> attention = as_attention(torch.full((2, 3, 4, 4), 0.25), ["the", "cat", "sat", "down"])
+        >>> attention.weights.shape  # (layer, batch, head, query, key)
+        torch.Size([2, 1, 3, 4, 4])
+        >>> attention.rows_sum_to_1, attention.is_causal
+        (True, False)
     """
 
     weights: Tensor
@@ -100,6 +109,12 @@ def read_attention(content: bytes, name: str) -> AttentionArray:
 
     Raises:
         ValueError: if there are none in it; the message says what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import read_attention
+        >>> attention = read_attention(b"[[1.0, 0.0], [0.5, 0.5]]", "weights.json")
+        >>> attention.weights[0, 0, 0].tolist(), attention.is_causal
+        ([[1.0, 0.0], [0.5, 0.5]], True)
     """
     return _attention(contents(content, name))
 
@@ -116,6 +131,16 @@ def as_attention(
 
     Raises:
         ValueError: if these are no weights of self-attention; the message says what was expected and what came.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import as_attention
+        >>> as_attention(torch.eye(3)).weights.shape  # one head of one layer
+        torch.Size([1, 1, 1, 3, 3])
+        >>> as_attention(torch.zeros(3))
+        Traceback (most recent call last):
+            ...
+        ValueError: expected 2 to 5 axes, up to (layer, batch, head, query, key); got one axis of 3
     """
     if isinstance(weights, str | bytes):
         raise ValueError(f"expected an array, got {described(weights)}")

@@ -65,6 +65,16 @@ def stack_blocks(config: TransformerConfig, classes: int = 0) -> dict[str, list[
 
     With `classes` it is a `SequenceClassifier`, whose last block is its `head`. Else the last block is `logits`; in an
     encoder-decoder the encoder ends in its final norm, or in post-norm in its last layer.
+
+    Args:
+        config: the transformer.
+        classes: of a classifier; 0 for a model with logits.
+
+    Examples:
+        >>> from tfm_core import TransformerConfig, stack_blocks
+        >>> blocks = stack_blocks(TransformerConfig(vocab_size=50, d_model=8, num_heads=2, num_layers=1))["encoder"]
+        >>> [block.kind for block in blocks[:4]]
+        ['embedding', 'position', 'norm', 'self_attention']
     """
     parameters = block_parameters(config, classes)
     if config.architecture != "encoder-decoder":
@@ -153,6 +163,13 @@ def block_costs(block: Block, config: TransformerConfig, n: int, m: int = 0, cla
         n: how many tokens the block's stack reads.
         m: how many tokens the encoder reads, for cross-attention.
         classes: C, of the head of a classifier.
+
+    Examples:
+        >>> from tfm_core import TransformerConfig, block_costs, stack_blocks
+        >>> config = TransformerConfig(vocab_size=50, d_model=8, num_heads=2)
+        >>> network = next(block for block in stack_blocks(config)["encoder"] if block.kind == "feed_forward")
+        >>> block_costs(network, config, n=10).time
+        (Term(symbols='2 n d d_ff', value=5120),)
     """
     d, d_ff, heads = config.d_model, config.feed_forward_dim, config.num_heads
     stream, keys = Term("n d", n * d), config.kv_heads * config.head_dim

@@ -56,6 +56,15 @@ WIRINGS = {
     "no residuals": Wiring(norm_before=True, adds=False, norm_after=False),
     "no norm": Wiring(norm_before=False, adds=True, norm_after=False),
 }
+"""Name -> what stands around a sub-layer f: norms before or after it, and whether its output is added.
+
+Pre-norm: Xiong et al. 2020; post-norm: Vaswani et al. 2017, section 3.1; and each without residuals or without norm.
+
+Examples:
+    >>> from tfm_core import WIRINGS
+    >>> list(WIRINGS)
+    ['pre-norm', 'post-norm', 'no residuals', 'no norm']
+"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,14 @@ class DepthSignal:
             number is the product of the last vectors with random ones, so that every direction counts alike.
         similarity: (layers + 1, batch), the mean cosine between the vectors of two different tokens; NaN for a single
             token, which has no other.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, signals_by_depth
+        >>> layers = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).stack.layers
+        >>> signal = signals_by_depth(layers, torch.ones(1, 3, 8), ["pre-norm"])["pre-norm"]
+        >>> signal.forward.shape, signal.similarity.shape  # of two layers
+        (torch.Size([3, 1, 3]), torch.Size([3, 1]))
     """
 
     forward: Tensor
@@ -102,6 +119,16 @@ def signals_by_depth(
 
     Raises:
         ValueError: for an unknown wiring, layers of a decoder that looks across, or layers of different shapes.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, signals_by_depth
+        >>> layers = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2, num_layers=6)).stack.layers
+        >>> x = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
+        >>> signals = signals_by_depth(layers, x, ["pre-norm", "post-norm"])
+        >>> lengths = signals["post-norm"].forward[-1]  # after a norm, each vector has the length sqrt(d_model)
+        >>> lengths.square().round(decimals=2).tolist()
+        [[8.0, 8.0, 8.0]]
     """
     _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]
@@ -213,6 +240,14 @@ def parameter_gradients(
 
     Raises:
         ValueError: as in `signals_by_depth`.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, parameter_gradients
+        >>> layers = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).stack.layers
+        >>> x = torch.randn(1, 3, 8, generator=torch.Generator().manual_seed(0))
+        >>> {wiring: lengths.shape for wiring, lengths in parameter_gradients(layers, x, ["pre-norm"]).items()}
+        {'pre-norm': torch.Size([2])}
     """
     _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]

@@ -70,6 +70,13 @@ class Diagnosis:
         compared: each result beside the right one, in the order of the steps.
         explanations: what gives all of the results, the nearest first; several cannot be told apart here.
         tried: how many mistakes and pairs were computed.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Exercise, diagnose
+        >>> diagnosis = diagnose(Exercise(), {"scores": torch.zeros(1, 2, 6, 6)}, pairs=False)
+        >>> diagnosis.ok, diagnosis.step
+        (False, 'scores')
     """
 
     compared: tuple[Compared, ...]
@@ -97,16 +104,29 @@ def diagnose(
 ) -> Diagnosis:
     """Compare results with the right ones, and look for the mistake, or the two, that give exactly these.
 
+    The steps are those of Vaswani et al. 2017, section 3, from token ids to the loss.
+
     Args:
         exercise: what was computed.
-        results: by step, a name of `ASKED`: any float type; axes of length 1 may be left out, and so may the second
-            sentence.
+        results: by step, a name of `ASKED`, such as "scores" (batch, head, query, key) or "output" (batch, seq,
+            d_model): any float type; axes of length 1 may be left out, and so may the second sentence.
         starts: tensors that were used in place of the exercise's.
         rounding: how far printed numbers may be off, such as 5e-5 for four digits.
         pairs: whether two mistakes at once are looked for, where none alone gives the results.
 
     Raises:
         ValueError: for a name that is no step, or for no result at all.
+
+    Examples:
+        >>> from tfm_core import Exercise, diagnose
+        >>> from tfm_core.study.steps import Steps
+        >>> exercise = Exercise(num_heads=2, d_model=16)
+        >>> scores = Steps(exercise).value("scores")  # (batch, head, query, key)
+        >>> diagnose(exercise, {"scores": scores}).ok
+        True
+        >>> unscaled = scores * exercise.head_dim**0.5
+        >>> "no scale" in diagnose(exercise, {"scores": unscaled}).explanations[0].names
+        True
     """
     unknown = [name for name in results if name not in ASKED]
     if unknown or not results:

@@ -25,6 +25,14 @@ def gradient_by_distance(network: Callable[[Tensor], Tensor], x: Tensor, *, seed
 
     Raises:
         ValueError: if the output has other axes, or none of it depends on the input.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import gradient_by_distance
+        >>> network = torch.nn.Identity()  # whose last output depends on the last input alone
+        >>> lengths = gradient_by_distance(network, torch.ones(1, 4, 8))
+        >>> (lengths > 0).tolist()
+        [[True, False, False, False]]
     """
     x = x.detach().requires_grad_()
     with torch.enable_grad():

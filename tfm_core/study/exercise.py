@@ -23,7 +23,7 @@ MOST = {"d_model": 4096, "num_heads": 128, "seq": 64}
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """What an exercise depends on.
+    """What an exercise depends on: a small transformer as in Vaswani et al. 2017, section 3, to be computed.
 
     Attributes:
         d_model: width; num_heads divides it, and a head's width is even under RoPE.
@@ -36,6 +36,15 @@ class Exercise:
         cached: how many of the first tokens are keys and values alone, as with a cache: the others are the queries.
         seed: what all numbers are drawn from.
         eps: of the norms.
+
+    Raises:
+        ValueError: naming the field, what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import Exercise
+        >>> exercise = Exercise(d_model=16, num_heads=4, mask="causal")
+        >>> exercise.head_dim, exercise.is_causal, exercise.has_padding
+        (4, True, False)
     """
 
     d_model: int = 16

@@ -50,6 +50,11 @@ def hops(mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder:
 
     Raises:
         ValueError: if there is no layer, or masks do not fit together.
+
+    Examples:
+        >>> from tfm_core import hops, window_mask
+        >>> [(hop.where, hop.layer) for hop in hops(window_mask(4, window=2), num_layers=2)]
+        [('self', 0), ('self', 1)]
     """
     if num_layers < 1 or mask.dim() != 2 or len(mask) != mask.shape[1]:
         raise ValueError(f"expected a square mask and a layer or more, got {tuple(mask.shape)} and {num_layers}")
@@ -79,6 +84,12 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
     Args:
         way: see `hops`.
         tokens: which tokens; all of them by default.
+
+    Examples:
+        >>> from tfm_core import hops, reach_by_layer, window_mask
+        >>> reached = reach_by_layer(hops(window_mask(5, window=2), num_layers=2))
+        >>> reached.sum(-1)[:, 0].tolist()  # on how many tokens the first output depends after each layer
+        [2, 3]
     """
     size = way[0].sees.shape[1]
     reached = torch.eye(size)[:, range(size) if tokens is None else list(tokens)]  # (place, token)
@@ -93,7 +104,23 @@ def reach_by_layer(way: Sequence[Hop], tokens: Sequence[int] | None = None) -> T
 def reachability(
     mask: Tensor, num_layers: int, *, cross: Tensor | None = None, encoder: Tensor | None = None
 ) -> Tensor:
-    """Which outputs may depend on which tokens through all layers, boolean (output, token). Arguments as of `hops`."""
+    """Which outputs may depend on which tokens through all layers, boolean (output, token).
+
+    Args:
+        mask: boolean (query, key), of the self-attention in each layer.
+        num_layers: of the stack, and of the encoder if there is one.
+        cross: boolean (target, source), of an encoder-decoder's cross-attention: then the tokens are the source's.
+        encoder: boolean (source, source), of the encoder, which sees everything without.
+
+    Raises:
+        ValueError: if there is no layer, or masks do not fit together.
+
+    Examples:
+        >>> from tfm_core import causal_mask, combine_masks, reachability, window_mask
+        >>> mask = combine_masks(causal_mask(4), window_mask(4, window=2))
+        >>> reachability(mask, num_layers=2).int().tolist()
+        [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1]]
+    """
     return reach_by_layer(hops(mask, num_layers, cross=cross, encoder=encoder))[-1]
 
 
@@ -106,6 +133,13 @@ def route(way: Sequence[Hop], token: int, output: int) -> list[int]:
         way: see `hops`.
         token: where it begins.
         output: where it ends.
+
+    Examples:
+        >>> from tfm_core import hops, route, window_mask
+        >>> route(hops(window_mask(4, window=2), num_layers=3), token=0, output=2)
+        [0, 1, 2, 2]
+        >>> route(hops(window_mask(4, window=2), num_layers=1), token=0, output=2)
+        []
     """
     moves = torch.full((way[0].sees.shape[1],), torch.inf)  # how many it takes to each place
     moves[token] = 0
@@ -132,6 +166,16 @@ class Influence:
     Attributes:
         moved: float64 (token, ..., output), the largest change of any number of that output by any replacement.
         largest: the largest number among the unchanged outputs, without its sign.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, influence
+        >>> config = TransformerConfig(vocab_size=50, architecture="decoder", d_model=8, num_heads=2)
+        >>> model = Transformer(config).double().eval()
+        >>> with torch.no_grad():
+        ...     measured = influence(model, torch.tensor([[5, 6, 7]]), vocab_size=50)
+        >>> (measured.moved > measured.tolerance).tolist()  # (token, output)
+        [[True, True, True], [False, True, True], [False, False, True]]
     """
 
     moved: Tensor
@@ -156,7 +200,30 @@ def influence(
 ) -> Influence:
     """Change one token after the other, and measure which outputs move.
 
-    Arguments and errors as of `influence_by_part`.
+    What Karpathy 2019, "A Recipe for Training Neural Networks", asks of gradients, asked of the outputs themselves.
+
+    Args:
+        run: token ids (batch, token) -> outputs (batch, ..., output, width), in float64.
+        tokens: the sentence, (1, token).
+        vocab_size: replacements are ids below it.
+        tries: how many replacements each token gets.
+        seed: of the replacements.
+        pad_id: is no replacement.
+        places: the tokens that are changed, from 0; all by default.
+        at_once: how many tokens are changed in one batch, each in sentences of its own.
+
+    Raises:
+        ValueError: for outputs in lower precision, in which small effects and rounding cannot be told apart; for fewer
+            ids than replacements.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import influence
+        >>> def shifted(tokens):  # each output is made of the token before it
+        ...     return torch.nn.functional.one_hot(tokens.roll(1, -1), 50).double()
+        >>> measured = influence(shifted, torch.tensor([[5, 6, 7]]), vocab_size=50)
+        >>> measured.moved.int().tolist()  # (token, output)
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     """
     parts = influence_by_part(
         run, tokens, vocab_size=vocab_size, tries=tries, seed=seed, pad_id=pad_id, places=places, at_once=at_once
@@ -239,5 +306,12 @@ def leaks(moved: Tensor, allowed: Tensor, tolerance: float) -> Tensor:
         moved: (..., token, output), as of `influence`: after one layer, or after each.
         allowed: boolean (..., output, token), as of `reachability` or `reach_by_layer`.
         tolerance: what rounding may move.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import causal_mask, leaks, reachability
+        >>> moved = torch.tensor([[1.0, 1.0], [0.5, 1.0]])  # (token, output): the second token moves the first output
+        >>> leaks(moved, reachability(causal_mask(2), num_layers=2), tolerance=1e-6).tolist()
+        [[False, False], [True, False]]
     """
     return (moved > tolerance) & ~allowed.mT

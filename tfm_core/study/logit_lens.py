@@ -26,6 +26,14 @@ def logit_lens(model: Transformer, *inputs: Tensor, mask: Tensor | None = None) 
 
     Raises:
         ValueError: of a model without logits.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, logit_lens
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).eval()
+        >>> places = logit_lens(model, torch.tensor([[5, 6, 7]]))
+        >>> list(places), places["layer 2"].shape
+        (['embedding', 'layer 1', 'layer 2'], torch.Size([1, 3, 50]))
     """
     return dict(each_read_out(model, *inputs, mask=mask))
 

@@ -33,6 +33,13 @@ class Tile:
         maximum: (rows, 1), the largest score so far; -inf while a query has seen nothing.
         total: (rows, 1), the sum of exp(score - maximum) so far.
         output: (rows, value_dim), the sum of exp(score - maximum) value so far; divide it by `total`.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import tiles
+        >>> steps = list(tiles(torch.ones(4, 8), torch.ones(6, 8), torch.ones(6, 2), rows=2, columns=3))
+        >>> len(steps), steps[0].scores.shape, steps[1].total.flatten().tolist()
+        (4, torch.Size([2, 3]), [6.0, 6.0])
     """
 
     queries: slice
@@ -73,6 +80,13 @@ def tiles(
     Raises:
         ValueError: for tensors of other than two axes or lengths that do not fit, a mask that does not, or a tile of
             less than one row or column.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import tiles
+        >>> steps = list(tiles(torch.ones(4, 8), torch.ones(6, 8), torch.ones(6, 2), rows=2, columns=3))
+        >>> [(step.queries.start, step.keys.start) for step in steps]
+        [(0, 0), (0, 3), (2, 0), (2, 3)]
     """
     _check(query, key, value, rows, columns)
     if mask is not None:
@@ -97,7 +111,16 @@ def tiles(
 
 
 def tiled_attention(steps: Iterable[Tile]) -> Tensor:
-    """The attention that these `tiles` end in, (query, value_dim)."""
+    """The attention that these `tiles` end in, (query, value_dim): that of F.scaled_dot_product_attention.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import scaled_dot_product_attention, tiled_attention, tiles
+        >>> query, key, value = torch.randn(3, 6, 4, generator=torch.Generator().manual_seed(0))
+        >>> tiled = tiled_attention(tiles(query, key, value, rows=2, columns=3))
+        >>> torch.allclose(tiled, scaled_dot_product_attention(query, key, value)[0], atol=1e-5)
+        True
+    """
     last = {step.queries.start: step for step in steps}  # of each tile of queries the last step stays
     return torch.cat([step.result for step in last.values()])
 

@@ -62,6 +62,12 @@ class TrainingConfig:
 
     Raises:
         ValueError: naming the field, what was expected and what came.
+
+    Examples:
+        >>> from tfm_core import TrainingConfig
+        >>> config = TrainingConfig(task="reverse", steps=100, seed=3)
+        >>> config.transformer.d_model, config.about.architecture
+        (16, 'encoder')
     """
 
     task: str

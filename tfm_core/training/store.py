@@ -138,7 +138,13 @@ def _stem(config: TrainingConfig) -> str:
 
 
 def run_store() -> RunStore:
-    """The store of this process, made when it is first asked for."""
+    """The store of this process, made when it is first asked for.
+
+    Examples:
+        >>> from tfm_core import TrainingConfig, run_store
+        >>> run_store() is run_store()
+        True
+    """
     with _making:
         return _made()
 

@@ -40,6 +40,13 @@ def train(config: TrainingConfig, begin: Run | None = None, *, device: str = "cp
     Raises:
         ValueError: for weights that were loaded from a file, or a beginning that belongs to another run or has no
             optimizer any more.
+
+    Examples:
+        >>> from tfm_core import TrainingConfig, train
+        >>> config = TrainingConfig(task="reverse", steps=2, batch_size=4, warmup=1)
+        >>> *_, last = train(config)
+        >>> last.run.done, last.run.losses.shape
+        (2, torch.Size([2]))
     """
     if config.file:
         raise ValueError(f"file: expected a run that is trained from a seed, got weights of a file, {config.file}")

@@ -1,6 +1,5 @@
 """Draws blocks: each panel with its heading, picture, sentence and laws; numbers, downloads and source on demand."""
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from tfm_ui.text.colours import Mode
 from tfm_ui.text.csv_file import csv_of
 from tfm_ui.text.glossary import explained
 from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.text.source import shown_source
 
 MOST_CELLS = 2_000_000  # of a table that is sent to the browser, about 15 MB: a message has 50 MB at most
 NOTEBOOK = """import plotly.io
@@ -224,4 +224,4 @@ def _source(panel: Panel) -> None:
             st.code(recipe)
         st.caption("The functions that computed them, as they ran")
         for function in panel.sources:
-            st.code(inspect.getsource(function))
+            st.code(shown_source(function))

@@ -33,6 +33,14 @@ class ScoreParts:
         key_side: those of the stream that the key is made from; in cross-attention the encoder's.
         parts: float64 (query source, key source), in units of the score: divided by sqrt(head_dim).
         scheme: what the positional scheme adds to the score (alibi, t5); 0 without.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, attribute_score
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).eval()
+        >>> parts = attribute_score(model, torch.tensor([[5, 6, 7]]), layer=1, head=0, query=2, key=0)
+        >>> tuple(parts.parts.shape) == (len(parts.query_sources), len(parts.key_sources))
+        True
     """
 
     query_side: tuple[Source, ...]
@@ -84,6 +92,17 @@ def attribute_score(
 
     Raises:
         ValueError: for a layer, a head or a position that is not there; for an attention without scores.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import Transformer, TransformerConfig, attribute_score, recording
+        >>> model = Transformer(TransformerConfig(vocab_size=50, d_model=8, num_heads=2)).eval()
+        >>> tokens = torch.tensor([[5, 6, 7]])
+        >>> parts = attribute_score(model, tokens, layer=1, head=0, query=2, key=0)
+        >>> with torch.no_grad(), recording("layers.1.self_attention.scores") as trace:
+        ...     _ = model(tokens)
+        >>> abs(parts.total - trace["layers.1.self_attention.scores"][0, 0, 2, 0].item()) < 1e-4
+        True
     """
     streams = record(model, tokens, target, mask=mask)
     return score_parts(streams, place_of(model, attention, layer), head=head, query=query, key=key)

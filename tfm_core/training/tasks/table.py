@@ -23,3 +23,12 @@ TASKS: dict[str, Task] = {
     "reverse-decoder": REVERSE_BY_DECODER,
     "sort-decoder": SORT_BY_DECODER,
 }
+"""Name -> a task with known answers, in the order in which one would teach them.
+
+Examples:
+    >>> from tfm_core import TASKS
+    >>> TASKS["reverse"].architecture
+    'encoder'
+    >>> TASKS["reverse"].tokenizer.split("a b c")
+    ['a', 'b', 'c']
+"""
