@@ -1,6 +1,6 @@
 """The command `attention-lab`: starts the app that an installation carries; `python3 run.py` does it in a checkout.
 
-    attention-lab --server.port 8600      # what follows goes to `streamlit run`
+attention-lab --server.port 8600      # what follows goes to `streamlit run`
 """
 
 import os

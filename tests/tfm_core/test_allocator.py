@@ -1,6 +1,8 @@
 """Memory that is given back, and memory in large pages: the same tensors on every system."""
 
 import ctypes
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import torch
 
 from tfm_core import allocator
 from tfm_core.allocator import LARGE, give_back, in_large_pages
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("numbers", [LARGE // 4 - 1, LARGE // 4, 3 * LARGE // 4 + 1])
@@ -18,6 +22,14 @@ def test_memory_in_large_pages_is_a_tensor_like_any_other(monkeypatch, numbers, 
     new = in_large_pages((1, numbers), torch.float32)
     assert (new.shape, new.dtype, new.device.type) == ((1, numbers), torch.float32, "cpu")
     assert (new.fill_(2.0) == 2).all()
+
+
+def test_a_program_configures_once_what_a_library_does_not():
+    asked = "import tfm_core.allocator as a; print(a.configure.cache_info().currsize); a.configure(); a.configure()"
+    told = "print(*a.configure.cache_info()[:2])"
+    done = subprocess.run([sys.executable, "-c", f"{asked}; {told}"], cwd=ROOT, capture_output=True, text=True)
+    # The import has called nothing; then there were two calls, of which the second did nothing.
+    assert done.stdout.split() == ["0", "1", "1"], done.stderr
 
 
 def test_where_there_is_no_glibc_nothing_is_given_back_and_nothing_fails(monkeypatch):
