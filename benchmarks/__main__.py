@@ -1,6 +1,7 @@
 """`python -m benchmarks [name ...]`: run the named benchmarks, by default all but the soak, which takes an hour.
 
-With `--runs 3` each is run three times in new processes, and the tables of docs/how-fast.md are printed.
+With `--runs 1` each is run in a new process, and the tables of docs/how-fast.md are printed; with `--into` and this
+file they also take the place of its tables. With names beside it, only their sections are measured anew.
 """
 
 import argparse
@@ -27,6 +28,7 @@ if __name__ == "__main__":
         help=f"some of {', '.join(NAMES)}; by default all but {', '.join(LONG)}",
     )
     parser.add_argument("--runs", type=int, help="repeat in new processes, then print the tables of docs/how-fast.md")
+    parser.add_argument("--into", type=Path, help="with --runs: a document whose tables are replaced")
     parser.add_argument("--figures", type=Path, help=argparse.SUPPRESS)  # for --runs: where to write numbers
     asked = parser.parse_args()
     names = asked.names or [name for name in NAMES if name not in LONG]
@@ -34,9 +36,12 @@ if __name__ == "__main__":
         sys.exit(f"expected some of {', '.join(NAMES)}; got {', '.join(sorted(unknown))}")
     if asked.runs is not None and asked.runs < 1:
         sys.exit(f"--runs: expected at least 1, got {asked.runs}")
+    if asked.into and not (asked.runs and asked.into.is_file()):
+        sys.exit(f"--into: expected a document, and --runs beside it, got {asked.into}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # an exception, so that servers and browsers are ended
     if asked.runs:
-        runs.repeat(names, asked.runs)
+        if failed := runs.repeat(names, asked.runs, asked.into):
+            sys.exit(f"failed: {', '.join(failed)}")
     else:
         configure()  # as the app does
         above_bars = []

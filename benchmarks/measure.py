@@ -33,15 +33,18 @@ class Figure:
         beside: what it is compared with.
         unit: the unit of the number.
         form: the format of the number.
+        column: whose number it is, in a table with a column for each; otherwise a table has one for all.
     """
 
     what: str
     beside: str
     unit: str = "times"
     form: str = "{:.2f}"
+    column: str = ""
 
 
 Figures = dict[Figure, float]
+FiguresOrWords = Mapping[Figure, float | str]  # words where there is no number, such as "more than 60 s"
 
 
 class AboveBarError(Exception):
