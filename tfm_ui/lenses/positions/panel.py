@@ -28,17 +28,14 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import SHARES, from_zero
 from tfm_ui.pictures.maps import MAPS, MASKED, Axis, Map
 from tfm_ui.pictures.panel import Note, Panel, Source
+from tfm_ui.pictures.positions.clocks import wave_chart
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
-from tfm_ui.text import formats, token_labels
+from tfm_ui.text import token_labels
 
 EPSILON = torch.finfo(torch.float32).eps  # the rounding of numbers around 1
 A_AND_B: dict[str, tuple[str, Literal["solid", "dashed"]]] = {"A": ("head 1", "solid"), "B": ("head 2", "dashed")}
 TABLES = 12  # of A and B: in float32 and in float64, and what is computed from them
-# A curve of up to 512 points, or of steps with up to 512 ends, is sent exactly. A longer one is cut into at most 128
-# pieces; of each, the lowest and the highest point are sent.
-POINTS = 512
-PIECES = 128
 
 
 def tables(model: ModelState, state: PositionsState) -> int:
@@ -233,7 +230,7 @@ class WavesPanel(SchemesPanel):
 
     def chart(self, curves: Sequence[Line]) -> Content:
         """These lines over the pairs of dimensions."""
-        return lines.content([Chart("pair i of dimensions", "wavelength in positions", curves, y_scale="log10")])
+        return lines.content([wave_chart(curves)])
 
     def recipe(self) -> str:
         """A script that leaves the wavelengths in `waves`, side -> (pair)."""
@@ -259,30 +256,6 @@ def level(name: str, y: float, last: int) -> Line:
     """A thin line across, from 0 to the last x; a point, where there is no other."""
     across = sorted({0, last})
     return Line(name, across, [y] * len(across), "muted", "thin")
-
-
-def kept_points(y: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Which points of a curve are sent: all; of a long curve the ends of its steps, or the extremes of each piece."""
-    if len(y) <= POINTS:  # none, too
-        return np.arange(len(y))
-    bends = np.flatnonzero((np.diff(y, prepend=np.nan) != 0) | (np.diff(y, append=np.nan) != 0))
-    if len(bends) <= POINTS:
-        return bends  # a curve of steps, exactly
-    size = -(-len(y) // PIECES)
-    whole = len(y) // size * size
-    parts = [(0, y[:whole].reshape(-1, size)), (whole, y[None, whole:])]
-    extremes = [
-        begin + np.arange(len(part)) * size + pick(part, axis=1)
-        for begin, part in parts
-        if part.size
-        for pick in (np.argmin, np.argmax)
-    ]
-    return np.unique(np.concatenate(extremes))
-
-
-def in_positions(wavelength: float) -> str:
-    """A wavelength in words."""
-    return f"{wavelength:.3g}" if wavelength < 1000 else formats.count(round(wavelength))
 
 
 def _pooled(head: HeadReading, part: Part) -> NDArray[np.float32]:

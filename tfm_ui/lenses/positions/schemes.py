@@ -86,11 +86,6 @@ def compared_vectors(scheme: Positional, rows: int, seed: int) -> tuple[Tensor, 
     return turned_pair(scheme, rows, seed) if added is None else (added, added)
 
 
-def spaced(length: int, most: int) -> Tensor:
-    """`most` of the first `length` positions, evenly spaced, or all: the first and the last among them."""
-    return torch.linspace(0, length - 1, min(length, most), dtype=torch.float64).round().long()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Spec:
     """How a scheme is made: its name in `POSITIONAL`, its arguments, the seed of its weights, or who trained them."""

@@ -13,10 +13,11 @@ from tfm_core.pretrained.offered import OFFERED
 from tfm_ui.lenses.positions.pairing import READ_UP_TO, TRY, PairingMaps, PairingNext, aside
 from tfm_ui.lenses.positions.questions import read_the_other_way, which_pairs
 from tfm_ui.lenses.positions.schemes import schemes
-from tfm_ui.lenses.positions.see.clocks import ClocksA, clocks_figure
+from tfm_ui.lenses.positions.see.clocks import ClocksA
 from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.lenses.positions.why.pairs import Pairs
 from tfm_ui.lenses.positions.why.turned import Turned
+from tfm_ui.pictures.positions.clocks import clocks_figure
 from tfm_ui.state.model_state import ModelState
 
 MODEL, STATE = ModelState(), PositionsState(view="pairing", layer=2, model_head=3)
@@ -42,7 +43,7 @@ def test_hands_are_what_the_equation_turns(pairing):
     for hand, at in zip(panel.hands, (9, 2), strict=True):
         turned = apply_rotary(unit, torch.tensor([at]), neighbours=neighbours)[0]
         torch.testing.assert_close(hand, turned[torch.tensor(dimensions)])
-    assert panel.dimensions == dimensions
+    assert panel.turns.dimensions == dimensions
     assert panel.table()["dimensions"].tolist() == [f"{first}, {second}" for first, second in dimensions]
     assert all(panel.laws().values())
     assert torch.equal(left_by(panel.recipe())["query"], panel.hands[0])

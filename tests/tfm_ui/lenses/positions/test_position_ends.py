@@ -50,7 +50,7 @@ def test_every_table_can_be_had_at_the_ends_of_all_ranges(a, b, extreme):
             assert len(set(columns)) == len(columns)
             assert "nan" not in shown.sentence().lower()
             assert all(shown.laws().values()) or panel is Pairs
-            assert panel is not ClocksA or len(shown.table()) == shown.pairs
+            assert panel is not ClocksA or len(shown.table()) == shown.turns.pairs
 
 
 def test_a_scheme_is_asked_for_by_what_it_depends_on_alone():

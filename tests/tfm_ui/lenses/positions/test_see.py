@@ -12,11 +12,12 @@ from tests.tfm_ui.lenses.positions.position_toys import MODEL, alone, asks, cell
 from tests.tfm_ui.pictures.charts import figure, lines
 from tfm_core import POSITIONAL, apply_rotary
 from tfm_core.positional.schemes import Rotary
-from tfm_ui.lenses.positions.panel import PIECES, POINTS, kept_points
 from tfm_ui.lenses.positions.see.bias import BiasA, DistanceA
 from tfm_ui.lenses.positions.see.clocks import ClocksA, ClocksB, Wavelengths
-from tfm_ui.lenses.positions.see.encode import CURVES, Curves, EncodeA, toggled
+from tfm_ui.lenses.positions.see.encode import Curves, EncodeA
 from tfm_ui.lenses.positions.state import OWN_SCALES, PositionsState
+from tfm_ui.pictures.positions.added import CURVES, toggled
+from tfm_ui.pictures.positions.curves import PIECES, POINTS, kept_points
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
@@ -152,7 +153,7 @@ def test_alibi_is_minus_slope_times_distance_and_its_slopes_are_said(heads):
     distance = np.abs(np.arange(9)[:, None] - np.arange(9))
     np.testing.assert_allclose(matrices, -slopes[:, None, None] * distance, rtol=1e-6)
     result = DistanceA(MODEL, state)
-    np.testing.assert_allclose(result.slopes, slopes)
+    np.testing.assert_allclose(result.bias.slopes, slopes)
     assert f"{slopes[0]:.4g}" in result.sentence()
 
 
@@ -191,15 +192,15 @@ def _slopes(heads: int) -> list[float]:
 def test_t5_tells_which_distances_share_a_bucket():
     state = alone("t5", length=64)
     result = DistanceA(MODEL, state)
-    assert (13, -63, -46) in result.shared
+    assert (13, -63, -46) in result.bias.shared
     widest = "The 2 widest hold 18 each: distances −63 to −46 share bucket 13 and 46 to 63 share bucket 29."
     assert widest in result.sentence()
-    counts = result.buckets.bincount()
+    counts = result.bias.buckets.bincount()
     assert [counts[13], counts[29]] == [18, 18] == counts.sort(descending=True).values[:2].tolist()
     assert "noise" in BiasA(MODEL, state).sentence()
     _, matrices = cells("bias_a", state)
     assert len(np.unique(matrices[0][63, :18])) == 1
-    assert not result.slopes
+    assert not result.bias.slopes
     decoder = DistanceA(ModelState(architecture="decoder"), alone("t5"))
     assert "distances 0 to 63 share bucket 0" in decoder.sentence()  # all keys that lie ahead
     assert widest in DistanceA(ModelState(architecture="encoder-decoder"), alone("t5")).sentence()
@@ -226,12 +227,12 @@ def test_the_clocks_are_the_library_s_turns():
         theta = 77.0 ** (-2 * i / 8)
         assert result.hands[0][i].tolist() == pytest.approx([math.cos(13 * theta), math.sin(13 * theta)], abs=1e-5)
         assert result.hands[1][i].tolist() == pytest.approx([math.cos(5 * theta), math.sin(5 * theta)], abs=1e-5)
-        assert result.between[i].item() == pytest.approx(8 * theta)
+        assert result.turns.between[i].item() == pytest.approx(8 * theta)
     assert all(result.laws().values())
     later = ClocksA(MODEL, asks("rope", width=8, position=17, key=9, base=77.0))
-    np.testing.assert_allclose(result.dots, later.dots, atol=1e-5)
+    np.testing.assert_allclose(result.turns.dots, later.turns.dots, atol=1e-5)
     many = ClocksA(MODEL, asks("rope", width=512, length=4096, position=4095, key=4000))
-    assert (len(many.drawn), many.pairs) == (32, 256)
+    assert (len(many.turns.drawn), many.turns.pairs) == (32, 256)
     assert all(many.laws().values())
     assert ClocksA(MODEL, asks("rope", length=5, position=13)).at == 4
     assert ClocksA.content(MODEL, asks("rope", position=13, key=5))[0]["at"] == {"query": 13, "key": 5}

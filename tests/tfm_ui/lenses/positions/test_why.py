@@ -12,7 +12,7 @@ from tests.tfm_ui.pictures.charts import by_heading
 from tfm_core import POSITIONAL, apply_rotary, sinusoidal_encoding
 from tfm_core.study.position_laws import drawn_pair
 from tfm_ui.lenses.positions import LENS
-from tfm_ui.lenses.positions.schemes import schemes, spaced
+from tfm_ui.lenses.positions.schemes import schemes
 from tfm_ui.lenses.positions.state import MEASURES
 from tfm_ui.lenses.positions.why.added import ShiftErrors, ShiftMatrix, Unique
 from tfm_ui.lenses.positions.why.pairs import Distances, Pairs, pair_table
@@ -20,6 +20,7 @@ from tfm_ui.lenses.positions.why.turned import Turned
 from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures.lines import Chart, Line, figure
 from tfm_ui.pictures.panel import Note
+from tfm_ui.pictures.positions.clocks import spaced
 from tfm_ui.state.model_state import ModelState
 
 

@@ -1,30 +1,22 @@
 """What a scheme adds to the scores: its bias by head and distance, and what it comes to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core.study.ties import ties
-from tfm_ui.lenses.positions.panel import OneSide, kept_points
+from tfm_ui.lenses.positions.panel import OneSide
 from tfm_ui.lenses.positions.schemes import lone_scheme
 from tfm_ui.lenses.positions.state import OWN_SCALES, PREFIX
-from tfm_ui.live import tables
 from tfm_ui.live.script import script
-from tfm_ui.live.windows import part_of, pooled
-from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
-from tfm_ui.pictures.lines import Chart, Line
-from tfm_ui.pictures.map_scale import Scale, holding
-from tfm_ui.pictures.maps import MAPS, Axis, Map
+from tfm_ui.pictures.maps import MAPS
+from tfm_ui.pictures.positions.bias import Biases
 from tfm_ui.text import formats
-
-HEADS = 8  # colours of heads
 
 
 def biases(*, schemes: Mapping[str, Mapping[str, Any]], length: int) -> Mapping[str, Tensor | None]:
@@ -41,7 +33,7 @@ class Bias(OneSide):
 
     @property
     def how_to_read(self) -> str:
-        scale = "each head on a scale of its own" if self.alone else "all heads on one scale"
+        scale = "each head on a scale of its own" if self.bias.alone else "all heads on one scale"
         return (
             "What is added to the score of each query position (row) and key position (column)"
             f"{f', {scale}' if len(self.values) > 1 else ''}."
@@ -49,78 +41,41 @@ class Bias(OneSide):
 
     @property
     def shape(self) -> str:
-        length = formats.count(self.state.length)
-        return f"head × query × key = {len(self.values)} × {length} × {length}"
-
-    @property
-    def alone(self) -> bool:
-        """Whether each head's colours are for its own values, so that no two heads can be compared by them."""
-        return self.state.bias_scale == OWN_SCALES
+        return self.bias.shape
 
     @cached_property
-    def distance(self) -> Tensor:
-        """The distances key - query, from 1 - length to length - 1."""
-        return torch.arange(1 - self.state.length, self.state.length)
-
-    @cached_property
-    def values(self) -> Tensor:
-        """(head, distance)."""
-        values = self.scheme.module.bias_at(self.distance)
+    def bias(self) -> Biases:
+        """The biases, as they are drawn and told."""
+        distance, scheme = torch.arange(1 - self.state.length, self.state.length), self.scheme.module
+        values, origin = scheme.bias_at(distance), ""
         assert values is not None
-        return values.contiguous()  # T5’s numbers of one head are not adjacent: pooling them takes ten times as long
-
-    @cached_property
-    def buckets(self) -> Tensor | None:
-        """The bucket of each distance, (distance); None if the scheme has no buckets."""
-        return self.scheme.module.buckets(self.distance)
-
-    @property
-    def scales(self) -> list[Scale]:
-        """The scale of each head: one for all, which ends at 0 where no bias is positive, or each its own."""
-        low, high = (end.item() for end in self.values.aminmax())
-        sizes = self.values.abs().amax(-1).tolist()
-        return [holding(low, high).resized(size) if self.alone else holding(low, high) for size in sizes]
-
-    @property
-    def names(self) -> list[str]:
-        """The name of each head, with its scale where each head has its own."""
-        heads = [f"head {i + 1}" for i in range(len(self.values))]
-        if not self.alone:
-            return heads
-        ends = (scale.texts(whole=False) for scale in self.scales)
-        return [f"{head}: {low} to {high}" for head, (low, high) in zip(heads, ends, strict=True)]
-
-    def picture(self) -> Content:
-        """A matrix per head, query x key. With more heads, fewer cells of each are sent."""
-        heads, length = len(self.values), self.state.length
-        side = tables.SIDE if heads <= 4 else 128 if heads <= 16 else 64
-        part = part_of(self.state.square, length, length, side)
-        return maps.content(
-            [
-                Map(name=name, values=pooled(tables.by_distance(values), part), scale=scale)
-                for name, values, scale in zip(self.names, self.values, self.scales, strict=True)
-            ],
-            rows=Axis(part.row_names(), "query position", "query position", "query"),
-            columns=Axis(part.column_names(), "key position", "key position", "key"),
-            part=part,
-            zooms=PREFIX + "square",
-            blank="not defined",
+        if self.scheme.is_trained:
+            learned = torch.cat([parameter.flatten() for parameter in scheme.parameters()])
+            origin = self.where_from("it is", "It was", learned)
+        return Biases(
+            values.contiguous(),  # T5’s numbers of one head are not adjacent: pooling them takes ten times as long
+            scheme.buckets(distance),
+            scheme.num_buckets,
+            origin,
+            alone=self.state.bias_scale == OWN_SCALES,
         )
 
+    @property
+    def values(self) -> Tensor:
+        """(head, distance)."""
+        return self.bias.values
+
+    def picture(self) -> Content:
+        return self.bias.content(self.state.square, prefix=PREFIX)
+
     def sentence(self) -> str:
-        low, high = (formats.number(end.item()) for end in self.values.aminmax())
-        heads = formats.plural(len(self.values), "head")
-        sentence = f"What is added to the scores of {heads} goes from {low} to {high}."
-        if not self.scheme.is_trained:
-            return sentence
-        learned = torch.cat([parameter.flatten() for parameter in self.scheme.module.parameters()])
-        return f"{sentence} {self.where_from('it is', 'It was', learned)}"
+        return self.bias.sentence()
 
     def table(self) -> pd.DataFrame:
         """A row per distance, a column per head."""
         heads = {f"head {i + 1}": row.double().numpy() for i, row in enumerate(self.values)}
-        columns = ({} if self.buckets is None else {"bucket": self.buckets.numpy()}) | heads
-        return pd.DataFrame(columns, index=pd.Index(self.distance.numpy(), name="distance key − query"))
+        columns = ({} if self.bias.buckets is None else {"bucket": self.bias.buckets.numpy()}) | heads
+        return pd.DataFrame(columns, index=pd.Index(self.bias.distance.numpy(), name="distance key − query"))
 
     def recipe(self) -> str:
         """A script that leaves the matrices in `values`, side -> (head, query, key)."""
@@ -147,73 +102,20 @@ class BiasByDistance(Bias):
     @property
     def how_to_read(self) -> str:
         matrix = "A matrix holds no more than this: a number for each distance of key and query."
-        if self.buckets is None:
+        if self.bias.buckets is None:
             return matrix
         learned = ", a parameter of the model" if self.scheme.is_trained else ""
         return f"{matrix} Below, the bucket that each distance falls into: one number per head and bucket{learned}."
 
     @property
     def shape(self) -> str:
-        return f"{formats.count(len(self.distance))} distances"
+        return f"{formats.count(len(self.bias.distance))} distances"
 
     def picture(self) -> Content:
-        """A line per head, and below them the buckets, if there are any."""
-        heads = range(len(self.values))
-        charts = [self._chart(heads[first : first + HEADS]) for first in range(0, len(heads), HEADS)]
-        if self.buckets is not None:
-            line = self._line("bucket", self.buckets, "ink")
-            charts.append(Chart("distance, key − query", "bucket", [line], reach=(0,)))
-        return lines.content(charts, about=super().sentence())
-
-    def _chart(self, heads: Sequence[int]) -> Chart:
-        curves = [self._line(f"head {i + 1}", self.values[i], f"head {i % HEADS + 1}") for i in heads]
-        which = "" if len(self.values) <= HEADS else f" of heads {heads[0] + 1} to {heads[-1] + 1}"
-        return Chart("distance, key − query", f"bias{which}", curves, reach=(0,))
-
-    def _line(self, name: str, values: Tensor, colour: str) -> Line:
-        y = values.float().numpy()
-        at = kept_points(y)
-        return Line(name, self.distance.numpy()[at].tolist(), y[at].tolist(), colour)
-
-    @property
-    def slopes(self) -> list[float]:
-        """How much each head's bias falls with a step of distance; [] if it does not fall evenly."""
-        step = self.values[:, self.state.length]  # at distance 1
-        even = torch.equal(self.values, step[:, None] * self.distance.abs())
-        return (-step).tolist() if even and not self.scheme.is_trained else []
+        return self.bias.by_distance()
 
     def sentence(self) -> str:
-        """How the bias depends on the distance."""
-        if self.buckets is not None:
-            return self._about_buckets(self.buckets)
-        if not (slopes := self.slopes):
-            return super().sentence()
-        if len(slopes) == 1:
-            return f"The bias falls by {slopes[0]:.4g} with every step of distance."
-        return f"Each head’s bias falls by its slope with every step of distance: {_listed(slopes)}."
-
-    @property
-    def shared(self) -> list[tuple[int, int, int]]:
-        """The buckets that several distances of one sign share, each with its first and its last distance."""
-        if self.buckets is None:
-            return []
-        runs = groupby(zip(self.distance.tolist(), self.buckets.tolist(), strict=True), key=lambda pair: pair[1])
-        spans = [(bucket, [distance for distance, _ in run]) for bucket, run in runs]
-        return [(bucket, span[0], span[-1]) for bucket, span in spans if len(span) > 1]
-
-    def _about_buckets(self, buckets: Tensor) -> str:
-        """Which distances share a bucket."""
-        used, total = len(set(buckets.tolist())), self.scheme.module.num_buckets
-        fall = f"{formats.count(len(self.distance))} distances fall into {used} of {total} buckets."
-        if not self.shared:
-            return f"{fall} No two distances share one: they are too few."
-        sizes = torch.tensor([last + 1 - first for _, first, last in self.shared])
-        widest = ties(sizes, 0)
-        where = [f"{_span(first, last)} share bucket {bucket}" for bucket, first, last in self.shared]
-        spans = formats.listed([where[i] for i in widest])
-        holds = "The widest holds" if len(widest) == 1 else f"The {len(widest)} widest hold"
-        each = "" if len(widest) == 1 else " each"
-        return f"{fall} {holds} {formats.count(int(sizes.max()))}{each}: distances {spans}."
+        return self.bias.sentence_by_distance()
 
 
 class DistanceA(BiasByDistance, side="A"):
@@ -222,16 +124,3 @@ class DistanceA(BiasByDistance, side="A"):
 
 class DistanceB(BiasByDistance, side="B"):
     """The bias of B by distance."""
-
-
-def _span(first: int, last: int) -> str:
-    """Two distances in words, with the sign − of typography, as in −63 to −46."""
-    return f"{first} to {last}".replace("-", "−")
-
-
-def _listed(slopes: list[float]) -> str:
-    if len(slopes) <= 8:
-        return ", ".join(f"{slope:.4g}" for slope in slopes)
-    ends = (slopes.index(pick(slopes)) for pick in (max, min))
-    steepest, gentlest = (f"{slopes[head]:.4g} in head {head + 1}" for head in ends)
-    return f"from {steepest}, the steepest, to {gentlest}"

@@ -15,7 +15,7 @@ from tfm_core import Positional
 from tfm_core.study import position_laws
 from tfm_core.study.position_laws import ByDistance, by_distance
 from tfm_ui.lenses.positions.panel import EPSILON, SchemesPanel, colour_of, line_of
-from tfm_ui.lenses.positions.schemes import Scheme, Spec, compared, compared_vectors, lone_scheme, module_of, spaced
+from tfm_ui.lenses.positions.schemes import Scheme, Spec, compared, compared_vectors, lone_scheme, module_of
 from tfm_ui.lenses.positions.state import MEASURES, PREFIX
 from tfm_ui.live import tables
 from tfm_ui.live.cache import cached, never
@@ -29,6 +29,7 @@ from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.pictures.map_scale import Scale, around_zero, holding
 from tfm_ui.pictures.maps import MAPS, Axis, Map
 from tfm_ui.pictures.panel import Note
+from tfm_ui.pictures.positions.clocks import spaced
 from tfm_ui.text import formats
 
 CELLS = 2**18  # that are measured: of larger tables evenly chosen rows, the first and the last among them
