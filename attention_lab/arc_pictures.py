@@ -1,13 +1,11 @@
 """Who looks at whom, as lines between two rows of tokens."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import traitlets
 
-from attention_lab.given import Given, read
+from attention_lab.given import Given, Named, read
 from attention_lab.picture import Picture
-from tfm_core.model.tokens import Tokens
 from tfm_ui.pictures.arcs import ARCS, Drawn, lines_of, maps
 from tfm_ui.text import formats
 
@@ -91,8 +89,9 @@ class Arcs(Picture):
 
 def arcs(
     attentions: Any,
-    tokens: Sequence[str] | Sequence[Sequence[str]] | Tokens = (),
+    tokens: Named = (),
     *,
+    keys: Named | None = None,
     layer: int = 0,
     lines: str = "heads",
     batch: int = 0,
@@ -106,12 +105,15 @@ def arcs(
         attentions: a tuple of tensors (batch, head, query, key), one per layer, as transformers gives them with
             `output_attentions=True`, or the output that holds it; one array of 2 to 5 axes, up to (layer, batch, head,
             query, key); or a recording of `tfm_core.recording("*.weights")`.
-        tokens: of the one sentence, or for each sentence of the batch; by default tokens are numbered.
+        tokens: of the one sentence, or for each sentence of the batch, or `tfm_core.Tokens`; by default tokens are
+            numbered. Of cross-attention they are the queries'.
+        keys: of cross-attention the tokens of the keys, likewise.
         layer: the first to be shown, from 0.
         lines: "heads", "mean", "max" or "rollout", see `Arcs.lines`.
         batch: which sentence of the batch, from 0.
-        kind: of a recording of an encoder-decoder "encoder", "decoder" or "cross".
-        padding: (batch, seq) or (seq,), True for a token and False for padding, as transformers' `attention_mask`.
+        kind: of a recording or an output of an encoder-decoder "encoder", "decoder" or "cross".
+        padding: of the keys, (batch, seq) or (seq,), True for a token and False for padding, as transformers'
+            `attention_mask`.
         mode: "light", "dark", or "auto", which follows the notebook.
 
     Raises:
@@ -126,5 +128,5 @@ def arcs(
         >>> picture.parts[0]["title"]
         'Rollout, layers 1 to 2'
     """
-    given = read(attentions, tokens, batch=batch, kind=kind, padding=padding)
+    given = read(attentions, tokens, keys=keys, batch=batch, kind=kind, padding=padding)
     return Arcs(given, layer=layer, lines=lines, mode=mode)

@@ -1,15 +1,13 @@
 """All heads as thumbnails, and one of them large."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
-from attention_lab.given import GIVEN, Given, read
+from attention_lab.given import GIVEN, Given, Named, read
 from attention_lab.picture import Picture
-from tfm_core.model.tokens import Tokens
 from tfm_ui.pictures import head_grid, head_map
 from tfm_ui.pictures.head_grid import GRID
 from tfm_ui.pictures.head_map import MAP
@@ -86,8 +84,9 @@ class Heads(Picture):
 
 def heads(
     attentions: Any,
-    tokens: Sequence[str] | Sequence[Sequence[str]] | Tokens = (),
+    tokens: Named = (),
     *,
+    keys: Named | None = None,
     batch: int = 0,
     head: tuple[int, int] = (0, 0),
     kind: str = "",
@@ -101,11 +100,14 @@ def heads(
         attentions: a tuple of tensors (batch, head, query, key), one per layer, as transformers gives them with
             `output_attentions=True`, or the output that holds it; one array of 2 to 5 axes, up to (layer, batch, head,
             query, key); or a recording of `tfm_core.recording("*.weights")`.
-        tokens: of the one sentence, or for each sentence of the batch; by default tokens are numbered.
+        tokens: of the one sentence, or for each sentence of the batch, or `tfm_core.Tokens`; by default tokens are
+            numbered. Of cross-attention they are the queries'.
+        keys: of cross-attention the tokens of the keys, likewise.
         batch: which sentence of the batch, from 0.
         head: layer and head that are locked first, from 0.
-        kind: of a recording of an encoder-decoder "encoder", "decoder" or "cross".
-        padding: (batch, seq) or (seq,), True for a token and False for padding, as transformers' `attention_mask`.
+        kind: of a recording or an output of an encoder-decoder "encoder", "decoder" or "cross".
+        padding: of the keys, (batch, seq) or (seq,), True for a token and False for padding, as transformers'
+            `attention_mask`.
         scale: "largest", "choice" or "own", see `Heads.scale`.
         mode: "light", "dark", or "auto", which follows the notebook.
 
@@ -121,5 +123,5 @@ def heads(
         >>> picture.weights.shape
         (3, 3)
     """
-    given = read(attentions, tokens, batch=batch, kind=kind, padding=padding)
+    given = read(attentions, tokens, keys=keys, batch=batch, kind=kind, padding=padding)
     return Heads(given, head=head, scale=scale, mode=mode)

@@ -7,7 +7,22 @@ Families: GPT-2, BERT, DistilBERT, RoBERTa, Llama with SmolLM2, Mistral, Qwen2, 
 from GGUF files, too. Never from pickled files, which can run code.
 """
 
-from tfm_core.pretrained.reading import Pretrained, load, read
-from tfm_core.pretrained.registered import register
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfm_core.pretrained.reading import Pretrained as Pretrained
+    from tfm_core.pretrained.reading import load as load
+    from tfm_core.pretrained.reading import read as read
+    from tfm_core.pretrained.registered import register as register
+
+# What is promised -> its module. Reading a text takes the library tokenizers, which who reads an archive may not have.
+PLACES = {"Pretrained": "reading", "load": "reading", "read": "reading", "register": "registered"}
 
 __all__ = ["Pretrained", "load", "read", "register"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{PLACES[name]}"), name)

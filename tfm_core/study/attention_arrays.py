@@ -63,8 +63,8 @@ class AttentionArray:
     """Weights of self-attention, the softmax of Vaswani et al. 2017, equation 1, in each layer and head.
 
     Attributes:
-        weights: float32 (layer, batch, head, query, key): finite, none below 0; as many keys as queries.
-        tokens: for each sentence of the batch its tokens, which are queries and keys; () if nobody has said them. They
+        weights: float32 (layer, batch, head, query, key): finite, none below 0.
+        tokens: for each sentence of the batch its tokens, which are the queries; () if nobody has said them. They
             are as somebody has written them: any character may be in them.
         notes: how the array was read and what was checked, in sentences.
         dtype: the type that the numbers had, such as "float16".
@@ -72,7 +72,11 @@ class AttentionArray:
         tolerance: what rounding in this type explains of it.
         empty_rows: how many rows are all zeros: of queries that see no key, or of padding.
         looks_transposed: whether columns sum to 1, and rows do not.
-        is_causal: whether all weights above the diagonal are exactly 0: no query looks ahead.
+        is_causal: whether all weights above the diagonal are exactly 0: no query looks ahead. Cross-attention has no
+            diagonal, and is not.
+        keys: for each sentence of the batch the tokens of its keys, in self-attention the same; () if nobody has said
+            them.
+        crosses: whether queries and keys are two texts.
 
     Examples:
         >>> import torch
@@ -93,6 +97,8 @@ class AttentionArray:
     empty_rows: int
     looks_transposed: bool
     is_causal: bool
+    keys: tuple[tuple[str, ...], ...] = ()
+    crosses: bool = False
 
     @property
     def rows_sum_to_1(self) -> bool:
@@ -120,7 +126,10 @@ def read_attention(content: bytes, name: str) -> AttentionArray:
 
 
 def as_attention(
-    weights: Tensor | HasArray | Sequence[Any], tokens: Sequence[str] | Sequence[Sequence[str]] = ()
+    weights: Tensor | HasArray | Sequence[Any],
+    tokens: Sequence[str] | Sequence[Sequence[str]] = (),
+    *,
+    keys: Sequence[str] | Sequence[Sequence[str]] | None = None,
 ) -> AttentionArray:
     """The attention weights that a program has at hand.
 
@@ -128,9 +137,11 @@ def as_attention(
         weights: an array of 2 to 5 axes, up to (layer, batch, head, query, key), or a sequence with an array for each
             layer, as transformers' `outputs.attentions`. Of 4 axes the first is the layer.
         tokens: of the one sentence, or for each sentence of the batch.
+        keys: of cross-attention the tokens of the keys, in the same form; `tokens` are the queries' then. () leaves
+            them without names. None means self-attention, in which queries and keys are the same tokens.
 
     Raises:
-        ValueError: if these are no weights of self-attention; the message says what was expected and what came.
+        ValueError: if these are no weights of attention; the message says what was expected and what came.
 
     Examples:
         >>> import torch
@@ -146,7 +157,7 @@ def as_attention(
         raise ValueError(f"expected an array, got {described(weights)}")
     given = cast(object, weights)  # whoever calls a model may hand over anything
     if isinstance(given, Tensor | HasArray):
-        return _attention(Contents([_tensor(given)], tokens=tokens))
+        return _attention(Contents([_tensor(given)], tokens=tokens), keys)
     if not isinstance(given, Sequence) or not given or any(part is None for part in given):
         raise ValueError(
             "expected an array, or one for each layer; got none: transformers hands them out after "
@@ -160,7 +171,7 @@ def as_attention(
             total += part.numel() if isinstance(part, Tensor) else getattr(part, "size", 0)
             if total > MOST_NUMBERS:
                 raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers in all layers, got more")
-        return _attention(Contents([_tensor(part) for part in given], is_by_layer=True, tokens=tokens))
+        return _attention(Contents([_tensor(part) for part in given], is_by_layer=True, tokens=tokens), keys)
     inner = given[0]
     while isinstance(inner, list | tuple) and inner:
         inner = inner[0]
@@ -169,7 +180,7 @@ def as_attention(
                 "expected an array for each layer, got sequences of arrays: generate() gives one for each step; take "
                 "its first, attentions[0], which is the prompt's"
             )
-    return _attention(Contents([from_lists(given)], tokens=tokens))
+    return _attention(Contents([from_lists(given)], tokens=tokens), keys)
 
 
 def _is_array(part: object) -> bool:
@@ -193,7 +204,7 @@ def _tensor(array: Tensor | HasArray) -> Tensor:
     return from_bytes(b"" if numpy.dtype.hasobject else numpy.tobytes(), numpy.dtype.str, numpy.shape)
 
 
-def _attention(held: Contents) -> AttentionArray:
+def _attention(held: Contents, keys: object = None) -> AttentionArray:
     arrays, notes = held.arrays, list(held.notes)
     shape, dtype = arrays[0].shape, arrays[0].dtype
     if dtype not in TOLERANCE and dtype not in WHOLE and dtype != torch.bool:
@@ -206,23 +217,28 @@ def _attention(held: Contents) -> AttentionArray:
             )
     if sum(array.numel() for array in arrays) > MOST_NUMBERS:
         raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers in all layers, got {len(arrays)} × {sizes(shape)}")
-    if shape[-1] != shape[-2]:
+    crosses = keys is not None
+    if shape[-1] != shape[-2] and not crosses:
         raise ValueError(
             f"expected self-attention, as many keys as queries; got {shape[-2]:,} queries and {shape[-1]:,} keys: "
-            "cross-attention, and steps with a cache, are not shown"
+            "cross-attention takes the keys' tokens as well, keys=[...], and steps with a cache are not shown"
         )
     stacked, reading = _five_axes(arrays, is_by_layer=held.is_by_layer)
     weights = stacked if dtype == torch.float64 else stacked.to(torch.float32)
     _check_values(weights)
     rows = _Rows.of(weights, dtype, is_printed=held.is_printed)
     weights = weights.to(torch.float32).contiguous()
-    tokens = _tokens(held.tokens, weights.shape[1], weights.shape[-1])
-    is_causal = not bool(weights.triu(1).any())
+    tokens = _tokens(held.tokens, weights.shape[1], weights.shape[-2], "query" if crosses else "key")
+    named = _tokens(keys, weights.shape[1], weights.shape[-1], "key") if crosses else tokens
+    is_causal = not crosses and not bool(weights.triu(1).any())
     notes.append(reading)
     if dtype != torch.float32 and not held.is_printed:
         notes.append(f"The numbers were {_name(dtype)}, and are float32 now.")
     notes += rows.notes(weights)
-    notes.append("Causal: no query looks ahead." if is_causal else "Not causal: some queries look ahead.")
+    if crosses:
+        notes.append(f"Cross-attention: {weights.shape[-2]:,} queries look at {weights.shape[-1]:,} keys.")
+    else:
+        notes.append("Causal: no query looks ahead." if is_causal else "Not causal: some queries look ahead.")
     if len(tokens) > 1 and tokens[0] is tokens[1]:
         notes.append(f"The tokens are taken for each of the {len(tokens):,} sentences of the batch.")
     return AttentionArray(
@@ -235,6 +251,8 @@ def _attention(held: Contents) -> AttentionArray:
         empty_rows=rows.empty,
         looks_transposed=rows.looks_transposed,
         is_causal=is_causal,
+        keys=named,
+        crosses=crosses,
     )
 
 
@@ -389,7 +407,7 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _tokens(tokens: object, batch: int, seq: int) -> tuple[tuple[str, ...], ...]:
+def _tokens(tokens: object, batch: int, seq: int, side: str) -> tuple[tuple[str, ...], ...]:
     """The tokens of each sentence of the batch, checked."""
     if isinstance(tokens, HasArray) and not isinstance(tokens, Tensor):
         tokens = tokens.__array__().tolist()
@@ -402,15 +420,15 @@ def _tokens(tokens: object, batch: int, seq: int) -> tuple[tuple[str, ...], ...]
             raise ValueError(f"expected tokens of each sentence of the batch, {batch:,} lists; got {len(tokens):,}")
         if batch * seq > MOST_TOKENS:
             raise ValueError(f"expected at most {MOST_TOKENS:,} tokens, got {batch * seq:,}")
-        return tuple(_sentence(sentence, seq) for sentence in tokens)
-    return (_sentence(tokens, seq),) * batch
+        return tuple(_sentence(sentence, seq, side) for sentence in tokens)
+    return (_sentence(tokens, seq, side),) * batch
 
 
-def _sentence(tokens: object, seq: int) -> tuple[str, ...]:
+def _sentence(tokens: object, seq: int, side: str) -> tuple[str, ...]:
     if not isinstance(tokens, list | tuple):
         raise ValueError(f"expected a list of tokens for each sentence, got {described(tokens)}")
     if len(tokens) != seq:
-        raise ValueError(f"expected {seq:,} tokens, one for each key; got {len(tokens):,}")
+        raise ValueError(f"expected {seq:,} tokens, one for each {side}; got {len(tokens):,}")
     for place, token in enumerate(tokens):
         if not isinstance(token, str):
             raise ValueError(f"expected tokens as texts, got {described(token)} as token {place + 1:,}")

@@ -164,13 +164,13 @@ def of_weights(weights: Tensor, *, is_causal: bool, tolerance: float, shares_out
     """Heads of given weights.
 
     Args:
-        weights: float32 (layer, head, query, key), as many keys as queries.
+        weights: float32 (layer, head, query, key).
         is_causal: whether no query looks ahead.
         tolerance: by how much the sum of a row may differ from 1.
         shares_out_1: whether the rows sum to 1, but those of zeros.
     """
-    length = weights.shape[-1]
-    visible = torch.ones(length, length, dtype=torch.bool)
+    length = weights.shape[-2]
+    visible = torch.ones(weights.shape[-2:], dtype=torch.bool)
     # Whoever sees no key has a row of zeros, and padding may have, in all heads.
     visible = (visible.tril() if is_causal else visible) & (weights.amax((0, 1, 3)) > 0)[:, None]
     layers = [GivenWeights(layer) for layer in weights]
