@@ -8,11 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import tfm_core
-from tfm_core.api import MODULES
+from docs.api.constants import docstring_below
 
 # The axes of the glossary in tfm_core/__init__.py, and those that a docstring names of its own where these do not fit.
 AXES = set(re.findall(r"^    (\w+) {2,}", tfm_core.__doc__ or "", re.MULTILINE)) | {"query", "key"}
@@ -44,19 +43,7 @@ def promised(name: str) -> Documented:
     plain = inspect.unwrap(thing)
     if inspect.isclass(plain) or inspect.isroutine(plain):
         return Documented(name, plain, (plain.__doc__ and inspect.getdoc(plain)) or "")
-    return Documented(name, thing, _below(name))
-
-
-def _below(name: str) -> str:
-    module = importlib.import_module(f"tfm_core.{MODULES[name]}")
-    body = ast.parse(inspect.getsource(module)).body
-    for node, after in pairwise(body):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            match after:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    return inspect.cleandoc(text)
-    return ""
+    return Documented(name, thing, docstring_below(name))
 
 
 @cache
