@@ -1,0 +1,156 @@
+"""Widgets of a notebook in a real browser: what is drawn, chosen and read, and files of their own."""
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+
+import attention_lab
+from tests.attention_lab.test_given import WORDS, weights
+from tests.browser.notebook import Notebook
+from tests.browser.test_standalone import drawn
+
+TREE = "document.querySelector('main > div').shadowRoot"
+TITLES = f"() => [...{TREE}.querySelectorAll('header b')].map(e => e.textContent)"
+COLOURS = """canvas => { const { width, height } = canvas
+  const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, width, height).data.buffer)
+  return new Set(pixels).size }"""
+
+
+@pytest.fixture
+def page(browser: Browser):
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    yield page
+    page.close()
+
+
+def two_layers():
+    return attention_lab.heads(weights(2, 4, 6, 6), WORDS)
+
+
+def test_a_click_and_keys_lock_a_head_which_python_reads_and_what_python_sets_is_drawn(page: Page):
+    widget = two_layers()
+    notebook = Notebook(page, widget)
+    assert page.evaluate(TITLES) == ["All 8 heads", "Layer 1, head 1"]
+    for canvas in (".cells canvas", ".map canvas"):
+        assert page.locator(canvas).evaluate(COLOURS) > 8
+    heads = page.locator(".head")
+    heads.nth(6).click()
+    page.wait_for_function(f"() => String(({TITLES})()).endsWith('Layer 2, head 3')")
+    assert widget.head == (1, 2)
+    assert heads.nth(6).get_attribute("aria-pressed") == "true"
+    heads.nth(6).press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"() => String(({TITLES})()).endsWith('Layer 1, head 3')")
+    assert widget.head == (0, 2)
+    widget.head = (1, 3)
+    notebook.follow()
+    assert page.evaluate(TITLES)[1] == "Layer 2, head 4"
+    shown = page.locator(".map").evaluate("e => [...e._memory.weights]")
+    assert shown == weights(2, 4, 6, 6)[1, 3].flatten().tolist()
+    assert notebook.problems == []
+
+
+def test_a_hover_reads_a_cell_as_in_the_app(page: Page):
+    notebook = Notebook(page, two_layers())
+    canvas = page.locator(".map canvas")
+    canvas.scroll_into_view_if_needed()
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    weight = weights(2, 4, 6, 6)[0, 0, 1, 0].item()
+    assert f"query 2 “cat” → key 1 “the”\nweight {weight:.4f}" in page.locator(".map .tip").inner_text()
+    assert notebook.problems == []
+
+
+def test_keys_in_a_picture_do_not_reach_the_notebook(page: Page):
+    Notebook(page, two_layers())
+    page.evaluate("() => { window.heard = 0; document.addEventListener('keydown', () => window.heard++) }")
+    page.locator(".head").first.focus()
+    for key in ("a", "x", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    assert page.evaluate("() => window.heard") == 0
+    assert page.locator("main > div").get_attribute("data-lm-suppress-shortcuts") == "true"
+
+
+def test_a_selection_of_arcs_is_a_traitlet(page: Page):
+    widget = attention_lab.arcs(weights(2, 4, 6, 6), WORDS, layer=1)
+    notebook = Notebook(page, widget)
+    canvas = page.locator(".arcs canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"() => !{TREE}.querySelector('.clear').hidden")
+    page.wait_for_timeout(600)  # the script tells once the reader has rested for 350 ms
+    assert widget.selection == "q2"
+    page.get_by_role("button", name="Head 3").click()
+    page.wait_for_timeout(600)
+    assert widget.shown == "1 2 4"
+    widget.layer = 0
+    notebook.follow()
+    assert page.evaluate(TITLES) == ["Layer 1, 4 heads"]
+    assert notebook.problems == []
+
+
+def test_a_large_mask_is_zoomed_by_python(page: Page):
+    widget = attention_lab.masks(torch.ones(600, 600).tril().bool())
+    notebook = Notebook(page, widget)
+    page.locator(".maps .zoom button[data-by='1']").click()
+    page.wait_for_function(f"() => {TREE}.querySelector('.maps')._memory.header.part.rows < 600")
+    assert widget.part == "150,150,300,300"
+    assert notebook.problems == []
+
+
+@pytest.mark.parametrize(
+    ("style", "mode", "paper"),
+    [
+        ("body { background: #111111 }", "auto", "rgb(14, 19, 25)"),
+        ("body { background: #fffff8 }", "auto", "rgb(255, 255, 255)"),
+        ("body { background: #111111 }", "light", "rgb(255, 255, 255)"),
+    ],
+)
+def test_a_widget_wears_the_notebooks_mode(page: Page, style: str, mode: str, paper: str):
+    widget = attention_lab.heads(weights(2, 4, 6, 6), WORDS, mode=mode)
+    Notebook(page, widget, style=style)
+    assert page.locator(".widget").evaluate("e => getComputedStyle(e).backgroundColor") == paper
+
+
+def test_a_theme_that_changes_is_followed(page: Page):
+    notebook = Notebook(page, two_layers(), style="body.dark { background: #000 } body { background: #fff }")
+    assert page.locator(".widget").get_attribute("data-mode") == "light"
+    page.evaluate("() => document.body.classList.add('dark')")
+    page.wait_for_function(f"() => {TREE}.querySelector('.widget').dataset.mode === 'dark'")
+    drawn(page)
+    corner = page.locator(".map canvas").evaluate("e => [...e.getContext('2d').getImageData(1, 1, 1, 1).data]")
+    assert corner[:3] == [14, 19, 25]
+    assert notebook.problems == []
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_page_of_its_own_needs_no_network(browser: Browser, tmp_path, width: int):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
+    for name, widget in {
+        "heads": two_layers(),
+        "arcs": attention_lab.arcs(weights(2, 4, 6, 6), WORDS),
+        "masks": attention_lab.masks(torch.ones(6, 6).tril()),
+    }.items():
+        file = tmp_path / f"{name}.html"
+        file.write_text(widget.to_html(), encoding="utf-8")
+        page.goto(file.as_uri())
+        page.locator("canvas").first.wait_for()
+        drawn(page)
+        assert page.locator("canvas").last.evaluate(COLOURS) > 4, name
+        assert page.locator(".widget").get_attribute("data-mode") == "dark"
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+    assert problems == []
+    page.close()
+
+
+def test_a_widget_that_is_removed_listens_to_nothing(page: Page):
+    Notebook(page, two_layers())
+    page.evaluate("() => { leave(); document.querySelector('main').replaceChildren() }")
+    page.emulate_media(color_scheme="dark")
+    drawn(page)
