@@ -16,15 +16,14 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser
 
-from benchmarks.live.drags import Drag, drag
+from benchmarks.live.drags import Drag, drag, opened
 from benchmarks.live.press import link, parameters
 from benchmarks.live.serve import Window, chromium, running_app
-from benchmarks.live.ticks import opened
 from benchmarks.measure import Figure, Figures, ratio, show, verdict
 from benchmarks.streamlit_private.protocol import HEALTH
 from tfm_ui.lenses import lenses
 
-TOKENS, SECONDS = 64, 3.0
+TOKENS, SECONDS = 64, 2.0
 LEAST, MOST = 15.0, 2.0  # pictures a second; another visitor's tick over the same without a drag
 SLIDERS = {
     "seq_len": tuple(range(TOKENS, TOKENS - 8, -1)),
@@ -62,7 +61,7 @@ PICTURES = "/pictures/heads+head"
 FRAME = 1 / 60
 
 
-def main(seconds: float = SECONDS, turns: int = 8, ticks: int = 5) -> Figures:
+def main(seconds: float = SECONDS, turns: int = 5, ticks: int = 5) -> Figures:
     """Drag each slider on each lens, then beside another visitor."""
     with running_app() as address, chromium() as browser:
         dragged = {title: drags(browser, address + link(path, TOKENS), seconds) for title, path in LENSES.items()}

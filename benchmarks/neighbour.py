@@ -1,59 +1,53 @@
-"""What a visitor of /heads feels of another who measures: a tick of a slider during a profile, over one without."""
+"""What a visitor of /heads feels of another who measures: both pictures of a tick during a profile, over one without.
+
+The visitor asks over plain HTTP, as in `drag`: a browser of that visitor's own would need the same cores.
+"""
 
 import itertools
 import statistics
-from collections.abc import Iterator
 
 from playwright.sync_api import Browser, Page
 
-from benchmarks.live.press import Clocked, Tick, link
+from benchmarks.drag import TOKENS, Visitor
 from benchmarks.live.serve import chromium, running_app
 from benchmarks.measure import Figure, Figures, ratio, show, verdict
 from benchmarks.streamlit_private.dom import PROGRESS
 
 BAR = 3.0  # times the latency while nobody measures
-TOKENS = 64
 PATIENCE = 60_000  # ms
-SHOWN = (("first picture", "first"), ("all pictures", "all"))
-FIGURES = [
-    Figure(f"Key press on Heads while another visitor measures, {name}", "the same press while nobody measures")
-    for name, _ in SHOWN
-]
+BESIDE = Figure("Both pictures of Heads while another visitor measures", "the same while nobody does")
+FIGURES = [BESIDE]
 MEASURE = ".st-key-_profiling_measure button"
 
 
-def main(turns: int = 6, ticks: int = 5) -> Figures:
+def main(turns: int = 6, ticks: int = 9) -> Figures:
     """Start and stop the default profile in turns, so that changes of the machine's speed affect both alike."""
+    idle: list[float] = []
+    busy: list[float] = []
+    worst = 0.0
     with running_app() as address, chromium() as browser:
-        lens = Clocked(browser, address + link("/heads", TOKENS))
-        other = _profiling(browser, address)
-        seeds = itertools.count(100)
-        _ticks(lens, seeds, ticks)  # to warm up
-        idle: list[list[Tick]] = []
-        busy: list[list[Tick]] = []
+        visitor, other, seeds = Visitor(address), _profiling(browser, address), itertools.count(1000)
+        for _ in range(ticks):
+            visitor.ask(seed=next(seeds))  # to warm up
         for _ in range(turns):
-            idle.append(_ticks(lens, seeds, ticks))
+            idle.append(statistics.median(visitor.ask(seed=next(seeds)) for _ in range(ticks)))
             other.locator(MEASURE).click()
-            other.locator(PROGRESS, has_text="Measuring").wait_for(timeout=PATIENCE)
-            busy.append(_ticks(lens, seeds, ticks))
-            assert other.locator(PROGRESS, has_text="Measuring").count(), "it has ended meanwhile"
+            measuring = other.locator(PROGRESS, has_text="Measuring")
+            measuring.wait_for(timeout=PATIENCE)
+            beside = [visitor.ask(seed=next(seeds)) for _ in range(ticks)]
+            assert measuring.count(), "it has ended meanwhile"
+            busy.append(statistics.median(beside))
+            worst = max(worst, *beside)
             other.get_by_role("button", name="Stop").click()
             other.locator(MEASURE).wait_for(timeout=PATIENCE)
-    rows = []
-    told: list[float] = []
-    for name, of in SHOWN:
-        alone, beside = ([statistics.median(getattr(t, of) for t in turn) for turn in all_] for all_ in (idle, busy))
-        times = ratio(beside, alone)
-        told.append(times.median)
-        ms = f"{statistics.median(beside):.0f} / {statistics.median(alone):.0f}"
-        worst = max(getattr(tick, of) for turn in busy for tick in turn)
-        rows.append([name, times, verdict(times, BAR), ms, f"{worst:.0f}"])
+    times = ratio(busy, idle)
+    ms = f"{1000 * statistics.median(busy):.0f} / {1000 * statistics.median(idle):.0f}"
     show(
-        f"Key press to new pixels on /heads, {TOKENS} tokens, while another measures ({turns} turns of {ticks})",
-        ["", "times the idle latency (quartiles)", "bar", "ms busy / idle", "slowest"],
-        rows,
+        f"Both pictures of /heads, {TOKENS} tokens, while another measures ({turns} turns of {ticks})",
+        ["times the idle latency (quartiles)", "bar", "ms busy / idle", "slowest"],
+        [[times, verdict(times, BAR), ms, f"{1000 * worst:.0f}"]],
     )
-    return dict(zip(FIGURES, told, strict=True))
+    return {BESIDE: times.median}
 
 
 def _profiling(browser: Browser, address: str) -> Page:
@@ -61,13 +55,3 @@ def _profiling(browser: Browser, address: str) -> Page:
     page.goto(f"{address}/profiling")
     page.locator(MEASURE).wait_for(timeout=PATIENCE)
     return page
-
-
-def _ticks(lens: Clocked, seeds: Iterator[int], number: int) -> list[Tick]:
-    """Steps of the Tokens slider, each with weights that are not in the cache."""
-    seconds = []
-    for _ in range(number):
-        lens.press("Tokens", "ArrowLeft")
-        lens.fill("Seed", next(seeds))
-        seconds.append(lens.press("Tokens", "ArrowRight"))
-    return seconds

@@ -27,7 +27,7 @@ from tfm_core.model.transformer import Stack
 from tfm_core.pretrained.offered import COMMAND, OFFERED, pretrained_config
 
 NAME = "smollm2"
-LENGTHS, NEW, ROUNDS = (12, 64, 256), 32, 7
+LENGTHS, NEW, ROUNDS = (12, 256), 32, 5
 PASS_BAR, WRITING_BAR, FIRST_BAR = 0.9, 1.2, 2.0  # times, times, seconds
 TICK_BAR, BESIDE_BAR, MEMORY_BAR = 400.0, 3.0, 900.0  # ms, times, MB
 TOKENS, TURNS, TICKS = 12, 6, 5

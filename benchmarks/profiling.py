@@ -13,14 +13,15 @@ import torch
 from torch.utils.benchmark import Timer
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.measure import Figure, Figures, show
+from benchmarks.measure import Figure, FiguresOrWords, show
 from tfm_core.profiling import DEFAULT_SIZES, TARGETS, Blocks, Plan, Row, Setup, contention, costs, profile
 from tfm_core.profiling.run_subject import Subject
 from tfm_core.profiling.statistics import Interval, median_interval
 
 TARGET = "with weights"
-RATIOS = 15
-PATIENCE, PAUSE = 240, 0.3  # seconds for a configuration; seconds to wait after a round that was disturbed
+RATIOS = 9
+PATIENCE, PAUSE = 60, 0.3  # seconds for a configuration; seconds to wait after a round that was disturbed
+DISTURBED = "each round was disturbed"
 NEAR, WIDE = (0.9, 1.1), 0.2
 FIGURES = [
     Figure(
@@ -32,7 +33,7 @@ FIGURES = [
 ]
 
 
-def main() -> Figures:
+def main() -> FiguresOrWords:
     """Print the table."""
     print(
         f"\ntorch {torch.__version__} on {os.cpu_count()} CPUs, {Setup().threads} thread, {TARGET}, forward, batch 16"
@@ -41,8 +42,8 @@ def main() -> Figures:
     columns = ["d_model, heads, layers, seq", "ours", "ours / by hand", "blocks thrown away", "FLOPs / torch's count"]
     lines = [_line(Row(TARGET, size)) for size in DEFAULT_SIZES]
     show("Profiling", columns, [line for line, _ in lines])
-    told = {figure: median for figure, (_, median) in zip(FIGURES, lines, strict=True)}
-    return {figure: median for figure, median in told.items() if not math.isnan(median)}  # no pair was undisturbed
+    medians = zip(FIGURES, (median for _, median in lines), strict=True)
+    return {figure: DISTURBED if math.isnan(median) else median for figure, median in medians}
 
 
 def _line(row: Row) -> tuple[list[object], float]:

@@ -27,7 +27,7 @@ from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
 from benchmarks.live.strangers import ATTACKS, Stranger
 from benchmarks.live.views import Ticked, scouted
-from benchmarks.load import MINUTE, TOLD, as_hosted
+from benchmarks.load import TOLD, as_hosted
 from benchmarks.measure import Figure, Figures, show
 from tfm_ui.lenses.clinic.uploads import File, as_bytes
 from tfm_ui.store.kinds import UPLOADS
@@ -35,6 +35,7 @@ from tfm_ui.store.local import LocalStore
 from tfm_ui.store.shared import VARIABLE
 
 MINUTES = 60.0
+ARRIVAL = 60.0  # seconds within which visitors come
 KILLED_EACH = 300.0  # seconds between two processes that are killed
 ATTACKED_EACH = 10.0  # seconds between the end of an attack and the next one
 ALIVE = 10.0  # seconds in which /live must answer
@@ -117,7 +118,7 @@ async def _pass(
         for each in (_attacks(stranger, night), _kills(process, killed_each, night), _watches(address, night))
     ]
     stored = await _stored(address, process)
-    observed = await together(address, [process], views, CLASS, spread=MINUTE, seconds=seconds)
+    observed = await together(address, [process], views, CLASS, spread=ARRIVAL, seconds=seconds)
     for task in beside:
         task.cancel()
     await asyncio.wait(beside)

@@ -32,7 +32,6 @@ class Observed:
         driver, others: seconds of this process, and of everything else on the machine.
         wall: seconds that this took.
         memory: (seconds, MB) of the server's processes, from before the first visitor on.
-        views: link -> what was seen of this view alone, where visitors came one after the other.
     """
 
     kept: Kept = field(default_factory=Kept)
@@ -42,7 +41,6 @@ class Observed:
     others: float = 0.0
     wall: float = 0.0
     memory: list[tuple[float, float]] = field(default_factory=list)
-    views: dict[str, "Observed"] = field(default_factory=dict)
 
     @property
     def errors(self) -> list[str]:
@@ -100,24 +98,6 @@ class Hand:
 
     def _seed(self, seed: str) -> dict[str, str]:
         return {SEED: seed} if self.view.has_seed and self.view.control != SEED else {}
-
-
-async def one_after_the_other(address: str, process: int, views: Sequence[Ticked], seconds: float) -> Observed:
-    """A single visitor, who opens each view in turn, and stays there for `seconds`."""
-    tree, chance, in_all = ProcessTree(process), random.Random(0), Observed()
-    async with _WatchedMemory(tree, in_all):
-        for view in views:
-            observed, hand = Observed(), Hand(view, chance)
-            link, seed = hand.link()
-            async with Visitor(address, link, observed.opening) as visitor:
-                await visitor.open()
-                visitor.kept = observed.kept
-                with Measured(tree, observed):
-                    await move(visitor, hand.moves(seed), chance, until=time.perf_counter() + seconds)
-                    await visitor.rest(REST)
-            in_all.views[view.link] = observed
-            in_all.add(observed)
-    return in_all
 
 
 class Lecture(Hand):

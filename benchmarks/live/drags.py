@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
+
+from benchmarks.live.serve import Window
 
 # At which of its steps a slider of the model stands, and how many it has.
 STEPS = """slider => {
@@ -11,7 +13,7 @@ STEPS = """slider => {
   return [+window.dragged.value, +window.dragged.max + 1]
 }"""
 # Moves the slider, for the given milliseconds to one step each frame's time, as a hand does that does not let go, and
-# notes when a new value was on screen in all pictures: two frames after the last of them was drawn, as in ticks.py.
+# notes when a new value was on screen in all pictures: two frames after the last of them was drawn.
 DRAG = """async ([parameter, walk, milliseconds]) => {
   const pictures = []
   const find = root => root.querySelectorAll("*").forEach(element => {
@@ -53,6 +55,15 @@ class Drag:
 
     rate: float
     gap: float
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """A page, when everything on it is drawn."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(url)
+    page.locator("[data-picture] :is(canvas, .main-svg)").first.wait_for(timeout=60_000)
+    Window(page, url).wait()
+    return page
 
 
 def drag(page: Page, slider: str, *, seconds: float, most: int = 8) -> Drag:

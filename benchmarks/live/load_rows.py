@@ -23,9 +23,7 @@ class TableRow:
     form: str = "{:.0f}"
 
 
-TIMES = "pictures and words, p95 over the median of a single visitor"
 NEW_50, NEW_95 = TableRow("pictures and words, p50"), TableRow("pictures and words, p95")
-OVER_ALONE = TableRow(TIMES, "times", "{:.1f}")
 KNOWN_50, KNOWN_95 = TableRow("pictures that others had before, p50"), TableRow("pictures that others had before, p95")
 OPENING_50 = TableRow("opening a link until all is there, p50", "s", "{:.2f}")
 SLOWEST_OPENING = TableRow("opening a link until all is there, the slowest", "s", "{:.2f}")
@@ -43,27 +41,18 @@ DRIVER, OTHERS = (
     TableRow("used by others here", "% of a core"),
 )
 ROWS = (
-    NEW_50, NEW_95, OVER_ALONE, KNOWN_50, KNOWN_95, OPENING_50, SLOWEST_OPENING, ARRIVING_95, PAGE_50, PAGES, TICK,
+    NEW_50, NEW_95, KNOWN_50, KNOWN_95, OPENING_50, SLOWEST_OPENING, ARRIVING_95, PAGE_50, PAGES, TICK,
     MOVES, OVERTAKEN, REFUSED, ERRORS, LARGEST, DRIVER, OTHERS,
 )  # fmt: skip
 
 # The rows that are kept of several runs; the others tell how far the numbers of a run can be trusted.
-KEPT_ROWS = NEW_50, NEW_95, OVER_ALONE, KNOWN_50, SLOWEST_OPENING, TICK, REFUSED, ERRORS, LARGEST
-
-START, GROWTH = TableRow("memory before the first visitor", "MB"), TableRow("growth over the last half", "MB", "{:.1f}")
-MEMORY_ROWS = (START, LARGEST, GROWTH, MOVES, ERRORS)
+KEPT_ROWS = NEW_50, NEW_95, KNOWN_50, SLOWEST_OPENING, TICK, REFUSED, ERRORS, LARGEST
 
 CLASS, FULL = 30, 100  # the numbers of visitors that the bars are about
-FLAT = 20.0  # MB that memory may grow in the last half of ten minutes: 2 % of what it may be at most
 
 
-def values_of(observed: Observed, alone: float | None = None) -> dict[TableRow, float]:
-    """The numbers of one server; those that were not measured are left out.
-
-    Args:
-        observed: what was observed.
-        alone: ms that pictures take for a single visitor, the median.
-    """
+def values_of(observed: Observed) -> dict[TableRow, float]:
+    """The numbers of one server; those that were not measured are left out."""
     kept, opening = observed.kept, observed.opening
     values = {
         PAGES: 100 * len(kept.pages) / kept.moves,
@@ -89,34 +78,17 @@ def values_of(observed: Observed, alone: float | None = None) -> dict[TableRow, 
     ):
         if seconds:
             values[row] = scale * percentile(seconds, percent)
-    if alone and NEW_95 in values:
-        values[OVER_ALONE] = values[NEW_95] / alone
     return {row: values[row] for row in ROWS if row in values}
-
-
-def memory_values_of(observed: Observed) -> dict[TableRow, float]:
-    """The numbers of a long time."""
-    (_, start), *_ = observed.memory
-    largest = max(mb for _, mb in observed.memory)
-    rows = START, LARGEST, GROWTH, MOVES, ERRORS
-    return dict(
-        zip(rows, (start, largest, growth(observed.memory), observed.kept.moves, len(observed.errors)), strict=True)
-    )
 
 
 def bars_of(visitors: int) -> Mapping[TableRow, float]:
     """The most that may be measured with this many visitors."""
     bars = {ERRORS: 0.0}
-    if visitors == 1:
-        bars |= {NEW_50: 15.0, NEW_95: 60.0}
     if visitors == CLASS:
-        bars |= {TICK: 18.0, OVER_ALONE: 10.0, NEW_95: 120.0}
+        bars |= {TICK: 18.0, NEW_95: 120.0}
     if visitors == FULL:
         bars |= {NEW_95: 800.0, SLOWEST_OPENING: 4.0}
     return bars
-
-
-MEMORY_BARS = {LARGEST: 1000.0, GROWTH: FLAT, ERRORS: 0.0}
 
 
 def lines(values: Mapping[TableRow, float], bars: Mapping[TableRow, float]) -> list[Sequence[str]]:

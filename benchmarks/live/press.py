@@ -1,17 +1,14 @@
 """Key presses in a page with a clock: how long until the pictures show the result."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, WebSocket
+from playwright.sync_api import Browser
 
 from benchmarks.streamlit_private.dom import PLAIN_TEXT, STATE
-from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import as_text
-from tfm_ui.state.model_state import ModelState
 
 CLOCK = Path(__file__).with_name("clock.js")
 # 260 words, 1,039 characters: enough for 256 tokens by word, and for 1,024 by character.
@@ -39,12 +36,6 @@ class Tick:
     all: float
 
 
-def can_show(tokens: int) -> bool:
-    """Whether the app offers this number of tokens."""
-    field, default = controls_of(ModelState)["seq_len"]
-    return bool(field.read(str(tokens), default)[0] == tokens)
-
-
 def parameters(tokens: int, **more: Any) -> dict[str, Any]:
     """A model's parameters, with a text that fills this many tokens: words up to 256 tokens, characters beyond."""
     return {"text": TEXT, "tokenizer": "word" if tokens <= 256 else "character", "seq_len": tokens, **more}
@@ -59,14 +50,12 @@ def link(path: str, tokens: int, **more: Any) -> str:
 class Clocked:
     """A page that measures when its pixels change."""
 
-    def __init__(self, browser: Browser, url: str, on_websocket: Callable[[WebSocket], None] | None = None) -> None:
+    def __init__(self, browser: Browser, url: str) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900})
         self.context.add_init_script(
             f'window.partOfStreamlit = {{ state: "{STATE}", text: "{PLAIN_TEXT}" }};\n{CLOCK.read_text()}'
         )
         self.page = self.context.new_page()
-        if on_websocket:
-            self.page.on("websocket", on_websocket)
         self.page.goto(url)
         self.page.evaluate("clock.settled()")
 

@@ -25,16 +25,12 @@ class Ticked:
         link: of the view's first question.
         control: the link's parameter that is moved.
         values: what it can be, as a link writes it; without the value that the link opens with.
-        follows: whether the pictures follow it; if not, no control has been found that they follow.
-        pictures: how many pictures the view has that follow controls before the page has been run.
         has_seed: whether the view's link can have a seed.
     """
 
     link: str
     control: str
     values: Sequence[str]
-    follows: bool
-    pictures: int
     has_seed: bool
 
     def opened_with(self, seed: int) -> str:
@@ -71,9 +67,9 @@ async def _look(address: str, link: str) -> Ticked:
         for control, values in choices.items():
             tried = [await _drawn(visitor, following, {control: value}) for value in (values[0], values[-1])]
             if tried[0] != tried[1]:
-                return Ticked(link, control, values, True, len(following), SEED in choices)
+                return Ticked(link, control, values, SEED in choices)
     control = next(iter(choices))
-    return Ticked(link, control, choices[control], False, len(following), SEED in choices)
+    return Ticked(link, control, choices[control], SEED in choices)
 
 
 def _choices(visitor: Visitor, link: str) -> Mapping[str, Sequence[str]]:

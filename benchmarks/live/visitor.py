@@ -134,7 +134,6 @@ class Visitor:
             await asyncio.sleep(float(answer.headers["Retry-After"]))
         if answer.status != 200:
             raise ValueError(f"expected 200, got {answer.status}: {body[:200].decode('utf-8', 'replace')}")
-        self.kept.answered_bytes += int(answer.headers["Content-Length"])
         pictures = list(split(body, number))
         self.kept.errors += [f"{names}: {problem}" for problem in map(problem_of, pictures) if problem]
         return pictures

@@ -17,7 +17,6 @@ class Kept:
         pages: from a move until its page has been run.
         moves: how many moves there were, and of how many nobody has seen pictures, as the next came before.
         refused: answers of 503 in place of pictures.
-        answered_bytes: of all pictures, as they travel.
         errors: what went wrong, in words.
     """
 
@@ -28,7 +27,6 @@ class Kept:
     moves: int = 0
     overtaken: int = 0
     refused: int = 0
-    answered_bytes: int = 0
     errors: list[str] = field(default_factory=list)
 
 

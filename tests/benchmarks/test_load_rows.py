@@ -11,7 +11,6 @@ from benchmarks.live.load_rows import (
     ERRORS,
     NEW_50,
     NEW_95,
-    OVER_ALONE,
     TICK,
     bars_of,
     growth,
@@ -66,7 +65,7 @@ def test_growth_looks_at_the_last_half_alone():
 
 
 def test_no_two_visitors_of_a_view_get_the_same_value_but_all_get_the_known_one():
-    hand = Hand(Ticked("/heads", "seed", [str(n) for n in range(50)], True, 2, True), random.Random(0))
+    hand = Hand(Ticked("/heads", "seed", [str(n) for n in range(50)], True), random.Random(0))
     given = Counter(hand.new("1")["seed"] for _ in range(49))
     assert set(given.values()) == {1}
     assert [hand.known()[1] for _ in range(3)] == [False, True, True]
@@ -74,7 +73,7 @@ def test_no_two_visitors_of_a_view_get_the_same_value_but_all_get_the_known_one(
 
 
 def test_visitors_of_a_control_with_few_values_have_seeds_of_their_own():
-    hand = Hand(Ticked("/masks?masks_view=see", "masks_item", ["1", "3"], True, 2, True), random.Random(0))
+    hand = Hand(Ticked("/masks?masks_view=see", "masks_item", ["1", "3"], True), random.Random(0))
     (first, seed), (second, other) = hand.link(), hand.link()
     assert first == f"/masks?masks_view=see&seed={seed}" != second
     assert hand.new(seed)["seed"] == seed != hand.new(other)["seed"]
@@ -82,7 +81,7 @@ def test_visitors_of_a_control_with_few_values_have_seeds_of_their_own():
 
 
 def test_who_follows_a_lecturer_makes_the_same_moves_at_the_same_times():
-    lecture = Lecture(Ticked("/heads", "seed", [str(n) for n in range(50)], True, 2, True), random.Random(0))
+    lecture = Lecture(Ticked("/heads", "seed", [str(n) for n in range(50)], True), random.Random(0))
     (link, seed), other = lecture.link(), lecture.link()
     assert (link, seed) == other
     first, second = lecture.moves(seed), lecture.moves(seed)
@@ -94,9 +93,8 @@ def test_who_follows_a_lecturer_makes_the_same_moves_at_the_same_times():
 def test_the_table_has_the_bars_beside_the_numbers():
     kept = Kept(pictures=[0.02, 0.04, 0.06], pages=[0.1], moves=4, errors=["broken"])
     measured = Observed(kept, processor=0.2, driver=0.5, wall=10.0, memory=[(0.0, 400.0), (5.0, 500.0)])
-    values = values_of(measured, alone=10.0)
+    values = values_of(measured)
     assert (values[TICK], values[NEW_50], values[ERRORS]) == (50.0, 40.0, 1)
-    assert values[OVER_ALONE] == pytest.approx(values[NEW_95] / 10)
     told = {what: bar for what, _, _, bar in lines(values, bars_of(30))}
     assert told[TICK.what] == "≤ 18 ✕"
     assert told[NEW_95.what] == "≤ 120 ✓"
