@@ -99,11 +99,17 @@ def _side(header: Header, at: int) -> Side:
         begin = first + part[("top", "left")[at]]
         starts = range(begin, begin + size, block)
         labels = [_range(start, min(start + block, begin + size) - 1) for start in starts]
-    elif side["counted"] or (len(set(names)) == len(names) and not any(name.strip("0123456789") for name in names)):
+    elif side["counted"] or _tell_numbers(names):
         labels = list(names)
     else:
         labels = [f"{place} {name}" for place, name in zip(places, names, strict=True)]
     return Side(labels=labels, title=side["title"], noun=nouns, role=side["role"])
+
+
+def _tell_numbers(names: list[str]) -> bool:
+    """Whether the names tell which row or column each is: different numbers, alone or before a name."""
+    numbers = [name.partition(" ")[0] for name in names]
+    return len(set(numbers)) == len(names) and all(map(str.isdecimal, numbers))
 
 
 def _range(first: int, last: int) -> str:

@@ -67,4 +67,5 @@ def content(reading: Reading, at: int, part: Part, *, zooms: str) -> Content:
         blank="−∞ or as good",
         part=part,
         zooms=zooms,
+        counted_from=1,  # as findings count, which name rows
     )
