@@ -1,4 +1,4 @@
-"""A widget in a browser beside its real Python half, as a notebook connects them: traits go both ways.
+"""A widget in a browser beside its real Python half, as in a notebook: traits go both ways.
 
 Jupyter's own page is not there: what anywidget promises to a widget's script is (get, set, save_changes, on, off, send).
 """
