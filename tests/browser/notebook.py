@@ -1,6 +1,6 @@
 """A widget in a browser beside its real Python half, as in a notebook: traits go both ways.
 
-Jupyter's own page is not there: what anywidget promises to a widget's script is (get, set, save_changes, on, off, send).
+Jupyter's page is not there: what anywidget promises to a widget's script is (get, set, save_changes, on, off, send).
 """
 
 import json
