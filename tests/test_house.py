@@ -12,7 +12,7 @@ from tfm_core import POSITIONAL, Positional
 from tfm_core.positional.schemes import PLAIN
 
 ROOT = Path(__file__).parents[1]
-APP, CORE = Source(ROOT, ("app.py", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
+APP, CORE = Source(ROOT, ("app.py", "attention_lab", "pages", "tfm_ui", "tfm_core")), Source(ROOT, ("tfm_core",))
 
 LONGEST_CHAIN = 11  # files, of which each imports the next
 MOST_FLOORS = 8  # of rooms
@@ -57,7 +57,7 @@ def room_of(module: str) -> str:
     return f"{top}.{folders[0]}" if top == "tfm_ui" and folders else top
 
 
-@pytest.mark.parametrize("folder", ["tfm_core", "tfm_ui", "pages", "assets", "tests", "benchmarks"])
+@pytest.mark.parametrize("folder", ["attention_lab", "tfm_core", "tfm_ui", "pages", "assets", "tests", "benchmarks"])
 def test_no_file_is_long(folder):
     paths = [path for path in (ROOT / folder).rglob("*") if path.suffix in CODE]
     assert paths
@@ -65,7 +65,7 @@ def test_no_file_is_long(folder):
     assert {path: count for path, count in lines.items() if count > LONGEST_FILE} == {}
 
 
-@pytest.mark.parametrize("part", ["app.py", "pages", "tfm_core", "tfm_ui", "tests"])
+@pytest.mark.parametrize("part", ["app.py", "attention_lab", "pages", "tfm_core", "tfm_ui", "tests"])
 def test_no_name_is_vague(part):
     files = Source(ROOT, (part,)).files.values()
     assert files
@@ -78,7 +78,9 @@ def test_no_name_is_vague(part):
     assert not vague, "\n".join(vague)
 
 
-@pytest.mark.parametrize("part", ["app.py", "run.py", "pages", "tfm_core", "tfm_ui", "benchmarks", "assets", "tests"])
+@pytest.mark.parametrize(
+    "part", ["app.py", "run.py", "attention_lab", "pages", "tfm_core", "tfm_ui", "benchmarks", "assets", "tests"]
+)
 def test_no_docstring_begins_without_a_subject(part):
     told = [
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
