@@ -18,7 +18,6 @@ from tfm_core.training.scores import pattern_score
 from tfm_core.training.tasks.order import START
 from tfm_core.training.tasks.task import Examples
 from tfm_ui.lenses.training import row_controls
-from tfm_ui.lenses.training.left_out import probes_of
 from tfm_ui.lenses.training.panels import RunPanel, held_out_needs
 from tfm_ui.lenses.training.runs import shown_run
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
@@ -32,6 +31,7 @@ from tfm_ui.pictures import bars, knobs, maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.knobs import KNOBS, Knob
+from tfm_ui.pictures.learn.left_out import probes_of
 from tfm_ui.pictures.learn.told import tokens_of
 from tfm_ui.pictures.map_scale import SHARES
 from tfm_ui.pictures.maps import ABSENT, MAPS, Axis, Map

@@ -105,16 +105,16 @@ CLOCKS = Canvas(
 )
 
 
-def pairs_of(scheme: Positional) -> Tensor:
+def pairs_of(scheme: Positional, width: int) -> Tensor:
     """Which dimensions turn together, int64 (pair, 2); what does not say it turns i and i + width / 2."""
-    pairs = scheme.pairs(scheme.d_model)
-    return rotary_pairs(scheme.d_model) if pairs is None else pairs
+    pairs = scheme.pairs(width)
+    return rotary_pairs(width) if pairs is None else pairs
 
 
-def turned_hands(scheme: Positional, query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
+def turned_hands(scheme: Positional, query_position: int, key_position: int, width: int) -> tuple[Tensor, Tensor]:
     """A query and a key that both point to the right in each pair, turned to their positions: each (pair, 2)."""
-    pairs = pairs_of(scheme)
-    unit = torch.zeros(scheme.d_model)
+    pairs = pairs_of(scheme, width)
+    unit = torch.zeros(width)
     unit[pairs[:, 0]] = 1.0
     rows = turned_to_each(scheme, unit, max(query_position, key_position) + 1)[[query_position, key_position]]
     query, key = rows[:, pairs]  # cosine and sine
@@ -145,17 +145,19 @@ class Turns:
         query: the query's position m.
         key: the key's position n.
         length: how many positions there are to choose from.
+        width: of the vectors: that of a head.
     """
 
     scheme: Positional
     query: int
     key: int
     length: int
+    width: int
 
     @cached_property
     def hands(self) -> tuple[Tensor, Tensor]:
         """The query and the key in each pair, each float32 (pair, 2): cosine and sine."""
-        return turned_hands(self.scheme, self.query, self.key)
+        return turned_hands(self.scheme, self.query, self.key, self.width)
 
     @property
     def pairs(self) -> int:
@@ -165,7 +167,7 @@ class Turns:
     @property
     def dimensions(self) -> list[tuple[int, int]]:
         """Which two dimensions each pair is."""
-        return [(int(first), int(second)) for first, second in pairs_of(self.scheme)]
+        return [(int(first), int(second)) for first, second in pairs_of(self.scheme, self.width)]
 
     @property
     def in_halves(self) -> bool:
@@ -185,7 +187,7 @@ class Turns:
     @property
     def wavelengths(self) -> Tensor:
         """The number of positions in which each pair turns once, float64 (pair)."""
-        wavelengths = self.scheme.wavelengths(self.scheme.d_model)
+        wavelengths = self.scheme.wavelengths(self.width)
         assert wavelengths is not None
         return wavelengths
 

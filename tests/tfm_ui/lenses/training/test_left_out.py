@@ -7,7 +7,7 @@ from tfm_core.training.config import of_task
 from tfm_core.training.examples import EVALUATED, FINAL, held_out, probes
 from tfm_core.training.scores import chance
 from tfm_core.training.tasks.table import TASKS
-from tfm_ui.lenses.training.left_out import measured_examples, probes_of, score_by_chance, were_left_out
+from tfm_ui.pictures.learn.left_out import measured_examples, probes_of, score_by_chance, were_left_out
 
 
 @pytest.mark.parametrize("task", TASKS)

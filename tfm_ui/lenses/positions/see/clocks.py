@@ -21,7 +21,7 @@ from tfm_ui.text import formats
 
 def hands_of_pairs(*, spec: Mapping[str, Any], query_position: int, key_position: int) -> tuple[Tensor, Tensor]:
     """The hands of the query and of the key, each (pair, 2): cosine and sine."""
-    query, key = turned_hands(lone_scheme(**spec), query_position, key_position)
+    query, key = turned_hands(lone_scheme(**spec), query_position, key_position, spec["d_model"])
     return query, key
 
 
@@ -66,7 +66,7 @@ class Clocks(OneSide):
     @cached_property
     def turns(self) -> Turns:
         """The pairs, as they are drawn and told."""
-        return Turns(self.scheme.module, self.at, self.key_at, self.state.length)
+        return Turns(self.scheme.module, self.at, self.key_at, self.state.length, self.scheme.width)
 
     @property
     def hands(self) -> tuple[Tensor, Tensor]:

@@ -14,13 +14,13 @@ from tfm_core.training.examples import EVALUATED, FINAL, held_out_count
 from tfm_core.training.run import Point, Run
 from tfm_core.training.train import train
 from tfm_core.training.verdict import ahead, chance_between
-from tfm_ui.lenses.training.left_out import were_left_out
 from tfm_ui.lenses.training.panels import RunPanel, before_training
 from tfm_ui.lenses.training.runs import run_of
 from tfm_ui.live.cache import cached, never
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
+from tfm_ui.pictures.learn.left_out import were_left_out
 from tfm_ui.pictures.learn.told import dated, line_of_losses, measured_on
 from tfm_ui.pictures.line_axes import Scale
 from tfm_ui.pictures.lines import Chart, Line

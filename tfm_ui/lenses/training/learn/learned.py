@@ -11,11 +11,11 @@ from tfm_core.training.run import Run
 from tfm_core.training.scores import pattern_score
 from tfm_core.training.train import train
 from tfm_ui.lenses.training.learn import weights
-from tfm_ui.lenses.training.left_out import probes_of, score_by_chance, were_left_out
 from tfm_ui.lenses.training.panels import RunPanel, before_training
 from tfm_ui.lenses.training.runs import is_under_way
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.learn.learned import Formed, Learned, formed
+from tfm_ui.pictures.learn.left_out import probes_of, score_by_chance, were_left_out
 from tfm_ui.pictures.learn.maps import LEARN
 from tfm_ui.pictures.learn.told import measured_on
 
