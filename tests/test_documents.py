@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import LONG, NAMES
-from benchmarks.runs import figures_of
+from benchmarks.runs import figures_of, table
 from tfm_core.training.folder import FOLDER
 from tfm_ui.settings import ENTRIES
 
@@ -36,7 +36,9 @@ WITH_COMMENTS = sorted(
     for file in (ROOT / room).rglob(kind)
 )
 NUMBER = r"-?[\d.,]+"
-CELL = re.compile(rf"not measured|{NUMBER}( [\w ]+)? \({NUMBER} to {NUMBER}\)")  # counts have no unit
+WITHOUT_NUMBER = f"more than {NUMBER} s|out of memory|refused|each round was disturbed"
+ONE_RUN = rf"{NUMBER}( [\w ]+)?"  # counts have no unit
+SEVERAL_RUNS = rf"{ONE_RUN} \({NUMBER} to {NUMBER}\)"
 
 
 @cache
@@ -74,12 +76,12 @@ def problem(command):
     """The files, modules and benchmarks in a command that do not exist."""
     words = shlex.split(command, comments=True)
     modules = {words[at + 1]: words[at + 2 :] for at, word in enumerate(words) if word == "-m"}
-    files = [word for word in words if word.endswith((".py", ".txt"))]
+    files = [word for word in words if word.endswith((".py", ".txt", ".md"))]
     files += [f"{words[at + 1]}/package.json" for at, word in enumerate(words) if word == "--prefix"]
     missing = [file for file in files if not (ROOT / file).exists()]
     missing += [module for module in modules if find_spec(module) is None]
     named = [word for word in modules.get("benchmarks", []) if not word.startswith(("-", "[")) and not word.isdigit()]
-    return missing + [name for name in named if name not in NAMES]
+    return missing + [name for name in named if name not in NAMES and name not in files]
 
 
 def test_the_readme_is_one_screen():
@@ -110,7 +112,8 @@ def test_every_command_exists(document):
 
 def test_the_commands_are_found_and_a_wrong_one_is_told():
     assert "python3 run.py         # sets everything up, then starts the app" in commands(README)
-    assert "python -m benchmarks --runs 3" in commands(HOW_FAST)
+    assert "python -m benchmarks --runs 1 --into docs/how-fast.md" in commands(HOW_FAST)
+    assert problem("python -m benchmarks --runs 1 --into docs/how-slow.md core") == ["docs/how-slow.md"]
     assert problem("python -m benchmarks --runs 3 core nonsense") == ["nonsense"]
     assert problem("python3 walk.py") == ["walk.py"]
     assert problem("python -m no_such_module") == ["no_such_module"]
@@ -133,11 +136,17 @@ def test_the_tables_of_how_fast_are_what_the_benchmarks_print():
     sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", text, re.MULTILINE | re.DOTALL))
     assert list(sections) == [name for name in NAMES if name not in LONG]
     for name, section in sections.items():
-        table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line[:1] == "|"]
-        head, _, *rows = table
-        assert re.fullmatch(r"Median of \d+ runs? \(least to most\)", head[1])
-        assert [(what, beside) for what, _, beside in rows] == [(f.what, f.beside) for f in figures_of(name)]
-        assert [measured for _, measured, _ in rows if not CELL.fullmatch(measured)] == []
+        cells = [line.split(" | ") for line in section.splitlines() if line[:1] == "|"]
+        runs = re.search(r"Median of (\d+) runs", section)
+        figures = figures_of(name)
+        printed = table(figures, [["VALUE"] * len(figures)] * (int(runs[1]) if runs else 1))
+        expected = [line.split(" | ") for line in printed]
+        assert [len(row) for row in cells] == [len(row) for row in expected]
+        pairs = [pair for row, others in zip(cells, expected, strict=True) for pair in zip(row, others, strict=True)]
+        assert [cell for cell, other in pairs if "VALUE" not in other and cell != other] == []
+        measured = [cell.removesuffix(" |") for cell, other in pairs if "VALUE" in other]
+        form = rf"{SEVERAL_RUNS if runs else ONE_RUN}|{WITHOUT_NUMBER}"
+        assert [cell for cell in measured if not re.fullmatch(form, cell)] == []
 
 
 def test_the_settings_that_are_described_are_those_that_are_read():
