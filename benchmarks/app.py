@@ -11,7 +11,7 @@ from benchmarks.live.press import Clocked, Tick, link
 from benchmarks.live.serve import FLOOR, chromium, running_app
 from benchmarks.measure import Figure, Figures, ratio, show, verdict
 
-BARS: dict[int, float | None] = {8: None, 64: 2, 256: 3}  # tokens -> times the floor
+BARS: dict[int, float] = {64: 2, 256: 3}  # tokens -> times the floor
 TEXT_WITHIN, PICTURE_WITHIN = 1.5, 3.0  # seconds of a cold start
 TICKS = {
     tokens: Figure(
@@ -29,13 +29,13 @@ STARTS = {
 FIGURES = [*TICKS.values(), *STARTS.values()]
 
 
-def main(sizes: dict[int, float | None] = BARS, rounds: int = 6, starts: int = 3) -> Figures:
+def main(sizes: dict[int, float] = BARS, rounds: int = 6, starts: int = 3) -> Figures:
     """Measure from a key press to new pixels, and from a link to the first pixels."""
     with chromium() as browser:
         return ticks(browser, sizes, rounds) | cold_start(browser, starts)
 
 
-def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figures:
+def ticks(browser: Browser, sizes: dict[int, float], rounds: int) -> Figures:
     """Measure steps of the Tokens slider on Heads, which change every picture, but no weight and no layout.
 
     Before each step the seed is changed, so that only the model itself is in the cache. Then the same step is repeated,
@@ -69,7 +69,7 @@ def ticks(browser: Browser, sizes: dict[int, float | None], rounds: int) -> Figu
             times = ratio(ours, floors)
             if name == "all pictures, computed":
                 figures[TICKS[tokens]] = times.median
-            within = verdict(times, bar) if bar else ""
+            within = verdict(times, bar)
             ms = f"{statistics.median(ours):.0f} / {statistics.median(floors):.0f}"
             rows.append([tokens, name, times, within, ms])
     show(

@@ -18,7 +18,7 @@ from tfm_core import scaled_dot_product_attention
 
 SIZES = [(64, 4, 2, 50, 16), (256, 8, 6, 50, 16), (128, 8, 4, 200, 16)]
 THREADS = (1, 2)
-ROUNDS = 15
+ROUNDS = 11
 SECONDS_A_TURN = 0.02
 LIBRARIES = ("nn.MultiheadAttention", "x-transformers")  # these return weights as well
 

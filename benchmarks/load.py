@@ -27,8 +27,8 @@ from benchmarks.live.views import Ticked, scouted
 from benchmarks.measure import Figure, Figures, show
 
 LEVELS = (30, 100)  # visitors
-SECONDS = 30.0  # that are measured
-SPREAD = 30.0  # seconds within which visitors come
+SECONDS = 20.0  # that are measured
+SPREAD = 20.0  # seconds within which visitors come
 LECTURE = "30 visitors who follow a lecturer"
 PRESET_VARIABLE, PRESET = "ATTENTION_LAB_PRESET", "hosted"
 # What a hosted server sets, as in Dockerfile and hosting/; a test compares them.

@@ -46,7 +46,7 @@ SCRIPTS = {  # the script that BertViz's page loads -> its file below node_modul
     "d3.min.js": "d3/dist/d3.min.js",
     "jquery.min.js": "jquery/dist/jquery.min.js",
 }
-TOO_LONG, NO_MEMORY, REFUSED = f"more than {PATIENCE:.0f} s", "out of memory", "refused"
+TOO_LONG, NO_MEMORY, REFUSED, NOT_TRIED = f"more than {PATIENCE:.0f} s", "out of memory", "refused", "not tried"
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ FIGURES = [_figure(tokens, measure, contender) for tokens in SIZES for measure i
 
 
 def main(sizes: Sequence[int] = SIZES) -> FiguresOrWords:
-    """Measure each view with each number of tokens; one that was too slow is not opened with more."""
+    """Measure each view with each number of tokens; one that was too slow is not tried with more."""
     if missing := [name for name in MODULES_OF.values() if not find_spec(name)]:
         print(f"\nnotebook: {', '.join(missing)} missing; pip install -r requirements-benchmarks.txt")
         return {}
@@ -193,19 +193,18 @@ def measured(contender: Contender, tokens: int, failed: str = "") -> dict[Measur
     Args:
         contender: whose cell.
         tokens: how many.
-        failed: why it has not shown fewer tokens; then it is not asked to show more.
+        failed: why it has not shown fewer tokens; then it is not tried with more.
     """
+    if failed:
+        return {SAVED: NOT_TRIED, MADE: NOT_TRIED, FIRST: failed, HOVER: failed}
     with TemporaryDirectory() as folder:
         file = Path(folder) / "cell.html"
         made = _made(contender, tokens, file)
         if isinstance(made, str):
             return dict.fromkeys(MEASURES, made)
         saved, seconds = made
-        if failed:
-            shown: tuple[float | str, float | str] = (failed, failed)
-        else:
-            with opened() as page:
-                shown = visit(page, contender, file)
+        with opened() as page:
+            shown = visit(page, contender, file)
     return dict(zip(MEASURES, (saved / MB, seconds, *shown), strict=True))
 
 

@@ -35,7 +35,7 @@ RIGHT, LOOKS = 0.99, 0.9  # shares of right answers, and of a head's weight
 MOST_SECONDS = {"copy": 5.0, "reverse": 5.0, "majority": 5.0, "induction": 5.0, "sort": 15.0}
 LOOKING = ("copy", "reverse", "induction")
 FIRST_POINT, SPEED = 1.0, 0.9
-ROUNDS = 5
+ROUNDS = 3
 WAIT = 0.02  # seconds between two looks at the queue
 TIMED = ("reverse", "induction")
 

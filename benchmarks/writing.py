@@ -30,7 +30,7 @@ from benchmarks.load import PRESET, PRESET_VARIABLE, as_hosted, print_rows
 from benchmarks.measure import Figure, Figures, ratio
 
 WRITERS, TOKENS = 30, 100
-ROUNDS, SECONDS = 2, 20.0
+ROUNDS, SECONDS = 2, 15.0
 ROUSED = 2.0  # seconds after which all of them write
 BAR = 3.0  # times a tick alone
 SEEDS = range(1, 10_000)

@@ -36,7 +36,7 @@ WITH_COMMENTS = sorted(
     for file in (ROOT / room).rglob(kind)
 )
 NUMBER = r"-?[\d.,]+"
-WITHOUT_NUMBER = f"more than {NUMBER} s|out of memory|refused|each round was disturbed"
+WITHOUT_NUMBER = f"more than {NUMBER} s|out of memory|refused|not tried|each round was disturbed"
 ONE_RUN = rf"{NUMBER}( [\w ]+)?"  # counts have no unit
 SEVERAL_RUNS = rf"{ONE_RUN} \({NUMBER} to {NUMBER}\)"
 

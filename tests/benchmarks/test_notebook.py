@@ -1,11 +1,12 @@
 """The benchmark of pictures in a notebook: its cells and its table. No other library is needed."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
 from benchmarks import notebook
-from benchmarks.notebook import CONTENDERS, FIRST, HOVER, MADE, MEASURES, REFUSED, SAVED, TOO_LONG
+from benchmarks.notebook import CONTENDERS, FIRST, HOVER, MADE, MEASURES, NO_MEMORY, NOT_TRIED, REFUSED, SAVED, TOO_LONG
 from benchmarks.runs import figures_of, table
 
 TOKENS = 6
@@ -39,11 +40,18 @@ def test_the_probe_knows_where_each_view_is_pointed_at():
     assert [each.view for each in CONTENDERS if f"\n    {each.view}(i) {{" not in probe] == []
 
 
-def test_who_was_too_slow_is_not_asked_for_more_but_its_cell_is_measured(monkeypatch):
-    monkeypatch.setattr(notebook, "_made", lambda contender, tokens, file: (2_500_000, 0.25))
-    monkeypatch.setattr(notebook, "opened", lambda: pytest.fail("it was opened"))
+def test_who_was_too_slow_is_not_tried_with_more(monkeypatch):
+    monkeypatch.setattr(notebook, "_made", lambda *_: pytest.fail("it was tried"))
     values = notebook.measured(CONTENDERS[0], 128, TOO_LONG)
-    assert values == {SAVED: 2.5, MADE: 0.25, FIRST: TOO_LONG, HOVER: TOO_LONG}
+    assert values == {SAVED: NOT_TRIED, MADE: NOT_TRIED, FIRST: TOO_LONG, HOVER: TOO_LONG}
+
+
+def test_what_is_made_is_told_in_megabytes_and_opened(monkeypatch):
+    monkeypatch.setattr(notebook, "_made", lambda contender, tokens, file: (2_500_000, 0.25))
+    monkeypatch.setattr(notebook, "opened", nullcontext)
+    monkeypatch.setattr(notebook, "visit", lambda page, contender, file: (0.5, NO_MEMORY))
+    values = notebook.measured(CONTENDERS[0], 128)
+    assert values == {SAVED: 2.5, MADE: 0.25, FIRST: 0.5, HOVER: NO_MEMORY}
 
 
 def test_what_cannot_be_made_has_the_reason_in_each_row(monkeypatch):
