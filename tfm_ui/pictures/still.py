@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
 from matplotlib.transforms import Bbox, Transform, blended_transform_factory
 from numpy.typing import NDArray
 
@@ -105,6 +106,27 @@ def _shorten_name(axes: Axes) -> None:
         name.set_text(name.get_text().partition(" (")[0])
 
 
+def _turn_names(axes: Axes) -> None:
+    """Turn the names of columns upright where they would lie over each other."""
+    boxes = [box for name in axes.get_xticklabels() if name.get_text() and (box := name.get_window_extent())]
+    if any(right.x0 < left.x1 for left, right in pairwise(boxes)):
+        axes.tick_params("x", labelrotation=90)
+
+
+def _leave_out_names(axes: Axes) -> None:
+    """Of names that lie over each other, leave only every second, third and so on."""
+    for axis, side in ((axes.xaxis, 0), (axes.yaxis, 1)):
+        if not isinstance(axis.get_major_locator(), FixedLocator):  # Matplotlib chooses round numbers by itself
+            continue
+        boxes = np.array([name.get_window_extent().get_points()[:, side] for name in axis.get_ticklabels()])
+        if len(boxes) < 2:
+            continue
+        size, apart = (boxes[:, 1] - boxes[:, 0]).max(), np.abs(np.diff(boxes.mean(1))).min()
+        every = max(1, int(np.ceil(0.8 * size / max(apart, 1))))  # a box has room for letters that go below the line
+        names = [name.get_text() for name in axis.get_ticklabels()]
+        axis.set_ticks(axis.get_ticklocs()[::every], names[::every], parse_math=False)
+
+
 class _Drawing:
     """A Plotly figure on Matplotlib's axes, one for each pair of Plotly's."""
 
@@ -138,9 +160,14 @@ class _Drawing:
                 if again == 1:
                     _shorten_name(axes)
             taken = Bbox.union([box for axes in self.axes.values() if (box := axes.get_tightbbox())])
+            if again == 0:
+                for axes in self.axes.values():
+                    _turn_names(axes)
             over = np.clip(np.subtract(area.min, taken.min), 0, None)
             under = np.clip(np.subtract(taken.max, area.max), 0, None)
             inner = Bbox(np.array([inner.min + over, inner.max - under]))
+        for axes in self.axes.values():
+            _leave_out_names(axes)
 
     def legend(self) -> bool:
         """Draw the legend, if something has a name in it, and tell whether something has."""
