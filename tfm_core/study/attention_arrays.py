@@ -31,6 +31,7 @@ from tfm_core.study.attention_files import (
 )
 
 MOST_SIGNS = 200  # characters of a token
+AT_HAND = 2**28  # numbers that a program hands over at most: 1 GB as float32; files have a limit of their own
 LARGEST = 1e12  # of a weight: what is computed of larger ones is beyond float32
 
 # By how much a row's sum may differ from 1: a few roundings in the type of its numbers.
@@ -122,7 +123,7 @@ def read_attention(content: bytes, name: str) -> AttentionArray:
         >>> attention.weights[0, 0, 0].tolist(), attention.is_causal
         ([[1.0, 0.0], [0.5, 0.5]], True)
     """
-    return _attention(contents(content, name))
+    return _attention(contents(content, name), most=MOST_NUMBERS)
 
 
 def as_attention(
@@ -169,8 +170,8 @@ def as_attention(
             if not _is_array(part):
                 raise ValueError(f"expected an array for each layer, got {described(part)} among them")
             total += part.numel() if isinstance(part, Tensor) else getattr(part, "size", 0)
-            if total > MOST_NUMBERS:
-                raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers in all layers, got more")
+            if total > AT_HAND:
+                raise ValueError(f"expected at most {AT_HAND:,} numbers in all layers, got more")
         return _attention(Contents([_tensor(part) for part in given], is_by_layer=True, tokens=tokens), keys)
     inner = given[0]
     while isinstance(inner, list | tuple) and inner:
@@ -193,10 +194,10 @@ def _tensor(array: Tensor | HasArray) -> Tensor:
     if isinstance(array, Tensor):
         if array.is_meta or array.is_nested or array.is_quantized or array.layout is not torch.strided:
             raise ValueError("expected a dense tensor with its numbers, got one on meta, sparse, nested or quantized")
-        check_size(array.shape)
+        check_size(array.shape, most=AT_HAND)
         return array.detach().to("cpu", copy=True)
     numpy = array.__array__()
-    check_size(numpy.shape)
+    check_size(numpy.shape, most=AT_HAND)
     if numpy.dtype.fields is not None:
         raise ValueError("expected numbers of one type, got a structured array, whose entries have fields")
     if numpy.dtype.name == "bfloat16":  # of ml_dtypes, which NumPy describes as two bytes of anything
@@ -204,7 +205,7 @@ def _tensor(array: Tensor | HasArray) -> Tensor:
     return from_bytes(b"" if numpy.dtype.hasobject else numpy.tobytes(), numpy.dtype.str, numpy.shape)
 
 
-def _attention(held: Contents, keys: object = None) -> AttentionArray:
+def _attention(held: Contents, keys: object = None, most: int = AT_HAND) -> AttentionArray:
     arrays, notes = held.arrays, list(held.notes)
     shape, dtype = arrays[0].shape, arrays[0].dtype
     if dtype not in TOLERANCE and dtype not in WHOLE and dtype != torch.bool:
@@ -215,8 +216,8 @@ def _attention(held: Contents, keys: object = None) -> AttentionArray:
                 f"expected layers that are alike, {sizes(shape)} of {_name(dtype)} as layer 1 is; "
                 f"got {sizes(array.shape)} of {_name(array.dtype)} for layer {place + 1}"
             )
-    if sum(array.numel() for array in arrays) > MOST_NUMBERS:
-        raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers in all layers, got {len(arrays)} × {sizes(shape)}")
+    if sum(array.numel() for array in arrays) > most:
+        raise ValueError(f"expected at most {most:,} numbers in all layers, got {len(arrays)} × {sizes(shape)}")
     crosses = keys is not None
     if shape[-1] != shape[-2] and not crosses:
         raise ValueError(

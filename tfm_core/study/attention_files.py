@@ -96,12 +96,13 @@ def contents(content: bytes, name: str) -> Contents:
     raise ValueError(f"{FORMATS}; got {len(content):,} bytes that begin as none of these do")
 
 
-def check_size(shape: Sequence[int], least: int = 2) -> None:
+def check_size(shape: Sequence[int], least: int = 2, most: int = MOST_NUMBERS) -> None:
     """Refuse an array before it is made.
 
     Args:
         shape: of the array.
         least: how many axes it has at least.
+        most: how many numbers it has at most.
 
     Raises:
         ValueError: if it has too many axes or numbers, or none at all.
@@ -112,8 +113,8 @@ def check_size(shape: Sequence[int], least: int = 2) -> None:
         )
     if min(shape, default=1) < 1:
         raise ValueError(f"expected at least one number on each axis, got {sizes(shape)}")
-    if math.prod(shape) > MOST_NUMBERS:
-        raise ValueError(f"expected at most {MOST_NUMBERS:,} numbers, got {sizes(shape)}")
+    if math.prod(shape) > most:
+        raise ValueError(f"expected at most {most:,} numbers, got {sizes(shape)}")
 
 
 def sizes(shape: Sequence[int]) -> str:

@@ -154,3 +154,10 @@ def test_booleans_of_other_bytes_are_true():
     loaded[-1] = 7
     assert read_attention(bytes(loaded), "").weights[0, 0, 0].equal(torch.eye(2))
     assert read_attention(crafted("'|b1'", data=b"\1\0\0\7"), "").weights[0, 0, 0].equal(torch.eye(2))
+
+
+def test_layers_of_a_file_are_counted_together(tmp_path):
+    even = np.full((2, 2048, 2048), 1 / 2048, np.float16)  # each layer alone is allowed
+    np.savez_compressed(tmp_path / "layers.npz", **{f"layer_{i}": even for i in range(3)})
+    with pytest.raises(ValueError, match="at most 16,777,216 numbers"):
+        read_attention((tmp_path / "layers.npz").read_bytes(), "layers.npz")
