@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -83,6 +84,20 @@ def test_a_star_imports_what_is_promised():
     namespace: dict[str, object] = {}
     exec("from tfm_core import *", namespace)
     assert set(namespace) - {"__builtins__"} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", ["load", "Pretrained"])
+def test_what_needs_another_package_says_which_extra_brings_it(name):
+    code = f"import sys; sys.modules['tokenizers'] = None; from tfm_core import {name}"
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert failed.returncode
+    expected = f"ModuleNotFoundError: tfm_core.{name} needs tokenizers: pip install 'attention-lab[pretrained]'"
+    assert failed.stderr.strip().endswith(expected)
+
+
+def test_extras_exist():
+    project = tomllib.loads((Path(tfm_core.__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {group.extra for group in GROUPS.values() if group.extra} <= set(project["optional-dependencies"])
 
 
 @pytest.mark.parametrize("room", ROOMS)

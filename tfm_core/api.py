@@ -18,10 +18,12 @@ class Group(NamedTuple):
     Attributes:
         about: what they are, in a line.
         modules: module of `tfm_core` -> the public names that it has.
+        extra: of the distribution, that brings what these modules import beside the base installation; "" for none.
     """
 
     about: str
     modules: Mapping[str, tuple[str, ...]]
+    extra: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -140,6 +142,7 @@ GROUPS: dict[str, Group] = {
         {
             "pretrained.reading": ("Pretrained", "load"),
         },
+        extra="pretrained",
     ),
 }
 
@@ -178,9 +181,10 @@ def found_by_name(name: str) -> object:
 
     Raises:
         AttributeError: if there is nothing of this name.
+        ModuleNotFoundError: for what needs a package that is not installed, with the extra that brings it.
     """
     if name in MODULES:
-        return getattr(import_module(f"{PACKAGE}.{MODULES[name]}"), name)
+        return _promised(name)
     if name in ROOMS:
         return import_module(f"{PACKAGE}.{name}")
     if name in MOVED:
@@ -195,3 +199,14 @@ def found_by_name(name: str) -> object:
         thing = getattr(import_module(module), plain)
         return thing if new == plain else thing()
     raise AttributeError(f"module {PACKAGE!r} has no attribute {name!r}")
+
+
+def _promised(name: str) -> object:
+    try:
+        return getattr(import_module(f"{PACKAGE}.{MODULES[name]}"), name)
+    except ModuleNotFoundError as missing:
+        extra = next((group.extra for group in GROUPS.values() if name in group.names), "")
+        if not extra or missing.name is None or missing.name.startswith(PACKAGE):
+            raise
+        message = f"{PACKAGE}.{name} needs {missing.name}: pip install 'attention-lab[{extra}]'"
+        raise ModuleNotFoundError(message, name=missing.name) from missing
