@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from attention_lab.arc_pictures import arcs as arcs
     from attention_lab.head_pictures import heads as heads
     from attention_lab.mask_pictures import masks as masks
+    from attention_lab.position_pictures import positions as positions
+    from attention_lab.step_pictures import steps as steps
+    from attention_lab.training_pictures import training as training
 
 PLACES = {
     "heads": "head_pictures",
     "arcs": "arc_pictures",
     "masks": "mask_pictures",
+    "steps": "step_pictures",
+    "training": "training_pictures",
+    "positions": "position_pictures",
 }  # what is promised -> the module that has it; each is imported when it is asked for
 
-__all__ = ["arcs", "heads", "masks"]
+__all__ = ["arcs", "heads", "masks", "positions", "steps", "training"]
 
 
 def __getattr__(name: str) -> Any:

@@ -36,6 +36,7 @@ class Picture(anywidget.AnyWidget):
 
     canvases: ClassVar[tuple[Canvas, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
+    still: ClassVar[int] = -1  # the number of the canvas that becomes a PNG: the last
 
     mode = traitlets.Enum(MODES, default_value="auto").tag(sync=True)
     notes: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -122,16 +123,15 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
 """
 
     def png(self) -> bytes:
-        """The first picture as a PNG of 1200 × 630 pixels, which Matplotlib draws; the widget shows more.
+        """One of the pictures as a PNG of 1200 × 630 pixels, which Matplotlib draws; the widget shows more.
 
         Raises:
             ImportError: where Matplotlib is not installed.
         """
         from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
 
-        number = len(self.canvases) - 1
-        header, numbers = self._contents[number]
-        figure, said = self.canvases[number].figure, self.parts[number]
+        header, numbers = self._contents[self.still]
+        figure, said = self.canvases[self.still].figure, self.parts[self.still]
         assert figure
         foot = "Attention Lab"
         return png(figure(header, numbers), title=said["title"], sentence=said["sentence"], foot=foot)

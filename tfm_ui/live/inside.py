@@ -176,7 +176,8 @@ def of_model(
         model.states(*inputs, mask=mask)
     queries = trace[before].shape[1]
     keys = trace[streams.memory_site(model.config)].shape[1] if kind == "cross" else queries
-    heads = trace[masked].expand(1, -1, queries, keys)[0]
+    visible = trace[masked][(None,) * (4 - trace[masked].dim())]  # what broadcasts may lack axes
+    heads = visible.expand(1, -1, queries, keys)[0]
     if not bool((heads == heads[:1]).all()):
         raise ValueError(f"mask: expected one that is the same in all heads, got {len(heads)} that differ")
     return of_stream(model, trace, heads[0].contiguous(), kind=kind, layer=layer)
