@@ -19,6 +19,7 @@ from attention_lab.script import page_script, page_style, widget_script
 from tfm_ui.pictures.canvas import Canvas, Content, encode
 
 STILL = "ATTENTION_LAB_STILL"  # the environment variable that asks for a PNG beside each widget
+FOOT = "Attention Lab"  # stands below a PNG
 MODES = ("auto", "light", "dark")
 NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictures
 
@@ -133,8 +134,7 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
         header, numbers = self._contents[self.still]
         figure, said = self.canvases[self.still].figure, self.parts[self.still]
         assert figure
-        foot = "Attention Lab"
-        return png(figure(header, numbers), title=said["title"], sentence=said["sentence"], foot=foot)
+        return png(figure(header, numbers), title=said["title"], sentence=said["sentence"], foot=FOOT)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """What a notebook shows; with the environment variable ATTENTION_LAB_STILL a PNG for places without scripts."""

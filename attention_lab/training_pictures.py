@@ -1,11 +1,12 @@
 """A run of training: its curves, and where its heads look at each snapshot."""
 
+from bisect import bisect_right
 from functools import partial
 from typing import Any
 
 import traitlets
 
-from attention_lab.picture import Picture
+from attention_lab.picture import FOOT, Picture
 from tfm_core.training.config import TrainingConfig
 from tfm_core.training.run import Run
 from tfm_core.training.store import run_store
@@ -47,6 +48,23 @@ class Training(Picture):
         task = self.run.config.task
         example = probes_of(task)[self.example : self.example + 1]
         return Learned(self.run, example, partial(score_by_chance, task), self.example)
+
+    def png(self) -> bytes:
+        """The attention at the slider's step as a PNG, as that of other pictures; the widget shows the curves, too.
+
+        Raises:
+            ImportError: where Matplotlib is not installed.
+        """
+        from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
+
+        header, numbers = self._contents[0]
+        steps = header["snapshots"]
+        count = max(bisect_right(steps, self.step), 1)  # of the snapshots up to this step
+        figure = LEARN.figure
+        assert figure
+        drawn = figure({**header, "snapshots": steps[:count]}, numbers[: len(numbers) // len(steps) * count])
+        title = f"{self.parts[0]['title']}, step {formats.count(steps[count - 1])}"
+        return png(drawn, title=title, sentence=self.parts[0]["sentence"], foot=FOOT)
 
     @traitlets.validate("step", "stands")
     def _check_step(self, proposal: Any) -> int:
