@@ -114,7 +114,7 @@ def _turn_names(axes: Axes) -> None:
 
 
 def _leave_out_names(axes: Axes) -> None:
-    """Of names that lie over each other, leave only every second, third and so on."""
+    """Leave only every second, third and so on of names that lie over each other."""
     for axis, side in ((axes.xaxis, 0), (axes.yaxis, 1)):
         if not isinstance(axis.get_major_locator(), FixedLocator):  # Matplotlib chooses round numbers by itself
             continue
