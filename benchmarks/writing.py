@@ -102,10 +102,7 @@ async def taking_turns(
     """What was seen while links were opened, and in each round."""
     chance, opening, done = random.Random(writers), Kept(), [Round() for _ in range(rounds)]
     async with AsyncExitStack() as stack:
-        reader = await stack.enter_async_context(Visitor(address, "/heads", opening))
-        tabs = [await stack.enter_async_context(Visitor(address, link, opening)) for link in links(writers)]
-        for tab in (reader, *tabs):
-            await tab.open()
+        reader, *tabs = [await _opened(stack, address, link, opening) for link in ("/heads", *links(writers))]
         seeds, hands = new_seeds("seed"), [new_seeds("generate_seed", number) for number in range(writers)]
         for each in done:
             reader.kept = each.alone.kept
@@ -123,6 +120,13 @@ async def taking_turns(
                     end.set()
                     await reader.rest(REST)
     return opening, done
+
+
+async def _opened(stack: AsyncExitStack, address: str, link: str, opening: Kept) -> Visitor:
+    """A tab whose page is there: a server closes a connection on which nothing is asked for long."""
+    tab = await stack.enter_async_context(Visitor(address, link, opening))
+    await tab.open()
+    return tab
 
 
 def new_seeds(parameter: str, number: int = 0) -> Iterator[tuple[Mapping[str, str], bool]]:
