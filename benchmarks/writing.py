@@ -1,8 +1,8 @@
 """What a visitor of /heads feels of 30 others who write with Lab GPT: a tick of a slider beside them, over one alone.
 
 All speak Streamlit's websocket and ask for pictures as browsers do (see `load`). Those who write have a text each, and
-give the seed of their draws another value every 1 to 2 seconds, so that 100 new tokens are written; the visitor of
-/heads moves the seed of the weights. Phases in which the others rest and in which they write take turns, so that
+give the seed of their draws another value 1 to 2 seconds after 100 new tokens have come; the visitor of /heads moves
+the seed of the weights. Phases in which the others rest and in which they write take turns, so that
 changes of the machine's speed affect both alike.
 
 `python -m benchmarks.writing --help` tells how to measure fewer, or for longer.
@@ -20,11 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from benchmarks.live.crowd import REST, Measured, Observed, move
+from benchmarks.live.crowd import PAUSE, REST, Measured, Observed, move
 from benchmarks.live.load_rows import DRIVER, ERRORS, MOVES, OTHERS, REFUSED, TableRow, percentile
 from benchmarks.live.process_tree import ProcessTree
 from benchmarks.live.serve import running_server
-from benchmarks.live.visitor import Visitor
+from benchmarks.live.visitor import PATIENCE, Visitor
 from benchmarks.live.visitor_kept import Kept
 from benchmarks.load import PRESET, PRESET_VARIABLE, as_hosted, print_rows
 from benchmarks.measure import Figure, Figures, ratio
@@ -64,11 +64,13 @@ class Round:
     Attributes:
         alone, beside: of the visitor of /heads in both, with what the server took.
         writers: of those who write.
+        texts: seconds of each text that they had written.
     """
 
     alone: Observed = field(default_factory=Observed)
     beside: Observed = field(default_factory=Observed)
     writers: Kept = field(default_factory=Kept)
+    texts: list[float] = field(default_factory=list)
 
 
 def main(writers: int = WRITERS, rounds: int = ROUNDS, seconds: float = SECONDS) -> Figures:
@@ -83,7 +85,7 @@ def main(writers: int = WRITERS, rounds: int = ROUNDS, seconds: float = SECONDS)
     with running_server() as (address, process):
         opening, done = asyncio.run(taking_turns(address, process, writers, rounds, seconds))
     values = values_of(done, opening)
-    title = f"{writers} write {TOKENS} tokens each 1 to 2 seconds, in {rounds} of {2 * rounds} phases of {seconds:g} s"
+    title = f"{writers} write {TOKENS} tokens and again, in {rounds} of {2 * rounds} phases of {seconds:g} s"
     print_rows(title, values, BARS, _errors(done, opening))
     return {OF_ROW[row]: value for row, value in values.items() if row in OF_ROW}
 
@@ -114,7 +116,7 @@ async def taking_turns(
                 async with asyncio.TaskGroup() as group:
                     for tab, hand in zip(tabs, hands, strict=True):
                         tab.kept = each.writers
-                        group.create_task(_write(tab, hand, chance, end))
+                        group.create_task(_write(tab, hand, chance, end, each.texts))
                     await asyncio.sleep(ROUSED)
                     await move(reader, seeds, chance, until=time.perf_counter() + seconds)
                     end.set()
@@ -135,10 +137,21 @@ def new_seeds(parameter: str, number: int = 0) -> Iterator[tuple[Mapping[str, st
 
 
 async def _write(
-    tab: Visitor, moves: Iterator[tuple[Mapping[str, str], bool]], chance: random.Random, end: asyncio.Event
+    tab: Visitor,
+    moves: Iterator[tuple[Mapping[str, str], bool]],
+    chance: random.Random,
+    end: asyncio.Event,
+    texts: list[float],
 ) -> None:
-    await move(tab, moves, chance, end=end)
-    await tab.rest(REST)
+    """A text comes at rest, with the page: whoever writes waits for it before asking for the next."""
+    while True:
+        await asyncio.sleep(chance.uniform(*PAUSE))
+        if end.is_set():
+            return
+        begin = time.perf_counter()
+        await tab.move(next(moves)[0])
+        await tab.rest(PATIENCE)
+        texts.append(time.perf_counter() - begin)
 
 
 def _errors(rounds: Sequence[Round], opening: Kept) -> list[str]:
@@ -152,7 +165,7 @@ def values_of(rounds: Sequence[Round], opening: Kept) -> dict[TableRow, float]:
     for each in rounds:
         alone.add(each.alone)
         beside.add(each.beside)
-        written += each.writers.pictures
+        written += each.texts
     values: dict[TableRow, float] = {}
     for percent, row_alone, row_beside, row_times in (
         (50, ALONE_50, BESIDE_50, TIMES_50),

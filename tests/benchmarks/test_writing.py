@@ -28,7 +28,8 @@ def a_round(alone, beside, texts):
     return Round(
         Observed(Kept(pictures=alone), processor=1.0, wall=10.0),
         Observed(Kept(pictures=beside, errors=["broken"]), processor=4.0, wall=20.0),
-        Kept(pictures=texts, moves=3, refused=1),
+        Kept(moves=3, refused=1),
+        texts,
     )
 
 

@@ -44,5 +44,5 @@ def test_visitors_of_a_real_server_write_and_are_measured(served):
     opening, rounds = asyncio.run(taking_turns(*served, 2, 1, 2.5))
     values = values_of(rounds, opening)
     assert values[ERRORS] == 0
-    assert len(rounds[0].writers.pictures) >= 2
+    assert len(rounds[0].texts) >= 2
     assert min(values[ALONE_50], values[BESIDE_50], values[TEXT_50], values[A_TEXT]) > 0
