@@ -13,13 +13,13 @@ from html import escape
 from typing import Any, ClassVar
 
 import anywidget
+import plotly.graph_objects as go
 import traitlets
 
 from attention_lab.script import page_script, page_style, widget_script
 from tfm_ui.pictures.canvas import Canvas, Content, encode
 
 STILL = "ATTENTION_LAB_STILL"  # the environment variable that asks for a PNG beside each widget
-FOOT = "Attention Lab"  # stands below a PNG
 MODES = ("auto", "light", "dark")
 NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictures
 
@@ -129,12 +129,15 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
         Raises:
             ImportError: where Matplotlib is not installed.
         """
-        from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
-
         header, numbers = self._contents[self.still]
         figure, said = self.canvases[self.still].figure, self.parts[self.still]
         assert figure
-        return png(figure(header, numbers), title=said["title"], sentence=said["sentence"], foot=FOOT)
+        return self._png_of(figure(header, numbers), said["title"], said["sentence"])
+
+    def _png_of(self, figure: go.Figure, title: str, sentence: str) -> bytes:
+        from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
+
+        return png(figure, title=title, sentence=sentence, foot="Attention Lab")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """What a notebook shows; with the environment variable ATTENTION_LAB_STILL a PNG for places without scripts."""

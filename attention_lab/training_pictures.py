@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from attention_lab.picture import FOOT, Picture
+from attention_lab.picture import Picture
 from tfm_core.training.config import TrainingConfig
 from tfm_core.training.run import Run
 from tfm_core.training.store import run_store
@@ -55,8 +55,6 @@ class Training(Picture):
         Raises:
             ImportError: where Matplotlib is not installed.
         """
-        from tfm_ui.pictures.still import png  # Matplotlib takes half a second to import
-
         header, numbers = self._contents[0]
         steps = header["snapshots"]
         count = max(bisect_right(steps, self.step), 1)  # of the snapshots up to this step
@@ -64,7 +62,7 @@ class Training(Picture):
         assert figure
         drawn = figure({**header, "snapshots": steps[:count]}, numbers[: len(numbers) // len(steps) * count])
         title = f"{self.parts[0]['title']}, step {formats.count(steps[count - 1])}"
-        return png(drawn, title=title, sentence=self.parts[0]["sentence"], foot=FOOT)
+        return self._png_of(drawn, title, self.parts[0]["sentence"])
 
     @traitlets.validate("step", "stands")
     def _check_step(self, proposal: Any) -> int:
