@@ -9,6 +9,7 @@ from playwright.sync_api import Browser
 from benchmarks.live.press import link
 from benchmarks.live.serve import FLOOR, Window, chromium, running_app
 from benchmarks.measure import Figure, Figures, show, verdict
+from benchmarks.streamlit_private.dom import HEADER
 
 SIZES = (64, 1024)
 BAR = 200  # milliseconds
@@ -129,7 +130,7 @@ def switch(window: Window) -> None:
     """Go to the other page and back."""
     here = path_of(window)
     for name in ("Home", "Heads") if here == "/heads" else ("Heads", "Home"):
-        window.page.get_by_role("link", name=name, exact=True).click()
+        window.page.locator(HEADER).get_by_role("link", name=name, exact=True).click()
         window.page.get_by_role("heading", name="All " if name == "Heads" else "What it looks at").wait_for()
         window.wait()
 

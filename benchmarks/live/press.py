@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
+from benchmarks.live.serve import AT_REST
 from benchmarks.streamlit_private.dom import PLAIN_TEXT, STATE
 from tfm_ui.state.links import as_text
 
@@ -77,6 +78,9 @@ class Clocked:
         self.page.evaluate("clock.arm()")
         self.page.keyboard.press(key)
         marks = self.page.evaluate("clock.settled()").values()
+        self.page.wait_for_function(
+            AT_REST, polling=50
+        )  # only then the next act finds the controls as this one left them
         return Tick(min(mark["first"] for mark in marks), max(mark["last"] for mark in marks))
 
     def close(self) -> None:
