@@ -1,5 +1,6 @@
 """How smooth the app is in the browser: the longest tasks of the main thread, foreign addresses, console errors."""
 
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -131,7 +132,7 @@ def switch(window: Window) -> None:
     here = path_of(window)
     for name in ("Home", "Heads") if here == "/heads" else ("Heads", "Home"):
         window.page.locator(HEADER).get_by_role("link", name=name, exact=True).click()
-        window.page.get_by_role("heading", name="All " if name == "Heads" else "What it looks at").wait_for()
+        window.page.wait_for_url(re.compile(r"/heads(\?|$)" if name == "Heads" else r"/(\?|$)"))
         window.wait()
 
 
