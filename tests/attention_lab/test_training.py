@@ -84,7 +84,10 @@ def test_a_run_is_drawn_while_it_learns():
 def test_a_page_and_a_png_of_a_run(picture):
     page = picture.to_html()
     assert "Plotly" in page
-    assert picture.png().startswith(b"\x89PNG")
+    last = picture.png()
+    assert last.startswith(b"\x89PNG")
+    picture.step = 0
+    assert picture.png() != last  # it shows the step at which the slider stands
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,11 @@ class Heat:
 
 
 def numbered(names: Sequence[str], first: int = 1) -> list[str]:
-    """Names with their numbers before them, by which equal ones differ: "3 sat"."""
-    return [f"{number} {name}" for number, name in enumerate(names, first)]
+    """Names with their numbers before them, by which equal ones differ: "3 sat"; or once, where they are these numbers."""
+    numbers = [str(number) for number in range(first, first + len(names))]
+    if list(names) == numbers:
+        return numbers
+    return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
 
 
 def note(*sentences: str) -> dict[str, Any]:

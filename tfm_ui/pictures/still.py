@@ -33,6 +33,7 @@ NATURAL = 1000  # pixels: the width for which the height of a figure with severa
 MOST_LINES, LONGEST_LINE = 2, 118  # of the sentence: lines, and characters of each
 LONGEST_TITLE = 68  # characters
 MOST_NAMES = 24  # of a side of a map: more could not be read
+ROUND = [times * 10**power for power in range(9) for times in (1, 2, 5)]  # of so many names one is printed
 MOST_IN_LEGEND = 8
 DASHES = {"dash": (0, (5, 3)), "dot": (0, (1, 2))}
 STROKES = {"x-thin": "x", "line-ns": "|"}  # symbols without an inside
@@ -106,14 +107,14 @@ def _shorten_name(axes: Axes) -> None:
         name.set_text(name.get_text().partition(" (")[0])
 
 
-def _turn_names(axes: Axes) -> None:
+def turn_names(axes: Axes) -> None:
     """Turn the names of columns upright where they would lie over each other."""
     boxes = [box for name in axes.get_xticklabels() if name.get_text() and (box := name.get_window_extent())]
     if any(right.x0 < left.x1 for left, right in pairwise(boxes)):
         axes.tick_params("x", labelrotation=90)
 
 
-def _leave_out_names(axes: Axes) -> None:
+def leave_out_names(axes: Axes) -> None:
     """Leave only every second, third and so on of names that lie over each other."""
     for axis, side in ((axes.xaxis, 0), (axes.yaxis, 1)):
         if not isinstance(axis.get_major_locator(), FixedLocator):  # Matplotlib chooses round numbers by itself
@@ -162,12 +163,12 @@ class _Drawing:
             taken = Bbox.union([box for axes in self.axes.values() if (box := axes.get_tightbbox())])
             if again == 0:
                 for axes in self.axes.values():
-                    _turn_names(axes)
+                    turn_names(axes)
             over = np.clip(np.subtract(area.min, taken.min), 0, None)
             under = np.clip(np.subtract(taken.max, area.max), 0, None)
             inner = Bbox(np.array([inner.min + over, inner.max - under]))
         for axes in self.axes.values():
-            _leave_out_names(axes)
+            leave_out_names(axes)
 
     def legend(self) -> bool:
         """Draw the legend, if something has a name in it, and tell whether something has."""
@@ -216,8 +217,10 @@ class _Drawing:
         axes.imshow(cells, colours, vmin=low, vmax=high, interpolation="nearest", aspect="auto", zorder=0)
         for side, names in ((axes.xaxis, trace["x"]), (axes.yaxis, trace["y"])):
             known = _array(names)
-            few = [_plain(str(name)) for name in known] if len(known) <= MOST_NAMES else []
-            side.set_ticks(range(len(few)), few, parse_math=False)
+            every = next(step for step in ROUND if step * MOST_NAMES >= len(known))
+            side.set_ticks(
+                range(0, len(known), every), [_plain(str(name)) for name in known[::every]], parse_math=False
+            )
 
     def _bars(self, axes: Axes, trace: Mapping[str, Any]) -> None:
         places, lengths = ("y", "x") if trace.get("orientation") == "h" else ("x", "y")

@@ -1,17 +1,25 @@
 """The PNG that the server draws of a figure shows its numbers, colours and places; what stands in the cells of maps."""
 
+from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from PIL import Image
 
-from tfm_ui.pictures import heatmaps, still
+from tfm_core.clinic import read
+from tfm_ui.live.windows import WHOLE, part_of
+from tfm_ui.pictures import heatmaps, read_mask, still
 from tfm_ui.pictures.figures import MUTED, PREVIEW_HEIGHT, PREVIEW_WIDTH
 from tfm_ui.pictures.heatmaps import Heat, Side
 from tfm_ui.pictures.map_scale import SHARES, Scale, around_zero
+from tfm_ui.pictures.maps_figure import maps_figure
 
 RED, BLUE, GREEN = "#FF0000", "#0000FF", "#00FF00"
 FEW_EXAMPLES = settings(max_examples=max(2, settings().max_examples // 5))  # a picture takes a tenth of a second
@@ -97,6 +105,47 @@ def test_without_a_figure_there_are_words_alone():
     assert still.has_numbers(go.Figure(go.Bar(x=[1.0], y=[0])))
 
 
+@pytest.fixture
+def axes():
+    return Figure((4, 4), dpi=100).add_subplot()
+
+
+def name_columns(axes: Axes, names: list[str]) -> None:
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_xticks(range(len(names)), names)
+    axes.get_tightbbox()  # places the names
+
+
+def overlap(axes: Axes) -> bool:
+    boxes = [name.get_window_extent() for name in axes.get_xticklabels()]
+    return any(left.x1 > right.x0 for left, right in pairwise(boxes))
+
+
+def test_names_that_lie_over_each_other_stand_upright_and_others_do_not(axes):
+    name_columns(axes, ["cat", "sat", "mat"])
+    still.turn_names(axes)
+    assert {name.get_rotation() for name in axes.get_xticklabels()} == {0}
+    name_columns(axes, ["understanding", "representation", "transformer"])
+    assert overlap(axes)
+    still.turn_names(axes)
+    axes.get_tightbbox()
+    assert {name.get_rotation() for name in axes.get_xticklabels()} == {90}
+    assert not overlap(axes)
+
+
+def test_names_are_left_out_evenly_where_there_is_no_room(axes):
+    name_columns(axes, names := [f"token {number}" for number in range(60)])
+    still.turn_names(axes)
+    axes.get_tightbbox()
+    still.leave_out_names(axes)
+    axes.get_tightbbox()
+    kept = [name.get_text() for name in axes.get_xticklabels()]
+    every = len(names) // len(kept)
+    assert every > 1
+    assert kept == names[::every]
+    assert not overlap(axes)
+
+
 def in_cells(scale: Scale) -> list[str]:
     side = Side(labels=["1", "2"], title="query", noun="query", role="query")
     values = np.array([[0.0049, 0.006], [0, 0.998]], np.float32)
@@ -107,3 +156,16 @@ def in_cells(scale: Scale) -> list[str]:
 def test_a_weight_that_would_be_written_as_nearly_0_has_no_number_and_other_numbers_have_one():
     assert in_cells(SHARES) == ["", "0.01", "0.00", ">0.99"]
     assert in_cells(around_zero(1.0)) == ["<0.01", "0.01", "0.00", ">0.99"]
+
+
+def test_names_that_are_their_numbers_are_printed_once():
+    assert heatmaps.numbered(["the", "cat"]) == ["1 the", "2 cat"]
+    assert heatmaps.numbered(["1", "2"]) == ["1", "2"]
+    assert heatmaps.numbered(["1", "2"], 0) == ["0 1", "1 2"]
+
+
+def test_rows_of_a_mask_are_counted_once_and_from_1_as_its_findings_count_them():
+    causal = read("torch.ones(3, 3).tril().bool()")
+    for labels, expected in (((), ["1", "2", "3"]), (("it", "PAD", "PAD"), ["1 it", "2 PAD", "3 PAD"])):
+        header, numbers = read_mask.content(replace(causal, labels=labels), 0, part_of(WHOLE, 3, 3), zooms="part")
+        assert list(maps_figure(header, numbers).data[0].y) == expected
