@@ -57,7 +57,7 @@ def bert(attention: MultiHeadAttention, query: Tensor, key: Tensor, handed: Tens
     attend.query, attend.key = attention.query_projection, as_of_each_head(attention, "key")
     attend.value = as_of_each_head(attention, "value")
     if causal:
-        mask = create_causal_mask(config, query, handed, past_key_values=None)
+        mask = create_causal_mask(config, query, handed, None)  # no cache: that argument's name depends on the version
     else:
         mask = create_bidirectional_mask(config, query, handed, encoder_hidden_states=memory[0] if memory else None)
     output: Tensor = attend(query, *memory, attention_mask=mask)[0]
