@@ -5,7 +5,7 @@ from typing import Any
 import traitlets
 
 from attention_lab.given import Given, Named, read
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_ui.pictures.arcs import ARCS, Drawn, lines_of, maps
 from tfm_ui.text import formats
 
@@ -46,7 +46,7 @@ class Arcs(Picture):
     def _check_layer(self, proposal: Any) -> int:
         layers, layer = len(self._given.attention.layers), int(proposal["value"])
         if not 0 <= layer < layers:
-            raise ValueError(f"expected a layer of 0 to {layers - 1}, got {layer}")
+            raise NotThereError(f"expected a layer of 0 to {layers - 1}, got {layer}")
         return layer
 
     def draw(self) -> None:

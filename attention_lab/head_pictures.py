@@ -7,7 +7,7 @@ import traitlets
 from numpy.typing import NDArray
 
 from attention_lab.given import GIVEN, Given, Named, read
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_ui.pictures import head_grid, head_map
 from tfm_ui.pictures.head_grid import GRID
 from tfm_ui.pictures.head_map import MAP
@@ -45,7 +45,9 @@ class Heads(Picture):
         layers, heads = self._given.heads.kept.largest.shape
         layer, head = proposal["value"]
         if not (0 <= layer < layers and 0 <= head < heads):
-            raise ValueError(f"expected a layer of 0 to {layers - 1} and a head of 0 to {heads - 1}, got {layer, head}")
+            raise NotThereError(
+                f"expected a layer of 0 to {layers - 1} and a head of 0 to {heads - 1}, got {layer, head}"
+            )
         return layer, head
 
     def draw(self) -> None:

@@ -9,7 +9,7 @@ import torch
 import traitlets
 from numpy.typing import NDArray
 
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_core.clinic import read
 from tfm_core.clinic.facts import Facts
 from tfm_core.clinic.findings import findings, verdict
@@ -61,7 +61,7 @@ class Masks(Picture):
     def _check_table(self, proposal: Any) -> int:
         tables, table = len(self._reading.tables), int(proposal["value"])
         if not 0 <= table < tables:
-            raise ValueError(f"expected a table of 0 to {tables - 1}, got {table}")
+            raise NotThereError(f"expected a table of 0 to {tables - 1}, got {table}")
         return table
 
     def draw(self) -> None:

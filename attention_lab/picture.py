@@ -24,6 +24,10 @@ MODES = ("auto", "light", "dark")
 NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictures
 
 
+class NotThereError(ValueError, traitlets.TraitError):
+    """A choice that cannot be made. Being both, it is a ValueError for readers, and traitlets takes the choice back."""
+
+
 class Picture(anywidget.AnyWidget):
     """One or two canvases with their words.
 
@@ -70,7 +74,7 @@ class Picture(anywidget.AnyWidget):
         sentence: str,
         shape: str = "",
         header: Mapping[str, Any] | None = None,
-        sets: Mapping[str, str] | None = None,
+        sets: Mapping[str, str | tuple[str, int]] | None = None,
         local: Mapping[str, Any] | None = None,
     ) -> None:
         """Show numbers in a canvas.
@@ -82,7 +86,8 @@ class Picture(anywidget.AnyWidget):
             sentence: its main statement, which is also its text alternative.
             shape: of the numbers.
             header: entries that take the place of those of the content's header.
-            sets: what the script calls a choice -> the traitlet that holds it.
+            sets: what the script calls a choice -> the traitlet that holds it; with the number that the script gives to
+                the first, if that is not 0 as in Python.
             local: what the script keeps in the browser of choices.
         """
         told = {"title": title, "sentence": sentence, "shape": shape, "header": dict(header or {})}

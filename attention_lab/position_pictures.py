@@ -9,7 +9,7 @@ import traitlets
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_core.model.choices import check_choice
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.positional.schemes import PLACES, POSITIONAL, Positional
@@ -43,7 +43,7 @@ class Positions(Picture):
 
     def _check_position(self, name: str, position: int) -> int:
         if not 0 <= position < self.length:
-            raise ValueError(f"{name}: expected a position of 0 to {self.length - 1}, got {position}")
+            raise NotThereError(f"{name}: expected a position of 0 to {self.length - 1}, got {position}")
         return position
 
     @property
@@ -93,7 +93,7 @@ class AddedPositions(Positions):
         words = str(proposal["value"]).split()
         width = self.scheme.d_model
         if not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
-            raise ValueError(f"dims: expected dimensions of 0 to {width - 1}, got {proposal['value']!r}")
+            raise NotThereError(f"dims: expected dimensions of 0 to {width - 1}, got {proposal['value']!r}")
         return " ".join(words)
 
     @property

@@ -10,7 +10,7 @@ import traitlets
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_core.language.lab_gpt import NAME
 from tfm_core.language.prompt import lab_prompt
 from tfm_core.model.config import TransformerConfig
@@ -54,24 +54,17 @@ class Steps(Picture):
     canvases = (MATRICES_CANVAS,)
     choices = ("layer", *FROM_1, *AS_THEY_ARE, "scaled", "masked")
 
-    layer = traitlets.Int(0)
-    head = traitlets.Int(0)
+    layer = traitlets.Int(0).tag(sync=True)
+    head = traitlets.Int(0).tag(sync=True)
     step = traitlets.Enum(STEPS, default_value="weights").tag(sync=True)
-    query = traitlets.Int(0)
-    key = traitlets.Int(0)
-    dim = traitlets.Int(0)
-    channel = traitlets.Int(0)
+    query = traitlets.Int(0).tag(sync=True)
+    key = traitlets.Int(0).tag(sync=True)
+    dim = traitlets.Int(0).tag(sync=True)
+    channel = traitlets.Int(0).tag(sync=True)
     whole = traitlets.Bool(True).tag(sync=True)
-    scaled = traitlets.Bool(True)
-    masked = traitlets.Bool(True)
+    scaled = traitlets.Bool(True).tag(sync=True)
+    masked = traitlets.Bool(True).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
-
-    # the same places, as the script counts them
-    head_from_1 = traitlets.Int(1).tag(sync=True)
-    query_from_1 = traitlets.Int(1).tag(sync=True)
-    key_from_1 = traitlets.Int(1).tag(sync=True)
-    dim_from_1 = traitlets.Int(1).tag(sync=True)
-    channel_from_1 = traitlets.Int(1).tag(sync=True)
 
     def __init__(
         self, model: Transformer, texts: Sequence[Tokens], mask: Tensor | None = None, kind: str = "self", **traits: Any
@@ -82,9 +75,6 @@ class Steps(Picture):
         self._inside: tuple[int, Inside] | None = None
         notes = [note for text in dict.fromkeys(texts) for note in token_labels.about_tokens(text)]
         super().__init__(notes=notes, **traits)
-        for name in FROM_1:
-            both = (self, name), (self, f"{name}_from_1")
-            traitlets.link(*both, transform=(lambda at: at + 1, lambda count: count - 1))
 
     @property
     def inside(self) -> Inside:
@@ -137,22 +127,20 @@ class Steps(Picture):
             raise ValueError(f"expected a matrix of {', '.join(NUMBERS)}; got {name!r}")
         return np.asarray(NUMBERS[name](self.steps, self.at, ALL, ALL).detach().float().numpy())
 
-    @traitlets.validate("layer", *FROM_1, *(f"{name}_from_1" for name in FROM_1))
+    @traitlets.validate("layer", *FROM_1)
     def _check_place(self, proposal: Any) -> int:
-        told = proposal["trait"].name
-        name, first = told.removesuffix("_from_1"), int(told.endswith("_from_1"))
-        at, config = int(proposal["value"]) - first, self._model.config
+        name, at, config = proposal["trait"].name, int(proposal["value"]), self._model.config
         counts = {"layer": config.num_layers, "head": config.num_heads, "channel": config.d_model}
         counts |= {"query": len(self._queries), "key": len(self._keys), "dim": config.d_model // config.num_heads}
         if not 0 <= at < counts[name]:
-            raise ValueError(f"{name}: expected a number of 0 to {counts[name] - 1}, got {at}")
-        return at + first
+            raise NotThereError(f"{name}: expected a number of 0 to {counts[name] - 1}, got {at}")
+        return at
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: Any) -> float:
         temperature = float(proposal["value"])
         if not COLDEST <= temperature <= HOTTEST:
-            raise ValueError(f"temperature: expected a number of {COLDEST:g} to {HOTTEST:g}, got {temperature!r}")
+            raise NotThereError(f"temperature: expected a number of {COLDEST:g} to {HOTTEST:g}, got {temperature!r}")
         return temperature
 
     def draw(self) -> None:
@@ -165,7 +153,7 @@ class Steps(Picture):
             title=f"Layer {self.layer + 1}, head {self.head + 1}{which}",
             sentence=scene.sentence(),
             shape=f"step {STEPS.index(self.step) + 1} of {len(STEPS)}: {self.step}",
-            sets={name: f"{name}_from_1" for name in FROM_1} | {name: name for name in AS_THEY_ARE},
+            sets={name: (name, 1) for name in FROM_1} | {name: name for name in AS_THEY_ARE},
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from attention_lab.picture import Picture
+from attention_lab.picture import NotThereError, Picture
 from tfm_core.training.config import TrainingConfig
 from tfm_core.training.run import Run
 from tfm_core.training.store import run_store
@@ -68,14 +68,14 @@ class Training(Picture):
     def _check_step(self, proposal: Any) -> int:
         step = int(proposal["value"])
         if not 0 <= step <= NEWEST:
-            raise ValueError(f"step: expected a step of 0 to {NEWEST}, got {step}")
+            raise NotThereError(f"step: expected a step of 0 to {NEWEST}, got {step}")
         return step
 
     @traitlets.validate("example")
     def _check_example(self, proposal: Any) -> int:
         example, most = int(proposal["value"]), len(probes_of(self.run.config.task)) - 1
         if not 0 <= example <= most:
-            raise ValueError(f"example: expected a number of 0 to {most}, got {example}")
+            raise NotThereError(f"example: expected a number of 0 to {most}, got {example}")
         return example
 
     @traitlets.observe("stands")

@@ -15,7 +15,8 @@ interface WidgetPart {
   sentence: string
   shape: string
   header: Record<string, unknown> // takes the place of these entries of the header that came with the numbers
-  sets: Record<string, string | undefined> // what the picture calls a choice -> the traitlet that holds it
+  // What the picture calls a choice -> the traitlet that holds it, and the number of the first where that is not 0 as in Python.
+  sets: Record<string, string | [string, number] | undefined>
   local: Values
 }
 

@@ -83,7 +83,10 @@ function partOf(kind, i, model, alone) {
   /** @param {Values} changes */
   function tell(changes) {
     const { sets } = model.get("parts")[i]
-    for (const [name, value] of Object.entries(changes)) if (sets[name]) model.set(sets[name], value)
+    for (const [name, value] of Object.entries(changes)) {
+      const [trait, first = 0] = [sets[name] ?? ""].flat()
+      if (trait) model.set(String(trait), first ? Number(value) - Number(first) : value)
+    }
     model.save_changes()
   }
   const nothing = () => {}

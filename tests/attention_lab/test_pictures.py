@@ -75,6 +75,9 @@ def test_a_head_that_is_not_there_is_refused(heads, head):
     with pytest.raises(ValueError, match="expected a layer of 0 to 1 and a head of 0 to 3"):
         heads.head = head
     assert heads.head == (1, 2)
+    with pytest.raises(ValueError, match="expected a layer of 0 to 1"):  # from a browser
+        heads.set_state({"head": head})
+    assert heads.head == (1, 2)
 
 
 def test_arcs_are_the_aggregates_of_torch():

@@ -88,19 +88,17 @@ def test_each_attention_of_an_encoder_decoder(kind):
 
 
 def test_what_the_reader_does_arrives_in_python_and_what_python_sets_is_drawn(picture):
-    assert picture.parts[0]["sets"]["query"] == "query_from_1"
-    assert (picture.head_from_1, picture.query_from_1, picture.key_from_1) == (2, 3, 5)
+    assert picture.parts[0]["sets"]["query"] == ("query", 1)  # the script counts from 1
     before = picture.first
-    picture.set_state({"query_from_1": 4, "key_from_1": 1, "step": "scores"})  # a click, which counts from 1
+    picture.set_state({"query": 3, "key": 0, "step": "scores"})  # a click
     assert (picture.query, picture.key, picture.step) == (3, 0, "scores")
     assert picture.first != before
     header, _ = decoded(picture.first)
     assert header["title"] == "Score of “on” and “the”"
-    picture.set_state({"whole": False, "temperature": 0.5, "head_from_1": 1})
+    picture.set_state({"whole": False, "temperature": 0.5, "head": 0})
     assert (picture.whole, picture.temperature, picture.head) == (False, 0.5, 0)
     assert list(decoded(picture.first)[0]["matrices"]) == ["query", "key transposed", "scores"]
     picture.key, picture.layer = 5, 0
-    assert picture.key_from_1 == 6
     assert picture.parts[0]["title"] == "Layer 1, head 1"
     assert "“mat”" in decoded(picture.first)[0]["title"]
 
