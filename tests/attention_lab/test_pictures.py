@@ -227,10 +227,16 @@ def test_the_package_imports_nothing_that_a_notebook_does_not_need():
 import sys, attention_lab
 assert "anywidget" not in sys.modules and "torch" not in sys.modules
 import torch
-for made in (attention_lab.heads(torch.full((1, 2, 2), 0.5)), attention_lab.masks(torch.eye(2))):
-    made.to_html()
-heavy = {"streamlit", "matplotlib", "transformers", "tokenizers", "redis"} & set(sys.modules)
-assert not heavy, heavy
+from tfm_core import TrainingConfig, Transformer, TransformerConfig
+weights = torch.full((1, 2, 2), 0.5)
+made = [attention_lab.heads(weights), attention_lab.arcs(weights), attention_lab.masks("torch.eye(2)")]
+made += [attention_lab.positions(scheme) for scheme in ("sinusoidal", "rope", "alibi")]
+made.append(attention_lab.steps(Transformer(TransformerConfig(vocab_size=4096)), "a b"))
+made.append(attention_lab.training(TrainingConfig(task="reverse")))
+for picture in made:
+    picture.to_html()
+extra = {"streamlit", "pandas", "cachetools", "regex", "tokenizers", "transformers", "matplotlib", "redis"}
+assert not extra & set(sys.modules), extra & set(sys.modules)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd="/")
