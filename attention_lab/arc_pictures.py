@@ -4,6 +4,7 @@ from typing import Any
 
 import traitlets
 
+from attention_lab.arc_still import figure
 from attention_lab.given import Given, Named, read
 from attention_lab.picture import NotThereError, Picture
 from tfm_ui.pictures.arcs import ARCS, Drawn, lines_of, maps
@@ -70,6 +71,20 @@ class Arcs(Picture):
             sets={PREFIX + name: trait for name, trait in CHOICES.items()},
             local={PREFIX + name: getattr(self, trait) for name, trait in CHOICES.items()},
         )
+
+    def png(self) -> bytes:
+        """The lines that are looked at as a PNG, as that of other pictures; `selection` is left out.
+
+        Raises:
+            ImportError: where Matplotlib is not installed.
+        """
+        header, numbers = self._contents[0]
+        shown = self._looked_at(len(header["maps"]))
+        drawn = figure(header, numbers, shown=shown, mass=self.mass, hide=self.hide)
+        title = self.parts[0]["title"]
+        if len(shown) < len(header["maps"]):
+            title += f", shown: {', '.join(header['maps'][number] for number in shown)}"
+        return self._png_of(drawn, title, self.parts[0]["sentence"])
 
     def _made(self, layer: int, how: str) -> Drawn:
         heads = self._given.heads

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 import traitlets
 
 import attention_lab
+from attention_lab import arc_still
 from attention_lab.picture import STILL, Picture
 from tests.attention_lab.test_given import WORDS, weights
 from tfm_ui.pictures.canvas import encode
@@ -248,3 +249,22 @@ def test_all_that_is_promised_is_there():
         assert getattr(attention_lab, name).__doc__
     with pytest.raises(AttributeError, match="has no attribute 'lines'"):
         _ = attention_lab.lines
+
+
+def test_the_png_of_arcs_has_the_lines_that_are_looked_at():
+    weights = torch.tensor([[[1.0, 0, 0], [0.3, 0.7, 0], [0.6, 0.3, 0.1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]])
+    picture = attention_lab.arcs(weights, ["the", "cat", "sat"])
+    header, numbers = picture._contents[0]
+
+    def ends(**looked_at):
+        given = {"shown": [0], "mass": 100, "hide": "none"} | looked_at
+        lines = arc_still.figure(header, numbers, **given).data
+        return sorted((-int(line.y[0]), -int(line.y[1]), round(line.opacity, 1)) for line in lines if line.opacity)
+
+    assert ends() == [(0, 0, 1), (1, 0, 0.3), (1, 1, 0.7), (2, 0, 0.6), (2, 1, 0.3), (2, 2, 0.1)]
+    assert ends(mass=80) == [(0, 0, 1), (1, 0, 0.3), (1, 1, 0.7), (2, 0, 0.6), (2, 1, 0.3)]
+    assert ends(hide="first") == [(1, 1, 0.7), (2, 1, 0.3), (2, 2, 0.1)]
+    assert ends(shown=[1]) == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
+    whole = picture.png()
+    picture.shown = "2"
+    assert picture.png() != whole

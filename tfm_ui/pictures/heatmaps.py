@@ -96,7 +96,7 @@ class Heat:
 
 
 def numbered(names: Sequence[str], first: int = 1) -> list[str]:
-    """Names with their numbers before them, by which equal ones differ: "3 sat"; or once, where they are these numbers."""
+    """Names with their numbers before them, by which equal ones differ: "3 sat". Where they are these numbers, once."""
     numbers = [str(number) for number in range(first, first + len(names))]
     if list(names) == numbers:
         return numbers
