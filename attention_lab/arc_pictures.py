@@ -26,6 +26,18 @@ class Arcs(Picture):
         selection: the selected tokens, such as "q3 q5" for the queries 3 and 5, from 1, or "k1" for the first key.
         mass: which share of each row is drawn as lines, in percent: the largest weights first.
         hide: what is not drawn, "none", "padding", "first" or "padding and first".
+
+    Examples:
+        >>> import torch
+        >>> import attention_lab
+        >>> picture = attention_lab.arcs(torch.rand(2, 4, 3, 3).softmax(-1))  # (layer, head, query, key)
+        >>> picture.shown, picture.selection, picture.mass = "1 4", "q3", 50
+        >>> picture.layer = 2
+        Traceback (most recent call last):
+            ...
+        attention_lab.picture.NotThereError: expected a layer of 0 to 1, got 2
+        >>> picture.layer
+        0
     """
 
     canvases = (ARCS,)

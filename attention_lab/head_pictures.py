@@ -23,6 +23,17 @@ class Heads(Picture):
             Python; `traitlets.link((one, "head"), (other, "head"))` locks two widgets together.
         scale: where the colours end: "largest", the largest weight of all heads; "choice", the largest in rows that may
             see more than one key; "own", each head's largest.
+
+    Examples:
+        >>> import torch
+        >>> import traitlets
+        >>> import attention_lab
+        >>> weights = torch.rand(2, 4, 3, 3).softmax(-1)  # (layer, head, query, key)
+        >>> before, after = attention_lab.heads(weights), attention_lab.heads(weights.square())
+        >>> link = traitlets.link((before, "head"), (after, "head"))
+        >>> before.head = (1, 2)
+        >>> after.head
+        (1, 2)
     """
 
     canvases = (GRID, MAP)

@@ -28,6 +28,14 @@ class Masks(Picture):
             hidden), "added" (to the scores), "weights" or "token ids".
         table: the number of the table that is shown, from 0, of a mask of more than two axes.
         part: which part of a large table is shown, "top,left,rows,columns"; "0,0,0,0" is all of it.
+
+    Examples:
+        >>> import torch
+        >>> import attention_lab
+        >>> picture = attention_lab.masks(torch.ones(4, 4).tril().long())
+        >>> picture.meaning = "ignore"
+        >>> picture.visible.sum().item()
+        6
     """
 
     canvases = (MAPS,)

@@ -37,6 +37,17 @@ class Picture(anywidget.AnyWidget):
     Attributes:
         mode: "light", "dark", or "auto", which follows the notebook.
         notes: what must be known of the numbers, in sentences, such as which sentence of a batch is shown.
+
+    Examples:
+        >>> import torch
+        >>> import attention_lab
+        >>> picture = attention_lab.heads(torch.rand(3, 1, 2, 4, 4).softmax(-1), batch=0)
+        >>> isinstance(picture, attention_lab.Picture)
+        True
+        >>> picture.mode = "dark"
+        >>> page = picture.to_html("Two heads a layer")  # a file of its own
+        >>> page.startswith("<!doctype html>")
+        True
     """
 
     canvases: ClassVar[tuple[Canvas, ...]]
@@ -81,7 +92,8 @@ class Picture(anywidget.AnyWidget):
 
         Args:
             number: of the canvas, from 0.
-            content: what its script draws; None if its numbers stay, which then are not sent again.
+            content: what its script draws, with numbers of any shape; None if its numbers stay, which then are not
+                sent again.
             title: stands above it.
             sentence: its main statement, which is also its text alternative.
             shape: of the numbers.

@@ -32,6 +32,12 @@ class Positions(Picture):
     Attributes:
         scheme: the scheme itself.
         length: how many positions are shown.
+
+    Examples:
+        >>> import attention_lab
+        >>> picture = attention_lab.positions("t5", length=32)
+        >>> isinstance(picture, attention_lab.BiasPositions), picture.scheme.num_buckets, picture.length
+        (True, 32, 32)
     """
 
     place = ""
@@ -63,6 +69,13 @@ class AddedPositions(Positions):
         position: the marked one. A click sets it.
         dims: the dimensions with curves, at most eight, with spaces between them. A click puts one in, or takes it out.
         part: which part of the heatmap is shown, "top,left,rows,columns"; "0,0,0,0" is all of it.
+
+    Examples:
+        >>> import attention_lab
+        >>> picture = attention_lab.positions("sinusoidal", length=16, d_model=8)
+        >>> picture.dims, picture.position = "0 4", 3
+        >>> round(picture.values[3, 0].item(), 4)  # sin 3
+        0.1411
     """
 
     canvases = (MAPS, CHART)
@@ -129,6 +142,15 @@ class TurnedPositions(Positions):
     Attributes:
         position: the query's. The slider sets it.
         key: the key's position, likewise.
+
+    Examples:
+        >>> import torch
+        >>> import attention_lab
+        >>> picture = attention_lab.positions("rope", length=32)
+        >>> picture.position = picture.key = 7
+        >>> query, key = picture.hands
+        >>> torch.equal(query, key)
+        True
     """
 
     canvases = (CLOCKS, CHART)
@@ -186,6 +208,13 @@ class BiasPositions(Positions):
     Attributes:
         alone: whether each head's colours are for its own values, so that no two heads can be compared by them.
         part: which part of the matrices is shown, "top,left,rows,columns"; "0,0,0,0" is all of it.
+
+    Examples:
+        >>> import attention_lab
+        >>> picture = attention_lab.positions("alibi", length=8, num_heads=2)
+        >>> picture.alone = True
+        >>> picture.values[0, 7, 4:7].tolist()  # a slope of 1/16
+        [-0.1875, -0.125, -0.0625]
     """
 
     canvases = (MAPS, CHART)

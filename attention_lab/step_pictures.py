@@ -49,6 +49,16 @@ class Steps(Picture):
         scaled: whether scores are divided by the root of d_k, as the model does.
         masked: whether the mask is obeyed, as the model does.
         temperature: what scaled scores are divided by, 0.05 to 10; 1 in the model.
+
+    Examples:
+        >>> import attention_lab
+        >>> from tfm_core import Transformer, TransformerConfig
+        >>> model = Transformer(TransformerConfig(vocab_size=4096, d_model=16, num_heads=2))
+        >>> picture = attention_lab.steps(model, "the cat sat on the mat")
+        >>> before = picture.matrix_of("scaled")
+        >>> picture.scaled = False  # not divided by the root of d_k, 8
+        >>> round((picture.matrix_of("scaled") / before).mean().item(), 2)
+        2.83
     """
 
     canvases = (MATRICES_CANVAS,)
@@ -111,10 +121,10 @@ class Steps(Picture):
     @property
     def matrix(self) -> NDArray[np.float32]:
         """The matrix of the step, such as the weights (query, key), whole, however much of it is shown."""
-        return self.matrix_of(self.step)
+        return self._numbers(self.step)
 
     def matrix_of(self, name: str) -> NDArray[np.float32]:
-        """One of the head's matrices, float32 (row, column).
+        """One of the head's matrices, float32: scores and weights are (query, key), queries (query, head_dim).
 
         Args:
             name: a step, or what a step is computed with: "memory", "query weights", "key weights", "value weights",
@@ -125,6 +135,9 @@ class Steps(Picture):
         """
         if name not in NUMBERS:
             raise ValueError(f"expected a matrix of {', '.join(NUMBERS)}; got {name!r}")
+        return self._numbers(name)
+
+    def _numbers(self, name: str) -> NDArray[np.float32]:
         return np.asarray(NUMBERS[name](self.steps, self.at, ALL, ALL).detach().float().numpy())
 
     @traitlets.validate("layer", *FROM_1)

@@ -27,6 +27,14 @@ class Training(Picture):
         run: the run. Each that is assigned is drawn: `picture.run = progress.run` shows a network while it learns.
         step: the step of training at which the slider stands; `NEWEST`, 20,000, follows the last one.
         example: which held-out example is read, from 0.
+
+    Examples:
+        >>> import attention_lab
+        >>> from tfm_core import TrainingConfig
+        >>> picture = attention_lab.training(TrainingConfig(task="reverse", steps=50))
+        >>> picture.step, picture.example = 0, 1
+        >>> picture.run.config.steps
+        50
     """
 
     canvases = (LEARN,)

@@ -1,4 +1,4 @@
-"""What `tfm_core` promises, as tests look at it: each public name with its docstring, and what a docstring holds."""
+"""What `tfm_core` and `attention_lab` promise, as tests look at it: names with docstrings, and what these hold."""
 
 import ast
 import dataclasses
@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any
 
+import attention_lab
 import tfm_core
 from docs.api.constants import docstring_below
 
@@ -26,7 +28,7 @@ class Documented:
     """Something public, with what is said of it.
 
     Attributes:
-        name: as readers write it, after `tfm_core.`.
+        name: as readers write it, after `tfm_core.` or `attention_lab.`.
         thing: the class, function or constant; of a property its function.
         text: its docstring, "" without.
     """
@@ -37,9 +39,9 @@ class Documented:
 
 
 @cache
-def promised(name: str) -> Documented:
+def promised(name: str, package: ModuleType = tfm_core) -> Documented:
     """A public name: of a constant, the string below it in its module is its docstring."""
-    thing = getattr(tfm_core, name)
+    thing = getattr(package, name)
     plain = inspect.unwrap(thing)
     if inspect.isclass(plain) or inspect.isroutine(plain):
         return Documented(name, plain, (plain.__doc__ and inspect.getdoc(plain)) or "")
@@ -47,9 +49,9 @@ def promised(name: str) -> Documented:
 
 
 @cache
-def promised_members(name: str) -> tuple[Documented, ...]:
+def promised_members(name: str, package: ModuleType = tfm_core) -> tuple[Documented, ...]:
     """The public methods and properties that a class of this name has of its own; none of what is no class."""
-    owner = promised(name).thing
+    owner = promised(name, package).thing
     return tuple(_members(owner)) if inspect.isclass(owner) else ()
 
 
@@ -61,9 +63,11 @@ def _members(owner: type) -> Iterator[Documented]:
 
 
 def fields_of(thing: Any) -> list[str]:
-    """The fields of a dataclass or a NamedTuple."""
+    """The fields of a dataclass or a NamedTuple, and what a reader chooses in a widget."""
     if dataclasses.is_dataclass(thing) and isinstance(thing, type):
         return [field.name for field in dataclasses.fields(thing)]
+    if isinstance(thing, type) and issubclass(thing, attention_lab.Picture):
+        return list(thing.choices)
     return list(getattr(thing, "_fields", ())) if isinstance(thing, type) else []
 
 
@@ -126,7 +130,9 @@ def _raises_or_calls(function: Callable[..., Any]) -> bool:
 
 def _tree(function: Callable[..., Any]) -> ast.AST | None:
     try:
-        return ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
+        source = inspect.getsource(function)
+        # Lines of a text in a method may begin further left than the method.
+        return ast.parse(f"if True:\n{source}" if source[0] == " " else source)
     except OSError:  # written by dataclasses
         return None
 

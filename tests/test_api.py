@@ -10,11 +10,13 @@ import sys
 import tomllib
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 from packaging.version import Version
 
+import attention_lab
 import tfm_core
 from tests.promised import (
     Documented,
@@ -29,7 +31,13 @@ from tests.promised import (
 from tfm_core.api import GONE_IN, GROUPS, MODULES, MOVED, ROOMS
 
 NAMES = tfm_core.__all__
-CLASSES = [name for name in NAMES if inspect.isclass(promised(name).thing)]
+TOLD = [(package, name) for package in (tfm_core, attention_lab) for name in package.__all__]
+each_name = pytest.mark.parametrize(("package", "name"), TOLD, ids=lambda part: getattr(part, "__name__", part))
+each_class = pytest.mark.parametrize(
+    ("package", "name"),
+    [(package, name) for package, name in TOLD if inspect.isclass(promised(name, package).thing)],
+    ids=lambda part: getattr(part, "__name__", part),
+)
 
 # A paper by its authors and year, or the function of a library that computes the same.
 SOURCE = re.compile(
@@ -42,25 +50,33 @@ WITH_SOURCES = ("model", "masks", "positional", "study")
 # what is promised, and how it is imported
 
 
-def imported_for_type_checkers() -> dict[str, str]:
-    """Public name -> its module, as the block `if TYPE_CHECKING` of tfm_core/__init__.py has them."""
-    tree = ast.parse(Path(tfm_core.__file__).read_text(encoding="utf-8"))
+def imported_for_type_checkers(package: ModuleType) -> dict[str, str]:
+    """Public name -> its module, as the block `if TYPE_CHECKING` of a package's __init__.py has them."""
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
-def test_type_checkers_see_what_is_imported_on_demand():
-    on_demand = {name: f"tfm_core.{module}" for name, module in MODULES.items()}
-    assert imported_for_type_checkers() == on_demand
-    assert set(on_demand) == set(NAMES)
+@pytest.mark.parametrize(("package", "modules"), [(tfm_core, MODULES), (attention_lab, attention_lab.MODULES)])
+def test_type_checkers_see_what_is_imported_on_demand(package, modules):
+    on_demand = {name: f"{package.__name__}.{module}" for name, module in modules.items()}
+    assert imported_for_type_checkers(package) == on_demand
+    assert set(on_demand) == set(package.__all__)
 
 
 def test_each_name_comes_from_its_module_and_is_listed():
     for name, module in MODULES.items():
         assert getattr(tfm_core, name) is getattr(importlib.import_module(f"tfm_core.{module}"), name)
+    for name, module in attention_lab.MODULES.items():
+        assert getattr(attention_lab, name) is getattr(importlib.import_module(f"attention_lab.{module}"), name)
     assert set(NAMES) | set(ROOMS) <= {*dir(tfm_core), *ROOMS}
-    assert {"__version__", "__all__"} <= set(dir(tfm_core))
+    for package in (tfm_core, attention_lab):
+        assert {"__version__", "__all__", *package.__all__} <= set(dir(package))
+
+
+def test_the_two_packages_share_no_name():
+    assert not set(tfm_core.__all__) & set(attention_lab.__all__)
 
 
 def test_groups_stand_in_the_source_in_their_order():
@@ -136,39 +152,41 @@ def test_no_name_that_has_moved_is_promised_again():
 # what is told
 
 
-def everything_of(name: str) -> list[Documented]:
-    return [promised(name), *promised_members(name)]
+def everything_of(name: str, package: ModuleType = tfm_core) -> list[Documented]:
+    return [promised(name, package), *promised_members(name, package)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_everything_public_has_a_docstring(name):
-    assert [each.name for each in everything_of(name) if not each.text.strip()] == []
+@each_name
+def test_everything_public_has_a_docstring(package, name):
+    assert [each.name for each in everything_of(name, package) if not each.text.strip()] == []
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_every_field_is_told(name):
-    told = told_attributes(promised(name).text)
-    assert [field for field in fields_of(promised(name).thing) if not told.get(field, "").strip()] == []
+@each_class
+def test_every_field_is_told(package, name):
+    told = told_attributes(promised(name, package).text)
+    assert [field for field in fields_of(promised(name, package).thing) if not told.get(field, "").strip()] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_tensors_have_named_axes(name):
-    functions = [each for each in everything_of(name) if inspect.isfunction(each.thing)]
+@each_name
+def test_tensors_have_named_axes(package, name):
+    functions = [each for each in everything_of(name, package) if inspect.isfunction(each.thing)]
     assert [each.name for each in functions if handles_tensors(each.thing) and not names_a_shape(each.text)] == []
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_fields_that_are_tensors_have_named_axes(name):
-    thing, told = promised(name).thing, told_attributes(promised(name).text)
+@each_class
+def test_fields_that_are_tensors_have_named_axes(package, name):
+    thing, told = promised(name, package).thing, told_attributes(promised(name, package).text)
     kinds = {field: str(inspect.get_annotations(thing).get(field, "")) for field in fields_of(thing)}
     tensors = [field for field, kind in kinds.items() if "torch.Tensor" in kind]
-    text = promised(name).text.partition("Attributes:")[0]
+    text = promised(name, package).text.partition("Attributes:")[0]
     assert [field for field in tensors if not names_a_shape(told[field]) and not names_a_shape(text)] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_errors_are_told(name):
-    lacking = [each.name for each in everything_of(name) if raises_value_error(each) and "Raises:" not in each.text]
+@each_name
+def test_errors_are_told(package, name):
+    lacking = [
+        each.name for each in everything_of(name, package) if raises_value_error(each) and "Raises:" not in each.text
+    ]
     assert lacking == []
 
 
@@ -183,10 +201,10 @@ def test_modules_name_their_sources(module):
 # what is shown
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_examples_run(name):
+@each_name
+def test_examples_run(package, name):
     """Each public name has an example, which a reader can copy: it imports what it needs."""
-    text = promised(name).text
+    text = promised(name, package).text
     assert "Examples:\n    >>> " in text
     test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
     assert len(test.examples) > 1
