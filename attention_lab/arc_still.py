@@ -39,7 +39,7 @@ def figure(header: Header, numbers: NDArray[Any], *, shown: Sequence[int], mass:
             x=[LEFT, RIGHT],
             y=[-query, -key],
             mode="lines",
-            opacity=min(1.0, weight),
+            opacity=min(1.0, weight**0.5),  # in proportion, the many small ones would be invisible on paper
             line={**(_look(number) if by_head else {"color": INK}), "width": 0.5 + 2.5 * weight},
             showlegend=False,
         )

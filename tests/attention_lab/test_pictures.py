@@ -259,7 +259,7 @@ def test_the_png_of_arcs_has_the_lines_that_are_looked_at():
     def ends(**looked_at):
         given = {"shown": [0], "mass": 100, "hide": "none"} | looked_at
         lines = arc_still.figure(header, numbers, **given).data
-        return sorted((-int(line.y[0]), -int(line.y[1]), round(line.opacity, 1)) for line in lines if line.opacity)
+        return sorted((-int(line.y[0]), -int(line.y[1]), round(line.opacity**2, 1)) for line in lines if line.opacity)
 
     assert ends() == [(0, 0, 1), (1, 0, 0.3), (1, 1, 0.7), (2, 0, 0.6), (2, 1, 0.3), (2, 2, 0.1)]
     assert ends(mass=80) == [(0, 0, 1), (1, 0, 0.3), (1, 1, 0.7), (2, 0, 0.6), (2, 1, 0.3)]
