@@ -70,7 +70,7 @@ export function widgetOf(kinds, css, dresses, alone = false) {
 function partOf(kind, i, model, alone) {
   const title = make("b"), shape = make("small"), said = make("p", { className: "said" }), place = make("div")
   const save = make("button", { type: "button", textContent: "PNG", title: "Save the picture as a file" })
-  const box = make("section", {}, make("header", {}, title, shape, save), place, said)
+  const box = make("section", {}, make("header", {}, make("span", {}, title, " ", shape), save), place, said)
   const markup = new DOMParser().parseFromString(kind.html, "text/html").body
   place.append(...markup.children)
   const root = /** @type {PictureRoot} */ (place.querySelector("[data-picture]"))
