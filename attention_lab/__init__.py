@@ -2,10 +2,11 @@
 
     import attention_lab
 
-    outputs = model(**inputs, output_attentions=True)  # of transformers, loaded with attn_implementation="eager"
+    # a model of transformers, loaded with attn_implementation="eager"
+    outputs = model(**inputs, output_attentions=True)
     picture = attention_lab.heads(outputs.attentions, tokens)
     picture  # at the end of a cell; a click locks a head
-    picture.head, picture.weights  # what is locked: layer and head, and its weights (query, key)
+    picture.head, picture.weights  # the locked one's place, its weights (query, key)
     picture.to_html()  # a page of its own, which needs no network
 
 Each function gives a widget of anywidget, for Jupyter, VS Code, Colab and marimo. What the reader chooses in a picture

@@ -1,1 +1,1 @@
-"""The documents; `python -m docs.api` writes the page of the API."""
+"""The documents; `python -m docs.api` writes the pages of the API."""

@@ -1,1 +1,1 @@
-"""The page of the API: how it is made, and how it looks."""
+"""The pages of the API: how they are made, and how they look."""

@@ -1,4 +1,4 @@
-"""Write the page of the API: `python -m docs.api`, into build/api or another folder."""
+"""Write the pages of the API: `python -m docs.api`, into build/api or another folder."""
 
 import argparse
 from pathlib import Path
