@@ -161,7 +161,8 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         if data is not None:
-            data = {**data, "text/plain": " ".join(filter(None, (part["sentence"] for part in self.parts)))}
+            said = [f"{part['title']}: {part['sentence']}" for part in self.parts]
+            data = {**data, "text/plain": "\n".join([*said, *self.notes])}
             if os.environ.get(STILL):
                 data["image/png"] = base64.b64encode(self.png()).decode()
         return data, metadata

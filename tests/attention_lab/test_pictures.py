@@ -183,7 +183,8 @@ def test_a_page_of_its_own_asks_no_other_address_and_runs_no_text_of_its_tokens(
 def test_a_notebook_shows_the_widget_and_its_sentence(heads, monkeypatch):
     shown, _ = heads._repr_mimebundle_()
     assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == heads.model_id
-    assert shown["text/plain"] == " ".join(part["sentence"] for part in heads.parts)
+    said = [f"{part['title']}: {part['sentence']}" for part in heads.parts]
+    assert shown["text/plain"].split("\n") == [*said, *heads.notes]
     assert "image/png" not in shown
     monkeypatch.setenv(STILL, "1")
     shown, _ = heads._repr_mimebundle_()
