@@ -8,7 +8,7 @@ import base64
 import json
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache
 from html import escape
 from typing import Any, ClassVar
 
@@ -37,6 +37,9 @@ class Picture(anywidget.AnyWidget):
     Attributes:
         mode: "light", "dark", or "auto", which follows the notebook.
         notes: what must be known of the numbers, in sentences, such as which sentence of a batch is shown.
+        parts: for each canvas what is said of it, among it its title, its sentence and the shape of its numbers.
+
+    Several choices are drawn at once where they are made within `with picture.hold_trait_notifications():`.
 
     Examples:
         >>> import torch
@@ -62,7 +65,9 @@ class Picture(anywidget.AnyWidget):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "canvases" in vars(cls):
-            cls._esm = widget_script(cls.canvases)
+            if len(cls.canvases) > len(NUMBERS):
+                raise ValueError(f"expected at most {len(NUMBERS)} canvases, got {len(cls.canvases)}")
+            cls._esm = widget_script(cls.canvases)  # before anywidget looks for it
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **traits: Any) -> None:
@@ -88,7 +93,7 @@ class Picture(anywidget.AnyWidget):
         sets: Mapping[str, str | tuple[str, int]] | None = None,
         local: Mapping[str, Any] | None = None,
     ) -> None:
-        """Show numbers in a canvas.
+        """Show numbers in a canvas; the first canvas comes first.
 
         Args:
             number: of the canvas, from 0.
@@ -120,13 +125,13 @@ class Picture(anywidget.AnyWidget):
         heading = title or self.parts[0]["title"]
         state = {"parts": self.parts, "notes": list(self.notes), "mode": self.mode}
         numbers = [base64.b64encode(getattr(self, name)).decode() for name in NUMBERS[: len(self.canvases)]]
-        libraries = dict.fromkeys(canvas.library_script for canvas in self.canvases if canvas.library)
+        library = _library(self.canvases).decode()
         return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{escape(heading)}</title>
-<style>{page_style()}</style>
+<style>{page_style(self.mode)}</style>
 <main></main>
-{"".join(f"<script>{library}</script>" for library in libraries)}
+{f"<script>{library}</script>" if library else ""}
 <script type="module">
 {page_script(self.canvases)}
 const bytes = text => Uint8Array.from(atob(text), sign => sign.charCodeAt(0))
@@ -167,15 +172,10 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
                 data["image/png"] = base64.b64encode(self.png()).decode()
         return data, metadata
 
-    @cached_property
-    def _library(self) -> bytes:
-        libraries = dict.fromkeys(canvas.library_script for canvas in self.canvases if canvas.library)
-        return "\n".join(libraries).encode()
-
     def _answer(self, _: Any, message: Mapping[str, Any], buffers: Sequence[bytes]) -> None:
         """Hand out Plotly's script, if the browser has none: once for each notebook that is open."""
         if message.get("library"):
-            self.send({"library": True}, [self._library])
+            self.send({"library": True}, [_library(self.canvases)])
 
     def _chosen(self, change: Any) -> None:
         self._draw_again()
@@ -183,6 +183,12 @@ widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.
     def _draw_again(self) -> None:
         with self.hold_sync():  # one message, and one drawing
             self.draw()
+
+
+@cache
+def _library(canvases: tuple[Canvas, ...]) -> bytes:
+    """The libraries that these canvases need, each once."""
+    return "\n".join(dict.fromkeys(canvas.library_script for canvas in canvases if canvas.library)).encode()
 
 
 def _in_script(data: Any) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from tfm_ui.pictures.canvas import Canvas, bundle, read_asset, variables
+from tfm_ui.text.colours import Mode
 
 WIDGET = "notebook/widget"
+MODES: tuple[Mode, ...] = ("light", "dark")
 COMMENTS = re.compile(r"^[ \t]*/\*[\s\S]*?\*/[ \t]*\n|^[ \t]+|[ \t]+//.*$", re.MULTILINE)
 
 
@@ -21,19 +23,23 @@ def page_script(canvases: Sequence[Canvas]) -> str:
     return _widget(canvases, alone=True)
 
 
-def page_style() -> str:
-    """The style of a page of its own, around the widget."""
-    light, dark = variables("light"), variables("dark")
-    paper = "--st-background-color"
-    return (
-        f"body {{ margin: 2rem auto; max-width: 90rem; padding: 0 1rem; background: {light[paper]} }} "
-        f"@media (prefers-color-scheme: dark) {{ body {{ background: {dark[paper]} }} }}"
-    )
+def page_style(mode: str) -> str:
+    """The style of a page of its own, around the widget.
+
+    Args:
+        mode: "light", "dark", or "auto", which follows the reader's system.
+    """
+    paper = {name: variables(name)["--st-background-color"] for name in MODES}
+    usual = paper["dark" if mode == "dark" else "light"]
+    around = f"body {{ margin: 2rem auto; max-width: 90rem; padding: 0 1rem; background: {usual} }}"
+    if mode == "auto":
+        around += f" @media (prefers-color-scheme: dark) {{ body {{ background: {paper['dark']} }} }}"
+    return around
 
 
 def _widget(canvases: Sequence[Canvas], *, alone: bool) -> str:
     kinds = ",\n".join(map(_kind, canvases))
-    dresses = json.dumps({mode: variables(mode) for mode in ("light", "dark")})
+    dresses = json.dumps({mode: variables(mode) for mode in MODES})
     style = json.dumps(read_asset(f"{WIDGET}.css"))
     made = f"widgetOf([{kinds}], {style}, {dresses}, {json.dumps(alone)})"
     return f"{_short(f'{WIDGET}.js')}\nconst widget = {made}"

@@ -82,27 +82,27 @@ class Steps(Picture):
         self._model, self._texts, self._mask, self._kind = model, texts, mask, kind
         which = [{"source": 0, "target": -1}[text] for text in texts_of(kind)]
         self._queries, self._keys = (token_labels.labels(texts[number]) for number in which)
-        self._inside: tuple[int, Inside] | None = None
+        self._read: tuple[int, Inside] | None = None
         notes = [note for text in dict.fromkeys(texts) for note in token_labels.about_tokens(text)]
         super().__init__(notes=notes, **traits)
 
     @property
-    def inside(self) -> Inside:
+    def _inside(self) -> Inside:
         """What this layer's attention read and wrote, of all heads."""
-        if self._inside is None or self._inside[0] != self.layer:
+        if self._read is None or self._read[0] != self.layer:
             inputs = [text.batch for text in self._texts]
-            self._inside = (
+            self._read = (
                 self.layer,
                 inside.of_model(self._model, inputs, self._mask, kind=self._kind, layer=self.layer),
             )
-        return self._inside[1]
+        return self._read[1]
 
     @property
-    def steps(self) -> HeadSteps:
+    def _steps(self) -> HeadSteps:
         """All that the head computes, with its switches as they are set."""
         crosses = self._kind == "cross"
         return HeadSteps(
-            inside=self.inside,
+            inside=self._inside,
             number=self.head,
             scaled=self.scaled,
             masked=self.masked,
@@ -114,7 +114,7 @@ class Steps(Picture):
         )
 
     @property
-    def at(self) -> Cell:
+    def _at(self) -> Cell:
         """The number in focus."""
         return Cell(self.query, self.key, self.dim, self.channel)
 
@@ -138,7 +138,7 @@ class Steps(Picture):
         return self._numbers(name)
 
     def _numbers(self, name: str) -> NDArray[np.float32]:
-        return np.asarray(NUMBERS[name](self.steps, self.at, ALL, ALL).detach().float().numpy())
+        return np.asarray(NUMBERS[name](self._steps, self._at, ALL, ALL).detach().float().numpy())
 
     @traitlets.validate("layer", *FROM_1)
     def _check_place(self, proposal: Any) -> int:
@@ -158,7 +158,7 @@ class Steps(Picture):
 
     def draw(self) -> None:
         """The matrices that are looked at, and how the number in focus came about."""
-        scene = Scene(self.steps, self.at, self.step, self.whole)
+        scene = Scene(self._steps, self._at, self.step, self.whole)
         which = "" if self._kind == "self" else f" ({self._kind})"
         self.show(
             0,

@@ -51,7 +51,7 @@ class Training(Picture):
         super().__init__(run=run, **traits)
 
     @property
-    def learned(self) -> Learned:
+    def _learned(self) -> Learned:
         """The run, as it is drawn and told."""
         task = self.run.config.task
         example = probes_of(task)[self.example : self.example + 1]
@@ -95,7 +95,7 @@ class Training(Picture):
         if self.step != self.stands:  # the script moves its slider when it is told of another picture
             self._turns += 1
             self.stands = self.step
-        learned, drawn = self.learned, (self.run, self.example)
+        learned, drawn = self._learned, (self.run, self.example)
         is_new = self._drawn is None or self._drawn[0] is not drawn[0] or self._drawn[1] != drawn[1]
         self._drawn = drawn
         config = self.run.config

@@ -304,7 +304,7 @@ def test_what_is_said_of_them_is_true():
     assert "A: slowed: 3 waves of 25.1 to" in waves
     assert "B: rope: 3 waves of 6.28 to" in waves
     clocks = panels_of(of("slowed"), PositionsState(a="slowed", b="rope", position=8, key=0, **WIDE))
-    assert clocks["A: slowed, a turn per pair"].between[0].item() == pytest.approx(2)
+    assert clocks["A: slowed, a turn per pair"].turns.between[0].item() == pytest.approx(2)
     turned = PositionsState(view="why", claim="turned scores", a="slowed", b="ramp", **WIDE)
     scores = panels_of(of("slowed"), turned)["One score per distance"].scores
     of_rope = turned_scores(Rotary(d_model=6, num_heads=1, max_len=1), *drawn_pair(6, seed=3), *[torch.arange(9)] * 2)

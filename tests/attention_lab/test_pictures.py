@@ -18,6 +18,7 @@ from attention_lab import arc_still
 from attention_lab.picture import STILL, Picture
 from tests.attention_lab.test_given import WORDS, weights
 from tfm_ui.pictures.canvas import encode
+from tfm_ui.pictures.maps import MAPS
 
 ROOT = Path(__file__).parents[2]
 CAUSAL = torch.ones(6, 6, dtype=torch.bool).tril()
@@ -208,6 +209,15 @@ def test_every_script_of_a_widget_is_one_of_the_apps():
                     assert line.strip().split(" //")[0].rstrip() in made._esm
 
 
+def test_shortened_scripts_are_scripts(tmp_path):
+    for name in attention_lab.__all__:
+        kind = getattr(attention_lab, name)
+        if isinstance(kind, type) and "canvases" in vars(kind):
+            file = tmp_path / f"{name}.mjs"
+            file.write_text(kind._esm, encoding="utf-8")
+            subprocess.run(["node", "--check", file], check=True)
+
+
 class Unfinished(Picture):
     """A picture that draws nothing."""
 
@@ -217,6 +227,11 @@ class Unfinished(Picture):
 def test_a_picture_that_draws_nothing_says_so():
     with pytest.raises(NotImplementedError, match="expected Unfinished to draw something"):
         Unfinished()
+
+
+def test_a_picture_has_two_canvases_at_most():
+    with pytest.raises(ValueError, match="expected at most 2 canvases, got 3"):
+        type("Crowded", (Picture,), {"canvases": (MAPS,) * 3})
 
 
 def test_content_is_encoded_as_the_app_does(heads):

@@ -114,19 +114,19 @@ def test_each_step_is_told_and_becomes_a_page_of_its_own(picture):
 @pytest.mark.parametrize("ids", [[5, 6, 7, 0], [[5, 6, 7, 0]], torch.tensor([5, 6, 7, 0]), np.array([[5, 6, 7, 0]])])
 def test_ids_are_read_with_their_padding(ids):
     picture = attention_lab.steps(Transformer(CONFIG).eval(), ids)
-    assert picture.steps.queries == ["5", "6", "7", "PAD"]
+    assert picture._steps.queries == ["5", "6", "7", "PAD"]
     assert (picture.matrix[:, 3] == 0).all()
 
 
 def test_a_text_is_cut_as_the_weights_want_it():
     lab = attention_lab.steps(Transformer(LAB_GPT), "It is a truth universally")
-    assert lab.steps.queries[1:3] == ["·is", "·a"]
-    assert len(lab.steps.queries) == len(lab_prompt("It is a truth universally").ids)
+    assert lab._steps.queries[1:3] == ["·is", "·a"]
+    assert len(lab._steps.queries) == len(lab_prompt("It is a truth universally").ids)
     trained = Transformer(replace(of_task("reverse").transformer, weights=of_task("reverse").name))
     picture = attention_lab.steps(trained, "3 1 4 1 5 9 2 6 5 3")
     assert np.fliplr(picture.matrix).diagonal().mean() > 0.9  # the last digit is looked at first
     by_byte = attention_lab.steps(Transformer(replace(CONFIG, vocab_size=260)).eval(), "cat", tokenizer="byte")
-    assert by_byte.steps.queries == ["c", "a", "t"]
+    assert by_byte._steps.queries == ["c", "a", "t"]
 
 
 def test_dropout_is_off_and_the_model_stays_as_it_is():

@@ -17,6 +17,7 @@ const bytes = text => new DataView(Uint8Array.from(atob(text), sign => sign.char
 const read = state => Object.fromEntries(Object.entries(state).map(([name, value]) =>
   [name, value?.bytes === undefined ? value : bytes(value.bytes)]))
 const state = read(STATE), listeners = {}, wishes = {}
+const idle = BUSY ? new Promise(done => { window.rest = done }) : null
 const tell = (event, ...told) => [...listeners[event] ?? []].forEach(act => act(...told))
 window.take = changes => {
   Object.assign(state, read(changes))
@@ -29,11 +30,16 @@ const model = {
   on: (event, act) => { (listeners[event] ??= []).push(act) },
   off: (event, act) => { listeners[event] = listeners[event].filter(other => other !== act) },
   send: async message => {
+    await idle
     const { content, buffers } = await sent(message)
     tell("msg:custom", content, buffers.map(bytes))
   },
 }
-window.leave = await widget.render({ model, el: document.querySelector("main") })
+const el = document.createElement("div")
+window.leave = widget.render({ model, el })
+await new Promise(done => setTimeout(done)) // JupyterLab has a widget rendered first, and puts it onto its page then
+document.querySelector("main").append(...el.children)
+window.attached = true
 """
 
 
@@ -44,7 +50,15 @@ class Notebook:
         problems: errors of scripts, and addresses that were asked for.
     """
 
-    def __init__(self, page: Page, widget: Picture, *, style: str = "") -> None:
+    def __init__(self, page: Page, widget: Picture, *, style: str = "", busy: bool = False) -> None:
+        """Open a page.
+
+        Args:
+            page: an empty one.
+            widget: what is in it.
+            style: the notebook's own style.
+            busy: whether Python runs a cell, and answers when the page calls `rest()`.
+        """
         self.page, self.widget, self.problems = page, widget, list[str]()
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", lambda request: request.url.startswith("blob:") or self.problems.append(request.url))
@@ -53,11 +67,12 @@ class Notebook:
         self._sent_before = self._state()
         script = widget._esm.replace("export default widget", "")
         state = json.dumps(self._sent_before).replace("<", "\\u003c")
+        model = MODEL.replace("BUSY", json.dumps(busy)).replace("STATE", state)
         page.set_content(
             f"<!doctype html><html><head><style>{style}</style></head><body><main></main>"
-            f'<script type="module">{script}\n{MODEL.replace("STATE", state)}</script></body></html>'
+            f'<script type="module">{script}\n{model}</script></body></html>'
         )
-        page.wait_for_function("() => window.leave")
+        page.wait_for_function("() => window.attached")
         drawn(page)
 
     def follow(self) -> None:

@@ -107,6 +107,8 @@ def test_a_large_mask_is_zoomed_by_python(page: Page):
         ("body { background: #111111 }", "auto", "rgb(14, 19, 25)"),
         ("body { background: #fffff8 }", "auto", "rgb(255, 255, 255)"),
         ("body { background: #111111 }", "light", "rgb(255, 255, 255)"),
+        ("body { background: oklch(98% 0.01 95) }", "auto", "rgb(255, 255, 255)"),
+        ("body { background: color(srgb 0.07 0.07 0.07) }", "auto", "rgb(14, 19, 25)"),
     ],
 )
 def test_a_widget_wears_the_notebooks_mode(page: Page, style: str, mode: str, paper: str):
@@ -147,6 +149,29 @@ def test_a_page_of_its_own_needs_no_network(browser: Browser, tmp_path, width: i
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
     assert problems == []
     page.close()
+
+
+def test_words_do_not_wait_for_the_script_that_draws_charts(page: Page):
+    notebook = Notebook(page, attention_lab.positions("sinusoidal"), busy=True)
+    waits = page.locator(".waits")
+    assert page.evaluate(TITLES) == ["sinusoidal: added to embeddings", "Curves of dimensions"]
+    assert [each.is_visible() for each in waits.all()] == [False, True]
+    assert page.locator(".maps canvas").evaluate(COLOURS) > 8  # which needs no Plotly
+    page.evaluate("() => rest()")
+    page.locator(".chart .main-svg").first.wait_for()
+    assert not waits.last.is_visible()
+    assert page.evaluate("() => document.querySelectorAll('head script').length") == 1
+    assert notebook.problems == []
+
+
+@pytest.mark.parametrize(("mode", "paper"), [("dark", "rgb(14, 19, 25)"), ("light", "rgb(255, 255, 255)")])
+def test_a_page_of_its_own_has_the_mode_that_was_chosen(page: Page, tmp_path, mode: str, paper: str):
+    file = tmp_path / "heads.html"
+    file.write_text(attention_lab.heads(weights(1, 1, 2, 2), mode=mode).to_html(), encoding="utf-8")
+    page.emulate_media(color_scheme="dark" if mode == "light" else "light")
+    page.goto(file.as_uri())
+    for part in ("body", ".widget"):
+        assert page.locator(part).evaluate("e => getComputedStyle(e).backgroundColor") == paper
 
 
 def test_a_widget_that_is_removed_listens_to_nothing(page: Page):

@@ -46,7 +46,7 @@ def test_a_step_a_cell_and_a_temperature_are_chosen_in_the_picture_and_in_python
     page.wait_for_function(f"() => ({SHAPES})()[0].endsWith('weights')")
     assert (widget.query, widget.key) != before
     title = page.locator(".derived h4").inner_text()
-    names = widget.steps.queries
+    names = widget._steps.queries
     assert title == f"Weight of “{names[widget.key]}” for “{names[widget.query]}”"
     page.locator(".warmth input").press("ArrowRight")
     page.wait_for_function(f"() => {TREE}.querySelector('.warmth output').textContent === '1.3'")
