@@ -136,6 +136,18 @@ def test_the_wheel_says_what_the_project_says(built):
     assert re.findall(r"^Provides-Extra: (.*)$", text, re.MULTILINE) == sorted(project["optional-dependencies"])
 
 
+def test_the_example_of_the_readme_runs_where_only_the_wheel_is(installed, tmp_path):
+    [example] = [
+        body for language, body in FENCED.findall((ROOT / "README.md").read_text("utf-8")) if language == "python"
+    ]
+    shown = (
+        "import tfm_ui.folders\nprint(picture.parts[0]['shape'], picture.weights.shape, len(picture.to_html()) > 9**5)"
+    )
+    told = run(installed, f"{example}\n{shown}\nprint(tfm_ui.folders.ASSETS)", tmp_path)
+    assert told.startswith("(layer, head, query, key) = (2, 4, 6, 6) (6, 6) True")
+    assert str(ROOT / "assets") not in told
+
+
 def test_the_example_of_the_library_runs_where_only_the_wheel_is(installed, tmp_path):
     text = (ROOT / "docs/library.md").read_text("utf-8")
     [example] = [body for language, body in FENCED.findall(text) if language == "python"]
