@@ -1,5 +1,6 @@
 """All heads as thumbnails, and one of them large."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,13 @@ import traitlets
 from numpy.typing import NDArray
 
 from attention_lab.given import GIVEN, Given, Named, read
-from attention_lab.picture import NotThereError, Picture
+from attention_lab.picture import Answers, NotThereError, Picture, told
 from tfm_ui.pictures import head_grid, head_map
+from tfm_ui.pictures.canvas import Content, encode
 from tfm_ui.pictures.head_grid import GRID
 from tfm_ui.pictures.head_map import MAP
 
+LARGEST_PAGE = 8_000_000  # bytes of all heads in a page of its own, up to which a click shows any of them
 SCALES = ("largest", "choice", "own")
 
 
@@ -63,36 +66,55 @@ class Heads(Picture):
 
     def draw(self) -> None:
         """The grid with a ring around the locked head, and this head."""
-        heads, (layer, head) = self._given.heads, self.head
-        top, count = heads.top(self.scale), heads.kept.largest.size
-        sizes = (*top.shape, len(heads.queries), len(heads.keys))
+        heads, grid, locked = self._given.heads, *self._parts_of(*self.head)
         is_new, self._scaled = self._scaled != self.scale, self.scale
-        self.show(
-            0,
-            head_grid.content(heads, top, self.head) if is_new else None,
-            title=f"All {count} heads" if count > 1 else "The only head",
-            sentence=heads.sentence(),
-            shape=f"(layer, head, query, key) = {sizes}",
-            header={"picked": self.head},
-            sets={"picked": "head"},
-        )
-        weights = self.weights
-        map_of_head = head_map.content(
-            weights,
+        self.show(0, head_grid.content(heads, heads.top(self.scale), self.head) if is_new else None, **grid)
+        self.show(1, self._content_of(*self.head), **locked)
+
+    def answers(self) -> Answers:
+        """Each head's map, to a click on it; {} where all of them would make the page too large."""
+        sizes = self._given.heads.kept.largest.size * self.weights.nbytes
+        if sizes > LARGEST_PAGE:
+            return {}
+        drawn = {
+            json.dumps(at, separators=(",", ":")): {
+                "parts": [told(**part) for part in self._parts_of(*at)],
+                "second": encode(*self._content_of(*at)),
+            }
+            for at in self._given.heads.places
+        }
+        return {"head": drawn}
+
+    def _content_of(self, layer: int, head: int) -> Content:
+        """The large map of a head."""
+        heads = self._given.heads
+        return head_map.content(
+            self._given.weights(layer, head),
             heads.attention.visible,
             heads.queries,
             heads.keys,
             read=heads.read,
-            top=top[layer, head].item(),
+            top=heads.top(self.scale)[layer, head].item(),
             formula=GIVEN,
         )
-        self.show(
-            1,
-            map_of_head,
-            title=f"Layer {layer + 1}, head {head + 1}",
-            sentence=heads.sentence_of(layer, head),
-            shape=f"(query, key) = {weights.shape}",
-        )
+
+    def _parts_of(self, layer: int, head: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is said of the grid and of the large map while this head is locked."""
+        heads = self._given.heads
+        count, sides = heads.kept.largest.size, (len(heads.queries), len(heads.keys))
+        grid = {
+            "title": f"All {count} heads" if count > 1 else "The only head",
+            "sentence": heads.sentence(),
+            "shape": f"(layer, head, query, key) = {(*heads.kept.largest.shape, *sides)}",
+            "header": {"picked": (layer, head)},
+            "sets": {"picked": "head"},
+        }
+        locked = {
+            "title": f"Layer {layer + 1}, head {head + 1}",
+            "sentence": heads.sentence_of(layer, head),
+            "shape": f"(query, key) = {sides}",
+        }
+        return grid, locked
 
 
 def heads(

@@ -21,6 +21,7 @@ from tfm_ui.pictures.canvas import Canvas, Content, encode
 
 STILL = "ATTENTION_LAB_STILL"  # the environment variable that asks for a PNG beside each widget
 MODES = ("auto", "light", "dark")
+Answers = Mapping[str, Mapping[str, Mapping[str, Any]]]
 NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictures
 
 
@@ -107,25 +108,27 @@ class Picture(anywidget.AnyWidget):
                 the first, if that is not 0 as in Python.
             local: what the script keeps in the browser of choices.
         """
-        told = {"title": title, "sentence": sentence, "shape": shape, "header": dict(header or {})}
-        told |= {"sets": dict(sets or {}), "local": dict(local or {})}
-        self.parts = [*self.parts[:number], told, *self.parts[number + 1 :]]
+        part = told(title=title, sentence=sentence, shape=shape, header=header, sets=sets, local=local)
+        self.parts = [*self.parts[:number], part, *self.parts[number + 1 :]]
         if content is not None:
             self._contents[number:] = [content, *self._contents[number + 1 :]]
             setattr(self, NUMBERS[number], encode(*content))
 
+    def answers(self) -> Answers:
+        """What a page of its own says to choices that are made in it: trait -> value, as JSON -> traits; {} of none."""
+        return {}
+
     def to_html(self, title: str = "") -> str:
         """The widget as a complete HTML page, which needs no Python, no server and no network.
 
-        Hovering, zooming, keys and dark mode work; what Python would have to compute does not.
+        Hovering, zooming, keys and dark mode work; of what Python would have to compute, what `answers` has.
 
         Args:
             title: the page's title; by default that of its first picture.
         """
-        heading = title or self.parts[0]["title"]
-        state = {"parts": self.parts, "notes": list(self.notes), "mode": self.mode}
-        numbers = [base64.b64encode(getattr(self, name)).decode() for name in NUMBERS[: len(self.canvases)]]
-        library = _library(self.canvases).decode()
+        heading, answers, library = title or self.parts[0]["title"], self.answers(), _library(self.canvases).decode()
+        traits = {"parts": self.parts, "notes": list(self.notes), "mode": self.mode}
+        traits |= {name: getattr(self, name) for name in NUMBERS[: len(self.canvases)]}
         return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{escape(heading)}</title>
@@ -133,14 +136,9 @@ class Picture(anywidget.AnyWidget):
 <main></main>
 {f"<script>{library}</script>" if library else ""}
 <script type="module">
-{page_script(self.canvases)}
-const bytes = text => Uint8Array.from(atob(text), sign => sign.charCodeAt(0))
-const state = {_in_script(state)}
-const [first, second] = {_in_script(numbers)}.map(bytes)
-Object.assign(state, {{ first, second }})
-const nothing = () => {{}}
-const nobody = {{ set: nothing, save_changes: nothing, on: nothing, off: nothing, send: nothing }}
-widget.render({{ model: {{ ...nobody, get: name => state[name] }}, el: document.querySelector("main") }})
+{page_script(self.canvases, alone=not answers)}
+const model = pageModel({_in_script(traits)}, {_in_script(answers)})
+widget.render({{ model, el: document.querySelector("main") }})
 </script>
 </html>
 """
@@ -191,6 +189,24 @@ def _library(canvases: tuple[Canvas, ...]) -> bytes:
     return "\n".join(dict.fromkeys(canvas.library_script for canvas in canvases if canvas.library)).encode()
 
 
+def told(
+    *,
+    title: str,
+    sentence: str,
+    shape: str = "",
+    header: Mapping[str, Any] | None = None,
+    sets: Mapping[str, str | tuple[str, int]] | None = None,
+    local: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """An entry of `Picture.parts`, see `Picture.show`."""
+    words = {"title": title, "sentence": sentence, "shape": shape}
+    return {**words, "header": dict(header or {}), "sets": dict(sets or {}), "local": dict(local or {})}
+
+
 def _in_script(data: Any) -> str:
-    """JSON that may stand in a script of a page: no text in it can end the script."""
-    return json.dumps(data).replace("<", "\\u003c")
+    """JSON that may stand in a script of a page: no text in it can end the script. Bytes are written in base64."""
+
+    def as_text(part: bytes) -> dict[str, str]:
+        return {"bytes": base64.b64encode(part).decode()}
+
+    return json.dumps(data, default=as_text).replace("<", "\\u003c")

@@ -18,9 +18,14 @@ def widget_script(canvases: Sequence[Canvas]) -> str:
     return f"{_widget(canvases, alone=False)}\nexport default widget\n"
 
 
-def page_script(canvases: Sequence[Canvas]) -> str:
-    """The same for a page of its own, where nobody listens; `widget` renders."""
-    return _widget(canvases, alone=True)
+def page_script(canvases: Sequence[Canvas], *, alone: bool) -> str:
+    """The same for a page of its own; `widget` renders, with what `pageModel` makes of traits and answers.
+
+    Args:
+        canvases: in reading order.
+        alone: whether the page has no answer to any choice.
+    """
+    return f"{_widget(canvases, alone=alone)}\n{_short('notebook/page.js')}"
 
 
 def page_style(mode: str) -> str:

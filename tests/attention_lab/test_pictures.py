@@ -181,6 +181,18 @@ def test_a_page_of_its_own_asks_no_other_address_and_runs_no_text_of_its_tokens(
     assert base64.b64encode(heads.first).decode() in heads.to_html()
 
 
+def test_a_page_of_its_own_answers_each_click_as_python_does(heads):
+    answers = heads.answers()["head"]
+    assert len(answers) == 8
+    for layer, head in ((0, 0), (1, 3)):
+        heads.head = (layer, head)
+        answer = answers[f"[{layer},{head}]"]
+        assert answer["second"] == heads.second
+        assert answer["parts"] == heads.parts
+    assert attention_lab.heads(torch.full((12, 12, 128, 128), 1 / 128)).answers() == {}  # 9 MB
+    assert attention_lab.masks(CAUSAL).answers() == {}
+
+
 def test_a_notebook_shows_the_widget_and_its_sentence(heads, monkeypatch):
     shown, _ = heads._repr_mimebundle_()
     assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == heads.model_id

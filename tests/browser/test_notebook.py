@@ -151,6 +151,17 @@ def test_a_page_of_its_own_needs_no_network(browser: Browser, tmp_path, width: i
     page.close()
 
 
+def test_a_page_of_its_own_shows_the_head_that_is_clicked(page: Page, tmp_path):
+    file, widget = tmp_path / "heads.html", two_layers()
+    file.write_text(widget.to_html(), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.locator(".head").nth(6).click()
+    page.wait_for_function(f"() => String(({TITLES})()).endsWith('Layer 2, head 3')")
+    assert page.locator(".map").evaluate("e => [...e._memory.weights]") == weights(2, 4, 6, 6)[1, 2].flatten().tolist()
+    assert page.locator(".head").nth(6).get_attribute("aria-pressed") == "true"
+    assert widget.head == (0, 0)  # nobody has told Python
+
+
 def test_words_do_not_wait_for_the_script_that_draws_charts(page: Page):
     notebook = Notebook(page, attention_lab.positions("sinusoidal"), busy=True)
     waits = page.locator(".waits")
