@@ -1,8 +1,10 @@
 """Attention weights as people have them, read: of one sentence of a batch, with its tokens and its padding."""
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ SITE = re.compile(r"(?:(encoder|decoder)\.)?layers\.(\d+)\.(self|cross)_attentio
 PADS = ("[PAD]", "<pad>", "PAD", "<|pad|>")  # how tokenizers write padding
 SPACES = str.maketrans("Ġ▁", "  ")  # how byte-pair encodings and SentencePiece write the space before a word
 NO_SUMS = "Rows of these numbers do not sum to 1."
+KINDS = ("encoder", "decoder", "cross")
+CAUSAL = {True: "Causal: no query looks ahead.", False: "Not causal: some queries look ahead."}
+BATCHED = 4  # axes of a layer's weights, (batch, head, query, key)
 GIVEN = "the number as it was given"
 NOTHING = 1e-6  # of a weight: what is less comes from rounding
 Named = Sequence[str] | Sequence[Sequence[str]] | Tokens
@@ -72,37 +77,44 @@ def read(
         batch: which sentence of the batch, from 0.
         kind: of a recording or an output of an encoder-decoder "encoder", "decoder" or "cross".
         padding: of the keys, (batch, seq) or (seq,), 1 or True for a token and 0 or False for padding, as
-            `attention_mask` of transformers; by default keys that are written as padding at the end count as padding.
+            `attention_mask` of transformers; by default keys that are written as padding at an end count as padding.
 
     Raises:
         ValueError: if these are no weights, or if there is no such sentence; the message says what was expected and
             what came.
     """
-    if keys is None and kind == "cross":
-        keys = ()
+    held, count = _layers_of(attentions, kind)
+    at = _number(batch, count)
     if isinstance(attentions, AttentionArray):
-        array = attentions
-    else:
-        array = as_attention(_weights(attentions, kind), _pieces(tokens), keys=None if keys is None else _pieces(keys))
-    count = array.weights.shape[1]
-    if not 0 <= batch < count:
-        raise ValueError(f"expected the number of a sentence, 0 to {count - 1}, got batch={batch}")
-    weights = array.weights[:, batch]
+        tokens = tokens or attentions.tokens
+        keys = attentions.keys if keys is None and attentions.crosses else keys
+    elif keys is None and kind == "cross":
+        keys = ()
+    array = as_attention(
+        held if count == 1 else _sentence(held, at),
+        _of_sentence(tokens, at, count),
+        keys=None if keys is None else _of_sentence(keys, at, count),
+    )
+    weights = array.weights[:, 0]
     queries, named = (
-        side[batch] if side else tuple(map(str, range(1, length + 1)))
+        side[0] if side else tuple(map(str, range(1, length + 1)))
         for side, length in zip((array.tokens, array.keys), weights.shape[-2:], strict=True)
     )
-    is_token = _is_token(padding, named, batch)
-    places = np.flatnonzero(is_token)
-    is_at_the_end = bool(is_token[: len(places)].all())
+    is_token = _is_token(padding, named, at)
+    told = _about_padding(weights, is_token, array.crosses)
+    if told.is_left_out:
+        keep = torch.from_numpy(is_token)
+        weights, named = weights[..., keep], tuple(compress(named, is_token))
+        if not array.crosses:
+            weights, queries = weights[:, :, keep], named
+        is_token = is_token[is_token]
     # Rows of padding are no tokens: what is said of heads leaves them out. Cross-attention has another text there.
-    rows = len(places) if is_at_the_end and len(places) and not array.crosses else len(queries)
-    weighed = of_weights(
-        weights, is_causal=array.is_causal, tolerance=array.tolerance, shares_out_1=array.rows_sum_to_1
+    rows = len(queries) if array.crosses or told.is_among_tokens else int(is_token.sum())
+    is_causal = not array.crosses and not bool(weights[:, :, :rows].triu(1).any())
+    attention = replace(
+        of_weights(weights, is_causal=is_causal, tolerance=array.tolerance, shares_out_1=array.rows_sum_to_1), read=rows
     )
-    attention = replace(weighed, read=rows)
-    notes = [*([f"Sentence {batch + 1} of {count}."] if count > 1 else []), *array.notes]
-    notes += _about_padding(weights, is_token, array.crosses)
+    attention.visible[rows:] = (weights[:, :, rows:].amax((0, 1)) > 0).numpy()  # padding may look anywhere
     heads = AllHeads(
         attention,
         attention.summary(),
@@ -112,7 +124,48 @@ def read(
         same_text=not array.crosses,
         no_sums=NO_SUMS,
     )
-    return Given(heads, tuple(notes), count)
+    notes = [note for note in array.notes if note not in CAUSAL.values()]
+    notes += [] if array.crosses else [CAUSAL[is_causal]]
+    which = [f"Sentence {at + 1} of {count}."] if count > 1 else []
+    return Given(heads, (*which, *notes, *told.notes), count)
+
+
+def _layers_of(attentions: Any, kind: str) -> tuple[Any, int]:
+    """The weights of all layers, and how many sentences they are of."""
+    if isinstance(attentions, AttentionArray):
+        return attentions.weights, attentions.weights.shape[1]
+    weights = _weights(attentions, kind)
+    if getattr(weights, "ndim", 0) == BATCHED + 1:
+        return weights, weights.shape[1]
+    if isinstance(weights, list | tuple) and weights and all(getattr(part, "ndim", 0) == BATCHED for part in weights):
+        return weights, len(weights[0])
+    return weights, 1
+
+
+def _sentence(weights: Any, at: int) -> Any:
+    """The weights of one sentence, still with an axis for the batch."""
+    part = slice(at, at + 1)
+    return [layer[part] for layer in weights] if isinstance(weights, list | tuple) else weights[:, part]
+
+
+def _number(batch: Any, count: int) -> int:
+    try:
+        at = operator.index(batch)
+    except TypeError:
+        at = -1
+    if not 0 <= at < count:
+        raise ValueError(f"expected the number of a sentence, 0 to {count - 1}, got batch={batch!r}")
+    return at
+
+
+def _of_sentence(tokens: Named, at: int, count: int) -> Any:
+    """The tokens of one sentence, if they are given for each."""
+    pieces = _pieces(tokens)
+    if count > 1 and isinstance(pieces, list | tuple) and pieces and isinstance(pieces[0], list | tuple):
+        if len(pieces) != count:
+            raise ValueError(f"expected tokens of each sentence of the batch, {count:,} lists; got {len(pieces):,}")
+        return pieces[at]
+    return pieces
 
 
 def _pieces(tokens: Named) -> Any:
@@ -136,11 +189,13 @@ def _weights(attentions: Any, kind: str) -> Any:
     """The weights of each layer, out of what holds them."""
     if isinstance(attentions, Tensor):
         return attentions
-    of_kind = getattr(attentions, f"{kind}_attentions", None) if kind else None
-    if of_kind is not None:
-        return of_kind
+    kinds = [name for name in KINDS if getattr(attentions, f"{name}_attentions", None)]
+    if kind in kinds:
+        return getattr(attentions, f"{kind}_attentions")
     if hasattr(attentions, "attentions"):
         attentions = attentions.attentions
+    elif kinds:  # an output of an encoder-decoder
+        raise ValueError(f"expected kind to be one of {', '.join(kinds)}, got {kind!r}")
     elif isinstance(attentions, Mapping):
         return _recorded(attentions, kind)
     return () if attentions is None else attentions
@@ -168,31 +223,65 @@ def _named(trace: Mapping[str, Any]) -> str:
     return f"one of {', '.join(names[:3])}{' and others' if len(names) > 3 else ''}" if names else "an empty one"
 
 
-def _is_token(padding: Any, named: Sequence[str], batch: int) -> Flags:
+def _is_token(padding: Any, named: Sequence[str], at: int) -> Flags:
     """Boolean (key): whether each place is a token, and not padding."""
     if padding is None:
-        last = max((place for place, piece in enumerate(named) if piece not in PADS), default=len(named) - 1)
-        return np.arange(len(named)) <= last
-    given = torch.as_tensor(padding).to(torch.bool).numpy()
-    row = given[batch] if given.ndim == 2 and batch < len(given) else given
+        is_token = np.array([piece not in PADS for piece in named])
+        places = np.flatnonzero(is_token)
+        inside = slice(places[0], places[-1] + 1) if len(places) else slice(None)
+        is_token[inside] = True  # between tokens it may be the name of one
+        return is_token
+    try:
+        given = np.asarray(torch.as_tensor(padding).cpu())
+    except (TypeError, ValueError, RuntimeError) as problem:
+        raise ValueError(f"expected padding as numbers, 1 for a token and 0 for padding; got {padding!r}") from problem
+    row = given[at] if given.ndim == 2 and at < len(given) else given
     if row.shape != (len(named),):
         raise ValueError(
-            f"expected padding of {len(named)} keys, (batch, seq) or (seq,), got {tuple(given.shape)} for batch={batch}"
+            f"expected padding of {len(named)} keys, (batch, seq) or (seq,), got {tuple(given.shape)} for batch={at}"
         )
-    return np.asarray(row)
+    if not np.isin(row, (0, 1)).all():
+        raise ValueError(f"expected padding of 1 for a token and 0 for padding, got {row[~np.isin(row, (0, 1))][0]}")
+    if not row.any():
+        raise ValueError(f"expected a token at least, got padding alone for batch={at}")
+    return row.astype(bool)
 
 
-def _about_padding(weights: Tensor, is_token: Flags, crosses: bool) -> list[str]:
-    """What must be known of padding: where it stands, and whether tokens look at it."""
+@dataclass(frozen=True)
+class Padding:
+    """Where padding stands, and what becomes of it.
+
+    Attributes:
+        notes: both in a sentence; none without padding.
+        is_left_out: whether it is not shown: it stands before tokens, and none of them looks at it.
+        is_among_tokens: whether its rows are shown like those of tokens, as it stands before some.
+    """
+
+    notes: tuple[str, ...] = ()
+    is_left_out: bool = False
+    is_among_tokens: bool = False
+
+
+def _about_padding(weights: Tensor, is_token: Flags, crosses: bool) -> Padding:
+    """Padding at the end stays, veiled; before tokens it is left out, unless a token looks at it.
+
+    Args:
+        weights: (layer, head, query, key).
+        is_token: (key).
+        crosses: whether the queries are another text.
+    """
     count = int((~is_token).sum())
-    if not count or count == len(is_token):
-        return []
+    if not count:
+        return Padding()
     keys = torch.from_numpy(is_token)
     rows = weights if crosses else weights[:, :, keys]
     most = rows[..., ~keys].sum(-1).max().item()
     is_at_the_end = not is_token[-count:].any()
-    where = "at the end" if is_at_the_end else "not at the end alone: its rows are shown like all others"
+    is_left_out = not is_at_the_end and most <= NOTHING
+    where = "at the end" if is_at_the_end else "not at the end alone"
+    where += ", left out" if is_left_out else "" if is_at_the_end else ": its rows are shown like all others"
     looks = "No token looks at it."
     if most > NOTHING:
         looks = f"A token gives it up to {formats.percent(most)} of its weight: the model’s mask does not hide it."
-    return [f"{formats.plural(count, 'place')} of padding, {where}. {looks}"]
+    note = f"{formats.plural(count, 'place')} of padding, {where}. {looks}"
+    return Padding((note,), is_left_out, is_among_tokens=not is_at_the_end and not is_left_out)

@@ -52,10 +52,41 @@ def test_padding_that_a_model_looks_at_is_told():
     assert f"up to {most:.0%} of its weight: the model’s mask does not hide it." in given.notes[-1]
 
 
-def test_padding_on_the_left_stays_in_sight():
+def test_padding_on_the_left_stays_in_sight_where_tokens_look_at_it():
     given = read(weights(1, 1, 2, 4, 4), padding=[0, 1, 1, 1])
     assert given.heads.read == 4
     assert "not at the end alone: its rows are shown like all others" in given.notes[-1]
+
+
+def test_padding_on_the_left_is_left_out_where_no_token_looks_at_it():
+    scores = torch.randn(1, 2, 6, 6, generator=torch.Generator().manual_seed(3))
+    hidden = torch.ones(6, 6, dtype=torch.bool).tril()
+    hidden[:, :2] = False
+    hidden[:2, :2] = True  # rows of padding, which are not causal
+    there = scores.masked_fill(~hidden, -torch.inf).softmax(-1)
+    for asked in ({"padding": [0, 0, 1, 1, 1, 1]}, {}):
+        given = read([there], ["[PAD]", "[PAD]", "the", "cat", "sat", "down"], **asked)
+        assert given.heads.queries == ["the", "cat", "sat", "down"]
+        assert np.array_equal(given.weights(0, 1), there[0, 1, 2:, 2:].numpy())
+        assert given.notes[-2:] == (
+            "Causal: no query looks ahead.",
+            "2 places of padding, not at the end alone, left out. No token looks at it.",
+        )
+        assert given.attention.visible.sum() == 10
+
+
+def test_a_sentence_is_causal_by_its_own_tokens():
+    causal = torch.randn(4, 4, generator=torch.Generator().manual_seed(4))
+    causal = causal.masked_fill(~torch.ones(4, 4).tril().bool(), -torch.inf).softmax(-1)
+    padded = causal.clone()
+    padded[3] = padded[1] = torch.tensor([0.5, 0.5, 0, 0])
+    batch = torch.stack([causal, padded])[:, None]
+    for at, read_ in ((0, None), (1, [1, 0, 0, 0])):
+        given = read([batch], batch=at, padding=read_)
+        assert "Causal: no query looks ahead." in given.notes
+    assert given.attention.visible[1].tolist() == [True, True, False, False]  # padding may look anywhere
+    alone = read(causal)
+    assert read([batch]).heads.sentence() == alone.heads.sentence()
 
 
 def test_trailing_tokens_that_are_written_as_padding_count_as_padding():
@@ -104,6 +135,9 @@ def test_cross_attention_of_transformers_is_taken_by_its_kind():
     given = read(outputs, list("abc"), keys=list("defghij"), kind="cross")
     assert np.array_equal(given.weights(2, 3), outputs.cross_attentions[2][0, 3].numpy())
     assert np.array_equal(read(outputs, kind="encoder").weights(1, 0), outputs.encoder_attentions[1][0, 0].numpy())
+    for kind in ("", "self"):
+        with pytest.raises(ValueError, match=f"expected kind to be one of encoder, decoder, cross, got '{kind}'"):
+            read(outputs, kind=kind)
 
 
 def test_tokens_of_byte_pair_encodings_show_their_space():
@@ -127,6 +161,11 @@ def test_an_array_that_was_read_before_keeps_its_tokens():
     ("asked", "message"),
     [
         ({"batch": 2}, "expected the number of a sentence, 0 to 1, got batch=2"),
+        ({"batch": "0"}, "expected the number of a sentence, 0 to 1, got batch='0'"),
+        ({"padding": "x"}, "expected padding as numbers, 1 for a token and 0 for padding; got 'x'"),
+        ({"padding": [0, 0, -1e9, 0, 0, 0]}, "expected padding of 1 for a token and 0 for padding, got -1000000000.0"),
+        ({"padding": [0] * 6}, "expected a token at least, got padding alone for batch=0"),
+        ({"tokens": [["a"] * 6]}, "expected tokens of each sentence of the batch, 2 lists; got 1"),
         ({"padding": torch.ones(2, 5)}, r"expected padding of 6 keys, \(batch, seq\) or \(seq,\), got \(2, 5\)"),
         ({"tokens": ["a", "b"]}, "expected 6 tokens, one for each key; got 2"),
     ],
