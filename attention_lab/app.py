@@ -13,7 +13,7 @@ from tfm_ui.folders import FOLDER
 
 NEEDED = ("streamlit", "cachetools", "pandas", "plotly", "prometheus_client", "psutil", "regex", "segno", "tokenizers")
 LACKING = """The app needs packages that are not installed here: {packages}.
-With them it is installed by: pip install "attention-lab[app]"
+Install it with its extra [app]: pip install ".[app]" in a checkout, or with the name of the wheel in place of the dot.
 """
 
 

@@ -11,6 +11,8 @@ from tfm_ui.pictures.arcs import ARCS, Drawn, lines_of, maps
 from tfm_ui.text import formats
 
 KINDS = ("heads", "mean", "max", "rollout")
+HIDDEN = ("none", "padding", "first", "padding and first")
+LEAST = 5  # percent of a row, as the slider has it
 PREFIX = "attention_"  # of what the script calls choices
 CHOICES = {"heads": "shown", "tokens": "selection", "mass": "mass", "hide": "hide"}  # the script's names -> traitlets
 
@@ -48,7 +50,7 @@ class Arcs(Picture):
     shown = traitlets.Unicode("").tag(sync=True)
     selection = traitlets.Unicode("").tag(sync=True)
     mass = traitlets.Int(90).tag(sync=True)
-    hide = traitlets.Unicode("padding").tag(sync=True)
+    hide = traitlets.Enum(HIDDEN, default_value="padding").tag(sync=True)
 
     def __init__(self, given: Given, **traits: Any) -> None:
         self._given = given
@@ -61,6 +63,33 @@ class Arcs(Picture):
         if not 0 <= layer < layers:
             raise NotThereError(f"expected a layer of 0 to {layers - 1}, got {layer}")
         return layer
+
+    @traitlets.validate("shown")
+    def _check_shown(self, proposal: Any) -> str:
+        heads, words = self._given.heads.attention.heads, str(proposal["value"]).split()
+        if not all(word.isascii() and word.isdigit() and 1 <= int(word) <= heads for word in words):
+            raise NotThereError(f"shown: expected numbers of heads, 1 to {heads}, got {proposal['value']!r}")
+        return " ".join(words)
+
+    @traitlets.validate("selection")
+    def _check_selection(self, proposal: Any) -> str:
+        counts = {"q": len(self._given.heads.queries), "k": len(self._given.heads.keys)}
+        words = str(proposal["value"]).split()
+        sides = {word[0] for word in words}
+        if len(sides) > 1 or not all(
+            word[0] in counts and word[1:].isascii() and word[1:].isdigit() and 1 <= int(word[1:]) <= counts[word[0]]
+            for word in words
+        ):
+            there = f"queries q1 to q{counts['q']} or keys k1 to k{counts['k']}"
+            raise NotThereError(f"selection: expected {there}, got {proposal['value']!r}")
+        return " ".join(words)
+
+    @traitlets.validate("mass")
+    def _check_mass(self, proposal: Any) -> int:
+        mass = int(proposal["value"])
+        if not LEAST <= mass <= 100:
+            raise NotThereError(f"mass: expected {LEAST} to 100 percent, got {mass}")
+        return mass
 
     def draw(self) -> None:
         """The lines; where only what is looked at has changed, the numbers stay."""

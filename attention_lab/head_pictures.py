@@ -57,7 +57,7 @@ class Heads(Picture):
     @traitlets.validate("head")
     def _check_head(self, proposal: Any) -> tuple[int, int]:
         layers, heads = self._given.heads.kept.largest.shape
-        layer, head = proposal["value"]
+        layer, head = map(int, proposal["value"])
         if not (0 <= layer < layers and 0 <= head < heads):
             raise NotThereError(
                 f"expected a layer of 0 to {layers - 1} and a head of 0 to {heads - 1}, got {layer, head}"

@@ -1,6 +1,7 @@
 """A mask as it is, what it means, and what is wrong in it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, get_args
 
@@ -9,12 +10,13 @@ import torch
 import traitlets
 from numpy.typing import NDArray
 
-from attention_lab.picture import NotThereError, Picture
+from attention_lab.picture import NotThereError, Picture, check_part
 from tfm_core.clinic import read
 from tfm_core.clinic.facts import Facts
 from tfm_core.clinic.findings import findings, verdict
 from tfm_core.clinic.reader import reading_as
 from tfm_core.clinic.reading import Meaning, Reading
+from tfm_core.model.tokens import Tokens
 from tfm_ui.live.windows import WHOLE, part_of
 from tfm_ui.pictures import read_mask
 from tfm_ui.pictures.maps import MAPS
@@ -44,6 +46,10 @@ class Masks(Picture):
     meaning = traitlets.Enum(get_args(Meaning)).tag(sync=True)
     table = traitlets.Int(0).tag(sync=True)
     part = traitlets.Unicode(WHOLE).tag(sync=True)
+
+    @traitlets.validate("part")
+    def _check_part(self, proposal: Any) -> str:
+        return check_part(str(proposal["value"]))
 
     def __init__(self, reading: Reading, **traits: Any) -> None:
         self._reading = reading
@@ -91,13 +97,13 @@ class Masks(Picture):
         )
 
 
-def masks(mask: Any, tokens: Sequence[str] = (), *, meaning: str = "", mode: str = "auto") -> Masks:
+def masks(mask: Any, tokens: Sequence[str] | Tokens = (), *, meaning: str = "", mode: str = "auto") -> Masks:
     """A mask, what it means, and what is wrong in it, live in a notebook.
 
     Args:
         mask: a tensor or an array of 2 to 4 axes, up to (batch, head, query, key): booleans, 0 and 1, or numbers that
             are added to the scores; or text: a printed mask, or a line of code that makes it, which is read, never run.
-        tokens: names of the keys, and of the queries where there are as many.
+        tokens: names of the keys, or of the queries, whichever are as many; of both where both are.
         meaning: what its numbers mean, if it is known, see `Masks.meaning`; by default the likeliest.
         mode: "light", "dark", or "auto", which follows the notebook.
 
@@ -114,19 +120,38 @@ def masks(mask: Any, tokens: Sequence[str] = (), *, meaning: str = "", mode: str
         'ignore'
     """
     reading = read(mask if isinstance(mask, str) else _as_file(mask), name="" if isinstance(mask, str) else "mask.npy")
-    if tokens:
-        reading = Reading(**{**vars(reading), "labels": tuple(map(str, tokens))})
+    if labels := _labels(tokens):
+        if len(labels) not in reading.tables[0].shape:
+            raise ValueError(f"expected {_sides(reading)} tokens, got {len(labels)}")
+        reading = replace(reading, labels=labels)
     if meaning and meaning not in get_args(Meaning):
         raise ValueError(f"expected a meaning of {', '.join(get_args(Meaning))}, got {meaning!r}")
     return Masks(reading, mode=mode, **({"meaning": meaning} if meaning else {}))
 
 
+def _labels(tokens: Sequence[str] | Tokens) -> tuple[str, ...]:
+    if isinstance(tokens, str):
+        raise ValueError("expected tokens as a list of texts, got one text")
+    return (*tokens.pieces, *("PAD",) * tokens.padding) if isinstance(tokens, Tokens) else tuple(map(str, tokens))
+
+
+def _sides(reading: Reading) -> str:
+    """How many rows and columns a table has, in words."""
+    rows, columns = reading.tables[0].shape
+    return str(rows) if rows == columns else f"{columns} or {rows}"
+
+
 def _as_file(mask: Any) -> bytes:
     """The bytes that NumPy would save, which the mask doctor reads."""
     if isinstance(mask, torch.Tensor):
+        if mask.is_meta or mask.is_nested or mask.is_quantized or mask.layout is not torch.strided:
+            raise ValueError("expected a dense tensor with its numbers, got one on meta, sparse, nested or quantized")
         mask = mask.detach().cpu()
-        mask = (mask.float() if mask.dtype == torch.bfloat16 else mask).numpy()
-    array = np.asarray(mask)
+        mask = (mask.float() if mask.is_floating_point() and mask.element_size() < 4 else mask).numpy()
+    try:
+        array = np.asarray(mask)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
     if array.dtype == object:
         raise ValueError("expected an array of numbers or booleans, got rows of different lengths or other objects")
     file = BytesIO()

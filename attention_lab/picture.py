@@ -7,7 +7,8 @@ chooses in a picture is a traitlet of the widget, which Python reads and sets. N
 import base64
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from html import escape
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ import plotly.graph_objects as go
 import traitlets
 
 from attention_lab.script import page_script, page_style, widget_script
+from tfm_ui.live.windows import WHOLE
 from tfm_ui.pictures.canvas import Canvas, Content, encode
 
 STILL = "ATTENTION_LAB_STILL"  # the environment variable that asks for a PNG beside each widget
@@ -27,6 +29,29 @@ NUMBERS = ("first", "second")  # the traitlets that hold the bytes of the pictur
 
 class NotThereError(ValueError, traitlets.TraitError):
     """A choice that cannot be made. Being both, it is a ValueError for readers, and traitlets takes the choice back."""
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What traitlets refuses by its type is a ValueError for readers, too."""
+    try:
+        yield
+    except traitlets.TraitError as problem:
+        if isinstance(problem, ValueError):
+            raise
+        raise NotThereError(str(problem)) from problem
+
+
+def check_part(part: str) -> str:
+    """The part of a table, "top,left,rows,columns", as a picture holds it.
+
+    Raises:
+        NotThereError: if it is none.
+    """
+    words = [word.strip() for word in part.split(",")]
+    if len(words) != len(WHOLE.split(",")) or not all(word.isascii() and word.isdigit() for word in words):
+        raise NotThereError(f"part: expected four whole numbers, top,left,rows,columns; got {part!r}")
+    return part
 
 
 class Picture(anywidget.AnyWidget):
@@ -41,6 +66,9 @@ class Picture(anywidget.AnyWidget):
         parts: for each canvas what is said of it, among it its title, its sentence and the shape of its numbers.
 
     Several choices are drawn at once where they are made within `with picture.hold_trait_notifications():`.
+
+    Raises:
+        ValueError: for a choice that cannot be made, which is taken back, and for an option that the picture lacks.
 
     Examples:
         >>> import torch
@@ -72,11 +100,19 @@ class Picture(anywidget.AnyWidget):
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits)
+        options = [name for name in self.trait_names() if name in self.choices or name in ("mode", "notes")]
+        if unknown := [name for name in traits if name not in (*options, "run")]:
+            raise ValueError(f"expected options of {', '.join(sorted(options))}; got {', '.join(unknown)}")
+        with _refused():
+            super().__init__(**traits)
         self._contents: list[Content] = []
         self.on_msg(self._answer)
         self.observe(self._chosen, names=list(self.choices))
         self._draw_again()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        with _refused():
+            super().__setattr__(name, value)
 
     def draw(self) -> None:
         """Compute what the canvases show, and tell it by `show`."""

@@ -1,5 +1,6 @@
 """A positional scheme by itself: what it adds to embeddings, how it turns queries and keys, what it adds to scores."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import traitlets
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attention_lab.picture import NotThereError, Picture
+from attention_lab.picture import NotThereError, Picture, check_part
 from tfm_core.model.choices import check_choice
 from tfm_core.model.initialization import fill_parameters
 from tfm_core.positional.schemes import PLACES, POSITIONAL, Positional
@@ -18,7 +19,7 @@ from tfm_ui.pictures import lines
 from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.lines import Line
 from tfm_ui.pictures.maps import MAPS
-from tfm_ui.pictures.positions.added import Added
+from tfm_ui.pictures.positions.added import CURVES, Added
 from tfm_ui.pictures.positions.bias import Biases
 from tfm_ui.pictures.positions.clocks import CLOCKS, Turns, in_positions, wave_chart
 from tfm_ui.text import formats
@@ -86,6 +87,10 @@ class AddedPositions(Positions):
     dims = traitlets.Unicode("").tag(sync=True)
     part = traitlets.Unicode(WHOLE).tag(sync=True)
 
+    @traitlets.validate("part")
+    def _check_part(self, proposal: Any) -> str:
+        return check_part(str(proposal["value"]))
+
     def __init__(self, scheme: Positional, name: str, length: int, **traits: Any) -> None:
         width = scheme.d_model
         some = dict.fromkeys((0, 1, width // 8, width // 4, width // 2))  # from fast to slow, where they are waves
@@ -105,8 +110,9 @@ class AddedPositions(Positions):
     def _check_dims(self, proposal: Any) -> str:
         words = str(proposal["value"]).split()
         width = self.scheme.d_model
-        if not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
-            raise NotThereError(f"dims: expected dimensions of 0 to {width - 1}, got {proposal['value']!r}")
+        if len(words) > CURVES or not all(word.isascii() and word.isdigit() and int(word) < width for word in words):
+            many = f"at most {CURVES} dimensions of 0 to {width - 1}"
+            raise NotThereError(f"dims: expected {many}, got {proposal['value']!r}")
         return " ".join(words)
 
     @property
@@ -224,6 +230,10 @@ class BiasPositions(Positions):
     alone = traitlets.Bool(False).tag(sync=True)
     part = traitlets.Unicode(WHOLE).tag(sync=True)
 
+    @traitlets.validate("part")
+    def _check_part(self, proposal: Any) -> str:
+        return check_part(str(proposal["value"]))
+
     @property
     def values(self) -> NDArray[np.float32]:
         """What is added to the scores, float32 (head, query, key)."""
@@ -300,19 +310,27 @@ def positions(
         >>> picture.hands[0].shape  # (pair, 2): cosine and sine
         torch.Size([8, 2])
     """
-    for name, size in {"length": length, "d_model": d_model, "num_heads": num_heads}.items():
+    max_len = length if max_len is None else max_len
+    sizes = {"length": length, "d_model": d_model, "num_heads": num_heads, "max_len": max_len}
+    for name, size in sizes.items():
         if type(size) is not int or size < 1:
             raise ValueError(f"{name}: expected a whole number of at least 1, got {size!r}")
+    if isinstance(base, bool) or not isinstance(base, int | float) or not 1 <= base < math.inf:
+        raise ValueError(f"base: expected a number of at least 1, got {base!r}")
     called = scheme if isinstance(scheme, str) else ""
     if isinstance(scheme, str):
         check_choice("scheme", scheme, POSITIONAL)
         scheme = POSITIONAL[scheme]
     if isinstance(scheme, type) and issubclass(scheme, Positional):
         scheme.check(d_model=d_model, num_heads=num_heads)
+        if "rotate" in scheme.enters() and d_model < 2 * num_heads:
+            raise ValueError(f"d_model: expected two dimensions a head at least, {2 * num_heads}, got {d_model}")
+        if "bias_at" in scheme.enters() and length < 2:
+            raise ValueError(f"length: expected two positions at least, as biases are of a distance; got {length}")
         scheme = scheme(
             d_model=d_model,
             num_heads=num_heads,
-            max_len=max_len or length,
+            max_len=max_len,
             bidirectional=bidirectional,
             base=base,
         )

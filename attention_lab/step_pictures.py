@@ -224,7 +224,7 @@ def steps(
             raise ValueError(f"tokens: expected two texts, source and target, got {_described(tokens)}")
         texts = list(tokens)
     read = [_read(text, model.config, tokenizer) for text in texts]
-    mask = None if mask is None else mask.cpu()
+    mask = None if mask is None else torch.as_tensor(mask).cpu()
     return Steps(_still(model), read, mask, kind, layer=layer, head=head, mode=mode, **choices)
 
 

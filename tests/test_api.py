@@ -107,7 +107,8 @@ def test_what_needs_another_package_says_which_extra_brings_it(name):
     code = f"import sys; sys.modules['tokenizers'] = None; from tfm_core import {name}"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert failed.returncode
-    expected = f"ModuleNotFoundError: tfm_core.{name} needs tokenizers: pip install 'attention-lab[pretrained]'"
+    told = f"ModuleNotFoundError: tfm_core.{name} needs tokenizers, of Attention Lab's extra [pretrained]"
+    expected = f"{told}: pip install tokenizers"
     assert failed.stderr.strip().endswith(expected)
 
 

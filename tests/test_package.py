@@ -218,7 +218,7 @@ def test_where_the_packages_of_the_app_are_not_installed_the_command_says_so(mon
     assert app.main([]) == 1
     told = capsys.readouterr().err
     assert "streamlit, segno" in told
-    assert 'pip install "attention-lab[app]"' in told
+    assert 'Install it with its extra [app]: pip install ".[app]" in a checkout' in told
     assert app.lacking() == ["streamlit", "segno"]
 
 

@@ -208,5 +208,5 @@ def _promised(name: str) -> object:
         extra = next((group.extra for group in GROUPS.values() if name in group.names), "")
         if not extra or missing.name is None or missing.name.startswith(PACKAGE):
             raise
-        message = f"{PACKAGE}.{name} needs {missing.name}: pip install 'attention-lab[{extra}]'"
-        raise ModuleNotFoundError(message, name=missing.name) from missing
+        told = f"{PACKAGE}.{name} needs {missing.name}, of Attention Lab's extra [{extra}]"
+        raise ModuleNotFoundError(f"{told}: pip install {missing.name}", name=missing.name) from missing

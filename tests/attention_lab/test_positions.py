@@ -123,7 +123,7 @@ class Silent(Positional):
         ({"scheme": "rope", "d_model": 12}, "expected an even d_model / num_heads"),
         ({"length": 0}, "length: expected a whole number of at least 1, got 0"),
         ({"position": 64}, "position: expected a position of 0 to 63, got 64"),
-        ({"dims": "1 64"}, "dims: expected dimensions of 0 to 63, got '1 64'"),
+        ({"dims": "1 64"}, "dims: expected at most 8 dimensions of 0 to 63, got '1 64'"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(given, told):
