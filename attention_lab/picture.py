@@ -91,6 +91,9 @@ class Picture(anywidget.AnyWidget):
     parts: Any = traitlets.List(traitlets.Dict()).tag(sync=True)
     first: Any = traitlets.Bytes().tag(sync=True)
     second: Any = traitlets.Bytes().tag(sync=True)
+    library: Any = traitlets.Bytes().tag(sync=True)  # Plotly's script, in the first widget that needs it
+
+    _carried: ClassVar[set[bytes]] = set()  # the libraries that a widget of this process carries
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "canvases" in vars(cls):
@@ -106,6 +109,9 @@ class Picture(anywidget.AnyWidget):
         with _refused():
             super().__init__(**traits)
         self._contents: list[Content] = []
+        if (library := _library(self.canvases)) not in self._carried:
+            self._carried.add(library)
+            self.library = library
         self.on_msg(self._answer)
         self.observe(self._chosen, names=list(self.choices))
         self._draw_again()
@@ -207,7 +213,7 @@ widget.render({{ model, el: document.querySelector("main") }})
         return data, metadata
 
     def _answer(self, _: Any, message: Mapping[str, Any], buffers: Sequence[bytes]) -> None:
-        """Hand out Plotly's script, if the browser has none: once for each notebook that is open."""
+        """Hand out Plotly's script where the browser has none, as after the page was loaded anew."""
         if message.get("library"):
             self.send({"library": True}, [_library(self.canvases)])
 

@@ -154,17 +154,18 @@ function aboveOf(element) {
 }
 
 /** Call `act` once Plotly's script is there, of the app's version and from Python, so that no other machine is asked; returns how
- * to stop waiting. All widgets of a page wait for one answer: each has scripts of its own, so that what they share is the window's.
+ * to stop waiting. The first widget of Python's that needs it carries it. Where that is not on the page, another asks for it, and
+ * hears of it after the cells that Python still has to run. All widgets of a page wait for one script: as each has scripts of its
+ * own, what they share is the window's.
  * @param {WidgetModel} model @param {() => void} act */
 function withPlotly(model, act) {
-  const page = /** @type {Window & { attentionLabPlotly?: { by: WidgetModel, waiting: Set<() => void> } }} */ (window)
+  const page = /** @type {Window & { attentionLabPlotly?: { by?: WidgetModel, waiting: Set<() => void> } }} */ (window)
   if ("Plotly" in globalThis) return () => {}
-  const asked = page.attentionLabPlotly ??= { by: model, waiting: new Set() }
+  const asked = page.attentionLabPlotly ??= { waiting: new Set() }
   asked.waiting.add(act)
 
-  /** @param {{ library?: boolean }} message @param {DataView[]} buffers */
-  function heard(message, [bytes]) {
-    if (!message.library || "Plotly" in globalThis) return
+  /** @param {DataView} bytes */
+  function load(bytes) {
     const script = make("script"), { define } = /** @type {any} */ (globalThis)
     Object.assign(globalThis, { define: undefined }) // where pages load by RequireJS, it would not become a global
     script.onload = () => {
@@ -175,9 +176,17 @@ function withPlotly(model, act) {
     script.src = URL.createObjectURL(new Blob([/** @type {any} */ (bytes)], { type: "text/javascript" }))
     document.head.append(script)
   }
-  if (asked.by === model) {
-    model.on("msg:custom", heard)
-    model.send({ library: true })
+  /** @param {{ library?: boolean }} message @param {DataView[]} buffers */
+  function heard(message, [bytes]) {
+    if (message.library && !("Plotly" in globalThis)) load(bytes)
+  }
+  if (!asked.by) {
+    asked.by = model
+    if (model.get("library")?.byteLength) load(model.get("library"))
+    else {
+      model.on("msg:custom", heard)
+      model.send({ library: true })
+    }
   }
   return () => {
     asked.waiting.delete(act)

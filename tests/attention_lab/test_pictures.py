@@ -193,6 +193,13 @@ def test_a_page_of_its_own_answers_each_click_as_python_does(heads):
     assert attention_lab.masks(CAUSAL).answers() == {}
 
 
+def test_the_first_chart_of_a_process_carries_plotly(monkeypatch, heads):
+    monkeypatch.setattr(Picture, "_carried", set())
+    first, second = (attention_lab.positions("sinusoidal", length=8, d_model=8) for _ in range(2))
+    assert b"plotly.js" in first.library[:200]
+    assert second.library == heads.library == b""
+
+
 def test_a_notebook_shows_the_widget_and_its_sentence(heads, monkeypatch):
     shown, _ = heads._repr_mimebundle_()
     assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == heads.model_id

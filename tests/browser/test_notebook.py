@@ -5,6 +5,7 @@ import torch
 from playwright.sync_api import Browser, Page
 
 import attention_lab
+from attention_lab.picture import Picture
 from tests.attention_lab.test_given import WORDS, weights
 from tests.browser.notebook import Notebook
 from tests.browser.test_standalone import drawn
@@ -162,8 +163,17 @@ def test_a_page_of_its_own_shows_the_head_that_is_clicked(page: Page, tmp_path):
     assert widget.head == (0, 0)  # nobody has told Python
 
 
-def test_words_do_not_wait_for_the_script_that_draws_charts(page: Page):
+def test_a_chart_that_carries_its_script_is_drawn_while_python_runs_cells(page: Page, monkeypatch):
+    monkeypatch.setattr(Picture, "_carried", set())
     notebook = Notebook(page, attention_lab.positions("sinusoidal"), busy=True)
+    page.locator(".chart .main-svg").first.wait_for()
+    assert notebook.problems == []
+
+
+def test_words_do_not_wait_for_the_script_that_draws_charts(page: Page):
+    widget = attention_lab.positions("sinusoidal")
+    widget.library = b""  # another widget has it, which is not on this page
+    notebook = Notebook(page, widget, busy=True)
     waits = page.locator(".waits")
     assert page.evaluate(TITLES) == ["sinusoidal: added to embeddings", "Curves of dimensions"]
     assert [each.is_visible() for each in waits.all()] == [False, True]
