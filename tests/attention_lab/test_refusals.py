@@ -96,5 +96,5 @@ def test_what_cannot_be_shown_is_refused(made, message):
 def test_what_others_have_is_taken():
     assert attention_lab.masks(torch.eye(4), encode("a b c d")).reading.labels == ("a", "b", "c", "d")
     assert attention_lab.masks(torch.eye(3).to(torch.float8_e4m3fn)).visible.sum() == 3
-    seen = attention_lab.steps(MODEL, "a b", mask=np.array([[True, False], [True, True]])).matrix
-    assert seen[0].tolist() == [1, 0]
+    weights_shown = attention_lab.steps(MODEL, "a b", mask=np.array([[True, False], [True, True]])).matrix
+    assert weights_shown[0].tolist() == [1, 0]
