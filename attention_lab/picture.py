@@ -104,7 +104,7 @@ class Picture(anywidget.AnyWidget):
 
     def __init__(self, **traits: Any) -> None:
         options = [name for name in self.trait_names() if name in self.choices or name in ("mode", "notes")]
-        if unknown := [name for name in traits if name not in (*options, "run")]:
+        if unknown := [name for name in traits if name not in options]:
             raise ValueError(f"expected options of {', '.join(sorted(options))}; got {', '.join(unknown)}")
         with _refused():
             super().__init__(**traits)

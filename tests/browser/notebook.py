@@ -5,9 +5,11 @@ Jupyter's page is not there: what anywidget promises to a widget's script is (ge
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from attention_lab.picture import Picture
 from tests.browser.test_standalone import drawn
@@ -100,6 +102,26 @@ class Notebook:
         )
         self.widget._answer(self.widget, message, [])
         return answers[0]
+
+
+def pages_of_their_own(
+    browser: Browser, folder: Path, width: int, widgets: Mapping[str, Picture]
+) -> Iterator[tuple[str, Page]]:
+    """Each widget's own page, drawn in the dark: none asks for an address, has an error, or is wider than the window."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
+    for name, widget in widgets.items():
+        file = folder / f"{name}.html"
+        file.write_text(widget.to_html(), encoding="utf-8")
+        page.goto(file.as_uri())
+        page.locator("canvas, .plot .main-svg").first.wait_for()
+        drawn(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+        yield name, page
+    assert problems == []
+    page.close()
 
 
 def _plain(value: Any) -> Any:

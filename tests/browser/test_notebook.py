@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 import attention_lab
 from attention_lab.picture import Picture
 from tests.attention_lab.test_given import WORDS, weights
-from tests.browser.notebook import Notebook
+from tests.browser.notebook import Notebook, pages_of_their_own
 from tests.browser.test_standalone import drawn
 
 TREE = "document.querySelector('main > div').shadowRoot"
@@ -131,25 +131,14 @@ def test_a_theme_that_changes_is_followed(page: Page):
 
 @pytest.mark.parametrize("width", [390, 1200])
 def test_a_page_of_its_own_needs_no_network(browser: Browser, tmp_path, width: int):
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
-    for name, widget in {
+    widgets = {
         "heads": two_layers(),
         "arcs": attention_lab.arcs(weights(2, 4, 6, 6), WORDS),
         "masks": attention_lab.masks(torch.ones(6, 6).tril()),
-    }.items():
-        file = tmp_path / f"{name}.html"
-        file.write_text(widget.to_html(), encoding="utf-8")
-        page.goto(file.as_uri())
-        page.locator("canvas").first.wait_for()
-        drawn(page)
+    }
+    for name, page in pages_of_their_own(browser, tmp_path, width, widgets):
         assert page.locator("canvas").last.evaluate(COLOURS) > 4, name
         assert page.locator(".widget").get_attribute("data-mode") == "dark"
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
-    assert problems == []
-    page.close()
 
 
 def test_a_page_of_its_own_shows_the_head_that_is_clicked(page: Page, tmp_path):

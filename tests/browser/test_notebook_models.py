@@ -4,9 +4,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import attention_lab
-from tests.browser.notebook import Notebook
+from tests.browser.notebook import Notebook, pages_of_their_own
 from tests.browser.test_notebook import TITLES, TREE
-from tests.browser.test_standalone import drawn
 from tfm_core import Transformer, TransformerConfig
 from tfm_core.training.config import of_task
 
@@ -107,20 +106,7 @@ def test_clocks_and_heatmaps_set_positions(page: Page, other: Page):
 
 @pytest.mark.parametrize("width", [390, 1200])
 def test_a_page_of_its_own_needs_no_network(browser: Browser, tmp_path, width: int):
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file:") or problems.append(request.url))
-    for name, widget in {
-        "steps": steps(),
-        "training": attention_lab.training(of_task("reverse")),
-        **{name: attention_lab.positions(name) for name in ("learned", "rope", "t5")},
-    }.items():
-        file = tmp_path / f"{name}.html"
-        file.write_text(widget.to_html(), encoding="utf-8")
-        page.goto(file.as_uri())
-        page.locator("canvas, .plot .main-svg").first.wait_for()
-        drawn(page)
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
-    assert problems == []
-    page.close()
+    widgets = {"steps": steps(), "training": attention_lab.training(of_task("reverse"))}
+    widgets |= {name: attention_lab.positions(name) for name in ("learned", "rope", "t5")}
+    pages = pages_of_their_own(browser, tmp_path, width, widgets)
+    assert [name for name, _ in pages] == list(widgets)
