@@ -107,7 +107,7 @@ class Notebook:
 def pages_of_their_own(
     browser: Browser, folder: Path, width: int, widgets: Mapping[str, Picture]
 ) -> Iterator[tuple[str, Page]]:
-    """Each widget's own page, drawn in the dark: none asks for an address, has an error, or is wider than the window."""
+    """Each widget's page, drawn in the dark: none asks for an address, has an error, or is wider than the window."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
