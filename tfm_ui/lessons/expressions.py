@@ -8,7 +8,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 MOST_CHARS = 200  # of an expression: so it is never deep
@@ -54,7 +54,7 @@ class Expression:
 
     text: str
     names: frozenset[str]
-    tree: ast.expr
+    tree: ast.expr = field(compare=False, repr=False)
 
     def value(self, values: Values) -> Value:
         """What it is, of these values.

@@ -1,7 +1,7 @@
 """A lesson as data. `reader.py` reads one from its file; docs/lessons.md says what stands in such a file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import parse_qs
 
@@ -54,6 +54,10 @@ class Step:
         answer: the answer in words with expressions; None if there is none, or if it is a question's.
         task: what is to be reached; "" if nothing is.
         reached: the condition under which it is.
+        exercise: the name of what a learner programs here, in a notebook; "" if nothing.
+        because: why it comes after the step before, as the end of a sentence; "" if that is not told.
+        notes: what the speaker says to it; learners do not see it.
+        minutes: how long the speaker takes for it; 0 if that is not told.
         lines: the name of each of its lines, and "words" -> the number of that line in the file.
     """
 
@@ -67,7 +71,11 @@ class Step:
     answer: Written | None = None
     task: str = ""
     reached: Expression | None = None
-    lines: dict[str, int]
+    exercise: str = ""
+    because: str = ""
+    notes: str = ""
+    minutes: int = 0
+    lines: dict[str, int] = field(default_factory=dict, compare=False)
 
     @cached_property
     def query(self) -> dict[str, list[str]]:

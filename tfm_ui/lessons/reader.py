@@ -17,14 +17,20 @@ from tfm_ui.page.question_names import name_in_links
 Read = TypeVar("Read")
 
 MOST_BYTES = 100_000  # of a lesson's file
-MOST_STEPS, MOST_HEADING, MOST_TITLE, MOST_MINUTES, MOST_OBJECTIVES, MOST_SOURCES = 40, 40, 60, 90, 8, 20
-MOST_WORDS = {"words": 60, "answer": 60, "task": 25, "predict": 25, "objectives": 25, "sources": 25, "needs": 25}
+MOST_STEPS, MOST_HEADING, MOST_TITLE, MOST_MINUTES, MOST_OBJECTIVES, MOST_SOURCES = 40, 40, 60, 240, 8, 20
+MOST_WORDS = {
+    **{"words": 60, "answer": 60, "task": 25, "predict": 25, "because": 25, "notes": 200},
+    **{"objectives": 25, "sources": 25, "needs": 25},
+}
 MOST_SIGNS = 8  # on average per word: 60 words have to fit into the row
 MOST_OPTIONS, MOST_OPTION = 6, 40
 
 OF_LESSON = ("title", "minutes", "needs", "objectives", "sources")
 LISTS = ("objectives", "sources")
-OF_STEP = ("show", "name", "moves", "predict", "options", "measured", "hides", "answer", "task", "reached")
+OF_STEP = (
+    *("show", "name", "moves", "predict", "options", "measured", "hides", "answer", "task", "reached"),
+    *("exercise", "because", "notes", "minutes"),
+)
 LINE = re.compile(r"([a-z]+):(?:\s+(.*))?")
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 QUESTION = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -105,6 +111,14 @@ class _Lines:
             self.fault(line, f"expected at most {most * MOST_SIGNS} characters in {name}, got {len(value):,}")
         return value
 
+    def minutes(self, value: str) -> int:
+        """A whole number of minutes; 0 if there is none, or a faulty one."""
+        if value and not (value.isascii() and value.isdigit() and len(value) < 5 and 1 <= int(value) <= MOST_MINUTES):
+            whole = f"a whole number of minutes from 1 to {MOST_MINUTES}"
+            self.fault(self.line("minutes"), f"expected {whole}, got {_short(value)}")
+            return 0
+        return int(value or 0)
+
     def read(self, name: str, value: str, reads: Callable[[str], Read]) -> Read | None:
         """A value as a function reads it; its ValueError is a fault."""
         try:
@@ -167,9 +181,6 @@ def _about(lines: Sequence[Numbered], faults: list[Fault]) -> dict[str, Any]:
     title, minutes = part.text("title", needed="a title"), part.text("minutes", needed="how many minutes it takes")
     if len(title) > MOST_TITLE:
         part.fault(part.line("title"), f"expected a title of at most {MOST_TITLE} characters, got {len(title)}")
-    if minutes and not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
-        part.fault(part.line("minutes"), f"expected a whole number of minutes from 1 to {MOST_MINUTES}, got {minutes}")
-        minutes = ""
     needs = part.text("needs", needed="what a learner has to know before, or “nothing”")
     objectives = [part.plain(number, "objectives", text) for number, text in below["objectives"]]
     if not 1 <= len(objectives) <= MOST_OBJECTIVES:
@@ -178,7 +189,7 @@ def _about(lines: Sequence[Numbered], faults: list[Fault]) -> dict[str, Any]:
         part.fault(part.line("sources"), f"expected at most {MOST_SOURCES} sources, got {len(below['sources'])}")
     return {
         "title": title,
-        "minutes": int(minutes or 1),
+        "minutes": part.minutes(minutes) or 1,
         "needs": "" if needs == "nothing" else needs,
         "objectives": objectives,
         "sources": [*_sources(below["sources"], part)],
@@ -250,8 +261,19 @@ def _step(lines: Sequence[Numbered], faults: list[Fault]) -> Step:
         answer=None if is_name else part.read("answer", answer, expressions.read_written),
         task=task,
         reached=reached,
+        exercise=_exercise(part),
+        because=part.text("because"),
+        notes=part.text("notes"),
+        minutes=part.minutes(part.text("minutes")),
         lines={"heading": first, "words": at_words, **{key: line for key, (line, _) in part.values.items()}},
     )
+
+
+def _exercise(part: _Lines) -> str:
+    name = part.text("exercise")
+    if name and not NAME.fullmatch(name):
+        part.fault(part.line("exercise"), f"expected the name of an exercise, got {_short(name)}")
+    return name
 
 
 def _names(part: _Lines, line: str) -> list[str]:

@@ -1,9 +1,11 @@
-"""The lessons: those that come with the app, in their order, and those that visitors have brought.
+"""The lessons: the chapters and the teaching material that come with the app, and what visitors have brought.
 
 What a visitor brings is kept as uploaded masks are: under a name that nobody can guess, for whoever has the link.
 """
 
+import re
 import secrets
+from base64 import b32encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,6 +21,8 @@ FOLDER = ASSETS / "lessons"
 START = "start-here"  # the lesson for who knows nothing yet
 BEGINS = "brought-"  # what the names of lessons that visitors have brought begin with
 SECRET = secrets.token_bytes(32)
+DRAWN_BYTES = 10  # of a name: 80 bits, which nobody guesses, and 16 letters and digits
+BROUGHT = re.compile(rf"{BEGINS}[a-z2-7]{{16}}")
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,25 @@ class Place:
 
 @cache
 def names() -> Sequence[str]:
-    """The names of the lessons that come with the app, in teaching order."""
+    """The names of the chapters that come with the app, in teaching order."""
     return (FOLDER / "order.txt").read_text(encoding="utf-8").split()
+
+
+@cache
+def teaching() -> Sequence[str]:
+    """The names of what comes with the app for teachers: a lecture, and exercise sheets."""
+    return (FOLDER / "teaching" / "order.txt").read_text(encoding="utf-8").split()
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a lesson comes with the app."""
+    return name in names() or name in teaching()
 
 
 @cache
 def shipped(name: str) -> Lesson:
     """A lesson that comes with the app."""
-    file = FOLDER / f"{name}.md"
+    file = (FOLDER if name in names() else FOLDER / "teaching") / f"{name}.md"
     return read(file.read_text(encoding="utf-8"), file.name)
 
 
@@ -81,9 +96,9 @@ def find(name: str) -> Lesson:
         LookupError: if there is none, or it is not kept any more.
         StoreAway: if the store does not answer.
     """
-    if name in names():
+    if is_shipped(name):
         return shipped(name)
-    value = store().get(UPLOADS, name) if name.startswith(BEGINS) and len(name) == len(BEGINS) + 32 else None
+    value = store().get(UPLOADS, name) if BROUGHT.fullmatch(name) else None
     if value is None:
         raise LookupError(f"expected the name of a lesson that is kept here, got {name[:60]}")
     return _brought(value)
@@ -119,12 +134,13 @@ def _brought(value: bytes) -> Lesson:
 
 
 def keep(text: str, visitor: str) -> str:
-    """Take in a lesson that was read without faults; returns its name.
+    """Take in a lesson that was read without faults; returns its name, which is short: somebody may have to type it.
 
     Raises:
         StoreAway: if the store does not answer.
     """
     value = text.encode()
-    digest = blake2b(len(visitor).to_bytes(4) + visitor.encode() + value, digest_size=16, key=SECRET).hexdigest()
-    store().put(UPLOADS, BEGINS + digest, value, visitor)
-    return BEGINS + digest
+    digest = blake2b(len(visitor).to_bytes(4) + visitor.encode() + value, digest_size=DRAWN_BYTES, key=SECRET).digest()
+    name = BEGINS + b32encode(digest).decode().lower()
+    store().put(UPLOADS, name, value, visitor)
+    return name

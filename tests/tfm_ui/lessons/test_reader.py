@@ -49,7 +49,7 @@ def test_choices_and_free_words():
 
 FAULTS = {  # a text and what stands for it -> the line, and a part of what is said
     ("---\ntitle", "title"): (1, "between two lines ---, got “title: One head, by hand”"),
-    ("minutes: 5", "minutes: five"): (3, "expected a whole number of minutes from 1 to 90, got five"),
+    ("minutes: 5", "minutes: five"): (3, "expected a whole number of minutes from 1 to 240, got “five”"),
     ("minutes: 5", "minutes: 0"): (3, "expected a whole number of minutes"),
     ("minutes: 5\n", ""): (1, "expected how many minutes it takes"),
     ("needs: nothing\n", ""): (1, "expected what a learner has to know before"),
