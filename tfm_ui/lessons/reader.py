@@ -160,7 +160,7 @@ def read(text: str, file: str = "lesson") -> Lesson:
     ]
     if faults:
         raise FaultyLesson(faults, file)
-    return Lesson(**about, steps=steps)
+    return Lesson(**about, steps=tuple(steps))
 
 
 Numbered = tuple[int, str]
@@ -191,8 +191,8 @@ def _about(lines: Sequence[Numbered], faults: list[Fault]) -> dict[str, Any]:
         "title": title,
         "minutes": part.minutes(minutes) or 1,
         "needs": "" if needs == "nothing" else needs,
-        "objectives": objectives,
-        "sources": [*_sources(below["sources"], part)],
+        "objectives": tuple(objectives),
+        "sources": tuple(_sources(below["sources"], part)),
     }
 
 
@@ -290,7 +290,7 @@ def _page(part: _Lines) -> tuple[str, str]:
 
 def _predict(part: _Lines, *, is_name: bool) -> Predict | None:
     ask, options = part.text("predict"), part.text("options")
-    measured, hides = part.read("measured", part.text("measured"), expressions.read), _names(part, "hides")
+    measured, hides = part.read("measured", part.text("measured"), expressions.read), tuple(_names(part, "hides"))
     if not ask or not options:
         return None
     kind, _, unit = options.partition(" ")
@@ -304,7 +304,7 @@ def _predict(part: _Lines, *, is_name: bool) -> Predict | None:
         if len(unit) > MOST_OPTION:
             part.fault(part.line("options"), f"expected a short unit, got {_short(unit)}")
         return Predict(ask=ask, kind=NUMBER, unit=unit, measured=measured, hides=hides)
-    choices = [choice.strip() for choice in options.split("|")]
+    choices = tuple(choice.strip() for choice in options.split("|"))
     if not 2 <= len({*choices} - {""}) == len(choices) <= MOST_OPTIONS or max(map(len, choices)) > MOST_OPTION:
         part.fault(
             part.line("options"),

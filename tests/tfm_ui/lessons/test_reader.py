@@ -11,7 +11,7 @@ from tfm_ui.lessons.reader import MOST_BYTES, FaultyLesson, read
 def test_a_lesson_is_read():
     lesson = read(LESSON)
     assert (lesson.title, lesson.minutes, lesson.needs) == ("One head, by hand", 5, "")
-    assert lesson.objectives == ["say what one attention weight is made of"]
+    assert lesson.objectives == ("say what one attention weight is made of",)
     assert [(source.name, source.address) for source in lesson.sources] == [
         ("Vaswani et al. 2017", "https://arxiv.org/abs/1706.03762")
     ]
@@ -42,7 +42,7 @@ def test_the_first_page_has_no_name():
 
 def test_choices_and_free_words():
     choice = read(LESSON.replace("number numbers", "four | eight")).steps[0].predict
-    assert (choice.kind, choice.options) == ("choice", ["four", "eight"])
+    assert (choice.kind, choice.options) == ("choice", ("four", "eight"))
     words = read(LESSON.replace("number numbers", "text").replace("measured: d_k\n", "")).steps[0].predict
     assert (words.kind, words.measured) == ("text", None)
 

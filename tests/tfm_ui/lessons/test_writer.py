@@ -41,13 +41,13 @@ def test_all_that_a_step_can_have_is_written():
 def test_what_a_speaker_types_comes_back(words, notes, minutes):
     lesson = read(LESSON)
     step = replace(lesson.steps[0], words=words, notes=notes, minutes=minutes)
-    assert read(written(replace(lesson, steps=[step]))).steps == [step]
+    assert read(written(replace(lesson, steps=(step,)))).steps == (step,)
 
 
 def test_free_words_and_units_are_written():
     lesson = read(LESSON)
-    words = replace(lesson.steps[0], predict=Predict(ask="Why is that?", kind="text", hides=["heads"]))
-    again = read(written(replace(lesson, steps=[words]))).steps[0]
+    words = replace(lesson.steps[0], predict=Predict(ask="Why is that?", kind="text", hides=("heads",)))
+    again = read(written(replace(lesson, steps=(words,)))).steps[0]
     assert again == words
     assert read(written(lesson)).steps[0].predict.unit == "numbers"
 
