@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from tfm_ui.page import share
+from tfm_ui.page import share, tensors
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.present import presenting
 from tfm_ui.page.save_picture import save_picture
@@ -196,6 +196,8 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
     if has_figure := drawing is not None and drawing.has_figure:
         figure = partial(drawing.figure, panel.title, panel.sentence(), scheme)
         files["JSON"] = ("the figure, for Plotly", figure, "application/json")
+    if step := panel.tensors:
+        files |= tensors.files(step, f"{name}.npz")
     with menu:
         for kind, (what, content, mime) in files.items():
             st.download_button(
@@ -212,6 +214,8 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
         if has_figure:
             st.caption("To open the figure in a notebook")
             st.code(NOTEBOOK.format(f"{name}.json"), wrap_lines=True)
+        if step:
+            st.html(tensors.table(step))
 
 
 def _source(panel: Panel) -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from tfm_ui.live import memory
 from tfm_ui.live.cache import made_once
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.canvas import Canvas, Content
 from tfm_ui.pictures.picture import Needs, Picture
 from tfm_ui.state.model_state import ModelState
@@ -21,7 +22,7 @@ from tfm_ui.text.token_row import Item
 
 Source = Callable[..., Any]
 Pick = Callable[[int, int], None]  # called with layer and head, from 0
-Files = Mapping[str, tuple[str, Callable[[], str], str]]  # kind -> (what the file holds, its content, its MIME type)
+Files = Mapping[str, tuple[str, Callable[[], str | bytes], str]]  # kind -> (what it holds, its content, its MIME type)
 NO_FILES: Files = {}
 
 
@@ -187,6 +188,14 @@ class Panel(ABC):
     def files(self) -> Files:
         """Additional files for the download menu."""
         return NO_FILES
+
+    @property
+    def tensors(self) -> Step | None:
+        """The tensors that the numbers are computed with, to take along; None where there are none.
+
+        It is asked for when somebody opens the menu, and knows all shapes without computing what is large.
+        """
+        return None
 
     @property
     def on_pick(self) -> Pick | None:

@@ -4,37 +4,23 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
 from tfm_core import Tokens
 from tfm_ui.lenses.attention.state import AttentionState
-from tfm_ui.live import passes, places
-from tfm_ui.live.cache import cached
-from tfm_ui.live.inside import Inside, of_stream
+from tfm_ui.live import places
+from tfm_ui.live.inside import Inside
 from tfm_ui.live.places import tokens_of
+from tfm_ui.live.tensors import of_model
+from tfm_ui.live.tensors.of_model import inside as inside
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.heatmaps import numbered
 from tfm_ui.pictures.panel import Panel
-from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import token_labels
 
 # Of a map of weights: title, noun and role of its rows and of its columns, and what a click on a cell sets.
 ROWS, COLUMNS = ("query (row): looks", "query", "query"), ("key (column): is looked at", "key", "key")
 ASKS = ("attention_query", "attention_key")
-
-
-@cached()
-def inside(model: ModelState, kind: str, layer: int) -> Inside:
-    """One attention, run on what it read in a pass of the model. The result is shared: read it, never write into it.
-
-    Args:
-        model: the model, and the texts that it reads.
-        kind: "self" of a single stack; "encoder", "decoder" or "cross" of an encoder-decoder.
-        layer: from 0.
-    """
-    done = passes.run(model)
-    visible = torch.from_numpy(done.attention[kind].visible)
-    return of_stream(passes.transformer(model.config), done.stream, visible, kind=kind, layer=layer)
 
 
 class AttentionPanel(Panel):
@@ -86,6 +72,10 @@ class AttentionPanel(Panel):
     def keys(self) -> list[str]:
         """A label per column, padding included."""
         return token_labels.labels(self.tokens[1])
+
+    @property
+    def tensors(self) -> Step | None:
+        return of_model.attention(self.model, self.kind, self.layer)
 
     @property
     def shape(self) -> str:

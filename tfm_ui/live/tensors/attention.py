@@ -1,0 +1,340 @@
+"""Attentions as steps to take along: one with all its matrices, or the heads of all layers; all numbers of one pass."""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from tfm_core.model.normalization import Norm
+from tfm_core.positional.schemes import Positional
+from tfm_core.study.aggregates import attention_rollout
+from tfm_ui.live.attention import GivenAttention
+from tfm_ui.live.inside import Inside
+from tfm_ui.live.origins import Heads, Origin
+from tfm_ui.live.tensors.step import Named, Step, held
+
+PAIRS = ("head", "query", "key")
+NEAR = 1e-5  # by how much what plain torch makes of a scheme may differ from what it adds, as a share
+
+
+def of_attention(
+    inside: Inside, title: str, *, scaled: bool = True, masked: bool = True, temperature: float = 1.0
+) -> Step:
+    """One attention from its input to its output, all heads of it.
+
+    Args:
+        inside: what it read and wrote.
+        title: which it is.
+        scaled: whether scores are divided by the root of head_dim, as in the model.
+        masked: whether the mask is obeyed, as in the model.
+        temperature: what the scores are divided by at the end; 1 in the model.
+    """
+    module, crosses = inside.module, inside.memory.data_ptr() != inside.input.data_ptr()
+    as_in_model = scaled and masked and temperature == 1
+    tensors = normed(inside.residual, inside.norm, inside.input, "X", "query")
+    if crosses:
+        tensors.append(held("memory", ("key", "d_model"), inside.memory, "what keys and values are made from"))
+    reads = {"query": "X", "key": "memory" if crosses else "X", "value": "memory" if crosses else "X"}
+    for role, letter in (("query", "Q"), ("key", "K"), ("value", "V")):
+        tensors += _projected(inside, role, letter, reads[role])
+    tensors += _rotated(inside)
+    bias = _bias(inside.positional, inside.query, inside.key)
+    visible = inside.visible if masked else torch.ones_like(inside.visible)
+    tensors += [*bias, *_weights(inside, visible, bool(bias), scaled, temperature)]
+    gathered = inside.recorded["head_output"]
+    output = inside.recorded["output"]
+    if not as_in_model:
+        gathered, output = _without(inside, visible, scaled, temperature)
+    tensors.append(
+        held("head_output", ("head", "query", "head_dim"), gathered, "values times weights, summed", "weights @ V")
+    )
+    tensors += linear(module.output_projection, "W_O", "b_O", ("d_model", "head × head_dim"), "the output")
+    added = applied("merged(head_output)", module.output_projection, "W_O", "b_O")
+    tensors.append(held("output", ("query", "d_model"), output, "what is added to the residual stream", added))
+    return Step(title, tensors, _constants(inside, temperature), "" if as_in_model else _switched(scaled, masked))
+
+
+def _constants(inside: Inside, temperature: float) -> dict[str, float]:
+    module = inside.module
+    eps = {} if inside.norm is None else {"norm_eps": inside.norm.eps or 0.0}
+    heads = {"num_heads": module.num_heads, "num_kv_heads": module.num_kv_heads, "head_dim": inside.head_dim}
+    return {"d_model": module.d_model, **heads, **eps, "temperature": temperature}
+
+
+def _switched(scaled: bool, masked: bool) -> str:
+    """Why these are not the numbers of the model."""
+    off = [name for name, on in (("the division by the root of head_dim", scaled), ("the mask", masked)) if not on]
+    if off:
+        is_off = "is" if len(off) == 1 else "are"
+        return f"{' and '.join(off).capitalize()} {is_off} switched off: from there on, numbers are not the model’s."
+    return "The temperature is not 1: from the scores on, numbers are not the model’s."
+
+
+def normed(residual: Tensor, norm: Norm | None, result: Tensor, name: str, axis: str, prefix: str = "") -> list[Named]:
+    """What a sub-layer reads, with the norm before it and the stream that this reads; without a norm, what it reads.
+
+    Args:
+        residual: (token, d_model), the residual stream.
+        norm: the norm before; None if there is none.
+        result: (token, d_model), what is read.
+        name: of what is read.
+        axis: what the axis of tokens is called.
+        prefix: stands before the names of all else.
+    """
+    axes = (axis, "d_model")
+    if norm is None:
+        return [held(name, axes, result, "the residual stream, which is read as it is")]
+    before = held(f"{prefix}residual", axes, residual, "the residual stream before it")
+    return [before, *norm_of(norm, f"{prefix}residual", result, name, axis, f"{prefix}norm")]
+
+
+def norm_of(norm: Norm, reads: str, result: Tensor, name: str, axis: str, prefix: str) -> list[Named]:
+    """A norm: what it has learned, and what it makes of the tensor of the name `reads`."""
+    gain = held(f"{prefix}_weight", ("d_model",), norm.weight.detach(), "the norm’s gain")
+    if isinstance(norm, nn.LayerNorm):
+        shift = [held(f"{prefix}_bias", ("d_model",), norm.bias.detach(), "the norm’s shift")]
+        code = f"F.layer_norm({reads}, (d_model,), {prefix}_weight, {prefix}_bias, norm_eps)"
+    else:
+        shift = []
+        code = f"{reads} / ({reads}.square().mean(-1, keepdim=True) + norm_eps).sqrt() * {prefix}_weight"
+    kind = "layer norm" if shift else "RMS norm"
+    return [gain, *shift, held(name, (axis, "d_model"), result, f"what the {kind} makes of it", code)]
+
+
+def linear(module: nn.Linear, weight: str, bias: str, axes: tuple[str, str], makes: str) -> list[Named]:
+    """The weight of a linear map, (out, in), and its bias if it has one."""
+    shift: Tensor | None = module.bias
+    about = f"makes {makes}; nn.Linear’s weight, (out, in)"
+    biases = [] if shift is None else [held(bias, axes[:1], shift.detach(), f"is added to {makes}")]
+    return [held(weight, axes, module.weight.detach(), about), *biases]
+
+
+def applied(reads: str, module: nn.Linear, weight: str, bias: str) -> str:
+    """The code of a linear map of what is read."""
+    shift: Tensor | None = module.bias
+    return f"{reads} @ {weight}.T" + ("" if shift is None else f" + {bias}")
+
+
+def _projected(inside: Inside, role: str, letter: str, reads: str) -> list[Named]:
+    """A projection, and the queries, keys or values that it makes."""
+    module, linear_map = inside.module, inside.projection(role)
+    shares = role != "query" and module.num_kv_heads < module.num_heads
+    heads, axis = ("num_kv_heads", "kv_head") if shares else ("num_heads", "head")
+    weight, bias, noun = f"W_{letter}", f"b_{letter}", {"query": "queries", "key": "keys", "value": "values"}[role]
+    code = f"split({applied(reads, linear_map, weight, bias)}, {heads})"
+    about = f"the {noun} of each head"
+    if shares:
+        code += ".repeat_interleave(num_heads // num_kv_heads, dim=0)"
+        about += f", which {module.num_heads // module.num_kv_heads} heads share"
+    axes = ("head", "query" if role == "query" else "key", "head_dim")
+    parameters = linear(linear_map, weight, bias, (f"{axis} × head_dim", "d_model"), f"the {noun}")
+    return [*parameters, held(letter, axes, inside.recorded[role], about, code)]
+
+
+def _rotated(inside: Inside) -> list[Named]:
+    """Queries and keys as a positional scheme turns them, if it does, and by how much it turns each pair."""
+    if "rotated_query" not in inside.recorded:
+        return []
+    scheme, width, tensors, turns = inside.positional, inside.head_dim, list[Named](), False
+    assert scheme is not None
+    pairs, wavelengths = scheme.pairs(width), scheme.wavelengths(width)
+    if pairs is not None and wavelengths is not None:
+        turn, turns = (2 * torch.pi / wavelengths).float(), True
+        tensors.append(held("pairs", ("pair", "2"), pairs, "which dimensions turn together"))
+        tensors.append(held("turn", ("pair",), turn, "how far each pair turns from a position to the next, in radians"))
+    for letter, role, noun in (("Q", "query", "queries"), ("K", "key", "keys")):
+        code = f"rotated({letter}, pairs, turn)" * turns
+        axes = ("head", role, "head_dim")
+        about = f"the {noun}, turned by their positions"
+        tensors.append(held(f"{letter}_rotated", axes, inside.recorded[f"rotated_{role}"], about, code))
+    return tensors
+
+
+def _bias(scheme: Positional | None, query: Tensor, key: Tensor) -> list[Named]:
+    """What a positional scheme adds to the scores, if it does: by distance, and for each pair of tokens.
+
+    Args:
+        scheme: that of the attention.
+        query: (..., head, query, head_dim).
+        key: (..., head, key, head_dim).
+    """
+    if scheme is None or "bias_at" not in scheme.enters():
+        return []
+    queries, keys, heads = query.shape[-2], key.shape[-2], query.shape[-3]
+    distances = torch.arange(1 - queries, keys)
+    with torch.no_grad():
+        biases = scheme.bias_at(distances)
+    assert biases is not None
+    biases = biases.to(torch.float32)
+    made_of, code = _made_of(scheme, distances, biases, f"{queries}, {keys}")
+    by_distance = held(
+        "bias_by_distance", ("head", "distance"), biases, "what each head adds at each distance key − query", code
+    )
+
+    def of_pairs() -> Tensor:
+        origin = Origin(query.reshape(1, heads, queries, -1), key.reshape(1, heads, keys, -1), scheme)
+        return torch.stack([bias for head in range(heads) if (bias := origin.bias(head)) is not None])
+
+    code = f"for_pairs(bias_by_distance, {queries}, {keys})"
+    about = "what the positions add to the scores"
+    return [*made_of, by_distance, Named("position_bias", PAIRS, (heads, queries, keys), about, of_pairs, code)]
+
+
+def _made_of(scheme: Positional, distances: Tensor, biases: Tensor, lengths: str) -> tuple[list[Named], str]:
+    """What the biases at all distances are made of, and how; nothing where that is more than slopes or a table."""
+    slopes, buckets = scheme.slopes(), scheme.buckets(distances)
+    tables = [getattr(scheme, name) for name, table in scheme.tables.items() if table.place == "bias_at"]
+    if slopes is not None and _near(-slopes[:, None] * distances.abs(), biases):
+        steep = held("slopes", ("head",), slopes.float(), "how much the bias falls with every step of distance")
+        return [steep], f"-slopes[:, None] * distances({lengths}).abs()"
+    if buckets is not None and len(tables) == 1 and _near(tables[0].detach()[buckets].T, biases):
+        table = held("bias_table", ("bucket", "head"), tables[0].detach(), "a number per bucket of distances, learned")
+        rows = held("buckets", ("distance",), buckets, "the row of the table for each distance key − query")
+        return [table, rows], "bias_table[buckets].T"
+    return [], ""
+
+
+def _near(made: Tensor, right: Tensor) -> bool:
+    return made.shape == right.shape and torch.allclose(made.float(), right, rtol=NEAR, atol=NEAR)
+
+
+def _scores(inside: Inside, head: int, scaled: bool, temperature: float) -> Tensor:
+    scores = inside.origin.scores(head, scale=None if scaled else 1.0)
+    return scores if temperature == 1 else scores / temperature
+
+
+def _head_weights(inside: Inside, head: int, visible: Tensor, scaled: bool, temperature: float) -> Tensor:
+    masked = _scores(inside, head, scaled, temperature).masked_fill(~visible, -torch.inf)
+    return masked.softmax(-1).masked_fill(~visible.any(-1, keepdim=True), 0.0)
+
+
+def _without(inside: Inside, visible: Tensor, scaled: bool, temperature: float) -> tuple[Tensor, Tensor]:
+    """What the heads gather where a switch makes other weights than the model's, and the output of that."""
+    rows = [
+        _head_weights(inside, head, visible, scaled, temperature) @ inside.value[head] for head in range(inside.heads)
+    ]
+    gathered = torch.stack(rows)
+    with torch.no_grad():
+        output: Tensor = inside.module.output_projection(gathered.transpose(0, 1).flatten(1))
+    return gathered, output
+
+
+def _weights(inside: Inside, visible: Tensor, has_bias: bool, scaled: bool, temperature: float) -> list[Named]:
+    """The scores, the mask, and the weights of all heads."""
+    shape = (inside.heads, *visible.shape)
+    letters = [f"{letter}_rotated" if "rotated_query" in inside.recorded else letter for letter in "QK"]
+    code = score_code(*letters, has_bias=has_bias, scaled=scaled)
+    code = code if temperature == 1 else f"({code}) / temperature"
+
+    def scores() -> Tensor:
+        return torch.stack([_scores(inside, head, scaled, temperature) for head in range(inside.heads)])
+
+    def weights() -> Tensor:
+        of_heads = (_head_weights(inside, head, visible, scaled, temperature) for head in range(inside.heads))
+        return torch.stack(list(of_heads))
+
+    about = "how well queries match keys, before the mask"
+    return [
+        Named("scores", PAIRS, shape, about, scores, code),
+        mask_of(visible),
+        Named("weights", PAIRS, shape, about_weights(visible), weights, weight_code(visible)),
+    ]
+
+
+def score_code(query: str, key: str, *, has_bias: bool = False, scaled: bool = True) -> str:
+    """The code of the scores."""
+    return f"{query} @ {key}.mT" + " / head_dim**0.5" * scaled + " + position_bias" * has_bias
+
+
+def mask_of(visible: Tensor) -> Named:
+    """The mask of a step."""
+    return held("mask", ("query", "key"), visible, "True where the query may look at the key")
+
+
+def weight_code(visible: Tensor) -> str:
+    """The code of the weights under a mask, which may leave a query no key."""
+    code = "scores.masked_fill(~mask, -torch.inf).softmax(-1)"
+    return code if bool(visible.any(-1).all()) else f"{code}.masked_fill(~mask.any(-1, keepdim=True), 0)"
+
+
+def about_weights(visible: Tensor) -> str:
+    """What the weights are."""
+    empty = "" if bool(visible.any(-1).all()) else "; a query that may see nothing has zeros"
+    return f"each query’s shares of the keys, the softmax of its row{empty}"
+
+
+def of_heads(attention: Heads, title: str, positional: Positional | None) -> Step:
+    """The heads of all layers in one pass: queries and keys, the mask, scores and weights; of a file, its weights.
+
+    Args:
+        attention: the heads.
+        title: which they are.
+        positional: the scheme that acts in them; None if none does.
+    """
+    axes, layers = ("layer", *PAIRS), range(len(attention.origins))
+    if isinstance(attention, GivenAttention):
+        shape = (len(attention.layers), *attention.layers[0].given.shape)
+        weights = Named(
+            "weights", axes, shape, "as the file has them", lambda: torch.stack([x.given for x in attention.layers])
+        )
+        return Step(title, [weights], note="These weights come from a file, and nothing else is known of them.")
+    origins, visible, heads = attention.origins, torch.from_numpy(attention.visible), attention.heads
+    shape = (len(origins), heads, *visible.shape)
+    bias = _bias(positional, origins[0].query, origins[0].key)
+    query, key = (torch.cat([getattr(origin, what) for origin in origins]) for what in ("query", "key"))
+    turned = ", turned by their positions" if positional is not None and "rotate" in positional.enters() else ""
+
+    def scores() -> Tensor:
+        return torch.stack([torch.stack([attention.scores(i, head) for head in range(heads)]) for i in layers])
+
+    def weights_of_all() -> Tensor:
+        of_layers = ([torch.from_numpy(attention.exact(i, head)) for head in range(heads)] for i in layers)
+        return torch.stack([torch.stack(of_layer) for of_layer in of_layers])
+
+    tensors = [
+        held("Q", ("layer", "head", "query", "head_dim"), query, f"the queries of each head{turned}"),
+        held("K", ("layer", "head", "key", "head_dim"), key, f"the keys of each head{turned}"),
+        *bias,
+        Named("scores", axes, shape, "before the mask", scores, score_code("Q", "K", has_bias=bool(bias))),
+        mask_of(visible),
+        Named("weights", axes, shape, about_weights(visible), weights_of_all, weight_code(visible)),
+    ]
+    return Step(title, tensors, {"head_dim": query.shape[-1]})
+
+
+def and_aggregate(step: Step, attention: Heads, how: str) -> Step:
+    """The heads of all layers, and what is made of their weights: their "mean", their "max", or their "rollout".
+
+    Args:
+        step: that of `of_heads`.
+        attention: the same heads.
+        how: one of these three; as in the step for anything else.
+    """
+    weights = next(tensor for tensor in step.tensors if tensor.name == "weights")
+    layers, heads, *pairs = weights.shape
+
+    def means() -> Tensor:  # a head at a time: of a long text all would be more than a server has
+        each = (sum(torch.from_numpy(attention.exact(i, head)) for head in range(heads)) for i in range(layers))
+        return torch.stack([torch.as_tensor(total) / heads for total in each])
+
+    def largest() -> Tensor:
+        made = torch.zeros(layers, *pairs)
+        for i in range(layers):
+            for head in range(heads):
+                torch.maximum(made[i], torch.from_numpy(attention.exact(i, head)), out=made[i])
+        return made
+
+    made = {
+        "mean": ("the mean over the heads of each layer", means, "weights.mean(1)"),
+        "max": ("the largest weight of any head of each layer", largest, "weights.amax(1)"),
+        "rollout": (
+            "what flows from key to query through the layers up to each",
+            lambda: torch.stack([attention_rollout(mean[None] for mean in means()[: i + 1]) for i in range(layers)]),
+            "rolled_out(weights.mean(1))",
+        ),
+    }
+    if how not in made:
+        return step
+    about, numbers, code = made[how]
+    aggregate = Named(how, ("layer", "query", "key"), (layers, *pairs), about, numbers, code)
+    return replace(step, tensors=[*step.tensors, aggregate])
