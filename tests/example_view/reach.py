@@ -92,7 +92,19 @@ VIEW: View[AttentionState] = View(
     controls=("kind", "layer", "head"),
     reads_pass=True,
     questions=(
-        Question("Far", "Which token looks furthest?", furthest, controls={"view": "reach"}),
-        Question("Another head", "Does the second head look as far?", furthest, controls={"view": "reach", "head": 2}),
+        Question(
+            "Far",
+            "Which token looks furthest?",
+            furthest,
+            controls={"view": "reach"},
+            because="the dictionary has no order, and in a text keys stand near or far.",
+        ),
+        Question(
+            "Another head",
+            "Does the second head look as far?",
+            furthest,
+            controls={"view": "reach", "head": 2},
+            because="heads of one layer share the text, and not how far they look.",
+        ),
     ),
 )

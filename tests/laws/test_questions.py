@@ -20,7 +20,7 @@ from tfm_ui.page.answer import CARD
 from tfm_ui.page.frame import LEARN
 from tfm_ui.page.question_names import END
 from tfm_ui.page.question_numbers import NAMES
-from tfm_ui.page.questions import MOST_CHARS, asked, is_at_end, named, neighbour
+from tfm_ui.page.questions import MOST_CHARS, MOST_CHARS_OF_WHY, asked, is_at_end, named, neighbour
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.links import link_parameters, read_link
 from tfm_ui.state.model_state import ModelState
@@ -182,6 +182,63 @@ def test_what_a_text_names_it_takes_for_granted(lens, question):
     quoted = {word.strip() for word in re.findall("“(.+?)”", question.ask)}
     if quoted & {*read}:
         assert "text" in question.speaks_of
+
+
+# Names with which a reason may begin; every other word there is in small letters, as the sentence has begun before it.
+BEGIN = ("Lab GPT", "SmolLM2", "BERT", "GPT-2", "ALiBi", "RoPE", "T5", "ReLU", "SwiGLU")
+EMPTY_WORDS = "interesting|important|learn more|you will see|as well|take a look"
+AFTER_ANOTHER = [(lens, question) for lens in lenses() for question in lens.questions[1:]]
+
+
+def fault_of_because(because: str) -> str:
+    """What is wrong with a reason for the next question; "" if nothing is."""
+    if not because:
+        return "there is none"
+    if len(because) > MOST_CHARS_OF_WHY:
+        return f"it has {len(because)} characters, {MOST_CHARS_OF_WHY} at most have room"
+    if not because[0].islower() and because[0] not in "“√" and not because.startswith(BEGIN):
+        return "it goes on in the middle of a sentence, so it begins with a small letter"
+    if not because.endswith(".") or re.search(r"[.!?:;]", because[:-1]):
+        return "it is the end of one sentence, with one full stop"
+    if because.startswith("because ") or re.search(EMPTY_WORDS, because):
+        return "it says nothing: name what this question adds to the one before it"
+    return ""
+
+
+@pytest.mark.parametrize(("lens", "question"), AFTER_ANOTHER, ids=lambda each: each.name)
+def test_below_the_answer_before_it_stands_why_a_question_is_asked(lens, question):
+    before = neighbour(lens.questions, question, -1)
+    wrong = fault_of_because(question.because)
+    assert not wrong, (
+        f"{lens.title}: the question “{question.name}” needs `because`, and of {question.because!r} this is wrong: "
+        f"{wrong}. Below the answer of “{before.name}” is written “Next: {question.name}, because …”. Give it the end "
+        f"of that sentence, such as because=“the same head may look elsewhere once the words lose their order.”: what "
+        f"it adds to “{before.name}”, true of any model, in {MOST_CHARS_OF_WHY} characters."
+    )
+
+
+def test_no_two_questions_have_the_same_reason_and_the_first_of_a_lens_has_none():
+    reasons = [question.because for _, question in AFTER_ANOTHER]
+    assert sorted(set(reasons)) == sorted(reasons)
+    assert [lens.name for lens in lenses() if lens.questions[0].because] == []  # nobody would read it
+
+
+@pytest.mark.parametrize(
+    ("because", "wrong"),
+    [
+        ("", "there is none"),
+        ("the same head may look elsewhere once the words lose their order.", ""),
+        ("Lab GPT has learned from prose.", ""),
+        ("The same head may look elsewhere.", "begins with a small letter"),
+        ("the same head may look elsewhere", "one full stop"),
+        ("one head is not all. Others differ.", "one full stop"),
+        (f"{'so ' * 30}on.", "has 93 characters"),
+        ("because it looks elsewhere.", "says nothing"),
+        ("it is interesting.", "says nothing"),
+    ],
+)
+def test_what_is_wrong_with_a_reason_is_told(because, wrong):
+    assert (wrong in fault_of_because(because)) if wrong else not fault_of_because(because)
 
 
 def test_a_set_up_is_left_as_soon_as_one_value_differs():

@@ -1,5 +1,6 @@
 """Acts that change many controls at once, and taking them back: questions, samples, Undo, Reset, presenting."""
 
+from collections import Counter
 from html import escape
 from urllib.parse import urlencode
 
@@ -206,6 +207,58 @@ def test_after_the_last_question_the_row_says_what_comes_next_and_leads_there(le
     assert app.query_params[f"{lens.prefix}question"] == last.link
     widget(app, "_undo").click().run()
     assert said in text_on(app)
+
+
+def shown_after(app) -> str:
+    """What stands below the answer, after the name."""
+    if not widget(app, "_set_up").disabled:
+        widget(app, "_set_up").click().run()
+    widget(app, "_answer").click().run()
+    if any(button.key == "_show_answer" for button in app.button):
+        assert not [button for button in app.button if button.key == "_ask_next"]  # before there is an answer
+        widget(app, "_show_answer").click().run()
+    assert not app.exception
+    return app.get("html")[[element.proto.body for element in app.get("html")].index("<p>Next: </p>") + 1].proto.body
+
+
+def links_on(app) -> Counter:
+    """The links to pages: label, page and parameters of each."""
+    return Counter((link.proto.label, link.proto.page, link.proto.query_string) for link in app.get("page_link"))
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "label"),
+    [
+        ("attention", "Half of the weight", "Rollout"),
+        ("attention", "Not scaled", "Half of the weight (Word to word)"),  # of another view
+        ("heads", "First row", "Who saw whom?"),  # which ends with a sign of its own
+        ("home", "A trained model", "First look"),
+    ],
+)
+def test_below_the_answer_stands_the_next_question_and_a_press_asks_it(page, name, label):
+    lens = lens_of(page)
+    now = next(question for question in lens.questions if question.name == name)
+    after = lens.questions[lens.questions.index(now) + 1]
+    by_row, by_line = (start(page, **{f"{lens.prefix}question": now.link}) for _ in range(2))
+    widget(by_row, "_next_question").click().run()
+    goes_on = " Because" if label.endswith("?") else ", because"
+    assert shown_after(by_line) == f"<p>{goes_on} {escape(after.because)}</p>"
+    assert widget(by_line, "_ask_next").label == label
+    widget(by_line, "_ask_next").click().run()
+    assert not by_line.exception
+    assert escape(after.ask) in text_on(by_line)
+    assert by_line.query_params == by_row.query_params
+    assert not [button for button in by_line.button if button.key == "_ask_next"]  # its own answer is not open yet
+
+
+@pytest.mark.parametrize("presents", [False, True])
+@pytest.mark.parametrize("lens", lenses(), ids=lambda lens: lens.name)
+def test_below_the_last_answer_stands_the_lens_that_comes_next(lens, presents):
+    kept = {"present": "true"} if presents else {}
+    app = start(lens.name, **{f"{lens.prefix}question": lens.questions[-1].link, **kept})
+    before = links_on(app)
+    assert shown_after(app) == f"<p>, because {escape(lens.leads_on.why)}</p>"
+    assert links_on(app) - before == Counter([(lens.leads_on.title, lens.leads_on.name, urlencode(kept))])
 
 
 def test_a_link_to_the_end_opens_the_view_of_the_last_question():

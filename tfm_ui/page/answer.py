@@ -2,12 +2,12 @@
 
 Where a question that is asked by its name has a prediction, what would give it away is veiled until the reader has
 answered, or has asked for the answer without a guess. A question that is on screen only because it is the first of its
-view asks for no prediction: nobody has asked it yet.
+view asks for no prediction: nobody has asked it yet. Below the answer stands what comes next, and why.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import streamlit as st
 
@@ -23,6 +23,24 @@ CARD = "card_"  # what the keys of cards begin with, which are no panels
 VEIL = "Hidden until the answer is shown. Predict first."
 
 
+class Next(NamedTuple):
+    """What comes after an answer: "Next: {name}, because {because}". It needs `go` or `page`.
+
+    Attributes:
+        name: what the button or the link is called.
+        because: why it comes next, as the end of that sentence, with the full stop; "" if that is not said.
+        go: the callback of the button that leads there.
+        page: the page to which a link leads instead.
+        query: the parameters of that link.
+    """
+
+    name: str
+    because: str = ""
+    go: Callable[[], None] | None = None
+    page: st.Page | None = None
+    query: Mapping[str, str] | None = None
+
+
 class Strip:
     """The strip of one question.
 
@@ -33,6 +51,7 @@ class Strip:
         state: the lens's controls.
         is_asked: whether it is asked by its name: only then a prediction is waited for.
         follows: whether the browser renews its answer between two runs of the page.
+        following: what comes after the answer, which is said below it; None if nothing is said.
     """
 
     def __init__(
@@ -44,8 +63,9 @@ class Strip:
         *,
         is_asked: bool,
         follows: bool = True,
+        following: Next | None = None,
     ) -> None:
-        self._which, self._follows = which, follows
+        self._which, self._follows, self._following = which, follows, following
         self._question, self._model, self._state = question, model, state
         self._waits_for = question.predict if is_asked and which not in _seen() else None
 
@@ -126,6 +146,27 @@ class Strip:
         answer = explained(self._question.answer(self._model, self._state))
         place = ' data-words="answer"' if self._follows else ""
         st.html(f'<p class="said"{place}>{answer}</p>')
+        if self._following:
+            _say_next(self._following)
+
+
+def _say_next(following: Next) -> None:
+    """A line of text in which the name leads there."""
+    with st.container(key="what_next"):
+        st.html("<p>Next: </p>")
+        if following.page:
+            st.page_link(following.page, label=following.name, query_params=following.query)
+        else:
+            st.button(following.name, on_click=following.go, type="tertiary", key="_ask_next")
+        st.html(f"<p>{escape(_why(following))}</p>")
+
+
+def _why(following: Next) -> str:
+    """What goes on after the name, which may end with a sign of its own: "Who can reverse?"."""
+    has_sign = following.name.endswith(("?", "!", "."))
+    if not following.because:
+        return "" if has_sign else "."
+    return f"{' Because' if has_sign else ', because'} {following.because}"
 
 
 def _seen() -> Mapping[str, float | str | None]:

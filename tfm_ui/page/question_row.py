@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 
 from tfm_ui.page import controls, frame, mine, present
-from tfm_ui.page.answer import Strip
+from tfm_ui.page.answer import Next, Strip
 from tfm_ui.page.lens import LeadsOn, Lens
 from tfm_ui.page.present import TAKEN
 from tfm_ui.page.question_names import END
@@ -26,7 +26,13 @@ from tfm_ui.text.glossary import explained
 OPENED = "_opened"  # key of the session state: the names of the lenses that a link has opened
 
 
-def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = "") -> None:
+def draw(
+    lens: Lens,
+    model: ModelState,
+    state: LensState,
+    unanswerable: str = "",
+    also: Callable[[Lens, Question], None] = lambda lens, question: None,
+) -> None:
     """Draw the row. It is drawn in the lens's fragment, as it says whether a control has left the question's set-up.
 
     Args:
@@ -34,6 +40,7 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
         model: the model, for the answer.
         state: the lens's controls.
         unanswerable: why nothing can be measured now, which then stands in the place of the answer.
+        also: draws what else can be done with the question, at the end of the row.
     """
     these = lens.questions
     now = asked(these, state, model)
@@ -63,8 +70,10 @@ def draw(lens: Lens, model: ModelState, state: LensState, unanswerable: str = ""
             _back_to_mine(mine.given_way(model))
             _set_up(lens, now, is_true, now.holds(model, state))
             is_asked = state.question == now.link
-            strip = Strip(f"{lens.name} {now.link}", now, model, state, is_asked=is_asked)
+            which, following = f"{lens.name} {now.link}", _following(lens, now)
+            strip = Strip(which, now, model, state, is_asked=is_asked, following=following)
             strip.button(disabled=not is_true)
+            also(lens, now)
     if is_true:
         strip.draw(unanswerable)
 
@@ -76,12 +85,27 @@ def _end(lens: Lens, at: str) -> None:
     st.html(f'<p class="ask" {at}>{escape(said)}</p>')
     if following:
         with st.container(horizontal=True, width="content", key="answering"):
-            kept = {present.PARAMETER: "true"} if present.presenting() else None
-            st.page_link(_page_of(following), label=f"{following.title} →", query_params=kept)
+            st.page_link(_page_of(following), label=f"{following.title} →", query_params=_kept())
 
 
 def _page_of(following: LeadsOn) -> st.Page:
     return frame.learn_page() if following.name == frame.LEARN else frame.page_of(following.name)
+
+
+def _kept() -> dict[str, str] | None:
+    """What a link to another page keeps of this one: whether it is presented."""
+    return {present.PARAMETER: "true"} if present.presenting() else None
+
+
+def _following(lens: Lens, now: Question) -> Next | None:
+    """What is said to come next below the answer of a question: the question after it, or what the lens leads on to."""
+    if after := neighbour(lens.questions, now, 1):
+        is_elsewhere = after.view(lens.state) != now.view(lens.state)
+        name = _with_view(lens, after) if is_elsewhere else after.name
+        return Next(name, after.because, go=partial(ask, lens, after))
+    if on := lens.leads_on:
+        return Next(on.title, on.why, page=_page_of(on), query=_kept())
+    return None
 
 
 def _set_up(lens: Lens, now: Question, is_true: bool, holds: bool) -> None:
@@ -187,16 +211,18 @@ def _step(label: str, step: int, leads: Callable[[], None] | None) -> None:
     )
 
 
+def _with_view(lens: Lens, question: Question, gap: str = " ") -> str:
+    """The name of a question, and in brackets the title of its view, where the lens has several."""
+    views = {name: view.title for name, view in lens.views.items()}
+    view = views.get(question.view(lens.state), "")
+    return question.name + (f"{gap}({view})" if len(views) > 1 and view not in ("", question.name) else "")
+
+
 def _list(lens: Lens, now: Question) -> None:
     these = lens.questions
-    titles = {name: view.title for name, view in lens.views.items()}
 
     def named(number: int) -> str:
-        question = these[number - 1]
-        view = titles.get(question.view(lens.state), "")
-        return f"{number}  {question.name}" + (
-            f"  ({view})" if len(titles) > 1 and view not in ("", question.name) else ""
-        )
+        return f"{number}  {_with_view(lens, these[number - 1], gap='  ')}"
 
     st.menu_button(
         f"{these.index(now) + 1} of {len(these)}",

@@ -90,6 +90,9 @@ class Question:
             the model have is the lens's.
         only: what else must be so for the text to be true.
         link: its name in links. It is made from the first title, and is given where the title has been changed since.
+        because: why it is asked after the question before it in its lens, as the end of a sentence, with the full stop:
+            "Next: {name}, because {because}". It is read below the answer of the question before, whatever model is on
+            screen, so it speaks of what this question adds and of no measured number. None of the first of a lens.
     """
 
     name: str
@@ -102,6 +105,7 @@ class Question:
     given: Collection[str] = ()
     only: Callable[[ModelState, Any], bool] = _anyhow
     link: str = ""
+    because: str = ""
 
     def __post_init__(self) -> None:
         if not self.link:
@@ -143,6 +147,7 @@ class Question:
 
 
 MOST_CHARS = 150  # two lines beside the question's number in a window 1024 px wide
+MOST_CHARS_OF_WHY = 90  # of `Question.because`: with a name before it two lines in such a window
 
 
 def asked(questions: Sequence[Question], state: LensState, model: ModelState | None = None) -> Question:

@@ -88,6 +88,12 @@ LENS = Lens(
     views={"letters": View(shows=[Letters], controls=["most"])},
     questions=[
         Question("All tokens", "Which token has the most letters?", longest),
-        Question("Four tokens", "Which of these four is the longest?", longest, controls={"most": 4}),
+        Question(
+            "Four tokens",
+            "Which of these four is the longest?",
+            longest,
+            controls={"most": 4},
+            because="the longest of all tokens may not be among the first.",
+        ),
     ],
 )

@@ -27,6 +27,9 @@ from tfm_ui.live.array_recipes import of_file
 from tfm_ui.live.attention import Attention
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.attention import and_aggregate
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.arcs import ALL_UP_TO, ARCS, Drawn, Lines, lines_of, maps
 from tfm_ui.pictures.canvas import Content
@@ -113,6 +116,12 @@ class Arcs(AttentionPanel):
     def attention(self) -> Attention:
         """What the maps are made of."""
         return passes.run(self.model).attention[self.kind]
+
+    @property
+    def tensors(self) -> Step | None:
+        if self.how == "heads":
+            return super().tensors
+        return and_aggregate(live_steps.heads(self.model, self.kind), self.attention, self.how)
 
     @cached_property
     def lines(self) -> Lines:

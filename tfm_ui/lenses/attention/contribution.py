@@ -16,6 +16,9 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live.inside import Inside
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.attention import PAIRS
+from tfm_ui.live.tensors.step import Named, Step
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import maps, pairs
 from tfm_ui.pictures.canvas import Content
@@ -75,6 +78,21 @@ class ContributionPanel(AttentionPanel):
     def visible(self) -> NDArray[np.bool_]:
         """(query, key), False where masked."""
         return self.inside.visible.numpy()
+
+    @property
+    def tensors(self) -> Step:
+        inside = self.inside
+        step = live_steps.attention(self.model, self.kind, self.layer)
+
+        def lengths() -> Tensor:
+            heads = range(inside.heads)
+            return torch.stack(
+                [contribution_norms(inside.weights(i), inside.value[i], inside.output_weight(i)) for i in heads]
+            )
+
+        about = "how long the vector is that each query gets from each key: ‖a v W_O‖"
+        code = "weights * (V @ split(W_O, num_heads).mT).norm(dim=-1)[:, None]"
+        return step.also(Named("contribution", PAIRS, (inside.heads, *inside.visible.shape), about, lengths, code))
 
     @property
     def row(self) -> int:

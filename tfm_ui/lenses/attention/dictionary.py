@@ -19,6 +19,7 @@ from tfm_core import attention_scores, attention_weights, scaled_dot_product_att
 from tfm_ui.lenses.attention.state import PLANE, VALUES, AttentionState
 from tfm_ui.live.memory import little
 from tfm_ui.live.script import script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.page.lens import View
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.figures import MUTED, NORMAL, PAPER, TEMPLATE, colour_of, plain
@@ -227,6 +228,28 @@ class Dictionary(Panel):
     def weights(self) -> NDArray[np.float64]:
         """softmax of the scores, float64 (key)."""
         return self._answered[1][0].numpy()
+
+    @property
+    def tensors(self) -> Step:
+        query = torch.tensor([self.query], dtype=torch.float64)
+        return Step(
+            "A soft dictionary",
+            [
+                held("Q", ("query", "head_dim"), query, "what is asked: a point"),
+                held("K", ("key", "head_dim"), self.keys, "the keys: points"),
+                held("V", ("key", "1"), self.values[:, None], "the value of each key"),
+                held(
+                    "scores",
+                    ("query", "key"),
+                    self.scores[None],
+                    "how well it matches",
+                    "Q @ K.mT / (2**0.5 * temperature)",
+                ),
+                held("weights", ("query", "key"), self.weights[None], "the softmax of them", "scores.softmax(-1)"),
+                held("answer", ("query", "1"), self._answered[0], "values times weights, summed", "weights @ V"),
+            ],
+            {"temperature": self.state.temperature},
+        )
 
     @cached_property
     def products(self) -> NDArray[np.float64]:

@@ -43,6 +43,7 @@ QUESTIONS = (
         Prediction(ask="How many nodes?", measured=nodes_drawn, hides=("attention_graph",)),
         model=NAMES,
         controls={"view": "graph", "query": AFTER_MR["query"]},
+        because="single parts are known now, and a graph shows them together, from token to logit.",
     ),
     Question(
         "Foretold and measured",
@@ -52,6 +53,7 @@ QUESTIONS = (
         Prediction(ask="Which correlation?", measured=correlation, hides=("attention_graph_check",)),
         model=NAMES,
         controls={"view": "graph", "query": AFTER_MR["query"], "share": 3},
+        because="each edge of the graph is a forecast, and only cutting it shows whether it holds.",
     ),
 )
 

@@ -11,8 +11,8 @@ from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.live import places
 from tfm_ui.live.inside import Inside
 from tfm_ui.live.places import tokens_of
-from tfm_ui.live.tensors import of_model
-from tfm_ui.live.tensors.of_model import inside as inside
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.live_steps import inside as inside
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.heatmaps import numbered
 from tfm_ui.pictures.panel import Panel
@@ -75,7 +75,7 @@ class AttentionPanel(Panel):
 
     @property
     def tensors(self) -> Step | None:
-        return of_model.attention(self.model, self.kind, self.layer)
+        return live_steps.attention(self.model, self.kind, self.layer)
 
     @property
     def shape(self) -> str:

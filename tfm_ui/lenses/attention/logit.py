@@ -221,6 +221,7 @@ QUESTIONS = (
         ),
         model=NAMES,
         controls={"view": "logit", "query": AFTER_MR["query"]},
+        because="in the end only the logits count, and each part of the model adds to them.",
     ),
     Question(
         "A difference of logits",
@@ -230,6 +231,7 @@ QUESTIONS = (
         Prediction(ask="How large is it?", measured=difference_of_logits, hides=("logit*",)),
         controls={"view": "logit"},
         given=MODEL | {"query", "rank", "against"},
+        because="random weights show how small such a lead is when nothing was learned.",
     ),
 )
 

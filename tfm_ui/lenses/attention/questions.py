@@ -4,7 +4,6 @@ What questions take for granted, and their answers, are checked in
 tests/tfm_ui/lenses/attention/test_questions_attention.py.
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from tfm_core import Tokens
 from tfm_ui.lenses.attention.arcs import Arcs
 from tfm_ui.lenses.attention.change import ChangeOutput, ChangeStream, ChangeWeights
 from tfm_ui.lenses.attention.contribution import Contribution, ContributionRow
-from tfm_ui.lenses.attention.dictionary import Dictionary, number
+from tfm_ui.lenses.attention.dictionary_answers import blend, longer_keys, near_a_look_up
 from tfm_ui.lenses.attention.scale import Scale
 from tfm_ui.lenses.attention.state import AttentionState
 from tfm_ui.lenses.attention.steps import Steps
@@ -279,47 +278,6 @@ def own_scores(model: ModelState, state: AttentionState) -> str:
     )
 
 
-def blend(model: ModelState, state: AttentionState) -> str:
-    """Which key gives how much of the answer."""
-    asked = Dictionary(model, state)
-    parts = " + ".join(number(float(part)) for part in asked.weights * asked.values)
-    most = int(asked.weights.argmax())
-    return (
-        f"Weight × value, summed over the keys and rounded: {parts} = {number(asked.answer)}. Key {asked.named(most)} "
-        f"has the largest weight, {formats.percent(float(asked.weights[most]))}; every other key still gives its value "
-        "a part, however small."
-    )
-
-
-def longer_keys(model: ModelState, state: AttentionState) -> str:
-    """Whether the nearest key wins, and if not, why."""
-    asked = Dictionary(model, state)
-    far = [math.dist(key, asked.query) for key in asked.keys.tolist()]
-    nearest, best = min(range(len(far)), key=far.__getitem__), int(asked.products.argmax())
-    if nearest in asked.best:
-        return (
-            f"Here key {asked.named(nearest)} lies nearest and also has the largest dot product, "
-            f"{asked.products[best]:.2f}. "
-            "Drag another key further out in the same direction: it overtakes, though it lies further away."
-        )
-    return (
-        f"Key {asked.named(nearest)} lies nearest, {number(far[nearest])} away, but its dot product is only "
-        f"{asked.products[nearest]:.2f}; key {asked.named(best)}, {number(far[best])} away, has "
-        f"{asked.products[best]:.2f}. "
-        "A dot product grows with the length of the key and with its direction along the query, not with nearness."
-    )
-
-
-def near_a_look_up(model: ModelState, state: AttentionState) -> str:
-    """How far the answer is from that of a hard look-up."""
-    asked = Dictionary(model, state)
-    return (
-        f"A hard look-up would answer {number(asked.hard)}, by {asked.hard_text}. At temperature "
-        f"{state.temperature:g} the answer is {number(asked.answer)}, {number(abs(asked.answer - asked.hard))} away. "
-        "The lower the temperature, the further apart are the scores, and the more weight the best key gets."
-    )
-
-
 QUESTIONS = (
     Question(
         "Step by step",
@@ -334,6 +292,7 @@ QUESTIONS = (
         model={"d_model": 256, "num_heads": 1},
         controls={"scaled": False},
         given=MODEL,
+        because="one of these steps, the division by √dₖ, is best understood by leaving it out.",
     ),
     Question(
         "Half of the weight",
@@ -344,6 +303,7 @@ QUESTIONS = (
         controls={"view": "arcs", "mass": 50},
         moves=("mass",),
         given=MODEL | {"layer", "hide"},
+        because="after the steps of one head, lines show where all heads of a layer look.",
     ),
     Question(
         "Rollout",
@@ -352,6 +312,7 @@ QUESTIONS = (
         rollout,
         controls={"view": "arcs", "lines": "rollout", "layer": 2},
         given=MODEL,
+        because="a line shows one layer alone, and this follows them through all layers.",
     ),
     Question(
         "Lines on prose",
@@ -367,6 +328,7 @@ QUESTIONS = (
         model=lab_gpt.ON_PROSE,
         controls={"view": "arcs", "layer": 2, "mass": 50},
         moves=("text",),
+        because="random weights spread over many tokens, and trained ones may need far fewer lines.",
     ),
     Question(
         "Looks here, contributes there",
@@ -377,6 +339,7 @@ QUESTIONS = (
         moves=("query", "key"),
         given=MODEL,
         link="looks-here-takes-there",  # of its first title
+        because="a line says where a head looks, and not yet what it carries from there.",
     ),
     Question(
         "A sink",
@@ -386,6 +349,7 @@ QUESTIONS = (
         model={"num_heads": 16, "seed": 2},
         controls={"view": "contribution", "layer": 2, "head": 5},
         given=MODEL,
+        because="some tokens get weight from almost every query, and both maps help to see why.",
     ),
     Question(
         "Looking and contributing, trained",
@@ -396,6 +360,7 @@ QUESTIONS = (
         controls={"view": "contribution", "layer": 3, "query": 10, "key": 1},
         moves=("text", "layer", "query", "key"),
         link="looks-and-takes-trained",  # of its first title
+        because="with random weights it may be chance, so the same is counted in a trained model.",
     ),
     Question(
         "One weight",
@@ -407,6 +372,7 @@ QUESTIONS = (
         ),
         controls={"view": "change"},
         given=MODEL | {"changes"},
+        because="the graph cut connections, and now a single weight is changed, to see what moves.",
     ),
     Question(
         "A leak",
@@ -416,6 +382,7 @@ QUESTIONS = (
         moves=("changes", "query", "key"),
         given=MODEL,
         only=lambda model, page: page.changes.startswith("weight 1.1 3>8"),
+        because="a changed weight may also stand where the mask forbids it.",
     ),
     Question(
         "Silence what was learned",
@@ -426,6 +393,7 @@ QUESTIONS = (
         model={"weights": "induction"},
         controls={"view": "change", "layer": 2, "changes": "silence 2.1"},
         moves=("layer",),
+        because="after single weights a whole head goes, one whose work was right or wrong.",
     ),
     Question(
         "Silence the copy",
@@ -446,6 +414,7 @@ QUESTIONS = (
             changes=lab_heads.silenced,
         ),
         moves=("layer", "head"),
+        because="the same can be tried in a language model, where several heads may do one job.",
     ),
     Question(
         "Why √dₖ",
@@ -454,6 +423,7 @@ QUESTIONS = (
         vanishing_gradient,
         Prediction(ask="At which dₖ?", measured=first_width, hides=("scale",)),
         controls={"view": "scale"},
+        because="leaving out √dₖ was seen in one head, and here it is measured over many widths.",
     ),
     Question(
         "Your own heads",
@@ -464,6 +434,7 @@ QUESTIONS = (
         controls={"view": "scale"},
         moves=("d_model",),
         given=("weights",),
+        because="the law is one of random vectors, so it has to be tested on the head of a model.",
     ),
     Question(
         "A blend",
@@ -471,6 +442,7 @@ QUESTIONS = (
         blend,
         controls={"view": "dictionary"},
         only=lambda model, page: len(page.entries.split()) == 4,
+        because="with four keys in a plane all of attention can be seen and moved by hand.",
     ),
     Question(
         "Longer keys win",
@@ -478,6 +450,7 @@ QUESTIONS = (
         "a distance does not?",
         longer_keys,
         controls={"view": "dictionary", "entries": "0.8,0.3,10 1.8,0.1,20 -1,0.5,30 0,-1.2,40", "ask": "0.8,0.3"},
+        because="the nearest key should win, one would think, and here it does not.",
     ),
     Question(
         "Nearly a look-up",
@@ -487,5 +460,6 @@ QUESTIONS = (
         controls={"view": "dictionary", "temperature": 0.1},
         moves=("temperature",),
         given=("entries", "ask"),
+        because="a low temperature turns the blend into something close to a dictionary’s look-up.",
     ),
 )

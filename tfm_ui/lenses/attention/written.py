@@ -296,6 +296,7 @@ QUESTIONS = (
         ),
         model=NAMES,
         controls={"view": "written", **AFTER_MR},
+        because="why a head looks is one half, and what it takes from there is the other.",
     ),
     Question(
         "One step back",
@@ -309,6 +310,7 @@ QUESTIONS = (
         ),
         model=NAMES,
         controls={"view": "written", "layer": 1, "head": 3, "query": 6, "key": 5, "trail": "4.3.12.6k"},
+        because="what a head takes may have been written there by another one, to be followed back.",
     ),
 )
 

@@ -92,7 +92,7 @@ def name_of_mistake(model: ModelState, state: ClinicState) -> str:
     return state.shown_mistake
 
 
-def _case(case: str, ask: str, *others: str) -> Question:
+def _case(case: str, ask: str, *others: str, because: str) -> Question:
     """A question which of three mistakes is on screen."""
     name = CASES[case]
     return Question(
@@ -102,6 +102,7 @@ def _case(case: str, ask: str, *others: str) -> Question:
         Prediction(ask="It is", measured=name_of_mistake, options=sorted((name, *others))),
         controls={"view": "beside", "case": case},
         link=case.lower().replace(" ", "-"),
+        because=because,
     )
 
 
@@ -152,18 +153,21 @@ QUESTIONS: Sequence[Question] = [
             hides=["clinic_findings.words", "clinic_verdict.words"],
         ),
         controls={"view": "mask", "pasted": EMPTY_ROWS},
+        because="a mask of the right type can still hide the wrong axis.",
     ),
     Question(
         "A line of code",
         "This line makes a mask of padding. Which axis does it hide, and what happens to padding as a key?",
         _said,
         controls={"view": "mask", "pasted": TEXTBOOK},
+        because="a mistake can be found before any mask is computed, in the line that makes it.",
     ),
     Question(
         "Signs",
         "A mask that was drawn with signs: how far does each query see?",
         _said,
         controls={"view": "mask", "pasted": SIGNS},
+        because="not everybody has code, and a drawn mask can be examined just like a tensor.",
     ),
     Question(
         "An example",
@@ -177,6 +181,7 @@ QUESTIONS: Sequence[Question] = [
         ),
         controls={"view": "tensor"},
         given=["mistake", "case", "result", "result_file"],
+        because="often there is no mask to look at, only weights that came out wrong.",
     ),
     Question(
         "Hand in your own",
@@ -184,42 +189,49 @@ QUESTIONS: Sequence[Question] = [
         _verdict,
         controls={"view": "tensor", "seed": 1},
         moves=["seed"],
+        because="what works for an example can judge the weights of your own code.",
     ),
     _case(
         "case A",
         "Training gives NaN from the first step, where there is padding. Which of three mistakes is on screen?",
         "padding mask forgotten",
         "no scale",
+        because="now the diagnosis is yours, from what goes wrong in training.",
     ),
     _case(
         "case B",
         "A causal model’s weights change when later words do, and its rows do not sum to 1. Which is on screen?",
         "mask forgotten",
         "softmax over the heads",
+        because="no NaN gives this mistake away, only weights that react to later words.",
     ),
     _case(
         "case C",
         "Weights and heads are right, the output is not. Which of three mistakes is on screen?",
         "W_O missing",
         "values from the keys",
+        because="this time all weights are right, so the mistake must come after them.",
     ),
     _case(
         "case D",
         "The first token gets NaN, all others look fine. Which of three mistakes is on screen?",
         "next token visible",
         "mask inverted",
+        because="here a single token suffers, which narrows down where to look.",
     ),
     _case(
         "case E",
         "Shuffled words change nothing, but another order of the batch does. Which is on screen?",
         "no positions",
         "positions from 1",
+        because="nothing is NaN here, and a change of order shows what numbers alone hide.",
     ),
     _case(
         "case F",
         "Nobody sees the future, but each row of weights sums to less than 1. Which is on screen?",
         "mask forgotten",
         "dropout active",
+        because="nobody sees the future here, so the sums of rows have to give it away.",
     ),
     Question(
         "Where it begins",
@@ -232,12 +244,14 @@ QUESTIONS: Sequence[Question] = [
             hides=["clinic_beside", "clinic_course", "clinic_derived"],
         ),
         controls={"view": "beside", "mistake": "values from the keys"},
+        because="naming a mistake is one thing, and finding its first wrong step is another.",
     ),
     Question(
         "A tiny difference",
         "The variance is divided by d_model − 1. By how much does the loss differ in the end?",
         _about_mistake,
         controls={"view": "beside", "mistake": "unbiased variance"},
+        because="not every mistake changes much, and small ones are the hardest to notice.",
     ),
     Question(
         "What a report says",
@@ -251,11 +265,13 @@ QUESTIONS: Sequence[Question] = [
         ),
         controls={"view": "code"},
         given=["check"],
+        because="instead of looking by eye, a check compares your code step by step.",
     ),
     Question(
         "Weights are copied",
         "A module’s heads are split without a transpose. How does a check tell this from other weights?",
         said_of,
         controls={"view": "code", "check": "check_multi_head_attention"},
+        because="a module brings weights of its own, which a check must not take for a mistake.",
     ),
 ]

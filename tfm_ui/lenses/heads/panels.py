@@ -28,6 +28,8 @@ from tfm_ui.live.attention import SUMMARY, Attention, Summary, summarise
 from tfm_ui.live.passes import run, summary
 from tfm_ui.live.places import kind_of, place, tokens_of
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import controls
 from tfm_ui.pictures import head_grid, head_map
 from tfm_ui.pictures.canvas import Content
@@ -75,6 +77,10 @@ class HeadsPanel(Panel):
     def attention(self) -> Attention:
         """The heads."""
         return run(self.model).attention[self.kind]
+
+    @property
+    def tensors(self) -> Step:
+        return live_steps.heads(self.model, self.kind)
 
     @cached_property
     def kept(self) -> Summary:
@@ -206,6 +212,10 @@ class Head(HeadsPanel):
     def weights(self) -> NDArray[np.float32]:
         """The weights, float32 (query, key)."""
         return self.attention.exact(self.layer, self.head)
+
+    @property
+    def tensors(self) -> Step:
+        return live_steps.attention(self.model, self.kind, self.layer)
 
     @property
     def formula(self) -> str:

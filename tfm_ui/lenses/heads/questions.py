@@ -339,6 +339,7 @@ REAL_MODELS = [
         Prediction(ask="In how many heads?", measured=heads_on_first),
         model=pretrained.CAPITAL,
         moves=("text",),
+        because="the habit of looking at the first token can be counted in a far larger model.",
     )
 ] * pretrained.is_here("smollm2") + [
     Question(
@@ -353,6 +354,7 @@ REAL_MODELS = [
         ),
         model={"weights": "minilm", "text": "The cat sat on the mat because it was tired."},
         moves=("text",),
+        because="every trained model so far looked back only, and an encoder reads its whole text.",
     )
 ] * pretrained.is_here("minilm")
 QUESTIONS = (
@@ -374,6 +376,7 @@ QUESTIONS = (
             "causal": False,
         },
         given=("architecture", "tokenizer"),
+        because="here neither a mask nor positions make one row of a word differ from another.",
     ),
     Question(
         "Looking ahead",
@@ -387,6 +390,7 @@ QUESTIONS = (
         ),
         model={"causal": False},
         given=("architecture",),
+        because="only the mask is off now, so one can measure how much weight it would forbid.",
     ),
     Question(
         "Many heads",
@@ -395,6 +399,7 @@ QUESTIONS = (
         sharpest_and_bluntest,
         model={"num_heads": 16},
         given=("d_model",),
+        because="so far the rules were the same for all heads, and now it is about how they differ.",
     ),
     Question(
         "A long text",
@@ -403,6 +408,7 @@ QUESTIONS = (
         sight,
         model={"text": "@alice", "seq_len": 512, "num_layers": 4, "num_heads": 8, "positional": "alibi"},
         moves=("text", "seq_len", "num_layers", "num_heads"),
+        because="with ALiBi heads differ by design, each lowering far scores at a rate of its own.",
     ),
     Question(
         "Two texts",
@@ -411,6 +417,7 @@ QUESTIONS = (
         model={"architecture": "encoder-decoder"},
         controls={"kind": "cross"},
         given=("text", "target"),
+        because="so far a text looked at itself, and in translating it looks at another one.",
     ),
     Question(
         "A head with a job",
@@ -421,6 +428,7 @@ QUESTIONS = (
         model={"weights": "induction"},
         controls={"layer": 2},
         moves=("layer",),
+        because="no head so far had learned anything, and training can give one a clear job.",
     ),
     Question(
         "The token before",
@@ -433,6 +441,7 @@ QUESTIONS = (
             layer=lambda: lab_heads.previous_token_head()[0], head=lambda: lab_heads.previous_token_head()[1]
         ),
         moves=("text",),
+        because="a language model has heads with jobs, too, and not only a model of letters.",
     ),
     Question(
         "The first token",
@@ -442,6 +451,7 @@ QUESTIONS = (
         Prediction(ask="In how many heads?", measured=heads_on_first),
         model=lab_gpt.ON_PROSE,
         moves=("text",),
+        because="one job is not all that heads of Lab GPT do, and many of them share this habit.",
     ),
     Question(
         "What came last time",
@@ -450,6 +460,7 @@ QUESTIONS = (
         looks_behind,
         model=lab_gpt.ON_NAMES,
         controls=Computed(layer=lambda: lab_heads.copying_heads()[0][0], head=lambda: lab_heads.copying_heads()[0][1]),
+        because="to copy a name, a head has to look neither at its neighbour nor at the start.",
     ),
     *REAL_MODELS,
 )

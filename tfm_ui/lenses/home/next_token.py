@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from tfm_core import Tokens, Transformer
 from tfm_ui.live.known_words import known_texts
 from tfm_ui.live.passes import run
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures import bars
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -50,6 +52,10 @@ class Next(Panel):
     def probabilities(self) -> NDArray[np.float32]:
         """The probability of each number of the vocabulary."""
         return run(self.model).next_token
+
+    @property
+    def tensors(self) -> Step:
+        return live_steps.end(self.model, len(self.text.pieces) - 1)
 
     @cached_property
     def known(self) -> Mapping[int, Sequence[str]]:

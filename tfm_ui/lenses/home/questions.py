@@ -130,6 +130,7 @@ SMOLLM2 = [
         Prediction(ask="How sure is it, in percent?", measured=percent_of_likeliest, unit="%", hides=GIVEN_AWAY_BY),
         model=pretrained.CAPITAL,
         moves=("text",),
+        because="it has read far more text, so it may know what Lab GPT cannot.",
     )
 ] * pretrained.is_here("smollm2")
 QUESTIONS = (
@@ -149,6 +150,7 @@ QUESTIONS = (
         "know that from?",
         what_came_last_time,
         model={"weights": "induction"},
+        because="this text alone settles what comes next, so one can see where the answer stands.",
     ),
     Question(
         "First look",
@@ -162,6 +164,7 @@ QUESTIONS = (
             hides=GIVEN_AWAY_BY,
         ),
         given=("weights",),
+        because="a model without training shows what comes from its design and from chance alone.",
     ),
     Question(
         "Much larger",
@@ -170,6 +173,7 @@ QUESTIONS = (
         where_parameters_are,
         model={"num_layers": 8, "num_heads": 16, "d_model": 256},
         given=MODEL,
+        because="one might blame the small size, and this model is large but just as untrained.",
     ),
     Question(
         "Another seed",
@@ -178,5 +182,6 @@ QUESTIONS = (
         what_a_seed_changes,
         model={"seed": 2},
         given=MODEL,
+        because="other random weights show what depends on chance, and what the mask decides.",
     ),
 )

@@ -18,6 +18,8 @@ from tfm_ui.live.attention import Attention
 from tfm_ui.live.passes import run
 from tfm_ui.live.places import place
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import controls, frame
 from tfm_ui.pictures.panel import Panel
 from tfm_ui.state.lens_state import LensState
@@ -99,6 +101,10 @@ class Why(Panel):
         """The chosen head, as the Heads lens shows it."""
         layer, head, _ = self.ties[0]
         return Head(self.model, HeadsState(kind="decoder", layer=layer + 1, head=head + 1))
+
+    @property
+    def tensors(self) -> Step:
+        return live_steps.attention(self.model, self.kind, self.ties[0][0])
 
     @property
     def weights(self) -> NDArray[np.float32]:

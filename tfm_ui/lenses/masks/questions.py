@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tfm_core import Tokens
 from tfm_ui.lenses.masks.above import other_mask
-from tfm_ui.lenses.masks.conventions.chosen import Handed
+from tfm_ui.lenses.masks.conventions.answers import can_it_be_said, cells_lost, slip
 from tfm_ui.lenses.masks.leaks.moved import Leaks, LeaksDistance
 from tfm_ui.lenses.masks.masked_passes import logits_under_mask
 from tfm_ui.lenses.masks.padding.beside import Padding, PaddingWeights
@@ -239,24 +239,6 @@ def layer_of_all_nan(model: ModelState, state: MasksState) -> int:
     return next((layer for layer, count in enumerate(counts, 1) if count == len(spread.queries)), 0)
 
 
-def slip(model: ModelState, state: MasksState) -> str:
-    """What the usual mistake does."""
-    handed = Handed(model, state)
-    giving = [name for name, call in handed.verified.items() if call.slipped_nan]
-    nans = f" Of all calls, the mistake gives NaN in {formats.listed(giving)}." if giving else ""
-    return f"{handed.slip() or 'This call was not made here.'}{nans}"
-
-
-def can_it_be_said(model: ModelState, state: MasksState) -> str:
-    """Whether the chosen convention can say the mask."""
-    return Handed(model, state).about()
-
-
-def cells_lost(model: ModelState, state: MasksState) -> int:
-    """How many cells the chosen convention cannot say."""
-    return int(Handed(model, state).lost.sum())
-
-
 def said_under_mask(model: ModelState, state: MasksState) -> str:
     """The likeliest next token without the mask on screen and under it, with its probabilities."""
     if model.no_logits:
@@ -321,6 +303,7 @@ QUESTIONS = (
         Prediction(ask="Of how many words?", measured=heard_of_after_all_layers),
         controls={"mask": "window 3", "item": 1},
         given=("text", "seq_len", "num_layers", "causal", "tokenizer", "paint"),
+        because="hiding padding is one use, and a window instead limits how far each word sees.",
     ),
     Question(
         "Longformer",
@@ -330,6 +313,7 @@ QUESTIONS = (
         model={"causal": False},
         controls={"mask": "window 3 or global 1", "item": 1},
         given=("text", "tokenizer", "paint"),
+        because="a window hands news on slowly, and one word that sees all is a short cut.",
     ),
     Question(
         "Packed documents",
@@ -338,6 +322,7 @@ QUESTIONS = (
         one_cell,
         controls={"mask": "documents 4 3", "item": 1},
         given=("text", "seq_len", "tokenizer", "causal"),
+        because="masks also keep texts apart that share one row to save padding.",
     ),
     Question(
         "Trained to see all",
@@ -348,6 +333,7 @@ QUESTIONS = (
         model={"weights": "reverse"},
         controls={"mask": "causal and padding", "item": 1},
         given=("paint",),
+        because="so far the weights were random, and here a mask can cost answers that were right.",
     ),
     Question(
         "A window on prose",
@@ -359,6 +345,7 @@ QUESTIONS = (
         controls={"mask": "window 2", "item": 1},
         moves=("text",),
         given=("paint",),
+        because="Lab GPT has read prose, where the nearest words may be all that it needs.",
     ),
     Question(
         "A window on names",
@@ -369,6 +356,7 @@ QUESTIONS = (
         model=lab_gpt.ON_NAMES,
         controls={"mask": "window 4", "item": 1},
         given=("paint",),
+        because="going on with a name may need words that stand further back.",
     ),
     Question(
         "No leak",
@@ -382,6 +370,7 @@ QUESTIONS = (
         ),
         controls={"view": "leaks", "item": 1},
         moves=("item",),
+        because="a mask is an intention, and only a measurement shows that nothing gets past it.",
     ),
     Question(
         "Leaky by one",
@@ -391,6 +380,7 @@ QUESTIONS = (
         model={"causal": False},
         controls={"view": "leaks", "mask": "causal 1 and padding", "promise": "causal and padding", "item": 1},
         given=("num_layers", "paint"),
+        because="a test is worth something once it has caught a mistake, such as this shift.",
     ),
     Question(
         "Through the window",
@@ -405,6 +395,7 @@ QUESTIONS = (
         model={"causal": False, "seq_len": 8, "num_layers": 8},
         controls={"view": "leaks", "mask": "window 2", "item": 1},
         given=("paint",),
+        because="what makes a leak grow from layer to layer also lets a window reach far.",
     ),
     Question(
         "One cell too many",
@@ -418,6 +409,7 @@ QUESTIONS = (
         ),
         controls={"view": "leaks", "mask": "", "paint": "2x9.TAAAACQ", "item": 1},
         given=("causal", "num_layers"),
+        because="after whole diagonals, one can see how much a single wrong cell lets through.",
     ),
     Question(
         "Padding on the right",
@@ -426,6 +418,7 @@ QUESTIONS = (
         pads_unhidden,
         controls={"view": "padding"},
         given=("text", "seq_len", "texts", "causal", "mask", "pad_side", "paint"),
+        because="the future is not all that a mask hides, and padding needs care of its own.",
     ),
     Question(
         "Without the mask",
@@ -435,6 +428,7 @@ QUESTIONS = (
         model={"causal": False},
         controls={"view": "padding"},
         given=MODEL | {"texts", "mask", "pad_side", "paint"},
+        because="a causal mask alone hides padding on the right, and here it is gone.",
     ),
     Question(
         "One NaN",
@@ -443,6 +437,7 @@ QUESTIONS = (
         nan,
         controls={"view": "padding", "mask": "cross"},
         given=("text", "seq_len", "texts", "pad_side"),
+        because="hiding too much is a mistake, too, when a row has nothing left to look at.",
     ),
     Question(
         "A large number",
@@ -456,6 +451,7 @@ QUESTIONS = (
         ),
         controls={"view": "without_key", "mask": "cross"},
         given=("text", "seq_len", "texts", "pad_side", "row", "paint"),
+        because="the usual cure for this NaN has a side effect of its own.",
     ),
     Question(
         "One PAD",
@@ -470,6 +466,7 @@ QUESTIONS = (
         model={"architecture": "decoder", "seq_len": 11},
         controls={"view": "without_key", "empty_in": EMPTY_IN[1], "mask": "cross", "item": 1},
         given=("text", "tokenizer", "pad_side", "row", "paint"),
+        because="this is the smallest case, one row without a key, which no word can see.",
     ),
     Question(
         "One row per sentence",
@@ -482,6 +479,7 @@ QUESTIONS = (
         ),
         controls={"view": "conventions"},
         given=("convention",),
+        because="a mask has to be handed to a library, and not every call can say it.",
     ),
     Question(
         "Which way round?",
@@ -489,5 +487,6 @@ QUESTIONS = (
         "how many queries?",
         slip,
         controls={"view": "conventions", "convention": "MHA, attn_mask per head"},
+        because="calls differ not only in shape, but in whether True means look or hide.",
     ),
 )

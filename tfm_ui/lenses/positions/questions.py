@@ -259,6 +259,7 @@ QUESTIONS = (
         far_away,
         controls={"a": "alibi", "b": "t5", "length": 160},
         moves=("length",),
+        because="ALiBi and T5 neither add nor turn, but change the scores by distance.",
     ),
     Question(
         "The largest",
@@ -268,12 +269,14 @@ QUESTIONS = (
         controls={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
         moves=("dims",),
         given=("a",),
+        because="at the sizes of a real model, waves appear that are longer than the whole text.",
     ),
     Question(
         "Which kind?",
         "Some schemes say where a token stands, others how far two tokens are apart. Which are which?",
         kinds,
         controls={"view": "table"},
+        because="pictures show two schemes at a time, and this table compares all of them.",
     ),
     Question(
         "A table or a formula",
@@ -287,6 +290,7 @@ QUESTIONS = (
         ),
         controls={"view": "table", "a": "learned", "b": "t5"},
         moves=("a", "b"),
+        because="besides what a scheme says, it matters whether it has to be learned.",
     ),
     Question(
         "Diagonals",
@@ -294,6 +298,7 @@ QUESTIONS = (
         alike,
         controls={"view": "why"},
         given=("claim",),
+        because="a table only claims that a scheme knows distances, and here one can see it.",
     ),
     Question(
         "One clock",
@@ -308,6 +313,7 @@ QUESTIONS = (
         controls={"view": "why", "claim": "told apart", "width": 2, "b": "nothing"},
         moves=("width",),
         given=("a", "base", "length"),
+        because="equal colours along a diagonal do not say whether two positions stay distinct.",
     ),
     Question(
         "Distance alone",
@@ -316,6 +322,7 @@ QUESTIONS = (
         one_score,
         controls={"view": "why", "claim": "turned scores"},
         given=("a", "b"),
+        because="positions that differ are half of it, and a head must also find “three words back”.",
     ),
     Question(
         "Same head, other positions",
@@ -323,6 +330,7 @@ QUESTIONS = (
         "differently?",
         two_schemes,
         controls={"view": "model"},
+        because="these were encodings by themselves, and a head may use them or not.",
     ),
     Question(
         "Without an order",
@@ -333,6 +341,7 @@ QUESTIONS = (
         controls={"view": "model", "a": "none", "b": "sinusoidal"},
         moves=("b",),
         given=("weights",),
+        because="to know what positions give a model, one looks at a model that has none.",
     ),
     Question(
         "Learned by place",
@@ -342,6 +351,7 @@ QUESTIONS = (
         Prediction(ask="How many percent, without positions?", measured=on_the_right_place, unit="%"),
         model={"weights": "reverse"},
         controls={"view": "model", "a": "learned", "b": "none"},
+        because="a trained head can depend on its positions, which one sees by taking them away.",
     ),
     Question(
         "Unseen angles",
@@ -350,6 +360,7 @@ QUESTIONS = (
         unseen,
         controls={"view": "beyond"},
         given=("max_len", "length"),
+        because="what is learned is learned at some length, and a text may be longer.",
     ),
     Question(
         "Past the end",
@@ -357,12 +368,14 @@ QUESTIONS = (
         "training on 64 have met it?",
         past_the_end,
         controls={"view": "beyond", "a": "learned", "b": "rope", "length": 128, "max_len": 64},
+        because="not every scheme can go on at all, as a table of rows has an end.",
     ),
     Question(
         "The wrong axis",
         "No error, no warning, and all words of a sentence stand at the same place. Which test would have found it?",
         wrong_axis,
         controls={"view": "fault"},
+        because="even a right scheme fails without an error when it follows the wrong axis.",
     ),
     Question(
         "What becomes of it",
@@ -370,6 +383,7 @@ QUESTIONS = (
         "attention differ?",
         consequences,
         controls={"view": "fault", "item": 1},
+        because="the fault was seen in the positions, and this shows what it does to attention.",
     ),
     Question(
         "Wrong pairs",
@@ -379,6 +393,7 @@ QUESTIONS = (
         model={"positional": "rope"},
         controls={"view": "pairing"},
         moves=("positional",),
+        because="RoPE has a silent mistake of its own, about which dimensions turn together.",
     ),
     Question(
         "Who stores which",
@@ -388,5 +403,6 @@ QUESTIONS = (
         model={"positional": "rope"},
         controls={"view": "pairing", "layer": 2},
         moves=("positional", "layer"),
+        because="both ways to pair dimensions are in use, so a conversion can mix them up.",
     ),
 )

@@ -365,6 +365,7 @@ QUESTIONS = (
         "and can the times be told apart at all?",
         price_of_weights,
         controls={"sizes": "128, 8, 4, 200", "targets": "with weights,without weights,fused"},
+        because="the same sizes can be computed in several ways, and only some keep the weights.",
     ),
     Question(
         "Not only transformers",
@@ -372,6 +373,7 @@ QUESTIONS = (
         "more?",
         growth_with_length,
         controls={"sizes": "128, 8, 4, 50\n128, 8, 4, 200", "targets": "with weights,LSTM,GRU,convolution"},
+        because="with equal parameters, other kinds of network may grow differently with length.",
     ),
     Question(
         "A textbook’s sizes",
@@ -385,6 +387,7 @@ QUESTIONS = (
             "vocabulary": 1000,
         },
         given=("targets", "d_ff", "positional", "architecture"),
+        because="length and kind were varied so far, and now it is the number of parameters.",
     ),
     Question(
         "The same twice",
@@ -393,6 +396,7 @@ QUESTIONS = (
         the_same_twice,
         controls={"sizes": "128, 8, 4, 50\n128, 8, 4, 50"},
         given=("targets",),
+        because="a difference counts only if it is larger than that between equal runs.",
     ),
     Question(
         "Where most of it is",
@@ -406,6 +410,7 @@ QUESTIONS = (
             hides=("profiling_parts_parameters",),
         ),
         controls={"view": "parts"},
+        because="a total hides which part of the model costs what.",
     ),
     Question(
         "Free in FLOPs",
@@ -413,6 +418,7 @@ QUESTIONS = (
         free_in_flops,
         controls={"view": "parts", "row": 5},
         given=("sizes", "targets"),
+        because="counts of parameters and operations leave out parts that take time all the same.",
     ),
     Question(
         "Under one roof",
@@ -426,6 +432,7 @@ QUESTIONS = (
         ),
         controls={"view": "roofline"},
         given=("sizes", "targets", "batch", "d_ff", "norm", "activation", "architecture"),
+        because="time depends not only on operations, but on the bytes that have to be moved.",
     ),
     Question(
         "One sequence",
@@ -434,6 +441,7 @@ QUESTIONS = (
         one_sequence,
         controls={"view": "roofline", "batch": 1},
         given=("sizes",),
+        because="how many sequences share a weight that is read decides how often bytes are moved.",
     ),
     Question(
         "Four times the length",
@@ -446,6 +454,7 @@ QUESTIONS = (
             unit="×",
         ),
         controls={"view": "length"},
+        because="the length changes which part of the cost prevails, so follow it alone.",
     ),
     Question(
         "Never written down",
@@ -453,6 +462,7 @@ QUESTIONS = (
         "and by how much its time?",
         never_written_down,
         controls={"view": "length", "target": "fused"},
+        because="the n² weights need not all be in memory, and a fused kernel does without.",
     ),
     Question(
         "Overtaken",
@@ -463,5 +473,6 @@ QUESTIONS = (
         controls={"view": "length", "longest": 1024},
         moves=("longest",),
         given=("target",),
+        because="at some length the scores overtake the rest, and count and clock may disagree.",
     ),
 )

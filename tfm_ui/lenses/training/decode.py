@@ -384,6 +384,7 @@ QUESTIONS = (
         controls={"view": "decode", "written": 0},
         moves=("written",),
         given=("pair", "source"),
+        because="the answers so far were given at once, and a decoder writes them one by one.",
     ),
     Question(
         "Sort, written",
@@ -396,6 +397,7 @@ QUESTIONS = (
         ),
         controls={"view": "decode", "pair": "sort-decoder"},
         given=("source",),
+        because="reversing depends on places alone, and sorting depends on the numbers.",
     ),
     Question(
         "The same number twice",
@@ -403,6 +405,7 @@ QUESTIONS = (
         how_sure,
         controls={"view": "decode", "pair": "sort-decoder", "source": "7 3 7 31 0 7 12 5 28 19", "written": 4},
         moves=("written",),
+        because="equal numbers are the hard case of sorting, as the decoder has to count them.",
     ),
 )
 

@@ -54,6 +54,7 @@ QUESTIONS = (
         Prediction(ask="Does one stand out?", measured=stands_out, options=("yes", "no"), hides=("why*",)),
         controls={"view": "why", "layer": 2},
         given=MODEL | {"query", "key", "head"},
+        because="both maps say what a head does, and none says why it looks there.",
     ),
     Question(
         "The token before",
@@ -68,6 +69,7 @@ QUESTIONS = (
         ),
         model={"weights": "induction"},
         controls={"view": "why", **AFTER_N},
+        because="training can give a score one clear reason, where random weights had none.",
     ),
     Question(
         "A name goes on",
@@ -77,6 +79,7 @@ QUESTIONS = (
         Prediction(ask="In which layer, 1 to 3?", measured=lead_layer, hides=("why*",)),
         model=NAMES,
         controls={"view": "why", **AFTER_MR},
+        because="the same search works in a language model, where earlier layers prepare the match.",
     ),
     Question(
         "Held out",
@@ -86,6 +89,7 @@ QUESTIONS = (
         Prediction(ask="Which weight is left?", measured=weight_left, hides=("why_without_key",)),
         model={"weights": "induction"},
         controls={"view": "why", **AFTER_N, "from_key": "1.1", "out": "key"},
+        because="a source that looks like the reason is proved only by taking it away.",
     ),
 )
 

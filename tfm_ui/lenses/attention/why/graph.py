@@ -22,6 +22,8 @@ from tfm_ui.lenses.attention.why.parts import tokens_by_rank
 from tfm_ui.lenses.attention.why.streams import logits_at, needs_all, ranked, streams, token_name, token_piece
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.heatmaps import numbered
 from tfm_ui.pictures.panel import NO_FILES, Files
@@ -83,6 +85,13 @@ class GraphPanel(LogitPanel):
         """The nodes and edges that are drawn."""
         state = self.state
         return graph_of(self.model, self.position, state.rank, state.against, state.share)
+
+    @property
+    def tensors(self) -> Step:
+        kind = "decoder" if self.model.is_encoder_decoder else "self"
+        note = "The graph holds these weights fixed. Its nodes and edges are in the file graph.json."
+        step = live_steps.heads(self.model, kind)
+        return step.also(note="" if self.model.is_encoder_decoder else note)
 
     @cached_property
     def node_names(self) -> list[str]:

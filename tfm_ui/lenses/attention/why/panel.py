@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+import torch
 from numpy.typing import NDArray
 
 from tfm_core import Tokens
@@ -16,9 +17,11 @@ from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS, AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.lenses.attention.trail import LOGIT, At, cells, written
 from tfm_ui.lenses.attention.why.parts import Opening, kind_in, logit_of, opened_from, tokens_by_rank, why_no_logit
-from tfm_ui.lenses.attention.why.streams import needs_cell, token_name
+from tfm_ui.lenses.attention.why.streams import logits_at, needs_cell, token_name
 from tfm_ui.live import passes
 from tfm_ui.live.places import tokens_of
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -209,6 +212,17 @@ class LogitPanel(PartsPanel):
         """(source)."""
         values: NDArray[np.float64] = self.parts.parts.numpy()
         return values
+
+    @property
+    def tensors(self) -> Step:
+        token, minus = self.tokens_asked
+        logits = logits_at(self.model, self.position).astype(np.float64)
+        total = torch.tensor(logits[token] - (0.0 if minus is None else logits[minus]))
+        return live_steps.end(self.model, self.position).also(
+            held("parts", ("source",), self.parts.parts, "what each source adds to the logit, or to the difference"),
+            held("lead", (), total, "the logit, or the difference of two", "parts.sum()"),
+            note="Who wrote what is not computed again: the parts of the logit are taken as they are.",
+        )
 
     @cached_property
     def chosen(self) -> int:

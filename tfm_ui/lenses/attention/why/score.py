@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from tfm_core import POSITIONAL
@@ -15,6 +16,8 @@ from tfm_ui.lenses.attention.why.panel import BY_CHANCE, PartsPanel, draw_acts
 from tfm_ui.lenses.attention.why.parts import Named, named, parts_of
 from tfm_ui.lenses.attention.why.recipes import score_in_parts
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import maps, signed
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -46,6 +49,19 @@ class ScorePanel(PartsPanel):
     def matrix(self) -> NDArray[np.float64]:
         """(query source, key source), what each pair gives."""
         return self.parts.parts.numpy()
+
+    @property
+    def tensors(self) -> Step:
+        of_pair = f"of query {self.row + 1} and key {self.column + 1} in head {self.head + 1}"
+        about = f"what each pair of sources gives the score {of_pair}"
+        bias = torch.tensor(self.parts.scheme, dtype=torch.float64)
+        score = torch.tensor(self.score_on_screen)
+        return live_steps.attention(self.model, self.kind, self.layer).also(
+            held("parts", ("query source", "key source"), self.parts.parts, about),
+            held("added", (), bias, "what the positional scheme adds to this score"),
+            held("score", (), score, f"the score {of_pair}", "parts.sum() + added"),
+            note="Who wrote what is not computed again: the parts of the score are taken as they are.",
+        )
 
     @cached_property
     def of_queries(self) -> Named:

@@ -78,6 +78,7 @@ QUESTIONS: tuple[Question, ...] = (
         model=LAB,
         controls={"view": "kept", "method": "greedy"},
         moves=("text", "weights", "method"),
+        because="each step looks back at all tokens, and their keys and values can be kept.",
     ),
     Question(
         "The same text",
@@ -86,6 +87,7 @@ QUESTIONS: tuple[Question, ...] = (
         model=LAB,
         controls={"view": "kept", "steps": 100},
         moves=("text", "weights", "steps"),
+        because="a cache is of use only if the text stays the same without it.",
     ),
     Question(
         "A long text",
@@ -100,6 +102,7 @@ QUESTIONS: tuple[Question, ...] = (
         model=LAB,
         controls={"view": "kept", "layer": 4},
         moves=("text", "layer"),
+        because="what the cache saves grows with the text, so look where the context is full.",
     ),
     Question(
         "A full context",
@@ -107,5 +110,6 @@ QUESTIONS: tuple[Question, ...] = (
         what_when_full,
         model={**LAB, "text": LONG},
         controls={"view": "kept", "steps": 180},
+        because="writing does not stop where the context ends, and the cache has to follow.",
     ),
 )

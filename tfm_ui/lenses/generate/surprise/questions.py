@@ -129,6 +129,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         model={**LAB, "text": TEXT},
         controls={"view": "surprise"},
+        because="the same probabilities also rate a text that somebody else has written.",
     ),
     Question(
         "Word order",
@@ -143,6 +144,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={**LAB, "text": PLAIN},
         controls={"view": "surprise", "other": SHUFFLED},
         given=("against",),
+        because="the same words in another order show what it has learned beyond words.",
     ),
     Question(
         "Before training",
@@ -151,6 +153,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={**LAB, "text": TEXT},
         controls={"view": "surprise", "against": "random weights"},
         moves=("text",),
+        because="a perplexity needs a yardstick, such as the same network before training.",
     ),
     Question(
         "A short memory",
@@ -158,5 +161,6 @@ QUESTIONS: tuple[Question, ...] = (
         what_memory_does,
         model={**LAB, "text": TWICE},
         controls={"view": "surprise", "against": "short memory"},
+        because="what the model knows from this text alone shows when its memory is cut short.",
     ),
 )

@@ -132,30 +132,36 @@ QUESTIONS = [
         "Greedy", "Always the likeliest token: does the text run in circles?", repeats,
         model=LAB, controls={"method": "greedy", "steps": 120},
         moves=("text", "weights", "steps"),
+        because="a draw is one way to choose, and always taking the likeliest is another.",
     ),
     Question(
         "Temperature", "Drag the temperature from 0.3 to 2. What becomes of the text, and of the bars?", hotter,
         model=LAB, controls={"temperature": 1.5, "top_k": 0},
         moves=("text", "weights", "temperature", "top_k"), given=("method", "shows"),
+        because="between the likeliest token and a free draw lies a scale, the temperature.",
     ),
     Question(
         "top-p", "top-p leaves the likeliest tokens that have 90% together. How many are those?", cuts,
         model=LAB, controls={"temperature": 1.0, "top_k": 0, "top_p": 0.9},
         moves=("text", "weights", "temperature"), given=("method", "shows"),
+        because="temperature reshapes the odds of all tokens, while top-p cuts the unlikely ones off.",
     ),
     Question(
         "Another way", "At the third step “ whale” was put. How does the text go on, with it and without?", branch,
         model=LAB, controls={"forced": "3.929"},
         moves=("text",), given=("shows",),
+        because="settings change the odds, and one token put by hand can change the whole text.",
     ),
     Question(
         "Jobs", "Play it. Which head looks at the token before the last, and which at the first token?", jobs,
         model=LAB, controls={"shows": ATTENTION},
         moves=("text",),
+        because="so far one saw what is written, and now where heads look while it is written.",
     ),
     Question(
         "Looked up", "The names come a second time. Which head looks at what followed the last time?", first_time,
         model=REPEATED, controls={"shows": ATTENTION, "method": "greedy", "steps": 12},
         moves=("method", "steps"),
+        because="a text in which names return shows whether a head looks them up.",
     ),
 ]  # fmt: skip

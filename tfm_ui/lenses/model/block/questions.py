@@ -120,6 +120,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "block"},
         only=shows_norm,
+        because="the way leads through blocks, and norms are among the steps inside.",
     ),
     Question(
         "Old and new",
@@ -127,6 +128,7 @@ QUESTIONS: tuple[Question, ...] = (
         how_much_is_added,
         controls={"view": "block", "step": "sum"},
         given=("sub_layer",),
+        because="a sub-layer does not replace a vector but adds to it, and that can be measured.",
     ),
     Question(
         "Training mode",
@@ -134,6 +136,7 @@ QUESTIONS: tuple[Question, ...] = (
         why_larger,
         controls={"view": "block", "step": "sub-layer", "dropout": 0.3},
         only=is_in_layer,
+        because="in training one more step joins in, which drops numbers at random.",
     ),
     Question(
         "Norm before or after",
@@ -145,5 +148,6 @@ QUESTIONS: tuple[Question, ...] = (
         moves=("norm",),
         only=is_in_layer,
         link="norm-before-or-behind",
+        because="where the norm stands is a choice, and it decides how long vectors become.",
     ),
 )

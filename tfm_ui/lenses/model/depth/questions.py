@@ -60,12 +60,14 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "depth"},
         given=("depth",),
+        because="gradients pass through all layers, and the wiring decides how they arrive.",
     ),
     Question(
         "All the same",
         "The text goes through 48 layers. How alike are its tokens at the end, with and without residuals?",
         how_alike,
         controls={"view": "depth", "depth": 48},
+        because="the way up matters like the way down, as tokens can become alike with depth.",
     ),
     Question(
         "What is added",
@@ -73,6 +75,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_is_added,
         model={"num_layers": 8},
         controls={"view": "depth", "depth": 8},
+        because="residuals hand old vectors on, and here one sees how much each sub-layer adds.",
     ),
     Question(
         "Draws of dropout",
@@ -85,5 +88,6 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "depth", "layer": 2, "depth_dropout": 0.3},
         moves=("layer",),
+        because="depth is not the only source of change, as dropout makes every pass differ.",
     ),
 )

@@ -131,36 +131,42 @@ QUESTIONS = (
         attention_or_network,
         Prediction(ask="The share of attention, in percent?", measured=share_of_attention, unit="%"),
         controls={"view": "diagram", "shape": "paper’s base"},
+        because="the same count can be made for the Transformer of the paper of 2017.",
     ),
     Question(
         "GPT-2 small",
         "12 layers of 768, and 50,257 token ids. Where are its 124 million parameters?",
         where_parameters_are,
         controls={"view": "diagram", "shape": "GPT-2 small"},
+        because="a decoder with 50,257 token ids has to keep a vector for each of them.",
     ),
     Question(
         "One encoder layer",
         "One layer of 128/8/512, as torch has it. Has its attention more parameters, or its feed-forward network?",
         attention_or_network,
         controls={"view": "diagram", "shape": "one layer"},
+        because="whole models are large, and a single layer can be counted by hand.",
     ),
     Question(
         "Six layers",
         "Six such layers and 1,000 words. What does one more layer add, and what does one more word add?",
         layer_and_word,
         controls={"view": "diagram", "shape": "six layers"},
+        because="once one layer is counted, one can ask what another layer or word costs.",
     ),
     Question(
         "A classifier",
         "3 layers, and at their end a head for 3 classes in place of a logit per word. How small is that head?",
         the_end,
         controls={"view": "diagram", "shape": "classifier"},
+        because="a model may end in a few classes instead of a logit for each word.",
     ),
     Question(
         "A small GPT",
         "256/8/4/1,024 with 50,000 words: how many parameters are words, and how many are layers?",
         where_parameters_are,
         controls={"view": "diagram", "shape": "small GPT"},
+        because="after three classes comes the other extreme, 50,000 words to choose from.",
     ),
     Question(
         "Two stacks",
@@ -169,6 +175,7 @@ QUESTIONS = (
         model={"architecture": "encoder-decoder", "norm": "post"},
         controls={"view": "diagram", "block": "cross_attention", "stack": "decoder"},
         moves=("block", "stack"),
+        because="counting says how many parameters there are, and not how the parts are connected.",
     ),
     Question(
         "One word’s way",
@@ -178,5 +185,6 @@ QUESTIONS = (
         controls={"view": "diagram", "token": 3, "all_layers": True},
         moves=("positional", "token", "all_layers"),
         given=("text", "seq_len", "tokenizer"),
+        because="the diagram shows connections, and a word’s vector what passes through them.",
     ),
 )

@@ -86,6 +86,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "distance"},
         given=("reach_length",),
+        because="signals also have to cross the text, and networks differ in how far they carry.",
     ),
     Question(
         "A wide convolution",
@@ -99,6 +100,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "distance", "reach_kernel": 17},
         given=("reach_length",),
+        because="a convolution sees a fixed number of neighbours, which can be made larger.",
     ),
     Question(
         "torch’s first weights",
@@ -111,5 +113,6 @@ QUESTIONS: tuple[Question, ...] = (
             options=("more", "less", "as much"),
         ),
         controls={"view": "distance", "reach_start": "torch"},
+        because="how far a network remembers also depends on the weights it starts from.",
     ),
 )

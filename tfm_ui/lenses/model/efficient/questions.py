@@ -98,6 +98,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_efficient",),
         ),
         controls={"view": "efficient"},
+        because="seeing every pair of tokens is costly, and some attentions leave pairs out.",
     ),
     Question(
         "Tile by tile",
@@ -105,6 +106,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_the_kernel_holds,
         controls={"view": "efficient", "tile": 3, "tile_step": 6},
         moves=("tile", "tile_step"),
+        because="one can also keep every pair and save memory, by computing piece by piece.",
     ),
     Question(
         "Linear or not",
@@ -113,6 +115,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={"text": "@alice", "seq_len": 64, "causal": True},
         controls={"view": "efficient"},
         given=("d_model", "num_heads"),
+        because="tiles save memory but no multiply-adds, which linear attention is made to save.",
     ),
     Question(
         "The implied matrix",
@@ -121,5 +124,6 @@ QUESTIONS: tuple[Question, ...] = (
         model={"positional": "sinusoidal"},
         controls={"view": "efficient", "layer": 2, "head": 2},
         moves=("layer", "head"),
+        because="what linear attention saves it may pay for in the weights that it can express.",
     ),
 )

@@ -55,6 +55,7 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_hidden", "model_activations"),
         ),
         controls={"view": "feed_forward"},
+        because="the other sub-layer is a network of hidden units, many of which may be silent.",
     ),
     Question(
         "Smooth or not",
@@ -62,6 +63,7 @@ QUESTIONS: tuple[Question, ...] = (
         which_slope,
         model={"activation": "silu"},
         controls={"view": "feed_forward", "layer": 2},
+        because="ReLU has a corner at 0, and other activations are smooth there.",
     ),
     Question(
         "The price of a gate",
@@ -69,6 +71,7 @@ QUESTIONS: tuple[Question, ...] = (
         what_a_gate_costs,
         model={"activation": "swiglu"},
         controls={"view": "feed_forward", "ffn_size": FFN_SIZES[1]},
+        because="SwiGLU adds a gate to such a curve, and a gate has parameters of its own.",
     ),
     Question(
         "One unit",
@@ -76,5 +79,6 @@ QUESTIONS: tuple[Question, ...] = (
         lambda model, state: OneUnit(model, state).sentence(),
         model={"activation": "relu"},
         controls={"view": "feed_forward", "unit": 2},
+        because="counting units is not knowing one, so follow a single unit from token to output.",
     ),
 )

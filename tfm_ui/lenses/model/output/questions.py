@@ -120,6 +120,7 @@ _OF_SMOLLM2 = [
         model=pretrained.CAPITAL,
         controls={"view": "output", "token": 5},
         moves=("text", "token"),
+        because="a model with many more layers has more room to change its mind.",
     )
 ] * pretrained.is_here("smollm2")
 QUESTIONS: tuple[Question, ...] = (
@@ -135,6 +136,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         controls={"view": "output"},
         given=("weights",),
+        because="after all layers the last step remains, from a vector to a rating of every token.",
     ),
     Question(
         "A low temperature",
@@ -144,6 +146,7 @@ QUESTIONS: tuple[Question, ...] = (
             ask="Does the order change?", measured=order_changes, options=("yes", "no"), hides=("model_output.words",)
         ),
         controls={"view": "output", "temperature": 0.3},
+        because="the same logits can give a flat or a steep choice, by a single division.",
     ),
     Question(
         "The same word again",
@@ -158,6 +161,7 @@ QUESTIONS: tuple[Question, ...] = (
         controls={"view": "output", "token": 4},
         moves=("token",),
         given=("weights", "tied"),
+        because="one matrix often serves embedding and logits, which has an effect of its own.",
     ),
     Question(
         "After each layer",
@@ -166,6 +170,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={"num_layers": 6},
         controls={"view": "output", "tied": False},
         given=("weights",),
+        because="the same read-out works after any layer, so one can watch a choice come about.",
     ),
     Question(
         "A model that knows",
@@ -180,6 +185,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         model={"weights": "reverse"},
         controls={"view": "output", "token": 1},
+        because="random weights could not be right or wrong, and this model has learned its task.",
     ),
     Question(
         "Layer by layer on prose",
@@ -193,6 +199,7 @@ QUESTIONS: tuple[Question, ...] = (
         ),
         model=lab_gpt.ON_PROSE,
         controls=Computed(view="output", token=lambda: len(lab_prompt(lab_gpt.PROSE).pieces)),
+        because="in a language model one can see in which layer the final choice appears.",
     ),
     Question(
         "Surprised by prose",
@@ -202,6 +209,7 @@ QUESTIONS: tuple[Question, ...] = (
         model=lab_gpt.ON_ADDRESS,
         controls={"view": "output", "token": 1},
         moves=("text", "token"),
+        because="one place is not a text, so see at which places it is sure, and where right.",
     ),
     *_OF_SMOLLM2,
 )

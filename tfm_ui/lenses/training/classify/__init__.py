@@ -129,6 +129,7 @@ QUESTIONS = (
         who_is_ahead,
         controls={"view": "classify"},
         given=("labelled",),
+        because="naming an author is another kind of task, for which a simple rival exists.",
     ),
     Question(
         "For longer",
@@ -136,12 +137,14 @@ QUESTIONS = (
         does_it_overfit,
         controls={"view": "classify", "steps": 400},
         given=("labelled",),
+        because="more steps could help it to learn, or only to remember its examples.",
     ),
     Question(
         "Textbook",
         "Which letter is the most frequent? Who is ahead of whom here, and why?",
         linear_rule,
         controls={"view": "classify", "labelled": "textbook"},
+        because="counting letters needs no order at all, which changes who has the advantage.",
     ),
     Question(
         "Random labels",
@@ -154,12 +157,14 @@ QUESTIONS = (
             hides=("training_classify_*", "notes"),
         ),
         controls={"view": "classify", "labelled": "textbook-random"},
+        because="where nothing can be learned, one sees what training does by memory alone.",
     ),
     Question(
         "A bag of brackets",
         "All sequences have six of both brackets. What is left for a bag of words to know?",
         who_is_ahead,
         controls={"view": "classify", "labelled": "brackets"},
+        because="the opposite case exists, too, where counting tells nothing and order is all.",
     ),
 )
 

@@ -54,6 +54,7 @@ QUESTIONS = (
         which_positions,
         controls={"view": "compare"},
         given=("task", "tested"),
+        because="recurrent networks and convolutions know order, so they are fairer rivals.",
     ),
     Question(
         "Is attention ahead?",
@@ -62,6 +63,7 @@ QUESTIONS = (
         Prediction(ask="Who is ahead?", measured=verdict, options=VERDICTS, hides=("training_compare",)),
         controls={"view": "compare", "task": "brackets"},
         given=("tested",),
+        because="one task says little, and this one needs counting rather than looking up.",
     ),
     Question(
         "One layer or two?",
@@ -70,6 +72,7 @@ QUESTIONS = (
         why_two_layers,
         controls={"view": "compare", "task": "induction"},
         given=("tested",),
+        because="besides the kind of network, the number of layers decides what it can do.",
     ),
     Question(
         "Four times as long",
@@ -78,6 +81,7 @@ QUESTIONS = (
         beyond,
         WHO_GOES_ON,
         controls={"view": "compare", "tested": LONGER, "task": "induction"},
+        because="learning a task at one length is not knowing it at any length.",
     ),
     Question(
         "Counting further",
@@ -86,11 +90,13 @@ QUESTIONS = (
         beyond,
         WHO_GOES_ON,
         controls={"view": "compare", "tested": LONGER, "task": "majority"},
+        because="a majority needs an average instead of a certain place, which may carry over.",
     ),
     Question(
         "Reversing further",
         "Ten digits were reversed in training. Who can reverse sixteen, and why is that so hard?",
         beyond,
         controls={"view": "compare", "tested": LONGER, "task": "reverse"},
+        because="reversing ties each answer to a place, and a longer string has new places.",
     ),
 )

@@ -122,12 +122,14 @@ QUESTIONS = (
         "Which is more frequent, A or B? Where does CLS have to look to know it, and what does its row look like?",
         how_evenly,
         controls={"task": "majority"},
+        because="reversing needs one place for each answer, and here one token has to look at all.",
     ),
     Question(
         "Induction",
         "Two layers learn to go on with a string that repeats. Which head appears first, and why does it have to?",
         which_came_first,
         controls={"task": "induction"},
+        because="one layer was enough so far, and this task takes two that work together.",
     ),
     Question(
         "Brackets",
@@ -135,12 +137,14 @@ QUESTIONS = (
         is_it_readable,
         controls={"task": "brackets"},
         given=(*NETWORK, *HOW, "seed"),
+        because="some tasks are solved without maps that tell how, and this may be one.",
     ),
     Question(
         "Too fast",
         "A learning rate of 10: press Train and watch the loss. What went wrong, and what would help?",
         did_it_diverge,
         controls={"rate": 10},
+        because="learning can also fail, and the loss shows how.",
     ),
 )
 
