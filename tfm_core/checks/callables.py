@@ -72,6 +72,9 @@ class Config(dict[str, Any]):
             raise AttributeError(name) from None
 
 
+BLANK = "There is a blank, `...`, that is still to be filled in."
+
+
 class CodeFailed(Exception):
     """The code that is checked raised an exception; the text is its last line."""
 
@@ -80,13 +83,17 @@ def guarded(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     """What the code gives.
 
     Raises:
-        CodeFailed: where it raises an exception; an interruption passes.
+        CodeFailed: where it raises an exception, an interruption passes; and where it returns `...`, a blank.
     """
     try:
-        return f(*args, **keywords)
+        result = f(*args, **keywords)
     except Exception as error:
         last = (str(error).strip().splitlines() or [""])[-1]
-        raise CodeFailed(f"{type(error).__name__}: {last}" if last else f"{type(error).__name__}.") from error
+        told = f"{type(error).__name__}: {last}" if last else f"{type(error).__name__}."
+        raise CodeFailed(f"{told}. {BLANK}" if "llipsis" in str(error) else told) from error
+    if result is ...:
+        raise CodeFailed(f"nothing, and returned `...`. {BLANK}")
+    return result
 
 
 def check_callable(check: str, f: object, expected: str) -> None:

@@ -1,0 +1,197 @@
+"""The exercises of code: solutions are right, blanks are missed readably, and what people write wrong is named."""
+
+import ast
+import inspect
+
+import pytest
+import torch
+
+from tests.tfm_core.checks.blanks import NAMED, exchanged
+from tfm_core import checks
+from tfm_core.checks.exercises import EXERCISES, check_exercise
+from tfm_core.checks.exercises.beside import Beside, Slip, of_piece
+from tfm_core.checks.exercises.coding import Coding
+from tfm_core.study.mistakes import MISTAKES
+
+BLANKS = [(name, place) for name, coding in EXERCISES.items() for place in range(len(coding.blanks))]
+BESIDE = {name: coding.check for name, coding in EXERCISES.items() if isinstance(coding.check, Beside)}
+
+
+def made(name, code):
+    """What the code of an exercise defines, run as a notebook runs it: nothing of this library is in scope."""
+    scope = {"__name__": "__main__"}
+    exec(compile(code, name, "exec"), scope)
+    return scope[EXERCISES[name].called]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_solution_is_right(name):
+    report = check_exercise(name, EXERCISES[name].solution)
+    assert report.ok, report
+    assert check_exercise(name, made(name, EXERCISES[name].filled)).ok
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_solution_is_right_for_other_numbers(name):
+    check = EXERCISES[name].check
+    check = getattr(checks, check) if isinstance(check, str) else check
+    if isinstance(check, Beside) or "seed" in inspect.signature(check).parameters:
+        assert check(EXERCISES[name].solution, seed=5).ok
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_its_texts_say_what_is_to_be_written(name):
+    coding = EXERCISES[name]
+    assert 1 <= len(coding.blanks) <= 5
+    assert all(blank.hint and not blank.hint.endswith(".") for blank in coding.blanks)
+    assert len(coding.title) <= 40
+    assert coding.task.endswith(".")
+    assert "blank" not in coding.filled
+    assert coding.code().count("...  # ") == len(coding.blanks)
+    assert max(map(len, coding.code().splitlines())) <= 130
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_with_blanks_it_is_python_that_differs_from_the_solution_in_the_blanks_alone(name):
+    coding = EXERCISES[name]
+    ast.parse(coding.code())
+    assert coding.code() != coding.filled
+    again = exchanged(coding, {place: _right_side(coding, place) for place in range(len(coding.blanks))})
+    assert ast.dump(ast.parse(again)) == ast.dump(ast.parse(coding.filled))
+
+
+def _right_side(coding, place):
+    """What stands in a blank of the solution."""
+    blank = coding.blanks[place]
+    statement = "\n".join(inspect.getsource(coding.solution).rstrip().splitlines()[blank.first : blank.last + 1])
+    [node] = ast.parse(f"def f():\n    {statement.strip()}").body[0].body
+    return ast.unparse(node.value)
+
+
+@pytest.mark.parametrize(("name", "place"), BLANKS)
+def test_a_blank_is_missed_in_words(name, place):
+    report = check_exercise(name, made(name, EXERCISES[name].code([place])))
+    assert not report.ok
+    assert "still to be filled in" in str(report) or "got no tensor" in str(report)
+    assert "Traceback" not in str(report)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_all_blanks_are_missed_in_words(name):
+    report = check_exercise(name, made(name, EXERCISES[name].code()))
+    assert not report.ok
+    assert len(str(report).splitlines()) <= 6
+
+
+@pytest.mark.parametrize(("name", "place", "written", "told"), NAMED)
+def test_what_people_write_wrong_is_named(name, place, written, told):
+    report = check_exercise(name, made(name, exchanged(EXERCISES[name], {place: written})), hint=True)
+    assert not report.ok
+    assert report.mistake == told if told in MISTAKES else told in str(report), report
+    assert "Cure:" in str(report)
+
+
+def test_mistakes_are_named_in_most_exercises():
+    assert len({name for name, *_ in NAMED}) >= 0.8 * len(EXERCISES)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_each_known_mistake_is_told_from_right_and_from_the_others(name):
+    check = BESIDE[name]
+    assert set(check.mistakes) <= set(MISTAKES)
+    for mistake, computed in check.mistakes.items():
+        report = check(_plainly(computed))
+        assert not report.ok
+        assert mistake in (report.mistake, *report.equal), (mistake, report)
+    texts = []
+    for slip in check.slips:
+        report = check(_plainly(slip.computed), hint=True)
+        assert not report.ok
+        assert slip.about in str(report), (slip.about, report)
+        texts.append((slip.about, slip.cure))
+    assert all(text.endswith(".") for pair in texts for text in pair)
+
+
+def _plainly(computed):
+    return lambda *call: computed(*call)
+
+
+def test_what_is_no_code_is_refused():
+    with pytest.raises(ValueError, match="expected a function softmax"):
+        check_exercise("softmax", 3)
+    with pytest.raises(ValueError, match=r"expected one of projection, scores.*got 'sofmax'"):
+        check_exercise("sofmax", torch.softmax)
+
+
+def test_other_numbers_without_a_known_mistake_are_told_too():
+    report = check_exercise("softmax", lambda scores: scores.softmax(-1) * 1.01)
+    assert not report.ok
+    assert "No mistake of the catalogue gives these numbers." in str(report)
+    assert 0 < report.largest_difference < 0.011
+
+
+def test_code_may_not_change_what_it_is_given():
+    """Each call gets its own tensors: who works in place changes only these."""
+
+    def in_place(scores):
+        scores -= scores.amax(-1, keepdim=True)
+        scores.exp_()
+        return scores / scores.sum(-1, keepdim=True)
+
+    assert check_exercise("softmax", in_place).ok
+
+
+def test_pieces_are_adapted_by_name():
+    assert set(of_piece("embed")) == {"embedding not scaled", "embedding scaled twice"}
+
+
+def marked(x):
+    """A function whose blanks are of every kind."""
+    # blank: twice x,
+    # over two lines
+    twice = (
+        x
+        + x
+    )  # fmt: skip
+    # blank: one more
+    twice += 1
+    # blank: typed
+    typed: int = twice
+    return typed
+
+
+def empty(x):
+    """A function whose blank is no assignment."""
+    # blank: nothing
+    print(x)  # noqa: T201
+    return x
+
+
+def test_blanks_of_every_kind_are_read():
+    coding = Coding(title="", task="", solution=marked, check=Beside(name="", right=marked, calls=lambda _: [(1,)]))
+    assert [blank.hint for blank in coding.blanks] == ["twice x, over two lines", "one more", "typed"]
+    lines = [line.strip() for line in coding.code().splitlines()]
+    assert "twice = ...  # twice x, over two lines" in lines
+    assert "twice += ...  # one more" in lines
+    assert "typed: int = ...  # typed" in lines
+    assert "# twice x, over two lines" in [line.strip() for line in coding.filled.splitlines()]
+    scope = {}
+    exec(coding.filled, scope)
+    assert scope["marked"](3) == 7
+
+
+def test_a_blank_must_be_an_assignment():
+    coding = Coding(title="", task="", solution=empty, check=Beside(name="", right=empty, calls=lambda _: [(1,)]))
+    with pytest.raises(ValueError, match="expected an assignment or a return below the blank, got print"):
+        _ = coding.blanks
+
+
+def test_a_slip_that_gives_another_shape_is_told():
+    check = Beside(
+        name="mean",
+        right=lambda x: x.mean(-1, keepdim=True),
+        calls=lambda g: [(torch.randn(2, 3, generator=g),)],
+        slips=[Slip(lambda x: x.mean(-1), "The last axis is gone.", "Keep it.")],
+    )
+    report = check(lambda x: x.mean(-1))
+    assert "Expected a result of shape (2, 1); got (2,).\nThe last axis is gone." in str(report)
