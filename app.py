@@ -4,12 +4,14 @@ This file runs once when the server starts, and then as the script of each visit
 """
 
 import logging
+from functools import partial
 from itertools import chain
 
 import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
+from tfm_ui.lessons import adding
 from tfm_ui.page import frame, present, present_bar, reconnect, sidebar, spoken
 from tfm_ui.server import logs, page_words, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
@@ -29,7 +31,8 @@ def route() -> tuple[st.Page, frame.Groups]:
     for number, each in enumerate(lenses()):
         groups.setdefault(each.group, []).append(each.page(default=number == 0))
     groups["learn"].append(frame.learn_page())
-    return st.navigation([*chain.from_iterable(groups.values())], position="top"), groups
+    hidden = [frame.lecture_page(), frame.speaker_page()]
+    return st.navigation([*chain.from_iterable(groups.values()), *hidden], position="top"), groups
 
 
 def visit() -> None:
@@ -38,7 +41,7 @@ def visit() -> None:
     name = page.url_path or NAMES[0]
     asked = lens(name) if name in NAMES else None
     if not asked:
-        present.end()  # the page of the lessons has no picture to show to an audience
+        present.end()  # the pages of lessons have no picture to show to an audience
     frame.set_up(page, groups)
     sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
     if asked and present.presenting():
@@ -47,7 +50,7 @@ def visit() -> None:
         frame.lens_links(groups)
     frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
-    frame.foot(groups, page)
+    frame.foot(groups, page, partial(adding.menu, asked) if asked else lambda: None)
     reconnect.run_after_lost_connection()
     start.warm_up()
     start.collect_garbage()

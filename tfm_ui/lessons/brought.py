@@ -51,7 +51,7 @@ def _changed(lens_of: LensOf, names: Sequence[str]) -> None:
     called = upload.name_of(file)
     try:
         with upload.in_turn(UPLOAD, file):
-            name = shelf.keep(_checked(file.getvalue(), lens_of, names), visitor_here())
+            name = shelf.keep(checked(file.getvalue(), lens_of, names), visitor_here())
     except FaultyLesson as faulty:
         told = [fault.named(called) for fault in faulty.faults[:MOST_SHOWN]]
         more = len(faulty.faults) - len(told)
@@ -63,7 +63,7 @@ def _changed(lens_of: LensOf, names: Sequence[str]) -> None:
         st.session_state[KEPT] = name, shelf.place(name).lesson.title
 
 
-def _checked(data: bytes, lens_of: LensOf, names: Sequence[str]) -> str:
+def checked(data: bytes, lens_of: LensOf, names: Sequence[str]) -> str:
     """The text of a lesson without faults.
 
     Raises:

@@ -5,13 +5,13 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import kept, shelf
+from tfm_ui.lessons import adding, give, kept, lecture, shelf
 from tfm_ui.lessons.going import AFTER, go
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.progress import Progress, from_file, tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
-from tfm_ui.page import in_lesson, notices, present, upload
+from tfm_ui.page import frame, in_lesson, notices, present, upload
 from tfm_ui.store.store import StoreAway
 from tfm_ui.streamlit_private.script_run import by_history
 from tfm_ui.text import formats
@@ -22,6 +22,10 @@ from tfm_ui.text.markdown import escape_markdown
 GOING, FILE, SAID = "_learn_goes", "_progress_file", "_progress_said"
 REL = "noopener noreferrer nofollow"  # of an address that a stranger may have written
 LEAD = "Lessons lead through the app step by step: read, predict, look, try. No account is needed."
+FOR_TEACHERS = (
+    "“Teach it”, on each card, presents a lesson with notes and a clock, prints it, and makes a notebook of it. "
+    "Any lesson can be the beginning of your own."
+)
 WHERE = "How far you are is kept in this browser alone: whoever else uses it sees that, too."
 
 
@@ -34,20 +38,39 @@ def show(lens_of: LensOf) -> None:
     present.end()
     asked = st.session_state.pop(GOING, "") or in_lesson.asked()
     place = _place(asked) if asked else None
-    if place and (place.name in shelf.names() or "." in asked) and not by_history():
+    if place and (shelf.is_shipped(place.name) or "." in asked) and not by_history():
         go(place, lens_of)
     with st.container(key="learn"):
-        st.html(f'<h1>Learn</h1><p class="lead">{LEAD}</p>')
+        with st.container(horizontal=True, vertical_alignment="center", key="learn_head"):
+            st.html(f'<h1>Learn</h1><p class="lead">{LEAD} <a href="#teach">For teachers</a></p>')
+            _your_lecture()
         _after()
-        if place and place.name not in shelf.names():
-            _card(place, "Brought", primary=True)
+        adding.say()
+        if place and not shelf.is_shipped(place.name):
+            _card(place, "Brought", lens_of, primary=True)
         first, *others = shelf.names()
-        _card(Place(first, shelf.shipped(first)), "First", primary=True)
+        _card(Place(first, shelf.shipped(first)), "First", lens_of, primary=True)
         with st.container(key="chapters"):
             for number, name in enumerate(others, 1):
-                _card(Place(name, shelf.shipped(name)), f"{number}")
+                _card(Place(name, shelf.shipped(name)), f"{number}", lens_of)
+        _teaching(lens_of)
         _progress(kept.now())
     kept.exchange()
+    lecture.exchange()
+
+
+def _your_lecture() -> None:
+    steps = len(lecture.now().steps)
+    label = f"Your lecture: {formats.plural(steps, 'step')}" if steps else "Put a lecture together"
+    st.page_link(frame.lecture_page(), label=label, icon=adding.ICON)
+
+
+def _teaching(lens_of: LensOf) -> None:
+    """What is there for teachers: a lecture, exercise sheets, and the lecture that the visitor puts together."""
+    st.html(f'<h2 id="teach">For teachers</h2><p>{FOR_TEACHERS}</p>')
+    with st.container(key="teaching"):
+        for name in shelf.teaching():
+            _card(Place(name, shelf.shipped(name)), "Lecture" if name == shelf.LECTURE else "Sheet", lens_of)
 
 
 def _place(asked: str) -> Place | None:
@@ -77,7 +100,7 @@ def _next(follows: Place | None) -> str:
     return f" Next comes “{escape(follows.lesson.title)}”: after it you can {escape(follows.lesson.objectives[0])}."
 
 
-def _card(place: Place, number: str, *, primary: bool = False) -> None:
+def _card(place: Place, number: str, lens_of: LensOf, *, primary: bool = False) -> None:
     lesson, done = place.lesson, kept.now().get(place.name, {})
     with st.container(border=True, key=f"chapter_{place.name}"):
         needs = f" · needs {escape(lesson.needs)}" if lesson.needs else ""
@@ -93,6 +116,7 @@ def _card(place: Place, number: str, *, primary: bool = False) -> None:
             _button(to, label, f"_start_{place.name}", primary=primary)
             if to.at:
                 _button(place, "From the start", f"_restart_{place.name}")
+            give.menu(place, lens_of)
         with st.expander("Steps and sources"):
             st.html(_steps(lesson, done) + _sources(lesson))
 

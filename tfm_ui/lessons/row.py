@@ -10,15 +10,15 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import going, kept, shelf
+from tfm_ui.lessons import adding, going, kept, lecture, shelf, speaker, talk
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.going import which
 from tfm_ui.lessons.lesson import TEXT
 from tfm_ui.lessons.progress import tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, Shown, shown
-from tfm_ui.page import answer, frame, in_lesson, notices, question_row
-from tfm_ui.page.answer import Strip
+from tfm_ui.page import answer, frame, in_lesson, notices, present, question_row
+from tfm_ui.page.answer import Next, Strip
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import TAKEN
 from tfm_ui.page.questions import Prediction, Question
@@ -42,14 +42,19 @@ def here(lens_of: LensOf) -> Draw:
     """
     if not (asked := in_lesson.asked()):
         going.end()
-        return question_row.draw
+        return _draw_question
     try:
         return partial(_draw, shelf.place(asked), lens_of)
     except (LookupError, StoreAway) as problem:
         notices.notify(f"The link asked for lesson = {asked[:80]}: {problem}.")
         going.end()
         in_lesson.leave()
-        return question_row.draw
+        return _draw_question
+
+
+def _draw_question(lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
+    question_row.draw(lens, model, state, unanswerable, adding.question)
+    lecture.exchange()
 
 
 def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
@@ -61,9 +66,11 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
         _go_on(place, wished, lens_of)
     is_reached = is_same_page and not unanswerable and this.is_reached(model, state)
     _note(place, is_reached=is_reached)
+    talk.note(place)
     strip = None
     if place.step.has_answer:
-        strip = Strip(which(place), _question(this), model, state, is_asked=True, follows=False)
+        question, following = _question(this), _following(place)
+        strip = Strip(which(place), question, model, state, is_asked=True, follows=False, following=following)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="lesson"):
         with st.container(width="content", key="lesson_ways"):
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key="which_question"):
@@ -76,11 +83,16 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
                 if strip:
                     strip.button(disabled=not is_same_page or bool(unanswerable), calls=is_reached)
                 _back(place, is_here=is_here, calls=not is_reached)
+                if present.presenting():
+                    speaker.button()
+                else:
+                    adding.step(place.step)
                 _leave()
         st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
         strip.draw(unanswerable)
     kept.exchange()
+    lecture.exchange()
 
 
 def _go_on(place: Place, wished: str, lens_of: LensOf) -> None:
@@ -91,6 +103,14 @@ def _go_on(place: Place, wished: str, lens_of: LensOf) -> None:
     if wished != going.ON:
         going.go(shelf.place(wished), lens_of)
     st.switch_page(frame.learn_page(), query_params={going.AFTER: place.name})
+
+
+def _following(place: Place) -> Next | None:
+    """What comes after the answer: the next step, and why; after the last step nothing."""
+    if place.is_last:
+        return None
+    after = place.other(place.at + 1)
+    return Next(after.step.heading, after.step.because, go=partial(going.wish, after.link))
 
 
 def _leave() -> None:

@@ -18,6 +18,7 @@ from tfm_ui.store.kinds import UPLOADS
 from tfm_ui.store.shared import store
 
 FOLDER = ASSETS / "lessons"
+LECTURE = "the-transformer-architecture"  # the lecture of ninety minutes
 START = "start-here"  # the lesson for who knows nothing yet
 BEGINS = "brought-"  # what the names of lessons that visitors have brought begin with
 SECRET = secrets.token_bytes(32)

@@ -20,8 +20,15 @@ from tfm_ui.visitors.turn import turn_to_compute
 
 P = ParamSpec("P")
 Groups = Mapping[str, Sequence[st.Page]]  # name of a group in the bar at the top -> its pages
-LEARN = "learn"  # the address of the page of the lessons, which is no lens
-ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or LEARN
+LEARN = "learn"  # the address of the page of the lessons
+LECTURE = "lecture"  # of the page on which a visitor puts a lecture together
+SPEAKER = "speaker"  # of the page that a speaker reads while presenting
+STYLES = (
+    *("streamlit_private/page.css", "page/page.css"),
+    *("lessons/lessons.css", "lessons/lecture.css", "lenses/clinic/clinic.css"),
+)
+NO_LENS = (LEARN, LECTURE, SPEAKER)  # pages that show no lens
+ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or one of NO_LENS
 
 
 def set_up(page: st.Page, groups: Groups) -> None:
@@ -33,19 +40,20 @@ def set_up(page: st.Page, groups: Groups) -> None:
     """
     if st.session_state.get(ASKED, page.url_path) != page.url_path and not by_history():
         controls.take_along()
-        if page.url_path != LEARN:
+        if page.url_path not in NO_LENS:
             in_lesson.take_along()
-    if page.url_path != LEARN:
+    if page.url_path not in NO_LENS:
         in_lesson.note()
     st.session_state[ASKED] = page.url_path
     st.set_page_config(f"{page.title} · Attention Lab", page_icon=str(ASSETS / "mark.svg"), layout="wide")
     present.check_link()
     st.logo(str(ASSETS / "logo.svg"), size="large")
-    styles = ("streamlit_private/page.css", "page/page.css", "lessons/lessons.css", "lenses/clinic/clinic.css")
-    style = "".join(map(_read, styles)) + _of_the_bar(page, groups)
+    style = "".join(map(_read, STYLES)) + _of_the_bar(page, groups)
     if presenting():  # a narrow window that opens such a link, as a phone's, shows the page as usual
         hall = _read("streamlit_private/present.css") + _read("page/present.css")
         style += f"@media (min-width: {present.NARROWEST}px) {{{hall}}}"
+    if page.url_path == SPEAKER:  # notes and clock have the screen
+        style += _read("streamlit_private/present.css")
     st.html(f"<style>{style}</style>")
 
 
@@ -79,6 +87,16 @@ def page_of(lens: str) -> st.Page:
 def learn_page() -> st.Page:
     """The page of the lessons, which is no lens."""
     return st.Page("pages/learn/learn.py", title="Learn", url_path=LEARN)
+
+
+def lecture_page() -> st.Page:
+    """The page on which a visitor puts a lecture together; it is not in the bar."""
+    return st.Page("pages/learn/lecture.py", title="Your lecture", url_path=LECTURE, visibility="hidden")
+
+
+def speaker_page() -> st.Page:
+    """The page that a speaker reads while presenting; it is not in the bar."""
+    return st.Page("pages/learn/speaker.py", title="Speaker’s view", url_path=SPEAKER, visibility="hidden")
 
 
 def start_here() -> None:
@@ -163,18 +181,24 @@ def lens_links(groups: Groups) -> None:
                 st.page_link(page, label=page.title)
 
 
-def foot(groups: Groups, page: st.Page) -> None:
+def foot(groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None) -> None:
     """Draw links to the page before and the page after, and the sidebar's tools.
 
     Called last, when all states are known.
+
+    Args:
+        groups: all pages, in the order of the bar.
+        page: the page that is open.
+        also: draws what else can be done with the page, beside its link.
     """
     pages = [*chain.from_iterable(groups.values())]
-    if not presenting():
+    if not presenting() and page.url_path not in (LECTURE, SPEAKER):
         pages = [other for other in pages if other is page or other.url_path != LEARN]  # from lens to lens
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
             for other, arrow in ((at - 1, "← {}"), (at + 1, "{} →")):
                 if 0 <= other < len(pages):
                     st.page_link(pages[other], label=arrow.format(pages[other].title))
-    sidebar.tools()
+    if page.url_path != SPEAKER:
+        sidebar.tools(also)
     controls.all_is_drawn()

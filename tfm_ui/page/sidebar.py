@@ -1,6 +1,6 @@
 """The sidebar: the controls of the model that all lenses share, Undo and Reset; and the buttons that share a page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 
 import streamlit as st
@@ -117,10 +117,13 @@ def _samples(name: str, model: ModelState) -> None:
 
 
 @st.fragment(key=controls.FOOT)
-def tools() -> None:
+def tools(also: Callable[[], None] = lambda: None) -> None:
     """Draw Undo and Reset below the model's controls; Copy link, QR code and Present at the top of the window.
 
     It is a fragment because it must also run after every change of a lens's controls: see `controls._run_again`.
+
+    Args:
+        also: draws what else can be done with the page, beside its link.
     """
     row = st.sidebar.container(horizontal=True, gap="xsmall", wrap=False, key="tools")
     changes = undo.changes()
@@ -145,6 +148,7 @@ def tools() -> None:
         link = share_link(share.address(), *states, always=opening.named_in(states), beside=in_lesson.in_links())
         share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
+            also()
             about = "Show the picture to an audience: large, with keys."
             st.button(
                 "Present",

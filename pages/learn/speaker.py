@@ -1,0 +1,5 @@
+"""The page that a speaker reads while presenting."""
+
+from tfm_ui.lessons import speaker
+
+speaker.show()
