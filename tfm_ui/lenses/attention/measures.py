@@ -104,6 +104,13 @@ def cell_output(model: ModelState, state: AttentionState) -> float:
     return float(panel.steps.output[panel.at.query, panel.at.dim])
 
 
+def cell_product(model: ModelState, state: AttentionState) -> float:
+    """The product of the chosen query’s and the chosen key’s number in the chosen dimension: a term of their score."""
+    panel = Steps(model, state)
+    query, key = panel.steps.query[panel.at.query], panel.steps.key[panel.at.key]
+    return float(query[panel.at.dim] * key[panel.at.dim])
+
+
 def cell_scaled(model: ModelState, state: AttentionState) -> float:
     """The score of the chosen query and key after the division by √dₖ and the temperature, as the switches have it."""
     panel = Steps(model, state)
@@ -254,6 +261,13 @@ def row_largest(model: ModelState, state: AttentionState) -> float:
     return float(_row(model, state).max(initial=0))
 
 
+def row_left_by_mask(model: ModelState, state: AttentionState) -> float:
+    """What the weights of the row on screen sum to over the keys that the model’s mask allows, with the mask or not."""
+    panel = Steps(model, state)
+    at = panel.at.query
+    return float(panel.steps.weights[at][panel.inside.visible[at]].sum())
+
+
 def row_query(model: ModelState, state: AttentionState) -> str:
     """The token that asks in the row on screen."""
     panel = Arcs(model, state)
@@ -336,6 +350,7 @@ OF_MODELS = (
     cell_in_a,
     cell_in_b,
     cell_output,
+    cell_product,
     cell_scaled,
     cell_score,
     cell_weight,
@@ -356,6 +371,7 @@ OF_MODELS = (
     likeliest_in_b,
     logit_lead,
     output_moved,
+    row_left_by_mask,
     rows_apart,
     smallest_deviation,
     stands_out,

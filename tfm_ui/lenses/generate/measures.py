@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -83,6 +84,17 @@ def first_largest(model: ModelState, state: GenerateState) -> float:
     if not write.course.steps:
         return 0.0
     return 1.0 if not state.temperature else float(write.draws[0].probabilities.max())
+
+
+def first_of_two(model: ModelState, state: GenerateState) -> float:
+    """What the likeliest token of the first step would have if the two likeliest were left; 0 if nothing is written."""
+    write = Write(model, state)
+    if not write.course.steps:
+        return 0.0
+    if not state.temperature:
+        return 1.0
+    most, next_to_it = np.sort(write.draws[0].probabilities)[:-3:-1]
+    return float(most / (most + next_to_it))
 
 
 def full_at(model: ModelState, state: GenerateState) -> int:
@@ -171,6 +183,7 @@ MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
         earlier_rows_change,
         fewest_left,
         first_largest,
+        first_of_two,
         full_at,
         greedy_text,
         likeliest_taken,

@@ -42,6 +42,12 @@ def changed_by_padding(model: ModelState, state: HeadsState) -> str:
     return "yes" if moved_by_padding(model, state) > ROUNDING else "no"
 
 
+def different_rows(model: ModelState, state: HeadsState) -> int:
+    """How many different rows of weights the head on screen has, of those of tokens."""
+    head = Head(model, state)
+    return len(np.unique(np.round(head.weights[: head.read], DIGITS), axis=0)) if head.read else 0
+
+
 def first(model: ModelState, state: HeadsState) -> float:
     """The share of the locked head's weight on the first token, over the rows that may look at more than one."""
     head = Head(model, state)
@@ -124,6 +130,7 @@ MEASURES: Mapping[str, Callable[[ModelState, HeadsState], float | str]] = {
         after_earlier,
         allowed,
         changed_by_padding,
+        different_rows,
         first,
         last_favourite,
         last_token,

@@ -1,6 +1,7 @@
 """What lessons measure in the Attention lens, beside a pass of the library, and sums written out."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -34,6 +35,8 @@ def test_a_cell_is_that_of_the_pass(query, key, dim, head):
     score = float(q[query - 1] @ k[key - 1])
     assert measures.cell_score(MODEL, state) == pytest.approx(score, abs=1e-4)
     assert measures.cell_scaled(MODEL, state) == pytest.approx(score / math.sqrt(8), abs=1e-4)
+    term = float(q[query - 1, dim - 1]) * float(k[key - 1, dim - 1])
+    assert measures.cell_product(MODEL, state) == pytest.approx(term, abs=1e-5)
     assert measures.cell_weight(MODEL, state) == pytest.approx(float(weights[query - 1, key - 1]), abs=1e-5)
     blend = sum(float(weights[query - 1, at]) * float(v[at, dim - 1]) for at in range(5))
     assert measures.cell_output(MODEL, state) == pytest.approx(blend, abs=1e-5)
@@ -56,6 +59,8 @@ def test_the_switches_act_on_the_row_and_on_the_cell():
     assert measures.cell_weight(MODEL, state) == pytest.approx(float(weights[2, 4]), abs=1e-5)
     assert measures.row_largest(MODEL, state) == pytest.approx(float(weights[2].max()), abs=1e-5)
     assert measures.row_sees(MODEL, state) == 5
+    assert measures.row_left_by_mask(MODEL, state) == pytest.approx(float(weights[2, :3].sum()), abs=1e-5)
+    assert measures.row_left_by_mask(MODEL, replace(state, masked=True)) == pytest.approx(1)
 
 
 def test_in_arcs_the_row_is_that_of_the_selected_query_and_the_first_head_on_screen():

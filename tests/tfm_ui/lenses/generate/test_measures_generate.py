@@ -69,6 +69,7 @@ def test_shares_at_the_first_step_are_those_of_the_softmax():
     state = GenerateState(steps=3, temperature=1.0, top_k=7)
     assert MEASURES["share_left"](LAB, state) == pytest.approx(100 * sum(shares[:7]), abs=1e-3)
     assert MEASURES["first_largest"](LAB, state) == pytest.approx(shares[0], abs=1e-5)
+    assert MEASURES["first_of_two"](LAB, state) == pytest.approx(shares[0] / (shares[0] + shares[1]), abs=1e-5)
     colder = sorted((first / 0.5).softmax(0).tolist())[-1]
     assert MEASURES["first_largest"](LAB, replace(state, temperature=0.5)) == pytest.approx(colder, abs=1e-5)
     assert MEASURES["first_largest"](LAB, replace(state, temperature=0.0)) == 1

@@ -32,6 +32,12 @@ def test_rows_of_one_word_are_counted_as_a_pass_has_them(positional, causal, hea
             rows.append(row)
     assert rows_of_first_token(model, HeadsState(layer=2, head=head)) == len(rows)
     assert len(rows) == (1 if positional == "none" and not causal else 4)
+    all_rows: list[torch.Tensor] = []
+    for row in weights[0, head - 1]:
+        if not any(torch.allclose(row, other, atol=1e-5) for other in all_rows):
+            all_rows.append(row)
+    assert MEASURES["different_rows"](model, HeadsState(layer=2, head=head)) == len(all_rows)
+    assert len(all_rows) == (len({*ids}) if positional == "none" and not causal else len(ids))
 
 
 def test_a_text_of_one_token_has_one_row():
