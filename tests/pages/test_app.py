@@ -113,7 +113,7 @@ def widget(app: AppTest, key: str):
         if slider.key == key:
             return slider
     unbound = re.compile(rf"_{key}_\d+")
-    kinds = ("text_area", "slider", "select_slider", "selectbox", "number_input", "toggle", "button_group", "button")
+    kinds = "text_area text_input slider select_slider selectbox number_input toggle button_group button".split()
     widgets = [w for kind in kinds for w in app.get(kind) if w.key == key or unbound.fullmatch(w.key or "")]
     assert len(widgets) == 1, f"{key}: {widgets}"
     return widgets[0]

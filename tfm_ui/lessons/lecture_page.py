@@ -239,14 +239,14 @@ def _fault(key: str, text: str) -> None:
 def _begin_with(lens_of: LensOf, names: Sequence[str]) -> None:
     with st.expander("Add the steps of a lesson, or of a file"):
         titles = {name: shelf.shipped(name).title for name in (*shelf.names(), *shelf.teaching())}
-        st.menu_button(
-            "Add all steps of a lesson",
-            [*titles],
-            format_func=lambda name: titles[name],
-            on_click=lambda: adding.all_steps(shelf.shipped(st.session_state["_add_lesson"])),
-            icon=adding.ICON,
-            key="_add_lesson",
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="add_lesson"):
+            name = st.selectbox("Lesson", titles, format_func=titles.__getitem__, key="_lesson_to_add")
+            st.button(
+                "Add all its steps",
+                icon=adding.ICON,
+                on_click=lambda: adding.all_steps(shelf.shipped(name)),
+                key="_add_lesson",
+            )
         what = "the lecture, once you keep it on this server"
         upload.draw("A lesson: a text file (.md)", key=UPLOAD, most=1, read=partial(_file, lens_of, names), what=what)
         if said := st.session_state.get(FILE_SAID):

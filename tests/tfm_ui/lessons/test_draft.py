@@ -1,4 +1,4 @@
-"""A lecture that is put together: its steps are added, moved, changed and taken out, and its file is always a lesson."""
+"""A lecture that is put together: steps are added, moved, changed and taken out, and its file is always a lesson."""
 
 import pytest
 from hypothesis import given
