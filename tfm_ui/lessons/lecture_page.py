@@ -115,7 +115,7 @@ def _why_keep(was_kept: bool) -> str:
 def _kept(place: Place, lens_of: LensOf) -> None:
     link = f"{share.address().rpartition('/')[0]}/{frame.LEARN}?lesson={place.name}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lecture_kept"):
-        st.code(link, language=None)
+        st.code(link, language=None, wrap_lines=True)
         give.qr(link)
     give.buttons(place, lens_of)
 

@@ -71,7 +71,7 @@ def _dialog() -> None:
     here = share.address()
     link = f"{here.rpartition('/')[0]}/{frame.SPEAKER}?{talk.PARAMETER}={talk.name()}"
     st.caption(READS)
-    st.link_button("Open it in a second window", link, icon=":material/open_in_new:", type="primary")
+    st.link_button("Open it in a second window", link, icon=":material/open_in_new:")
     st.html(f'<div class="qr">{share.qr_code(link)}</div>')
     st.code(link, language=None, wrap_lines=True)
 
