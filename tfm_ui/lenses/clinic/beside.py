@@ -25,9 +25,11 @@ from tfm_core.study.mistakes_masks import FILLS
 from tfm_core.study.pieces import Pieces
 from tfm_core.study.steps import STEPS, Steps
 from tfm_ui.lenses.clinic.state import EXERCISE, NO_RIDDLE, PREFIX, ClinicState
+from tfm_ui.lenses.clinic.tensors import of_exercise
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import little
 from tfm_ui.live.script import Code, script
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import maps
@@ -213,6 +215,11 @@ class Both(BesidePanel):
     @property
     def sources(self) -> Sequence[Source]:
         return (*right_pieces(self.exercise, self.mistake), *wrong_pieces(self.mistake))
+
+    @property
+    def tensors(self) -> Step:
+        sides = {side: {step: getattr(pair, side) for step, pair in self.pairs.items()} for side in ("right", "wrong")}
+        return of_exercise(self.exercise, sides)
 
     @cached_property
     def drawn(self) -> Shown:

@@ -15,6 +15,7 @@ from tfm_core.clinic.reading import Meaning, Reading
 from tfm_ui.lenses.clinic.readings import BOX, at_of, brought, reading_needs, reading_of
 from tfm_ui.lenses.clinic.state import AS_READ, PREFIX, ClinicState
 from tfm_ui.lenses.clinic.to_masks import draw_links
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.live.windows import part_of
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -74,6 +75,16 @@ class Doctor(Panel):
         """What it means as a mask, True = may attend; None of weights and token ids."""
         assert isinstance(self.reading, Reading)
         return self.reading.visible[self.at] if self.reading.visible else None
+
+    @property
+    def tensors(self) -> Step | None:
+        if not self.is_there:
+            return None
+        axes = ("query", "key")
+        tensors = [held("brought", axes, self.cells, "the table as it came")]
+        if self.mask is not None:
+            tensors.append(held("mask", axes, self.mask, "what it means: True where the query may look at the key"))
+        return Step("A mask", tensors, note="What a table means is not computed again: it is taken as it was read.")
 
     @property
     def shape(self) -> str:

@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from tfm_core import Course, Tokens
 from tfm_core.language.lab_gpt import NAME
@@ -22,6 +24,7 @@ from tfm_ui.lenses.generate.courses import (
 from tfm_ui.lenses.generate.state import PREFIX, GenerateState
 from tfm_ui.lenses.generate.steps import Steps, steps_of
 from tfm_ui.live.script import Code, config_of, tokenizer_of
+from tfm_ui.live.tensors.step import Named, Step, held
 from tfm_ui.page import controls, unbound
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.pictures.canvas import Canvas, Content, Header
@@ -117,6 +120,30 @@ class CoursePanel(GeneratePanel):
     def lengths(self) -> list[int]:
         """How many tokens there are before each step: all that the context holds."""
         return [len(self.course.prompt) + step.number - step.begin for step in self.course.steps]
+
+    @property
+    def tensors(self) -> Step | None:
+        """What each token was chosen from."""
+        steps, sampling = self.course.steps, self.settings.sampling
+        logits = torch.stack([step.logits for step in steps])
+        chosen = torch.tensor([step.token for step in steps])
+        likeliest = "logits.argmax(-1)" if sampling.greedy and not self.settings.forced else ""
+        about = "the softmax of them, divided by the temperature, before cuts"
+
+        def shares() -> Tensor:
+            return (logits / sampling.temperature).softmax(-1)
+
+        code, axes = "(logits / temperature).softmax(-1)", ("step", "vocab")
+        return Step(
+            "What each token was chosen from",
+            [
+                held("prompt", ("token",), torch.tensor(self.course.prompt), "the ids before the first step"),
+                held("logits", axes, logits, "one for each token id, at each step"),
+                Named("probabilities", axes, tuple(logits.shape), about, shares, code),
+                held("chosen", ("step",), chosen, "the id that was taken", likeliest),
+            ],
+            {"temperature": sampling.temperature},
+        )
 
     @property
     def new_tokens(self) -> int:

@@ -25,11 +25,16 @@ from tfm_core.study import leak_test
 from tfm_core.study.leak_test import LeakTest
 from tfm_ui.lenses.masks.state import MasksState, Setting, setting
 from tfm_ui.live import origins, passes
+from tfm_ui.live import streams as streams_of
 from tfm_ui.live.cache import cached
+from tfm_ui.live.inside import of_stream
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import modules, transformer
 from tfm_ui.live.places import place
 from tfm_ui.live.streams import memory_site
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import HEAVY, is_mapped, pass_bytes
@@ -70,6 +75,10 @@ class MasksPanel(Panel):
     def where(self) -> str:
         """Which head it is."""
         return f"layer {self.layer + 1}, head {self.head + 1}"
+
+    @property
+    def tensors(self) -> Step | None:
+        return attention_under(self.setting, self.layer)
 
     def aside(self) -> str:
         """What of the link the panel leaves out; "" if nothing."""
@@ -210,6 +219,22 @@ def heads_under(setting: Setting) -> Heads:
     _, trace = forward_under_mask(setting, origins.sites(where))
     scheme = passes.scheme(setting.model, setting.place)
     return Heads(origins.origins(trace, where, setting.model.num_layers, scheme), setting.mask.numpy())
+
+
+def attention_under(setting: Setting, layer: int, *, mask: Tensor | None = None, source: Tensor | None = None) -> Step:
+    """The attention that the setting names in a layer, from 0, under exactly its mask; all heads.
+
+    Args:
+        setting: the sentence and its mask.
+        layer: from 0.
+        mask: another one than the setting's, boolean (query, key).
+        source: other token ids than the sentence's, (1, seq).
+    """
+    config, kind = setting.model.config, setting.place
+    _, stream = forward_under_mask(setting, streams_of.stream_sites(config), mask=mask, source=source)
+    visible = setting.mask if mask is None else mask
+    inside = of_stream(transformer(config), stream, visible, kind=kind, layer=layer)
+    return of_attention(inside, f"{live_steps.title(kind, layer)}, under this mask")
 
 
 @dataclass(frozen=True)

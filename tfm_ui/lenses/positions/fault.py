@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -24,6 +24,8 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes, places
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors.attention import of_heads
+from tfm_ui.live.tensors.step import Step, beside, held
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -116,6 +118,28 @@ class FaultPanel(TextPanel):
     def effects(self) -> Mapping[str, Effect]:
         """What comes of both ways, by their names."""
         return {"right": self._effect("sequence"), "wrong": self._effect("batch")}
+
+    @property
+    def tensors(self) -> Step:
+        state, place = self.state, self.place
+        kind = "encoder" if self.model.is_encoder_decoder else "self"
+        scheme, seq, batch = passes.scheme(self.model, kind), self.model.length, state.batch
+        assert scheme is not None
+        with torch.no_grad():
+            pe = scheme.encode(max(seq, batch))
+        assert pe is not None
+        steps = {}
+        for name, along, code in (("right", "sequence", f"encoding[:{seq}]"), ("wrong", "batch", f"encoding[{place}]")):
+            run = model_runs.reading(self.model, order=(), batch=batch, along=along)
+            assert run.added is not None
+            code = code if name == "right" else f"{code}.expand({seq}, -1)"
+            about = "what is added to the embeddings of this sentence"
+            added = held("added", ("token", "d_model"), run.added[place], about, code)
+            heads = of_heads(run.attention[place], TITLES[name], scheme)
+            steps[name] = replace(heads, tensors=[added, *heads.tensors])
+        whole = beside(f"Sentence {place + 1} of {batch}", steps)
+        encoding = held("encoding", ("position", "d_model"), pe.float(), "what the scheme has for each position")
+        return replace(whole, tensors=[encoding, *whole.tensors])
 
     def _effect(self, along: str) -> Effect:
         state, read, place = self.state, self.read, self.place

@@ -26,6 +26,8 @@ from tfm_ui.lenses.positions.state import PositionsState
 from tfm_ui.live import passes
 from tfm_ui.live.never_trained import never_trained
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors.attention import of_heads
+from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.page import controls
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import pairs
@@ -102,6 +104,12 @@ class PairingPanel(TextPanel):
     def readings(self) -> dict[str, Reading]:
         """Pairing -> the pass."""
         return {name: model_runs.reading(self.model, pairing=name) for name in self.ways}
+
+    @property
+    def tensors(self) -> Step:
+        scheme = passes.scheme(self.model, "encoder" if self.model.is_encoder_decoder else "self")
+        steps = {name: of_heads(run.attention[0], self.title_of(name), scheme) for name, run in self.readings.items()}
+        return beside("The same weights, read in both ways", steps)
 
     @property
     def which(self) -> str:

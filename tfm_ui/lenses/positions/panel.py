@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core.positional.schemes import PLACES
+from tfm_core.study.position_laws import drawn_pair
 from tfm_ui.lenses.positions.model_runs import HeadReading
 from tfm_ui.lenses.positions.schemes import Scheme, lone_scheme, specs_of
 from tfm_ui.lenses.positions.schemes import schemes as schemes_of
@@ -20,6 +21,8 @@ from tfm_ui.live import passes
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import Part, matrix
+from tfm_ui.live.tensors.positions import of_scheme
+from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.live.windows import WHOLE, part_of, pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -31,7 +34,7 @@ from tfm_ui.pictures.panel import Note, Panel, Source
 from tfm_ui.pictures.positions.clocks import wave_chart
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
-from tfm_ui.text import token_labels
+from tfm_ui.text import formats, token_labels
 
 EPSILON = torch.finfo(torch.float32).eps  # the rounding of numbers around 1
 A_AND_B: dict[str, tuple[str, Literal["solid", "dashed"]]] = {"A": ("head 1", "solid"), "B": ("head 2", "dashed")}
@@ -143,6 +146,16 @@ class SchemesPanel(PositionsPanel):
     @property
     def is_shown(self) -> bool:
         return bool(self.shown)
+
+    @property
+    def tensors(self) -> Step | None:
+        steps = dict[str, Step]()
+        for scheme in self.schemes:
+            end = scheme.side if scheme.side not in steps else f"{scheme.side}{len(steps) + 1}"
+            length, pair = scheme.defined(self.state.length), drawn_pair(scheme.width, scheme.spec.seed)
+            steps[end] = of_scheme(scheme.module, length, scheme.title, pair)
+        step = beside(formats.listed([step.title for step in steps.values()]), steps)
+        return step if step.tensors else None
 
     def sources_at(self, *places: str) -> list[Source]:
         """The methods of shown schemes at these places, and what they call, each once."""

@@ -23,6 +23,7 @@ from tfm_ui.lenses.training.runs import shown_run
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code, config_code, script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.page import controls_line
 from tfm_ui.page.drawing import Drawing
 from tfm_ui.page.lens import View
@@ -141,6 +142,22 @@ class Decode(RunPanel):
     def decoded(self) -> Decoded:
         """What was written at all steps."""
         return _decoded(self.config, self.source, self.run.done)
+
+    @property
+    def tensors(self) -> Step:
+        decoded = self.decoded
+        cross = torch.stack([*decoded.cross.values()])
+        about = "where each step looked in the source, in cross-attention"
+        return Step(
+            self.title,
+            [
+                held("source", ("source",), torch.tensor(self.source), "the ids that are read"),
+                held("read", ("step",), decoded.read, "the id that the decoder had read last"),
+                held("weights", ("layer", "head", "step", "source"), cross, about),
+                held("probabilities", ("step", "vocab"), decoded.probabilities, "of the next token"),
+                held("written", ("step",), decoded.written, "the likeliest id", "probabilities.argmax(-1)"),
+            ],
+        )
 
     def names(self, ids: Tensor | tuple[int, ...]) -> list[str]:
         """Tokens in words."""

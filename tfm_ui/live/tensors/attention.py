@@ -10,10 +10,12 @@ from tfm_core.positional.schemes import Positional
 from tfm_core.study.aggregates import attention_rollout
 from tfm_ui.live.attention import GivenAttention
 from tfm_ui.live.inside import Inside
-from tfm_ui.live.origins import Heads, Origin
+from tfm_ui.live.origins import Heads
+from tfm_ui.live.tensors.plain import features, for_pairs
 from tfm_ui.live.tensors.step import Named, Step, held
 
 PAIRS = ("head", "query", "key")
+SMALLEST = 1e-30  # what is divided by at least, where a query may see nothing
 NEAR = 1e-5  # by how much what plain torch makes of a scheme may differ from what it adds, as a share
 
 
@@ -38,9 +40,12 @@ def of_attention(
     for role, letter in (("query", "Q"), ("key", "K"), ("value", "V")):
         tensors += _projected(inside, role, letter, reads[role])
     tensors += _rotated(inside)
-    bias = _bias(inside.positional, inside.query, inside.key)
+    bias = bias_of(inside.positional, inside.heads, *inside.visible.shape)
     visible = inside.visible if masked else torch.ones_like(inside.visible)
-    tensors += [*bias, *_weights(inside, visible, bool(bias), scaled, temperature)]
+    if module.has_scores:
+        tensors += [*bias, *_weights(inside, visible, bool(bias), scaled, temperature)]
+    else:
+        tensors += _linear_weights(inside)
     gathered = inside.recorded["head_output"]
     output = inside.recorded["output"]
     if not as_in_model:
@@ -131,53 +136,61 @@ def _projected(inside: Inside, role: str, letter: str, reads: str) -> list[Named
     return [*parameters, held(letter, axes, inside.recorded[role], about, code)]
 
 
+def turns_of(scheme: Positional, width: int) -> list[Named]:
+    """Which dimensions a scheme turns together, and how far; nothing where it does not say."""
+    pairs, wavelengths = scheme.pairs(width), scheme.wavelengths(width)
+    if pairs is None or wavelengths is None:
+        return []
+    turn = (2 * torch.pi / wavelengths).float()
+    return [
+        held("pairs", ("pair", "2"), pairs, "which dimensions turn together"),
+        held("turn", ("pair",), turn, "how far each pair turns from a position to the next, in radians"),
+    ]
+
+
 def _rotated(inside: Inside) -> list[Named]:
     """Queries and keys as a positional scheme turns them, if it does, and by how much it turns each pair."""
     if "rotated_query" not in inside.recorded:
         return []
-    scheme, width, tensors, turns = inside.positional, inside.head_dim, list[Named](), False
-    assert scheme is not None
-    pairs, wavelengths = scheme.pairs(width), scheme.wavelengths(width)
-    if pairs is not None and wavelengths is not None:
-        turn, turns = (2 * torch.pi / wavelengths).float(), True
-        tensors.append(held("pairs", ("pair", "2"), pairs, "which dimensions turn together"))
-        tensors.append(held("turn", ("pair",), turn, "how far each pair turns from a position to the next, in radians"))
+    assert inside.positional is not None
+    turns = turns_of(inside.positional, inside.head_dim)
+    tensors = [*turns]
     for letter, role, noun in (("Q", "query", "queries"), ("K", "key", "keys")):
-        code = f"rotated({letter}, pairs, turn)" * turns
-        axes = ("head", role, "head_dim")
+        code = f"rotated({letter}, pairs, turn)" * bool(turns)
         about = f"the {noun}, turned by their positions"
-        tensors.append(held(f"{letter}_rotated", axes, inside.recorded[f"rotated_{role}"], about, code))
+        turned = inside.recorded[f"rotated_{role}"]
+        tensors.append(held(f"{letter}_rotated", ("head", role, "head_dim"), turned, about, code))
     return tensors
 
 
-def _bias(scheme: Positional | None, query: Tensor, key: Tensor) -> list[Named]:
+def bias_of(scheme: Positional | None, heads: int, queries: int, keys: int) -> list[Named]:
     """What a positional scheme adds to the scores, if it does: by distance, and for each pair of tokens.
 
     Args:
         scheme: that of the attention.
-        query: (..., head, query, head_dim).
-        key: (..., head, key, head_dim).
+        heads: how many there are.
+        queries: how many tokens look.
+        keys: how many are looked at.
     """
     if scheme is None or "bias_at" not in scheme.enters():
         return []
-    queries, keys, heads = query.shape[-2], key.shape[-2], query.shape[-3]
     distances = torch.arange(1 - queries, keys)
     with torch.no_grad():
-        biases = scheme.bias_at(distances)
-    assert biases is not None
-    biases = biases.to(torch.float32)
+        made = scheme.bias_at(distances)
+    assert made is not None
+    biases = made.to(torch.float32)
     made_of, code = _made_of(scheme, distances, biases, f"{queries}, {keys}")
-    by_distance = held(
-        "bias_by_distance", ("head", "distance"), biases, "what each head adds at each distance key − query", code
+    about = "what each head adds at each distance key − query"
+    by_distance = held("bias_by_distance", ("head", "distance"), biases, about, code)
+    pairs = Named(
+        "position_bias",
+        PAIRS,
+        (heads, queries, keys),
+        "what the positions add to the scores",
+        lambda: for_pairs(biases, queries, keys),
+        f"for_pairs(bias_by_distance, {queries}, {keys})",
     )
-
-    def of_pairs() -> Tensor:
-        origin = Origin(query.reshape(1, heads, queries, -1), key.reshape(1, heads, keys, -1), scheme)
-        return torch.stack([bias for head in range(heads) if (bias := origin.bias(head)) is not None])
-
-    code = f"for_pairs(bias_by_distance, {queries}, {keys})"
-    about = "what the positions add to the scores"
-    return [*made_of, by_distance, Named("position_bias", PAIRS, (heads, queries, keys), about, of_pairs, code)]
+    return [*made_of, by_distance, pairs]
 
 
 def _made_of(scheme: Positional, distances: Tensor, biases: Tensor, lengths: str) -> tuple[list[Named], str]:
@@ -222,8 +235,7 @@ def _without(inside: Inside, visible: Tensor, scaled: bool, temperature: float) 
 def _weights(inside: Inside, visible: Tensor, has_bias: bool, scaled: bool, temperature: float) -> list[Named]:
     """The scores, the mask, and the weights of all heads."""
     shape = (inside.heads, *visible.shape)
-    letters = [f"{letter}_rotated" if "rotated_query" in inside.recorded else letter for letter in "QK"]
-    code = score_code(*letters, has_bias=has_bias, scaled=scaled)
+    code = score_code(_met("Q", inside), _met("K", inside), has_bias=has_bias, scaled=scaled)
     code = code if temperature == 1 else f"({code}) / temperature"
 
     def scores() -> Tensor:
@@ -239,6 +251,37 @@ def _weights(inside: Inside, visible: Tensor, has_bias: bool, scaled: bool, temp
         mask_of(visible),
         Named("weights", PAIRS, shape, about_weights(visible), weights, weight_code(visible)),
     ]
+
+
+def _linear_weights(inside: Inside) -> list[Named]:
+    """The mask and the weights that linear attention implies: its products of features have no scores."""
+    query, key, visible = inside.query, inside.key, inside.visible
+    code = f"features({_met('Q', inside)}) @ features({_met('K', inside)}).mT"
+
+    def products() -> Tensor:
+        return features(query) @ features(key).mT
+
+    def kept() -> Tensor:
+        return products().masked_fill(~visible, 0.0)
+
+    def weights() -> Tensor:
+        return kept() / kept().sum(-1, keepdim=True).clamp(min=SMALLEST)
+
+    shape = (inside.heads, *visible.shape)
+    about = "each query’s shares of the keys, which linear attention never writes down"
+    divided = f"kept / kept.sum(-1, keepdim=True).clamp(min={SMALLEST})"
+    of_kept = "the products of pairs that may look at each other"
+    return [
+        Named("products", PAIRS, shape, "products of the features elu(x) + 1", products, code),
+        mask_of(visible),
+        Named("kept", PAIRS, shape, of_kept, kept, "products.masked_fill(~mask, 0)"),
+        Named("weights", PAIRS, shape, about, weights, divided),
+    ]
+
+
+def _met(letter: str, inside: Inside) -> str:
+    """The name of the queries "Q" or the keys "K" as they meet each other."""
+    return f"{letter}_rotated" if "rotated_query" in inside.recorded else letter
 
 
 def score_code(query: str, key: str, *, has_bias: bool = False, scaled: bool = True) -> str:
@@ -280,7 +323,7 @@ def of_heads(attention: Heads, title: str, positional: Positional | None) -> Ste
         return Step(title, [weights], note="These weights come from a file, and nothing else is known of them.")
     origins, visible, heads = attention.origins, torch.from_numpy(attention.visible), attention.heads
     shape = (len(origins), heads, *visible.shape)
-    bias = _bias(positional, origins[0].query, origins[0].key)
+    bias = bias_of(positional, heads, *visible.shape)
     query, key = (torch.cat([getattr(origin, what) for origin in origins]) for what in ("query", "key"))
     turned = ", turned by their positions" if positional is not None and "rotate" in positional.enters() else ""
 

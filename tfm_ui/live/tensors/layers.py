@@ -81,7 +81,9 @@ def and_residual(step: Step, residual: str, norm: Norm | None, sums: Tensor, res
     return replace(step, tensors=tensors, constants=constants)
 
 
-def of_output(model: Transformer, vectors: Sequence[Tensor], logits: Tensor, title: str, temperature: float) -> Step:
+def of_output(
+    model: Transformer, vectors: Sequence[Tensor], logits: Tensor, title: str, temperature: float = 1.0
+) -> Step:
     """The end of a model: the last norm, the output matrix, logits and probabilities.
 
     Args:

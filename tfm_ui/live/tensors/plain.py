@@ -24,6 +24,15 @@ def rotated(x: Tensor, pairs: Tensor, turn: Tensor) -> Tensor:
     return x
 
 
+def waves(length: int, width: int, turn: Tensor) -> Tensor:
+    """(position, width): sines of position * turn in the even columns, cosines in the odd ones; turn is float64."""
+    angle = torch.arange(length)[:, None] * turn
+    made = torch.empty(length, width)
+    made[:, 0::2] = angle.sin()
+    made[:, 1::2] = angle.cos()[:, : width // 2]
+    return made
+
+
 def distances(queries: int, keys: int) -> Tensor:
     """All distances key - query, the furthest back first."""
     return torch.arange(1 - queries, keys)
@@ -50,6 +59,5 @@ def features(x: Tensor) -> Tensor:
     return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
 
 
-FUNCTIONS = {
-    function.__name__: function for function in (split, merged, rotated, distances, for_pairs, rolled_out, features)
-}
+ALL = (split, merged, rotated, waves, distances, for_pairs, rolled_out, features)
+FUNCTIONS = {function.__name__: function for function in ALL}

@@ -23,7 +23,7 @@ from tfm_ui.text import formats
 
 # Bytes of the tensors in one file. A file is held by the server until its visitor leaves, and twice while it is made.
 MOST = min(64_000_000, SETTINGS.picture_bytes // 12)
-WORD = re.compile(r"[A-Za-z_]\w*")
+WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in code, and no attribute of another
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ class Named:
         made = self.numbers().detach()
         if tuple(made.shape) != self.shape or made.dtype != self.dtype:
             raise ValueError(f"{self.name}: expected {self.dtype} {self.shape}, got {made.dtype} {tuple(made.shape)}")
-        return np.ascontiguousarray(made.numpy())
+        return np.asarray(made.numpy(), order="C")
 
 
 def held(name: str, axes: Sequence[str], tensor: Tensor | NDArray[Any], about: str, code: str = "") -> Named:
     """A tensor whose numbers are there already."""
-    values = tensor if isinstance(tensor, Tensor) else torch.from_numpy(np.ascontiguousarray(tensor))
+    values = tensor if isinstance(tensor, Tensor) else torch.from_numpy(np.array(tensor))
     return Named(name, tuple(axes), tuple(values.shape), about, lambda: values, code, values.dtype)
 
 
@@ -130,6 +130,10 @@ class Step:
                 computed.append(tensor)
                 there.add(tensor.name)
         return computed
+
+    def also(self, *tensors: Named, note: str = "") -> "Step":
+        """The same with more tensors at the end, and with more to be said."""
+        return replace(self, tensors=[*self.tensors, *tensors], note=" ".join(filter(None, [self.note, note])))
 
     def why_left_out(self) -> str:
         """What is not in the files, and why, in a sentence; "" if everything is."""

@@ -27,7 +27,7 @@ from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_ui.live import inside as insides
 from tfm_ui.live import passes
 from tfm_ui.live.places import PLACES, place
-from tfm_ui.live.tensors import of_model
+from tfm_ui.live.tensors import live_steps
 from tfm_ui.live.tensors.attention import and_aggregate, of_attention, of_heads
 from tfm_ui.live.tensors.layers import and_residual, of_network, of_output
 from tfm_ui.live.tensors.page import page
@@ -56,7 +56,7 @@ def test_an_attention_holds_what_a_recording_holds_and_torchs_kernel_makes_of_it
     with torch.no_grad(), recording() as trace:
         passes.transformer(state.config)(*inputs, mask=passes.mask_of(state))
     for kind in PLACES[state.is_encoder_decoder]:
-        step = of_model.attention(state, kind, layer)
+        step = live_steps.attention(state, kind, layer)
         as_written(step)
         taken = {name: torch.from_numpy(numbers) for name, numbers in arrays(step).items()}
         of_site = {"Q": "query", "K": "key", "V": "value", "position_bias": "position_bias"} | {
@@ -120,7 +120,7 @@ def test_what_others_do_otherwise_is_written_down_too(
 )
 def test_switches_of_a_head_are_obeyed(scaled, masked, temperature, positional):
     state = ModelState(architecture="decoder", positional=positional)
-    inside = of_model.inside(state, "self", 0)
+    inside = live_steps.inside(state, "self", 0)
     step = of_attention(inside, "one", scaled=scaled, masked=masked, temperature=temperature)
     left = as_written(step)
     query, key = (left.get(f"{name}_rotated", left[name]) for name in "QK")
@@ -136,7 +136,7 @@ def test_switches_of_a_head_are_obeyed(scaled, masked, temperature, positional):
 
 def test_a_query_without_keys_has_zeros():
     state = ModelState()
-    inside = replace(of_model.inside(state, "self", 0), visible=torch.zeros(state.length, state.length).bool())
+    inside = replace(live_steps.inside(state, "self", 0), visible=torch.zeros(state.length, state.length).bool())
     left = as_written(of_attention(inside, "one", temperature=2.0))
     assert not left["weights"].any()
     assert not left["head_output"].any()
@@ -158,7 +158,7 @@ def test_weights_out_of_a_file_are_all_that_there_is():
     array_files.forget()
     with empty_store(array_files):
         weights = softmaxed(2, 3, 4, 5, 5)
-        step = of_model.attention(given(weights, item=1), "self", 0)
+        step = live_steps.attention(given(weights, item=1), "self", 0)
         taken = arrays(step)
         assert list(taken) == ["weights"]
         np.testing.assert_array_equal(taken["weights"], weights[:, 1])
@@ -196,18 +196,18 @@ def test_the_output(norm, tied, head, temperature):
 
 def test_two_steps_beside_each_other_keep_their_names_apart():
     states = {name: ModelState(positional=name) for name in ("rope", "alibi")}
-    steps = {name: of_model.attention(state, "self", 0) for name, state in states.items()}
+    steps = {name: live_steps.attention(state, "self", 0) for name, state in states.items()}
     left = as_written(
-        beside("two", steps | {"hot": of_attention(of_model.inside(ModelState(), "self", 0), "", temperature=2.0)})
+        beside("two", steps | {"hot": of_attention(live_steps.inside(ModelState(), "self", 0), "", temperature=2.0)})
     )
     for name, state in states.items():
-        close(left[f"output_{name}"], of_model.inside(state, "self", 0).recorded["output"])
+        close(left[f"output_{name}"], live_steps.inside(state, "self", 0).recorded["output"])
     assert "temperature_hot" in left  # another number than the two before have
 
 
 @pytest.mark.parametrize("most", [0, 2_000, 9_000, 40_000, 10**9])
 def test_what_is_too_large_is_left_out_and_told(most):
-    step = replace(of_model.attention(ModelState(), "self", 0), most=most)
+    step = replace(live_steps.attention(ModelState(), "self", 0), most=most)
     assert sum(numbers.nbytes for numbers in arrays(step).values()) <= most
     assert [each.name for each in step.tensors] == [
         each.name for each in step.tensors if each in step.kept or each in step.left_out
@@ -255,11 +255,11 @@ def test_numbers_of_another_shape_are_refused():
 def test_a_page_needs_torch_and_numpy_alone(tmp_path):
     """Run as a student runs it: in a folder without anything of ours, by a Python that does not know where ours is."""
     steps = {
-        "rope": of_model.attention(
+        "rope": live_steps.attention(
             ModelState(positional="rope", num_kv_heads=2) if False else ModelState(positional="rope"), "self", 0
         ),
-        "t5": of_model.heads(ModelState(positional="t5", architecture="decoder"), "self"),
-        "cross": of_model.attention(ModelState(architecture="encoder-decoder"), "cross", 1),
+        "t5": live_steps.heads(ModelState(positional="t5", architecture="decoder"), "self"),
+        "cross": live_steps.attention(ModelState(architecture="encoder-decoder"), "cross", 1),
     }
     for name, step in steps.items():
         (tmp_path / f"{name}.npz").write_bytes(step.npz())
@@ -277,7 +277,7 @@ def test_a_page_needs_torch_and_numpy_alone(tmp_path):
 
 
 def test_a_page_notices_another_file(tmp_path):
-    step = of_model.attention(ModelState(), "self", 0)
+    step = live_steps.attention(ModelState(), "self", 0)
     taken = arrays(step)
     taken["weights"] = taken["weights"] * 1.01
     np.savez(tmp_path / FILE, **taken)

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from tfm_ui.lenses.attention.change.compared import Effect, by_token, effect_of, in_either
+from tfm_ui.lenses.attention.change.compared import Effect, Side, by_token, effect_of, in_either
 from tfm_ui.lenses.attention.changes import (
     A_ROOM,
     LONGEST,
@@ -35,8 +37,11 @@ from tfm_ui.lenses.attention.changes import (
 )
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
+from tfm_ui.live import passes
 from tfm_ui.live.passes import and_scores
-from tfm_ui.live.places import texts_of
+from tfm_ui.live.places import kind_of, texts_of
+from tfm_ui.live.tensors.attention import of_heads
+from tfm_ui.live.tensors.step import Named, Step, beside, held
 from tfm_ui.page import controls
 from tfm_ui.streamlit_private.containers import DeltaGenerator
 from tfm_ui.text import formats, token_labels
@@ -92,6 +97,36 @@ class ChangePanel(AttentionPanel):
         """What differs between A and B whatever head is looked at."""
         stack = ("encoder",) if self.kind == "encoder" else ("decoder", "cross")
         return effect_of(self.model, self.state.pinned, self.state.changes, stack)
+
+    @property
+    def tensors(self) -> Step:
+        scheme = passes.scheme(self.model, kind_of(self.model, self.kind))
+        steps = {}
+        for side, name in zip(self.effect.sides, "AB", strict=True):
+            step = of_heads(side.heads[self.kind], self.title_of("AB".index(name)), scheme)
+            if any(isinstance(change, Weight) and change.kind == self.kind for change in side.changes):
+                step = step.also(self._changed(side, step))
+            if self.model.gives_logits:
+                shares = held(
+                    "probabilities", ("vocab",), side.logits.softmax(-1), "of the next token", "logits.softmax(-1)"
+                )
+                step = step.also(held("logits", ("vocab",), side.logits, "at the last token"), shares)
+            steps[name] = step
+        note = (
+            "Rows and columns stand as each side reads its text. Changes act in the pass that made Q, K and the logits."
+        )
+        return beside(f"{steps['A'].title}; {steps['B'].title}", steps, note)
+
+    def _changed(self, side: Side, step: Step) -> Named:
+        """The weights that the model went on with, where some were set by hand."""
+        weights = next(tensor for tensor in step.tensors if tensor.name == "weights")
+        layers, heads, *_ = weights.shape
+
+        def numbers() -> Tensor:
+            of_layers = ([side.weights(self.kind, i, j) for j in range(heads)] for i in range(layers))
+            return torch.stack([torch.from_numpy(np.stack(of_layer)) for of_layer in of_layers])
+
+        return Named("set_weights", weights.axes, weights.shape, "with those that were set by hand", numbers)
 
     @cached_property
     def rows(self) -> list[int]:

@@ -16,7 +16,9 @@ from tfm_ui.lenses.clinic.beside import Pair, Shown, content_of, part_shown, tab
 from tfm_ui.lenses.clinic.state import NO_RIDDLE, PREFIX, ClinicState
 from tfm_ui.lenses.clinic.tensor.handed import Handed, diagnosed, diagnosis_needs
 from tfm_ui.lenses.clinic.tensor.verdict import verdict
+from tfm_ui.lenses.clinic.tensors import of_exercise
 from tfm_ui.live.script import Code, script
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -50,6 +52,15 @@ class TensorPanel(Panel):
     def exercise(self) -> Exercise:
         """The exercise that it is a result of."""
         return self.state.setting if self.handed.is_example else self.state.exercise
+
+    @property
+    def tensors(self) -> Step | None:
+        if not self.diagnosis:
+            return None
+        handed = self.handed.results
+        return of_exercise(
+            self.exercise, {"right": {step: self.right_of(step) for step in handed}, "handed_in": handed}
+        )
 
     @property
     def shown(self) -> Compared | None:

@@ -22,6 +22,7 @@ from tfm_ui.lenses.generate.state import is_large
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import config_of, script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heatmaps import Heat, Side, numbered
@@ -144,6 +145,20 @@ class Kept(CoursePanel):
     def matrices(self, begin: int) -> tuple[Tensor, Tensor]:
         """The layer's keys and values of a context, (token, d_model) each, heads side by side."""
         return side_by_side(self.course.caches[begin], self.layer, self.parts[begin])
+
+    @property
+    def tensors(self) -> Step | None:
+        step = super().tensors
+        begin, count = list(self.parts.items())[-1]
+        cache, layers = self.course.caches[begin], range(self.model.num_layers)
+        axes = ("layer", "kv_head", "token", "head_dim")
+        keys, values = (
+            torch.stack([stored(layer)[0, :, :count] for layer in layers]) for stored in (cache.keys, cache.values)
+        )
+        return step and step.also(
+            held("keys", axes, keys, "what the cache has of each token at last"),
+            held("values", axes, values, "likewise"),
+        )
 
     @cached_property
     def last_tokens(self) -> tuple[int, ...]:

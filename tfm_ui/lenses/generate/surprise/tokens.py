@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -17,6 +18,7 @@ from tfm_ui.lenses.generate.panel import GeneratePanel
 from tfm_ui.lenses.generate.surprise.scored import TOP, score, scored
 from tfm_ui.lenses.generate.surprise.sides import FIRST, OTHER_TEXT, Side, sides_of, why_no_other
 from tfm_ui.live.script import Code, config_code, script
+from tfm_ui.live.tensors.step import Step, beside, held
 from tfm_ui.pictures import figures, heatmaps, lines
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.chart import CHART
@@ -97,6 +99,23 @@ def rated(
     return bits, perplexities
 
 
+def of_side(side: Side) -> Step:
+    """A side's surprise to take along."""
+    scores, axes = side.scored, ("token",)
+    perplexity = torch.tensor(scores.perplexity, dtype=torch.float64)
+    logs = scores.log_probabilities
+    return Step(
+        f"Side {side.name}",
+        [
+            held("tokens", axes, scores.tokens, "the ids that are rated: all but the first"),
+            held("log_probabilities", axes, logs, "of each after those before it, in nats"),
+            held("bits", axes, scores.bits, "how surprising each is", "-log_probabilities / ln_2"),
+            held("perplexity", (), perplexity, "of the text", "(-log_probabilities).mean().exp()"),
+        ],
+        {"ln_2": math.log(2)},
+    )
+
+
 class SurprisePanel(GeneratePanel):
     """A panel about one text, or two sides."""
 
@@ -117,6 +136,12 @@ class SurprisePanel(GeneratePanel):
     def rated(self) -> list[Side]:
         """The sides that have tokens with a probability."""
         return [side for side in self.sides if side.scored.count]
+
+    @property
+    def tensors(self) -> Step | None:
+        steps = {side.name: of_side(side) for side in self.rated}
+        note = "The logits of all places are not kept: they would be the text times the vocabulary."
+        return beside("How surprising each token is", steps, note) if steps else None
 
     @property
     def linked(self) -> bool:

@@ -15,11 +15,12 @@ from tfm_core import POSITIONAL, MultiHeadAttention
 from tfm_core.study.mask_conventions import CONVENTIONS, Convention
 from tfm_core.study.mask_verified import Verified, verify
 from tfm_ui.lenses.masks.mask_code import code_to_copy
-from tfm_ui.lenses.masks.masked_passes import MasksPanel, attention_of, read_by
+from tfm_ui.lenses.masks.masked_passes import MasksPanel, attention_of, attention_under, read_by
 from tfm_ui.lenses.masks.state import MasksState, Setting, item_of, padded, sentences, setting
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.memory import LITTLE
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.settings import ENTRIES, SETTINGS
 from tfm_ui.state.model_state import WEIGHTS, ModelState
 from tfm_ui.state.pass_cost import NUMBER
@@ -148,6 +149,17 @@ class ConventionsPanel(MasksPanel):
     def handed(self) -> torch.Tensor:
         """The mask as the chosen convention has it."""
         return self.convention.to(self.mask, self.model.num_heads)
+
+    @property
+    def tensors(self) -> Step:
+        called = self.convention.shape.strip("()").split(", ")
+        axes = called if len(called) == self.handed.dim() else [f"axis {at}" for at in range(self.handed.dim())]
+        about = f"what “{self.chosen}” takes in its place"
+        return attention_under(self.setting, self.layer).also(
+            held("masks", ("batch", "query", "key"), self.mask, "the mask of each sentence, True = may attend"),
+            held("handed", axes, self.handed, about),
+            note="What is handed to a library is taken as it is.",
+        )
 
     @cached_property
     def lost(self) -> NDArray[np.bool_]:

@@ -30,11 +30,12 @@ from tfm_core.study.ties import ties
 from tfm_ui.jobs.exact import LEAKS
 from tfm_ui.lenses.masks.leaks.plan import Plan, everything, fitting, plan
 from tfm_ui.lenses.masks.mask_code import mask_of, of_sentence
-from tfm_ui.lenses.masks.masked_passes import AT_ONCE, MasksPanel, at, in_full, influences, stream
+from tfm_ui.lenses.masks.masked_passes import AT_ONCE, MasksPanel, at, attention_under, in_full, influences, stream
 from tfm_ui.lenses.masks.state import AS_COMPOSED, AS_PAINTED, PREFIX, MasksState, Setting, setting
 from tfm_ui.live import passes
 from tfm_ui.live.exact import MISSING, Exact
 from tfm_ui.live.script import Code, script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import Scale, powers_of_ten
@@ -186,6 +187,16 @@ class LeaksPanel(MasksPanel):
     @property
     def slow(self) -> bool:
         return self.plan.slow
+
+    @property
+    def tensors(self) -> Step:
+        axes = ("layer", "changed token", "output")
+        about = "how far each output moves at most when a token is changed, measured in float64"
+        note = "What moved was measured, in passes with other tokens, and is taken as it is."
+        may = "what may move, if nothing leaks"
+        return attention_under(self.setting, self.layer).also(
+            held("moved", axes, self.moved, about), held("allowed", axes, self.allowed, may), note=note
+        )
 
     @property
     def is_part(self) -> bool:

@@ -34,6 +34,8 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.origins import Heads
 from tfm_ui.live.places import place
 from tfm_ui.live.script import script
+from tfm_ui.live.tensors.attention import of_heads
+from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.page import controls
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -132,6 +134,13 @@ class BesidePanel(PaddingPanel):
 
     sources = (order.apart, padding_mask, laid, key_mask, forward_under_mask)
     needs = batch_needs
+
+    @property
+    def tensors(self) -> Step:
+        scheme = passes.scheme(self.setting.model, self.setting.place)
+        titles = {"alone": "the sentence alone", "with": "padding hidden", "without": "padding not hidden"}
+        steps = {name: of_heads(run.heads, titles[name], scheme) for name, run in self.runs.items()}
+        return beside("The sentence alone; in its batch with padding hidden; and not hidden", steps)
 
     @cached_property
     def runs(self) -> Mapping[str, Run]:

@@ -26,6 +26,7 @@ from tfm_core.study.empty_rows import (
 from tfm_ui.lenses.masks.masked_passes import (
     at,
     attention_of,
+    attention_under,
     forward_under_mask,
     layer_sites,
     reads,
@@ -55,6 +56,7 @@ from tfm_ui.lenses.masks.padding.treated import (
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.map_scale import from_zero
@@ -183,6 +185,15 @@ class EmptyRow(EmptyRowsPanel):
     def treated(self) -> Mapping[str, tuple[Treated, Case]]:
         """Treatment -> what it gives, and the case that it can be compared in."""
         return treated_rows(self.batch, self.emptied, self.layer)
+
+    @property
+    def tensors(self) -> Step:
+        step = attention_under(self.setting, self.layer, mask=self._emptied[0], source=self.batch.chosen_source)
+        outputs = [
+            held(f"output_{number}", ("query", "d_model"), treated.output[0], f"the output by “{name}”")
+            for number, (name, (treated, _)) in enumerate(self.treated.items(), 1)
+        ]
+        return step.also(*outputs, note="What each treatment makes of the row is taken as it is.")
 
     @cached_property
     def weights(self) -> dict[str, NDArray[np.float32]]:

@@ -18,8 +18,11 @@ from tfm_core import FeedForward, MultiHeadAttention, Transformer, TransformerCo
 from tfm_core.model.normalization import Norm
 from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX
+from tfm_ui.lenses.model.tensors import of_sub_layer
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.tables import SIDE, Part
+from tfm_ui.live.tensors.layers import and_residual
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
@@ -166,6 +169,20 @@ class BlockPanel(SubLayerPanel):
     def dim(self) -> int:
         """The chosen dimension, from 0."""
         return min(self.state.block_dim, self.model.d_model) - 1
+
+    @property
+    def tensors(self) -> Step:
+        step = of_sub_layer(self, self.sub_layer, self.called)
+        axis, residual, dims = (
+            "token" if self.is_network else "query",
+            "residual" if self.pre_norm else "X",
+            ("d_model",),
+        )
+        if self.state.dropout:
+            factors = held("dropout", (axis, *dims), self.factors, "what dropout in training multiplies by")
+            dropped = held("dropped", (axis, *dims), self.dropped, "what is left of the output", "output * dropout")
+            step = step.also(factors, dropped)
+        return and_residual(step, residual, None if self.pre_norm else self.norm_module, self.total, self.out, axis)
 
     @cached_property
     def recorded(self) -> dict[str, Tensor]:

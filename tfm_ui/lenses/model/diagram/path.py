@@ -17,6 +17,7 @@ from tfm_ui.lenses.model.diagram.counted import DiagramPanel, added_up
 from tfm_ui.lenses.model.machine import in_script
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -100,6 +101,21 @@ class Path(DiagramPanel):
     def logits(self) -> Tensor | None:
         """What the output makes of the last one, (vocab); None of an encoder that ends in no logits."""
         return self._along[1]
+
+    @property
+    def tensors(self) -> Step:
+        lengths, cosines = lengths_and_cosines(self.vectors)
+        about = f"the vector of token {self.token + 1} in the residual stream after each block"
+        turns = "the cosine of the angle to the vector before"
+        alike = "F.cosine_similarity(stream[1:], stream[:-1])"
+        return Step(
+            "The way of a token",
+            [
+                held("stream", ("place", "d_model"), self.vectors, about),
+                held("lengths", ("place",), lengths, "how long it is", "stream.norm(dim=-1)"),
+                held("cosines", ("place",), cosines, turns, alike),
+            ],
+        )
 
     @cached_property
     def places(self) -> list[str]:

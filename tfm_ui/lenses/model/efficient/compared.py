@@ -23,10 +23,12 @@ from tfm_core import (
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
 from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX, possible
+from tfm_ui.lenses.model.tensors import of_variants
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import SIDE, matrix
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -186,6 +188,10 @@ class Efficient(SubLayerPanel):
     def by_name(self) -> dict[str, Variant]:
         """Attention -> what it does."""
         return self._variants[0]
+
+    @property
+    def tensors(self) -> Step:
+        return of_variants(self, tuple(self.by_name))
 
     @property
     def largest(self) -> float:

@@ -12,10 +12,12 @@ from torch import Tensor
 
 from tfm_core import ACTIVATIONS, FeedForward, Transformer, TransformerConfig, recording
 from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, inputs_of_first, modules_of
+from tfm_ui.lenses.model.tensors import of_sub_layer
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import SIDE
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.live.windows import part_of
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -106,6 +108,10 @@ class FeedForwardPanel(SubLayerPanel):
         module = modules_of(transformer(replace(self.config, activation=activation))).get_submodule(self.site)
         assert isinstance(module, FeedForward)
         return module
+
+    @property
+    def tensors(self) -> Step:
+        return of_sub_layer(self, self.sub_layer, "feed-forward network")
 
     def _recorded(self, activation: str, what: str) -> Tensor:
         stack = self.stack if self.model.is_heavy else ""  # of a small model, both: another choice runs nothing again

@@ -13,6 +13,8 @@ from tfm_ui.lenses.model import machine
 from tfm_ui.lenses.model.machine import LayerPanel, config_of, prefix
 from tfm_ui.live.learned import UNKNOWN, in_words, right_answers
 from tfm_ui.live.passes import transformer
+from tfm_ui.live.tensors.layers import of_output
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats, token_labels
 
@@ -86,6 +88,10 @@ class OutputPanel(LayerPanel):
     def logits(self) -> Tensor:
         """What all of it ends in, (position, vocab)."""
         return machine.read(self.model, self.config, (*self.sites, "logits"))["logits"][0, : self.read]
+
+    @property
+    def tensors(self) -> Step:
+        return of_output(self.modules, self.vectors, self.logits, "The end of the model", self.state.temperature)
 
     @property
     def largest(self) -> float:

@@ -27,6 +27,8 @@ from tfm_ui.lenses.positions.panel import A_AND_B, TextPanel, WeightMaps
 from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.live.script import of_model, script
+from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -87,6 +89,13 @@ class HeadPanel(TextPanel):
             name: model_runs.one_head(self.model.varied(positional=name), layer, head)
             for name in run_schemes(self.model, self.state)
         }
+
+    @property
+    def tensors(self) -> Step:
+        kind, layer = "encoder" if self.model.is_encoder_decoder else "self", self.state.layer - 1
+        compared = [name for name in self.heads if name in self.state.sides]
+        steps = {name: live_steps.attention(self.model.varied(positional=name), kind, layer) for name in compared}
+        return beside(f"{live_steps.title(kind, layer)} under {formats.listed(compared)}", steps)
 
     @property
     def where(self) -> str:

@@ -13,6 +13,7 @@ from tfm_core.training.train import train
 from tfm_ui.lenses.training.learn import weights
 from tfm_ui.lenses.training.panels import RunPanel, before_training
 from tfm_ui.lenses.training.runs import is_under_way
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.learn.learned import Formed, Learned, formed
 from tfm_ui.pictures.learn.left_out import probes_of, score_by_chance, were_left_out
@@ -53,6 +54,16 @@ class Learn(RunPanel):
     def heads(self) -> list[Formed]:
         """The head that follows each pattern of the task best."""
         return self.learned.heads
+
+    @property
+    def tensors(self) -> Step:
+        axes = ("snapshot", "example", "head", "query", "key")
+        maps = [
+            held(site.replace(".", "_"), axes, weights, "the weights on the examples on screen, by snapshot")
+            for site, weights in self.run.maps.items()
+        ]
+        losses = held("losses", ("step",), self.run.losses, "the loss of each step, in nats")
+        return Step(self.title, [losses, *maps], note="Training is not run again: what it left is taken as it is.")
 
     def picture(self) -> Content:
         return self.learned.content()
