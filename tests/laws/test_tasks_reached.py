@@ -66,6 +66,14 @@ REACHED = {
     ("the-whole-machine", "encoder-only-or-decoder-only"): {"causal": "false", "architecture": "decoder"},
     ("training", "sequence-to-sequence"): {"training_written": "10"},
     ("training", "limits"): {"training_source": "1 2 3"},
+    (shelf.LECTURE, "what-is-predicted"): {"text": "He saw a great whale, and she saw a great"},
+    (shelf.LECTURE, "a-soft-dictionary"): {"attention_ask": "teen:1.2,-1.8"},
+    (shelf.LECTURE, "mask-and-softmax"): {"attention_temperature": "0.3"},
+    (shelf.LECTURE, "trained-heads"): {"heads_layer": "1", "heads_head": "4"},
+    (shelf.LECTURE, "without-positions"): {"positional": "rope"},
+    (shelf.LECTURE, "padding"): {"masks_mask": "padding"},
+    (shelf.LECTURE, "writing"): {"generate_temperature": "0.2"},
+    (shelf.LECTURE, "limits"): {"attention_changes": "silence 2.2"},
 }
 # Likewise, of tasks that are done only when the button Train has been pressed and the run has ended; and how it ended.
 TRAINED: dict[tuple[str, str], tuple[dict[str, str], str]] = {

@@ -52,7 +52,12 @@ def test_both_words_stand_in_the_html_for_the_style_to_choose():
 
 def test_nothing_that_the_app_says_asks_fingers_to_click_or_hover():
     asked = [question.ask for lens in lenses() for question in lens.questions]
-    steps = [text for name in shelf.names() for step in shelf.shipped(name).steps for text in (step.words, step.task)]
+    steps = [
+        text
+        for name in (*shelf.names(), *shelf.teaching())
+        for step in shelf.shipped(name).steps
+        for text in (step.words, step.task)
+    ]
     said = {text for text in [*SAID, *asked, *steps] if OF_A_MOUSE.search(text)}
     assert len(said) > 15
     for text in said:
