@@ -328,7 +328,7 @@ QUESTIONS = (
         model=lab_gpt.ON_PROSE,
         controls={"view": "arcs", "layer": 2, "mass": 50},
         moves=("text",),
-        because="random weights spread over many tokens, and trained ones may need far fewer lines.",
+        because="random weights are spread by chance, and trained ones may need far fewer lines.",
     ),
     Question(
         "Looks here, contributes there",
@@ -360,7 +360,7 @@ QUESTIONS = (
         controls={"view": "contribution", "layer": 3, "query": 10, "key": 1},
         moves=("text", "layer", "query", "key"),
         link="looks-and-takes-trained",  # of its first title
-        because="with random weights it may be chance, so the same is counted in a trained model.",
+        because="with random weights that may be chance, so the same is counted in a trained model.",
     ),
     Question(
         "One weight",
@@ -393,7 +393,7 @@ QUESTIONS = (
         model={"weights": "induction"},
         controls={"view": "change", "layer": 2, "changes": "silence 2.1"},
         moves=("layer",),
-        because="after single weights a whole head goes, one whose work was right or wrong.",
+        because="after single weights a whole head is silenced, one that answers may need.",
     ),
     Question(
         "Silence the copy",

@@ -313,7 +313,7 @@ QUESTIONS = (
         model={"causal": False},
         controls={"mask": "window 3 or global 1", "item": 1},
         given=("text", "tokenizer", "paint"),
-        because="a window hands news on slowly, and one word that sees all is a short cut.",
+        because="through a window news travels slowly, and one word that sees all is a short cut.",
     ),
     Question(
         "Packed documents",

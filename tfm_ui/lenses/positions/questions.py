@@ -259,7 +259,7 @@ QUESTIONS = (
         far_away,
         controls={"a": "alibi", "b": "t5", "length": 160},
         moves=("length",),
-        because="ALiBi and T5 neither add nor turn, but change the scores by distance.",
+        because="ALiBi and T5 neither add to vectors nor turn them, but change scores by distance.",
     ),
     Question(
         "The largest",
@@ -269,7 +269,7 @@ QUESTIONS = (
         controls={"width": 512, "length": 4096, "b": "nothing", "dims": "200 256 320 384 448 510"},
         moves=("dims",),
         given=("a",),
-        because="at the sizes of a real model, waves appear that are longer than the whole text.",
+        because="vectors of a real model are wider and its texts longer, so one asks which waves fit.",
     ),
     Question(
         "Which kind?",
@@ -375,7 +375,7 @@ QUESTIONS = (
         "No error, no warning, and all words of a sentence stand at the same place. Which test would have found it?",
         wrong_axis,
         controls={"view": "fault"},
-        because="even a right scheme fails without an error when it follows the wrong axis.",
+        because="even a right scheme fails, without an error, when it follows the wrong axis.",
     ),
     Question(
         "What becomes of it",

@@ -432,7 +432,7 @@ QUESTIONS = (
         ),
         controls={"view": "roofline"},
         given=("sizes", "targets", "batch", "d_ff", "norm", "activation", "architecture"),
-        because="time depends not only on operations, but on the bytes that have to be moved.",
+        because="time depends not only on operations, but also on the bytes that are moved.",
     ),
     Question(
         "One sequence",
@@ -473,6 +473,6 @@ QUESTIONS = (
         controls={"view": "length", "longest": 1024},
         moves=("longest",),
         given=("target",),
-        because="at some length the scores overtake the rest, and count and clock may disagree.",
+        because="at some length the scores overtake the other parts, and the clock may disagree.",
     ),
 )

@@ -144,7 +144,7 @@ QUESTIONS: tuple[Question, ...] = (
         model={**LAB, "text": PLAIN},
         controls={"view": "surprise", "other": SHUFFLED},
         given=("against",),
-        because="the same words in another order show what it has learned beyond words.",
+        because="the same words in another order show whether it has learned more than words.",
     ),
     Question(
         "Before training",

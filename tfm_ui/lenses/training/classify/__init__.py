@@ -144,7 +144,7 @@ QUESTIONS = (
         "Which letter is the most frequent? Who is ahead of whom here, and why?",
         linear_rule,
         controls={"view": "classify", "labelled": "textbook"},
-        because="counting letters needs no order at all, which changes who has the advantage.",
+        because="counting letters needs no order at all, which may change who has the advantage.",
     ),
     Question(
         "Random labels",

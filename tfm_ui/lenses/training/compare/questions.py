@@ -54,7 +54,7 @@ QUESTIONS = (
         which_positions,
         controls={"view": "compare"},
         given=("task", "tested"),
-        because="recurrent networks and convolutions know order, so they are fairer rivals.",
+        because="recurrent networks read in order, so they are fairer rivals than a bag of words.",
     ),
     Question(
         "Is attention ahead?",
