@@ -113,7 +113,7 @@ def an_answer_waits_until_it_is_asked_for_beside_the_prediction_and_covers_no_pi
     visitor.wait()
     strip, stage = (visitor.page.locator(place).bounding_box() for place in (".st-key-answer", ".st-key-stage"))
     assert strip["y"] + strip["height"] <= stage["y"]
-    on = visitor.page.locator(".st-key-what_next").bounding_box()  # the next question, in sight below a long answer, too
+    on = visitor.page.locator(".st-key-what_next").bounding_box()  # in sight below a long answer, too
     assert on["y"] + on["height"] <= strip["y"] + strip["height"]
     assert picture.evaluate("canvas => canvas.getBoundingClientRect().bottom <= innerHeight")  # it has become lower
 
