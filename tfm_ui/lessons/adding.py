@@ -73,6 +73,7 @@ def menu(lens: Lens) -> None:
         else:
             note = CUT if collect.is_cut(lens, model, state) else ""
             lecture.add(partial(collect.of_page, lens, model, state), note=note)
+            st.rerun()  # the whole page: the menu stands in a fragment, and the browser is to keep the lecture
 
     st.menu_button(
         "Lecture",

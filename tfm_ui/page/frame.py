@@ -200,5 +200,5 @@ def foot(groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None)
                 if 0 <= other < len(pages):
                     st.page_link(pages[other], label=arrow.format(pages[other].title))
     if page.url_path != SPEAKER:
-        sidebar.tools(also)
+        sidebar.tools(also, presents=page.url_path not in NO_LENS)
     controls.all_is_drawn()

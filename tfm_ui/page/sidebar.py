@@ -117,13 +117,14 @@ def _samples(name: str, model: ModelState) -> None:
 
 
 @st.fragment(key=controls.FOOT)
-def tools(also: Callable[[], None] = lambda: None) -> None:
+def tools(also: Callable[[], None] = lambda: None, *, presents: bool = True) -> None:
     """Draw Undo and Reset below the model's controls; Copy link, QR code and Present at the top of the window.
 
     It is a fragment because it must also run after every change of a lens's controls: see `controls._run_again`.
 
     Args:
         also: draws what else can be done with the page, beside its link.
+        presents: whether the page has a picture that can be shown to an audience.
     """
     row = st.sidebar.container(horizontal=True, gap="xsmall", wrap=False, key="tools")
     changes = undo.changes()
@@ -149,6 +150,7 @@ def tools(also: Callable[[], None] = lambda: None) -> None:
         share.buttons(link, without)  # who opens it wants the controls: it does not present
         if not presenting():
             also()
+        if presents and not presenting():
             about = "Show the picture to an audience: large, with keys."
             st.button(
                 "Present",
