@@ -11,7 +11,7 @@ import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
-from tfm_ui.lessons import adding
+from tfm_ui.lessons import adding, sheet_pieces
 from tfm_ui.page import frame, present, present_bar, reconnect, sidebar, spoken
 from tfm_ui.server import logs, page_words, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
@@ -19,6 +19,7 @@ from tfm_ui.server.http_protocol import bound_heads
 from tfm_ui.server.link_preview import LinkPreview
 from tfm_ui.server.part import part
 from tfm_ui.server.same_origin import allow_local_names
+from tfm_ui.server.sheet_requests import sheet_routes
 from tfm_ui.store import shared
 from tfm_ui.streamlit_private.loggers import NO_SCRIPT_RUNS
 from tfm_ui.streamlit_private.session_values import look_up_one_by_one
@@ -74,4 +75,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     route()
     start.preload()
     middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=[*NAMES, frame.LEARN], tags=tags)]
-    app = st.App(__file__, routes=ROUTES, middleware=middleware, lifespan=lifespan)
+    routes = [*ROUTES, *sheet_routes(partial(sheet_pieces.pieces, lens))]
+    app = st.App(__file__, routes=routes, middleware=middleware, lifespan=lifespan)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from importlib import import_module
 
-from tfm_ui.page import preview, words
+from tfm_ui.page import paper_pictures, preview, words
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.registry import PREVIEWS, WORDS, Preview, Words, register
 
@@ -28,6 +28,10 @@ def lens(name: str) -> Lens:
     PREVIEWS[preview.name(loaded)] = Preview(
         loaded.state, loaded.prefix, partial(preview.picture, loaded), partial(preview.needs, loaded)
     )
+    for kind in paper_pictures.KINDS:
+        PREVIEWS[paper_pictures.name(loaded, kind)] = Preview(
+            loaded.state, loaded.prefix, partial(paper_pictures.picture, loaded, kind), partial(preview.needs, loaded)
+        )
     return loaded
 
 

@@ -105,17 +105,18 @@ class Words(OfLens):
 
 @dataclass(frozen=True)
 class Preview(OfLens):
-    """A picture of a lens's page as a PNG, in the registry.
+    """A picture of a lens's page that the server draws: a PNG for messengers, an SVG for paper.
 
     Attributes:
-        drawn: draws it, from the model's state and the lens's state.
+        drawn: draws it, from the model's state and the lens's state, and the keys of panels that are left out.
         needs: as of a picture.
     """
 
-    drawn: Callable[[ModelState, Any], bytes]
+    drawn: Callable[..., bytes]
     needs: Needs
 
 
+WITHOUT = "!"  # in a name, before the keys of panels that a preview leaves out, with commas between them
 PICTURES: dict[str, Registered] = {}
 WORDS: dict[str, Words] = {}
 PREVIEWS: dict[str, Preview] = {}
@@ -162,14 +163,14 @@ def link_of(name: str, asked: Asked) -> str:
 
 def can_be_asked(name: str) -> bool:
     """Whether this is the name of a picture, of words, or of a preview."""
-    return name in PICTURES or name in WORDS or name in PREVIEWS
+    return name in PICTURES or name in WORDS or _preview(name) is not None
 
 
 def shows_jobs(name: str) -> bool:
     """Whether this picture shows jobs that are under way; words and previews, if a picture of the same lens does."""
     if name in PICTURES:
         return PICTURES[name].shows_jobs
-    prefix = (WORDS.get(name) or PREVIEWS[name]).prefix
+    prefix = _entry(name).prefix
     return any(picture.shows_jobs and picture.prefix == prefix for picture in PICTURES.values())
 
 
@@ -192,10 +193,11 @@ def registered(name: str) -> Registered:
 
 def made(name: str, link: str | Asked) -> bytes:
     """A picture's bytes, for the browser, or those of words, or a preview's PNG; see `content_of`."""
-    if preview := PREVIEWS.get(name):
+    if preview := _preview(name):
         asked = Asked(link) if isinstance(link, str) else link
+        without = filter(None, name.partition(WITHOUT)[2].split(","))
         with _room_for(name, asked):
-            return preview.drawn(*(state for state, _ in preview.states(asked)))
+            return preview.drawn(*(state for state, _ in preview.states(asked)), *without)
     return encode(*content_of(name, link))
 
 
@@ -232,8 +234,12 @@ def needed(name: str, asked: Asked) -> int:
     return entry.needs(*(state for state, _ in entry.states(asked)))
 
 
+def _preview(name: str) -> Preview | None:
+    return PREVIEWS.get(name.partition(WITHOUT)[0])
+
+
 def _entry(name: str) -> Registered | Words | Preview:
-    return WORDS.get(name) or PREVIEWS.get(name) or registered(name)
+    return WORDS.get(name) or _preview(name) or registered(name)
 
 
 def takes_long(names: Iterable[str], asked: Asked) -> bool:

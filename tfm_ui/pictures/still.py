@@ -37,7 +37,7 @@ ROUND = [times * 10**power for power in range(9) for times in (1, 2, 5)]  # of s
 MOST_IN_LEGEND = 8
 DASHES = {"dash": (0, (5, 3)), "dot": (0, (1, 2))}
 STROKES = {"x-thin": "x", "line-ns": "|"}  # symbols without an inside
-SYMBOLS = {"square": "s", "triangle-up": "^"} | STROKES
+SYMBOLS = {"square": "s", "triangle-up": "^", "diamond": "D", "cross": "P", "star": "*"} | STROKES
 POINTS = 0.72  # of a pixel, at 100 pixels an inch
 
 
@@ -62,7 +62,7 @@ def png(figure: go.Figure | None, *, title: str, sentence: str, foot: str) -> by
         look = {"size": size, "color": colour, "weight": weight, "parse_math": False}
         whole.text(EDGE / WIDTH, 1 - down / HEIGHT, legible(words), look)
     if figure:
-        drawing = _Drawing(whole, figure.to_plotly_json())
+        drawing = Drawing(whole, figure.to_plotly_json())
         bottom = 50 + (LINE if drawing.legend() else 0)
         drawing.fit(Bbox([[EDGE, bottom], [WIDTH - EDGE, HEIGHT - 88 - LINE * len(lines)]]))
     data = BytesIO()
@@ -73,7 +73,7 @@ def png(figure: go.Figure | None, *, title: str, sentence: str, foot: str) -> by
 def has_numbers(figure: go.Figure) -> bool:
     """Whether anything is drawn in the figure: a cell, a bar, a line or a point."""
     parts = figure.to_plotly_json()["data"]
-    return any(np.isfinite(_array(part["z" if part["type"] == "heatmap" else "y"])).any() for part in parts)
+    return any(np.isfinite(array(part["z" if part["type"] == "heatmap" else "y"])).any() for part in parts)
 
 
 def legible(text: str) -> str:
@@ -87,12 +87,12 @@ def _known() -> frozenset[int]:
     return frozenset(font_manager.get_font(font_manager.findfont("DejaVu Sans")).get_charmap())
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A text of Plotly's, which writes the end of a line as a tag, and signs of HTML by their names."""
     return legible(html.unescape(text.replace("<br>", "\n")))
 
 
-def _array(values: Any) -> NDArray[Any]:
+def array(values: Any) -> NDArray[Any]:
     """Numbers as Plotly's JSON has them: as a list, or as the bytes of an array."""
     if not isinstance(values, Mapping):
         return np.asarray(values)
@@ -128,11 +128,33 @@ def leave_out_names(axes: Axes) -> None:
         axis.set_ticks(axis.get_ticklocs()[::every], names[::every], parse_math=False)
 
 
-class _Drawing:
-    """A Plotly figure on Matplotlib's axes, one for each pair of Plotly's."""
+def rest_within(axes: Axes, area: Bbox, size: NDArray[Any]) -> None:
+    """Place axes so that their names, too, lie in an area, in pixels of a figure of this size."""
+    inner = area
+    for _ in range(2):  # names take more room than their axes, and are placed by them
+        axes.set_position(Bbox(inner.get_points() / size))
+        axes.apply_aspect()
+        taken = axes.get_tightbbox() or inner
+        over = np.clip(np.subtract(area.min, taken.min), 0, None)
+        under = np.clip(np.subtract(taken.max, area.max), 0, None)
+        inner = Bbox(np.array([inner.min + over, inner.max - under]))
+
+
+class Drawing:
+    """A Plotly figure on Matplotlib's axes, one for each pair of Plotly's.
+
+    Attributes:
+        TITLES, NAMES, LEGEND: the sizes of letters, in points: of the names of axes, of what stands along them, and of
+            the legend. Notes have at most `NOTES`.
+        NARROWS: whether maps of several rows are placed closer than the area is wide.
+    """
+
+    TITLES, NAMES, LEGEND, NOTES = 10.0, 9.5, 10.5, 14 * POINTS
+    NARROWS = True
 
     def __init__(self, whole: Figure, figure: Mapping[str, Any]) -> None:
         self.whole, self.layout = whole, figure["layout"]
+        self.size = whole.get_size_inches() * 100  # in pixels
         self.named: dict[str, Any] = {}  # what stands in the legend -> what is drawn
         self.axes: dict[tuple[str, str], Axes] = {}
         draw = {"heatmap": self._heatmap, "bar": self._bars, "scatter": self._scatter}
@@ -148,7 +170,8 @@ class _Drawing:
     def fit(self, area: Bbox) -> None:
         """Place all axes in an area, in pixels from the lower left corner, so that their names have room in it."""
         height = self.layout.get("height") or area.height
-        if self._is_of_squares and height > area.height:  # else tall pictures would leave wide gaps between the maps
+        # Else tall pictures would leave wide gaps between the maps.
+        if self.NARROWS and self.is_of_squares and height > area.height:
             narrow = max(NATURAL * area.height / height, area.width / 3)
             width = min(narrow, area.width)
             area = Bbox.from_bounds(area.x0 + (area.width - width) / 2, area.y0, width, area.height)
@@ -157,7 +180,7 @@ class _Drawing:
             for (x, y), axes in self.axes.items():
                 (left, right), (low, high) = (self._side(side).get("domain", (0, 1)) for side in (x, y))
                 corners = np.array([[left, low], [right, high]]) * (inner.width, inner.height) + (inner.x0, inner.y0)
-                axes.set_position(Bbox(corners / (WIDTH, HEIGHT)))
+                axes.set_position(Bbox(corners / self.size))
                 if again == 1:
                     _shorten_name(axes)
             taken = Bbox.union([box for axes in self.axes.values() if (box := axes.get_tightbbox())])
@@ -177,10 +200,10 @@ class _Drawing:
             [self.named[name] for name in names],
             names,
             loc="lower left",
-            bbox_to_anchor=(EDGE / WIDTH, 44 / HEIGHT),
+            bbox_to_anchor=(EDGE, 44) / self.size,
             ncols=MOST_IN_LEGEND,
             frameon=False,
-            fontsize=10.5,
+            fontsize=self.LEGEND,
             borderpad=0,
             handlelength=1.4,
             columnspacing=1.2,
@@ -190,7 +213,8 @@ class _Drawing:
         return bool(names)
 
     @property
-    def _is_of_squares(self) -> bool:
+    def is_of_squares(self) -> bool:
+        """Whether cells of its maps are squares."""
         return any("scaleanchor" in self._side(y) for _, y in self.axes)
 
     def _side(self, name: str) -> Mapping[str, Any]:
@@ -205,32 +229,32 @@ class _Drawing:
 
     def _name(self, trace: Mapping[str, Any], drawn: Any) -> None:
         if self.layout.get("showlegend", True) and trace.get("showlegend", True) and trace.get("name"):
-            self.named.setdefault(_plain(trace["name"]), drawn)
+            self.named.setdefault(plain_text(trace["name"]), drawn)
 
     def _heatmap(self, axes: Axes, trace: Mapping[str, Any]) -> None:
         scale = self.layout[trace["coloraxis"]] if "coloraxis" in trace else trace
         stops = [tuple(stop) for stop in scale["colorscale"]]
         colours = LinearSegmentedColormap.from_list("", stops, N=1024).with_extremes(bad="none")  # the ground's
         low, high = (scale.get(name) for name in (("cmin", "cmax") if "coloraxis" in trace else ("zmin", "zmax")))
-        cells = np.ma.masked_invalid(_array(trace["z"]))
+        cells = np.ma.masked_invalid(array(trace["z"]))
         axes.set_facecolor(self.layout.get("plot_bgcolor", PAPER))
         axes.imshow(cells, colours, vmin=low, vmax=high, interpolation="nearest", aspect="auto", zorder=0)
         for side, names in ((axes.xaxis, trace["x"]), (axes.yaxis, trace["y"])):
-            known = _array(names)
+            known = array(names)
             every = next(step for step in ROUND if step * MOST_NAMES >= len(known))
             side.set_ticks(
-                range(0, len(known), every), [_plain(str(name)) for name in known[::every]], parse_math=False
+                range(0, len(known), every), [plain_text(str(name)) for name in known[::every]], parse_math=False
             )
 
     def _bars(self, axes: Axes, trace: Mapping[str, Any]) -> None:
         places, lengths = ("y", "x") if trace.get("orientation") == "h" else ("x", "y")
         draw = axes.barh if places == "y" else axes.bar
         marker = trace.get("marker", {})
-        begin = _array(trace.get("base", 0))
+        begin = array(trace.get("base", 0))
         edge = marker.get("line", {})
         drawn = draw(
-            _array(trace[places]),
-            _array(trace[lengths]),
+            array(trace[places]),
+            array(trace[lengths]),
             trace.get("width", 0.8),
             begin,
             color=marker.get("color", INK),
@@ -241,7 +265,7 @@ class _Drawing:
         self._name(trace, drawn)
 
     def _scatter(self, axes: Axes, trace: Mapping[str, Any]) -> None:
-        x, y = (_array(trace[side]) for side in "xy")
+        x, y = (array(trace[side]) for side in "xy")
         mode, line, marker = (trace.get(part, {}) for part in ("mode", "line", "marker"))
         drawn: Any = None
         if "lines" in mode:
@@ -254,13 +278,13 @@ class _Drawing:
             look = {"edgecolors": colour, "facecolors": "none" if symbol == "circle-open" else colour}
             if symbol in STROKES:
                 look = {"color": colour}
-            size = np.square(_array(marker.get("size", 6)) * POINTS)
+            size = np.square(array(marker.get("size", 6)) * POINTS)
             drawn = axes.scatter(
                 x, y, s=size, marker=SYMBOLS.get(symbol, "o"), alpha=marker.get("opacity"), zorder=3, **look
             )
         if "text" in mode:
-            for across, up, text in zip(x, y, np.broadcast_to(_array(trace["text"]), x.shape), strict=True):
-                axes.annotate(_plain(str(text)), (across, up), (5, 3), textcoords="offset points", parse_math=False)
+            for across, up, text in zip(x, y, np.broadcast_to(array(trace["text"]), x.shape), strict=True):
+                axes.annotate(plain_text(str(text)), (across, up), (5, 3), textcoords="offset points", parse_math=False)
         self._name(trace, drawn)
 
     def _look(self, axes: Axes, x: Mapping[str, Any], y: Mapping[str, Any]) -> None:
@@ -268,11 +292,11 @@ class _Drawing:
         for name, axis, side in (("x", axes.xaxis, x), ("y", axes.yaxis, y)):
             title = side.get("title", {})
             colour = title.get("font", {}).get("color", MUTED)
-            axis.set_label_text(_plain(title.get("text", "")), size=10, color=colour, parse_math=False)
+            axis.set_label_text(plain_text(title.get("text", "")), size=self.TITLES, color=colour, parse_math=False)
             if side.get("type") == "log":
                 (axes.set_xscale if name == "x" else axes.set_yscale)("log")
             if "tickvals" in side and len(side["ticktext"]) <= MOST_NAMES:
-                names = [_plain(str(text)) for text in side["ticktext"]]
+                names = [plain_text(str(text)) for text in side["ticktext"]]
                 axis.set_ticks([float(place) for place in side["tickvals"]], names, parse_math=False)
             elif str(side.get("tickformat", "")).endswith("%"):
                 axis.set_major_formatter(PercentFormatter(1))
@@ -286,7 +310,7 @@ class _Drawing:
             if side.get("showgrid", True):
                 axis.grid(visible=True, color=RULE, linewidth=0.8)
             font = side.get("tickfont", {}).get("color", MUTED)
-            axis.set_tick_params(length=0, labelsize=9.5, labelcolor=font)
+            axis.set_tick_params(length=0, labelsize=self.NAMES, labelcolor=font)
         if x.get("tickangle"):
             axes.tick_params("x", labelrotation=90)
         if "scaleanchor" in y:
@@ -326,14 +350,14 @@ class _Drawing:
         # On a logarithmic axis, the place of a note is a power of ten; that of a shape is the number itself.
         powers = [self._side(note.get(f"{side}ref", side)).get("type") == "log" for side in "xy"]
         axes.annotate(
-            _plain(note["text"]),
+            plain_text(note["text"]),
             tuple(10 ** note[side] if power else note[side] for side, power in zip("xy", powers, strict=True)),
             (note.get("xshift", 0) * POINTS, 3 if note.get("yanchor") == "bottom" else 0),
             xycoords=place,
             textcoords="offset points",
             ha=note.get("xanchor", "center"),
             va=note.get("yanchor", "center"),
-            size=min(font.get("size", 13), 14) * POINTS,
+            size=min(font.get("size", 13) * POINTS, self.NOTES),
             color=font.get("color", INK),
             parse_math=False,
             annotation_clip=False,

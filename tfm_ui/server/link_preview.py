@@ -58,7 +58,7 @@ class LinkPreview:
 
         async def send_changed() -> None:
             query = scope["query_string"].decode("latin-1")
-            whole = body.replace(TITLE, self.tags(page, query, _address(scope)), 1) if TITLE in body else body
+            whole = body.replace(TITLE, self.tags(page, query, address_of(scope)), 1) if TITLE in body else body
             changed = MutableHeaders(scope=start)
             changed["Content-Length"] = str(len(whole))
             for name in ("etag", "last-modified", "accept-ranges"):  # of the file, which says nothing of this link
@@ -69,8 +69,8 @@ class LinkPreview:
         await self.app(scope, receive, with_preview)
 
 
-def _address(scope: Scope) -> str:
-    """The address of the app as the visitor has it, below which its pages are."""
+def address_of(scope: Scope) -> str:
+    """The address that the visitor has asked for up to its last slash: of a page, that of the app."""
     headers = Headers(scope=scope)
     host = headers.get("host", "")
     if not HOST.fullmatch(host) or not is_own_host(host):

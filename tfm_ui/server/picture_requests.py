@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import re
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,7 +12,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tfm_ui.pictures.registry import PICTURES, PREVIEWS, CannotBeShown, can_be_asked
+from tfm_ui.pictures.registry import PICTURES, PREVIEWS, WITHOUT, CannotBeShown, can_be_asked
+from tfm_ui.pictures.words_svg import in_words
 from tfm_ui.server.equal_questions import EqualQuestions
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
@@ -30,6 +32,7 @@ PREVIEW_LASTS = 86_400  # seconds: a link brings back the same numbers
 LONGEST_ANSWER = 300.0  # seconds after which a worker that computes one is given up: it hangs
 LENGTH = 4  # bytes before each picture of an answer
 CHUNK = 2**16  # bytes handed to the network at a time: a slow reader has no more than that buffered
+KEYS = re.compile(r"[a-z0-9_*,]{1,200}")  # of panels
 STATUS = {Busy: 503, CannotBeShown: 422, TooLarge: 413, AllFailed: 500}
 
 EQUAL = EqualQuestions()
@@ -104,6 +107,34 @@ async def preview(request: Request) -> Response:
         return Response(status_code=499)  # nobody reads it
     headers = {"Cache-Control": f"public, max-age={PREVIEW_LASTS}"}
     return Response(gzip.decompress(packed)[LENGTH:], media_type="image/png", headers=headers)
+
+
+async def on_paper(request: Request) -> Response:
+    """`GET /sheets/pictures/wide/heads.svg?` and the query of a link: the picture that a printed sheet shows of it.
+
+    What cannot be shown is a picture, too, in which the reason stands: paper has no place for errors. The parameter
+    `without` names panels that are left out, because they would give an answer away.
+    """
+    query = request.scope["query_string"].decode("latin-1")
+    name = f"{request.path_params['lens']}.on_paper_{request.path_params['kind']}"
+    without = request.query_params.get("without", "")
+    headers = {"Cache-Control": f"public, max-age={PREVIEW_LASTS}"}
+    try:
+        if name not in PREVIEWS:
+            raise Refusal(404, "expected the name of a lens, below wide or small")
+        if len(query) > LONGEST_LINK:
+            raise Refusal(413, f"expected a link of at most {LONGEST_LINK} bytes")
+        if without and not KEYS.fullmatch(without):
+            raise Refusal(400, "expected keys of panels after without=, with commas between them")
+        packed = await _computed(request, [name + WITHOUT + without] if without else [name], query)
+        svg = gzip.decompress(packed)[LENGTH:]
+    except Refusal as refusal:
+        if refusal.response.status_code not in (STATUS[CannotBeShown], STATUS[TooLarge]):
+            return refusal.response
+        svg, headers = in_words(bytes(refusal.response.body).decode()), {"Cache-Control": "no-store"}
+    except VisitorGone:
+        return Response(status_code=499)  # nobody reads it
+    return Response(svg, media_type="image/svg+xml", headers=headers)
 
 
 def _names(path: str) -> list[str]:
