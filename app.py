@@ -11,8 +11,10 @@ import streamlit as st
 
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
-from tfm_ui.lessons import adding, sheet_pieces
+from tfm_ui.lessons import adding, going, sheet_pieces, shelf
 from tfm_ui.page import frame, present, present_bar, reconnect, sidebar, spoken
+from tfm_ui.search import box, index, way
+from tfm_ui.search.route import index_route
 from tfm_ui.server import logs, page_words, pool_member, start
 from tfm_ui.server.asgi import MIDDLEWARE, ROUTES, lifespan
 from tfm_ui.server.http_protocol import bound_heads
@@ -36,6 +38,16 @@ def route() -> tuple[st.Page, frame.Groups]:
     return st.navigation([*chain.from_iterable(groups.values()), *hidden], position="top"), groups
 
 
+def everything() -> list[index.Entry]:
+    """All that the search finds."""
+    return index.entries(lenses(), {name: shelf.shipped(name) for name in shelf.names()})
+
+
+def open_step(link: str) -> None:
+    """Open a step of a lesson."""
+    going.go(shelf.place(link), lens)
+
+
 def visit() -> None:
     """Draw the page that the address asks for, and everything around it."""
     page, groups = route()
@@ -44,7 +56,10 @@ def visit() -> None:
     if not asked:
         present.end()  # the pages of lessons have no picture to show to an audience
     frame.set_up(page, groups)
+    if name != frame.SPEAKER:  # nothing but notes and clock
+        box.draw(index.kept(everything))
     sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
+    box.follow(partial(way.go, lenses=lenses(), open_step=open_step))
     if asked and present.presenting():
         present_bar.draw(lenses(), asked)
     else:
@@ -75,5 +90,5 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     route()
     start.preload()
     middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=[*NAMES, frame.LEARN], tags=tags)]
-    routes = [*ROUTES, *sheet_routes(partial(sheet_pieces.pieces, lens))]
+    routes = [*ROUTES, *sheet_routes(partial(sheet_pieces.pieces, lens)), index_route(partial(index.kept, everything))]
     app = st.App(__file__, routes=routes, middleware=middleware, lifespan=lifespan)

@@ -9,7 +9,7 @@ const closed = (room, regex, message) => ({
 })
 
 export default [
-  { ignores: [".venv/", "assets/plotly/"] },
+  { ignores: [".venv/", "assets/minisearch/", "assets/plotly/"] },
   js.configs.recommended,
   {
     files: ["**/*.js"],
@@ -48,6 +48,7 @@ export default [
   closed("page", "^\\.\\./(?!streamlit_private/)", "The scripts around the lenses import from their own folder and streamlit_private/ alone."),
   closed("pictures", "^\\.\\./(?!streamlit_private/)", "What lenses share knows no lens and no page."),
   closed("streamlit_private", "^\\.", "What is private to Streamlit knows nothing of the app."),
+  closed("search", "^\\.\\./(?!minisearch/|streamlit_private/)", "The search imports from its own folder, its library and streamlit_private/ alone."),
   closed("notebook", "^\\.\\./(?!pictures/)", "A notebook's widget imports from its own folder and from pictures/ alone."),
   closed("lenses", "^\\.\\./(?!\\.\\./pictures/)", "A lens imports from its own folder and from pictures/ alone."),
 ]

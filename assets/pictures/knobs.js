@@ -36,6 +36,7 @@ export default function ({ header, root, late, preview, commit, retract }) {
       const range = make("input", { type: "range", min: 0, ariaLabel: label })
       const box = make("input", { type: "number", ariaLabel: `${label}, exactly` })
       const element = make("label", {}, make("span", { textContent: label }), range, box)
+      element.dataset.parameter = parameter // by which the search finds it
       memory.rows.set(parameter, { element, range, box, slider: {} })
     }
     return memory.rows.get(parameter)

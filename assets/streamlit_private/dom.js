@@ -26,3 +26,10 @@ export const isInSidebar = element => element.closest(".stSidebar") !== null
 /** The button that folds the sidebar, while that is open. */
 export const foldOfSidebar = () =>
   /** @type {HTMLElement | null} */ (document.querySelector(".stSidebar [aria-controls=stSidebar][aria-expanded=true]"))
+
+/** The button that unfolds the sidebar, while that is folded. */
+export const unfoldOfSidebar = () =>
+  /** @type {HTMLElement | null} */ (document.querySelector(".stAppHeader [aria-controls=stSidebar][aria-expanded=false]"))
+
+/** Whether a dialog of the page keeps all keys to itself. */
+export const hasModal = () => document.querySelector("[role=dialog][aria-modal=true]") !== null

@@ -35,6 +35,7 @@ KEYS = (
     Key(("d",), "scroll down", scrolls=1),
     Key(("u",), "scroll up", scrolls=-1),
     Key((TEXT,), "edit the text"),
+    Key(("/",), "search"),
     Key(("q",), "QR code of this page", button="_qr"),
     Key(("x", "Escape"), "stop presenting", button="_exit"),
 )
