@@ -1,12 +1,18 @@
-"""`python -m tfm_ui.lessons check FILE …` says what is wrong with lessons; `names` prints what expressions may name."""
+"""`python -m tfm_ui.lessons check FILE …` says what is wrong with lessons; `names` prints what expressions may name.
+
+`notebook LESSON --into X.ipynb` writes a lesson as a notebook: a file, or the name of one that comes with the app.
+`sheet LESSON --into X.html` writes it as a page to print.
+"""
 
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from importlib import import_module
+from math import inf
 from pathlib import Path
 
-from tfm_ui.lessons import checks, names
+from tfm_ui.lessons import checks, names, notebook_file, sheet_command, shelf
 from tfm_ui.lessons.reader import MOST_BYTES, Fault, FaultyLesson, read
 
 
@@ -27,6 +33,27 @@ def check(file: Path, *, quick: bool = False) -> Iterator[Fault]:
     yield from faults or (() if quick else checks.run(lesson, lenses.lens))
 
 
+def write_notebook(lesson: str, into: Path, *, solutions: bool, address: str) -> int:
+    """Write a lesson as a notebook; returns the exit status, 1 if the lesson has faults."""
+    lenses = import_module("tfm_ui.lenses")
+    if shelf.is_shipped(lesson):
+        taken = shelf.shipped(lesson)
+    elif faults := [*check(Path(lesson), quick=True)] if Path(lesson).is_file() else [Fault(0, NO_LESSON)]:
+        sys.stdout.write("".join(f"{fault.named(lesson)}\n" for fault in faults))
+        return 1
+    else:
+        taken = read(Path(lesson).read_text(encoding="utf-8"), lesson)
+    made = notebook_file.notebook_bytes(
+        taken, lenses.lens, solutions=solutions, address=address, turn=nullcontext, seconds=inf
+    )
+    into.write_bytes(made)
+    sys.stdout.write(f"{into}: {len(made):,} bytes\n")
+    return 0
+
+
+NO_LESSON = "expected a file that can be read, or the name of a lesson that comes with the app"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit status, 1 if a lesson has faults."""
     parser = argparse.ArgumentParser(prog="python -m tfm_ui.lessons", description=__doc__)
@@ -35,7 +62,17 @@ def main(arguments: list[str] | None = None) -> int:
     checking.add_argument("file", nargs="+", type=Path)
     checking.add_argument("--quick", action="store_true", help="compute no answers")
     commands.add_parser("names", help="print what expressions may name")
+    writing = commands.add_parser("notebook", help="write a lesson as a notebook")
+    writing.add_argument("lesson", help="its file, or the name of a lesson that comes with the app")
+    writing.add_argument("--into", type=Path, required=True, help="the notebook's file, such as lesson.ipynb")
+    writing.add_argument("--solutions", action="store_true", help="fill in the blanks")
+    writing.add_argument("--address", default=notebook_file.LOCAL, help="of the app, to which steps link")
+    sheet_command.arguments(commands.add_parser("sheet", help=sheet_command.HELP))
     asked = parser.parse_args(arguments)
+    if asked.command == "sheet":
+        return sheet_command.run(asked)
+    if asked.command == "notebook":
+        return write_notebook(asked.lesson, asked.into, solutions=asked.solutions, address=asked.address)
     if asked.command == "names":
         for lens in import_module("tfm_ui.lenses").lenses():
             sys.stdout.write(f"\n{lens.title}\n")

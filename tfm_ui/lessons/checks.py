@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 
+from tfm_core.checks.exercises import EXERCISES
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.lesson import NUMBER, Lesson, Step
 from tfm_ui.lessons.names import OnScreen, name_of
@@ -32,6 +33,9 @@ def faults(lesson: Lesson, lens_of: LensOf, names: Collection[str]) -> Iterator[
 
 def _of_step(this: Shown) -> Iterator[Fault]:
     step, lens = this.step, this.lens
+    if step.exercise and step.exercise not in EXERCISES:
+        like = _like(step.exercise, EXERCISES)
+        yield Fault(step.lines["exercise"], f"expected the name of an exercise, got {step.exercise}; {like}")
     yield from _of_link(step, lens)
     known = [*OnScreen(lens, this.model, this.state)]
     for line, names in (

@@ -141,6 +141,10 @@ class View(Generic[S]):
     """Returns the texts that the main picture is made from, whose tokens stand above it; `nothing_named` where pictures
     of several texts stand side by side."""
 
+    exercise: str = ""
+    """The name of what is programmed in a notebook of this view (`tfm_core/checks/exercises`), where a lesson's steps
+    name nothing; "" if nothing is."""
+
     running: Callable[[ModelState, S], str] = _nothing
     """Returns a sentence to show while the blocks are computed, if that takes seconds; otherwise ""."""
 

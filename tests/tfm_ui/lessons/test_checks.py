@@ -36,6 +36,10 @@ FAULTS = {  # a text and what stands for it -> the line, and a part of what is s
     ("measured: d_k", "measured: d_k\nhides: heads"): (19, "in hides, got heads; "),
     ("measured: d_k", "measured: heads_previous_share"): (18, "in measured, got heads_previous_share"),
     ("{d_model:,}", "{d_modl:,}"): (19, "in answer, got d_modl"),
+    ("moves: seed", "moves: seed\nexercise: sofmax"): (
+        26,
+        "expected the name of an exercise, got sofmax; names like it: softmax",
+    ),
     ("answer: many-heads", "answer: many-hats"): (28, "expected the name of a question of the page Heads (first-row"),
 }
 

@@ -251,6 +251,7 @@ class Arcs(AttentionPanel):
 
 VIEW: View[AttentionState] = View(
     title="Word to word",
+    exercise="blend",
     shows=[Arcs],
     reads_pass=True,
     controls=("kind", "layer", "lines"),

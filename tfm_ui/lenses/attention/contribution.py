@@ -318,6 +318,7 @@ def _caveat(model: ModelState, state: AttentionState) -> Note:
 
 VIEW: View[AttentionState] = View(
     title="Contribution",
+    exercise="contributions",
     shows=[Columns([[Contribution], [ContributionRow]], widths=(7, 3)), _caveat],
     controls=("kind", "layer", "head"),
     line="line_contribution",

@@ -343,4 +343,4 @@ def _reads_instead(model: ModelState, state: AttentionState) -> str:
     return "No text is read here: the query, the keys and the values are those that you set in the picture."
 
 
-VIEW = View(title="Dictionary", shows=[Dictionary], uses_model=False, reads_instead=_reads_instead)
+VIEW = View(title="Dictionary", exercise="softmax", shows=[Dictionary], uses_model=False, reads_instead=_reads_instead)

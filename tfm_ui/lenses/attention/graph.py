@@ -62,6 +62,7 @@ VIEW: View[AttentionState] = View(
     title="Whole pass",
     tab="why",
     choice="Whole pass",
+    exercise="rollout",
     shows=[Graph, GraphCheck],
     controls=("rank", "against", "share"),
     line="line_graph",

@@ -240,6 +240,7 @@ VIEW: View[AttentionState] = View(
     title="Which logit",
     tab="why",
     choice="Which logit",
+    exercise="head-logit",
     shows=[Columns([[Logit], [LogitHeads]], widths=(1, 1))],
     controls=("rank", "against"),
     line="line_logit",

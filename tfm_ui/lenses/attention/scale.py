@@ -210,4 +210,4 @@ def _controls(model: ModelState) -> AttentionState:
     return controls_line.draw_more(AttentionState, PREFIX, model, line, "kind", "layer")
 
 
-VIEW = View(title="√dₖ", shows=[Scale], reads_pass=True, controls=_controls)
+VIEW = View(title="√dₖ", exercise="scores", shows=[Scale], reads_pass=True, controls=_controls)

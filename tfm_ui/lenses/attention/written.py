@@ -318,6 +318,7 @@ VIEW: View[AttentionState] = View(
     title="What it wrote",
     tab="why",
     choice="What it wrote",
+    exercise="merge-heads",
     shows=[Columns([[Written], [WrittenSources]], widths=(5, 3)), HeadMap],
     controls=("kind", "layer", "head"),
     line="line_written",

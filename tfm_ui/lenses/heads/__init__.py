@@ -42,6 +42,7 @@ LENS = Lens(
     views={
         "heads": View(
             title="All heads",
+            exercise="multi-head-attention",
             shows=[_heads, _no_explanation, Roles, Numbers],
             also=[Heads, Head],
             controls=("kind", "layer", "head", "scale"),

@@ -54,6 +54,7 @@ LENS = Lens(
     state=LensState,
     views={
         "home": View(
+            exercise="temperature",
             shows=[_next, Why, _start_here, *ROWS],
             also=[Next],
             beside=PICTURES,

@@ -435,6 +435,7 @@ class Growth(MasksPanel):
 
 VIEW = View(
     title="Mask and weights",
+    exercise="causal-mask",
     shows=[See, *THE_BATCH, Growth],
     beside=PICTURES,
     reads_instead=reads_instead,

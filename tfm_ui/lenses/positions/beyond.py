@@ -412,6 +412,7 @@ def _blocks(model: ModelState, state: PositionsState) -> list[Block]:
 
 VIEW = View(
     title="Past the end",
+    exercise="alibi-slopes",
     shows=[_blocks],
     also=PANELS,
     beside=KNOB,

@@ -321,6 +321,7 @@ VIEW = View(
     reads=lambda model, state: [Text(model_of(model).source_tokens)],
     never_trained=_other_positions,
     title="Wrong pairs",
+    exercise="rope-turns",
     shows=[_main, _maps, note(aside), _try],
     also=[PairingNext, PairingMaps],
     controls=("layer", "model_head"),

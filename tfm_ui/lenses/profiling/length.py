@@ -265,6 +265,7 @@ def _interval(fit: Fit) -> str:
 
 VIEW = View(
     title="By length",
+    exercise="tiled-attention",
     shows=[LengthTime, lengths_left_out, in_common, how_measured, LengthMemory, LengthParts],
     instead=no_lengths,
     reads_instead=random_numbers,

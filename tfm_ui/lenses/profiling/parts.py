@@ -343,6 +343,7 @@ def formula_laws(formulas: Formulas, counts: Mapping[str, int], size: Size) -> d
 VIEW = View(
     title="By part",
     tab="compare",
+    exercise="count-parameters",
     shows=[Columns([[PartsParameters], [PartsFlops], [PartsTime]]), which_row, *NOTES],
     instead=no_rows,
     reads_instead=random_numbers,

@@ -428,6 +428,7 @@ QUESTIONS = (
 
 VIEW = View(
     title="Decode",
+    exercise="generate",
     shows=[
         Columns([[Decode], [DecodeNext]], widths=(7, 3)),
         Decode.refusal,

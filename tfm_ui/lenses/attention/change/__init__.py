@@ -419,6 +419,7 @@ def _controls(model: ModelState) -> AttentionState:
 
 VIEW = View(
     title="Change it",
+    exercise="silence-head",
     shows=[ChangeWeights, Columns([[ChangeOutput], [ChangeStream]])],
     controls=_controls,
 )

@@ -150,6 +150,7 @@ def _token(chosen: int, usual: int, read: int, count: int) -> int:
 
 VIEW: View[AttentionState] = View(
     title="Step by step",
+    exercise="attention",
     shows=[Steps],
     reads_pass=True,
     controls=("kind", "layer", "head", "scaled", "masked"),

@@ -96,6 +96,7 @@ QUESTIONS = (
 VIEW: View[AttentionState] = View(
     title="Why",
     choice="Score",
+    exercise="score-parts",
     shows=[
         Columns([[WhyQuery, WithoutQuery], [Why], [WhyKey, WithoutKey]], widths=(3, 5, 3)),
         Columns([[HeadMap], [WhyLead]], widths=(4, 5)),

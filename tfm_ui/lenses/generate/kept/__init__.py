@@ -43,6 +43,7 @@ def knob(model: ModelState, state: GenerateState) -> Content:
 
 VIEW = View(
     title="What is kept",
+    exercise="kv-cache",
     shows=[Kept, greedy_note, KeptSame, KeptCosts],
     instead=unable(why_not_write),
     reads=prompt_read,

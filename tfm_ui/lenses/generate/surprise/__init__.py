@@ -50,6 +50,7 @@ def _read(model: ModelState, state: GenerateState) -> list[Text]:
 
 VIEW = View(
     title="Surprise",
+    exercise="next-token-loss",
     shows=[Surprise, SurprisePlaces],
     instead=unable(why_not_score),
     reads=_read,

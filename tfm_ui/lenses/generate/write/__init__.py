@@ -66,6 +66,7 @@ def sliders(model: ModelState, state: GenerateState) -> Content:
 
 VIEW = View(
     title="Write",
+    exercise="generate",
     shows=[_written],
     also=[Write, Beams, Look],
     instead=unable(why_not_write),

@@ -28,6 +28,7 @@ def _controls(model: ModelState) -> MasksState:
 
 VIEW = View(
     title="Other libraries",
+    exercise="attention",
     shows=[Columns([[Ours], [Handed]]), Conventions.note, code_block, Conventions],
     beside=PICTURES,
     reads_instead=reads_instead,

@@ -26,6 +26,7 @@ def _read(model: ModelState, state: MasksState) -> Sequence[Text]:
 
 VIEW = View(
     title="Leak test",
+    exercise="causal-mask",
     shows=[Leaks, Leaks.note, *THE_BATCH, LeaksLayers, LeaksDistance],
     beside=PICTURES,
     reads_instead=reads_instead,

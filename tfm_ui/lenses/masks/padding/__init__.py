@@ -18,6 +18,7 @@ def _running(model: ModelState, state: MasksState) -> str:
 
 VIEW = View(
     title="Padding",
+    exercise="padding-mask",
     shows=[
         Padding,
         *(Padding.note, EmptyRow.note, *THE_BATCH),

@@ -58,6 +58,7 @@ def _never_trained(model: ModelState, state: ModelLensState) -> str:
 VIEW = View(
     title="Block",
     within="diagram",
+    exercise="residual",
     shows=[_opened],
     also=[Block, BlockCell, BlockBoth, BlockMoments, BlockLengths, Flow],
     controls=_controls,

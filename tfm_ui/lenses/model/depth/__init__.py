@@ -42,6 +42,7 @@ def _running(model: ModelState, state: ModelLensState) -> str:
 
 VIEW = View(
     title="Depth",
+    exercise="layer-norm",
     shows=[Wirings, _about, Alike, StreamLengths, TrainingMode],
     controls=("depth", "stack", "layer", "head", "token"),
     more=("depth_dropout", "attention"),

@@ -43,6 +43,7 @@ def _controls(model: ModelState) -> ModelLensState:
 
 VIEW = View(
     title="Machine",
+    exercise="count-parameters",
     shows=[Diagram, Flow, Path],
     instead=_counted_only,
     reads_instead=_reads_instead,

@@ -39,6 +39,7 @@ def _narrower(model: ModelState, state: ModelLensState) -> list[Block]:
 VIEW = View(
     title="Distance",
     reads_instead=lambda model, state: "No text is read here: all networks read the same vectors, drawn at random.",
+    exercise="recurrent",
     shows=[Distance, _narrower, DistancePaths],
     controls=("reach_length", "reach_kernel", "reach_start"),
     more=("reach_seeds", "attention"),

@@ -19,6 +19,7 @@ def _about(model: ModelState, state: ModelLensState) -> Note:
 
 VIEW = View(
     title="Efficient",
+    exercise="linear-attention",
     shows=[Efficient, _about, EfficientGrowth, EfficientTiles, EfficientRunning],
     beside=KNOB,
     controls=("stack", "layer", "head", "tile"),

@@ -27,6 +27,7 @@ def _read(model: ModelState, state: ModelLensState) -> list[Text]:
 
 VIEW = View(
     title="Feed-forward",
+    exercise="gelu",
     shows=[Activations, Hidden, OneUnit, FfnSizes],
     controls=_controls,
     running=while_heavy("Running the model with each activation"),

@@ -56,6 +56,7 @@ class OutputView(View[ModelLensState]):
 
 VIEW = OutputView(
     title="Output",
+    exercise="embedding",
     shows=[
         Output,
         _elsewhere,

@@ -58,6 +58,7 @@ def _curves(model: ModelState, state: PositionsState) -> Curves | None:
 VIEW = View(
     title="Encodings",
     choice="A and B",
+    exercise="positional-encoding",
     shows=[_side_by_side, note(aside_of), _by_distance, _curves, Wavelengths],
     also=[
         *(panel for _, of_side in BY_PLACE for panel in of_side.values()),

@@ -42,6 +42,7 @@ def _aside(model: ModelState, state: PositionsState) -> str:
 
 VIEW = View(
     title="Why they work",
+    exercise="positional-encoding",
     shows=[_chosen, note(_aside)],
     also=[*CLAIMED.values()],
     beside=KNOB,

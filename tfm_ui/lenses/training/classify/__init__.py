@@ -170,6 +170,7 @@ QUESTIONS = (
 
 VIEW = View(
     title="Classify",
+    exercise="cross-entropy",
     shows=[Classify, _below],
     also=[Confusion, Sentences],
     instead=_instead,

@@ -150,6 +150,7 @@ QUESTIONS = (
 
 VIEW = View(
     title="Learn",
+    exercise="next-token-loss",
     shows=[Learn, Learn.refusal, Learn.facts, Learn.patterns],
     reads_instead=task_alone,
     controls=row_controls.of_run(Learn, "line_training", "task", "seed", "probe"),
