@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, give, kept, lecture, shelf
+from tfm_ui.lessons import adding, give, kept, lecture, shelf, syllabus
 from tfm_ui.lessons.going import AFTER, go
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.progress import Progress, from_file, tick
@@ -55,6 +55,7 @@ def show(lens_of: LensOf) -> None:
                 _card(Place(name, shelf.shipped(name)), f"{number}", lens_of)
         _teaching(lens_of)
         _progress(kept.now())
+    syllabus.draw()
     kept.exchange()
     lecture.exchange()
 

@@ -158,11 +158,12 @@ class Sheet:
         words += f'<p class="words">{escape(step.words)}</p>'
         asked = "".join(_asked(step, answer if self.computes else None))
         if self.kind == "questions":
-            body = f'{self._picture(this, WIDE)}<div class="below"><div class="asked">{asked}{_lines(step)}</div>'
-            return f'<section class="step">{words}{body}{self._code(this)}</div></section>\n'
+            asked = f'<div class="asked">{asked}{_lines(step)}{self._link(this)}</div>'
+            body = f'{self._picture(this, WIDE)}<div class="below">{asked}{self._code(this)}</div>'
+            return f'<section class="step">{words}{body}</section>\n'
         notes = f'<p class="notes"><b>Say:</b> {escape(step.notes)}</p>' if step.notes else ""
         told = f"{asked}{_answer(answer)}{notes if self.kind == 'speaker' else ''}"
-        told = f'<div class="asked">{told}{self._code(this)}</div>'
+        told = f'<div class="asked">{told}{self._code(this)}{self._link(this)}</div>'
         body = f'<div class="beside"><div>{self._picture(this, SMALL)}</div>{told}'
         return f'<section class="step">{words}{body}</div></section>\n'
 
@@ -197,7 +198,7 @@ class Sheet:
         )
 
     def _clock(self, at: int) -> str:
-        """From which minute to which the speaker takes for the step, if each step before it tells how long it takes."""
+        """The minutes of the step, from when to when if each step before it tells how long it takes."""
         steps = self.lesson.steps[: at + 1]
         if not steps[-1].minutes:
             return ""
@@ -223,11 +224,12 @@ class Sheet:
         return f"<figure>{image}<figcaption>{escape(' · '.join(facts))}</figcaption></figure>"
 
     def _code(self, this: Shown) -> str:
-        """The QR code of the step's link, and the link as short as it can be typed; nothing without an address."""
-        if not self.address:
-            return ""
-        to = self.address_of(this)
-        return f'<p class="code">{qr_code(to)}<span>{_breakable(_short(to))}</span></p>'
+        """The QR code of the step's link; nothing without an address."""
+        return f'<div class="code">{qr_code(self.address_of(this))}</div>' if self.address else ""
+
+    def _link(self, this: Shown) -> str:
+        """The step's link, as short as it can be typed."""
+        return f'<p class="to">{_breakable(_short(self.address_of(this)))}</p>' if self.address else ""
 
     def address_of(self, this: Shown) -> str:
         """The address of a step in the app: in its lesson, if a server keeps that, else of its page."""
@@ -291,7 +293,7 @@ def lines_of(step: Step) -> int:
 def _lines(step: Step) -> str:
     number, lines = "", lines_of(step)
     if step.predict and step.predict.kind == NUMBER:
-        number, lines = f'<i class="number">{escape(step.predict.unit)}</i>', lines - 1
+        number, lines = f'<i class="value">{escape(step.predict.unit)}</i>', lines - 1
     return f'<div class="lines">{number}{"<i></i>" * lines}</div>'
 
 

@@ -70,6 +70,8 @@ def _picture(asked: _Asked) -> bytes:
         if stacks := _stacks(asked, block):
             return stacks
         if drawn := [*_drawn(asked, block)][:SIDE_BY_SIDE]:
+            if asked.kind == SMALL and not drawn[0].is_grid:  # too narrow for two: the one with more room on the page
+                drawn = [max(drawn, key=lambda each: each.share)]
             return paper.svg(drawn, width)
     panels = [panel for panel in panels_in(blocks) if not is_hidden(panel.key, asked.without)]
     if panels:

@@ -132,8 +132,8 @@ class PaperDrawing(Drawing):
         return plain_text(rest.partition(".")[0].replace("<br>", " ")) if grey else "masked"
 
     def _heatmap(self, axes: Axes, trace: Mapping[str, Any]) -> None:
-        own = "coloraxis" not in trace
-        scale = trace if own else self.layout[trace["coloraxis"]]
+        alone = "coloraxis" not in trace
+        scale = trace if alone else self.layout[trace["coloraxis"]]
         stops = [tuple(stop) for stop in scale["colorscale"]]
         if all(colour == MASKED for _, colour in stops):
             return  # numbers that gaps hold: the hatch of what is masked stands there already
@@ -142,7 +142,7 @@ class PaperDrawing(Drawing):
             axes.patch.set(facecolor=MASK_FACE, edgecolor=MASK_LINES, hatch=MASK_HATCH, linewidth=0)
         cells = array(trace["z"]).astype(float)
         known = cells[np.isfinite(cells)]
-        given = [scale.get(name) for name in (("zmin", "zmax") if own else ("cmin", "cmax"))]
+        given = [scale.get(name) for name in (("zmin", "zmax") if alone else ("cmin", "cmax"))]
         low, high = (
             float(end if end is not None else of(known) if known.size else 0.0)
             for end, of in zip(given, (np.min, np.max), strict=True)
@@ -150,7 +150,7 @@ class PaperDrawing(Drawing):
         place = str(trace.get("texttemplate", "")).removeprefix("%{").removesuffix("}")
         shades = LinearSegmentedColormap.from_list("", stops, N=1024)
         self.maps.append(Map(axes, cells, shades, (low, high), trace.get(place, ()) if place else ()))
-        if own and len({colour for _, colour in stops}) > 1:
+        if alone and len({colour for _, colour in stops}) > 1:
             ends = f"±{high:.3g}" if low == -high else f"{low:.3g} … {high:.3g}".replace("-", "−")
             self._scales[axes] = ends
 
@@ -258,8 +258,7 @@ class PaperDrawing(Drawing):
     def _tell_apart(self, drawn: Any, number: int, trace: Mapping[str, Any]) -> None:
         """Give a line dashes and markers of its own, by the number of its name."""
         x = array(trace["x"])
-        if trace.get("line", {}).get("dash", "solid") in ("", "solid"):
-            drawn.set_linestyle(DASHES[number % len(DASHES)])
+        drawn.set_linestyle(DASHES[number % len(DASHES)])
         if "markers" not in trace.get("mode", "") and len(x) > 2:
             every = max(1, len(x) // 7)
             drawn.set(marker=MARKERS[number % len(MARKERS)], markersize=4, markevery=(number * every // 4, every))

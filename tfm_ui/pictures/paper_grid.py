@@ -13,7 +13,7 @@ from tfm_ui.pictures.paper_keys import LETTERS, MASK_FACE, Key
 from tfm_ui.pictures.still import array, leave_out_names, rest_within
 
 BETWEEN = 0.14  # of a map: from one to the next
-FINE = 40  # pixels: the width of a map at least
+FINE, MANY = 40, 48  # pixels: the width of a map at least; of fewer maps than so many, five times that
 EDGE = (0.5, 0.5, 0.5, 1.0)  # around each map
 
 
@@ -35,8 +35,8 @@ class PaperGrid:
         """What the signs mean."""
         scale = self._layout.get("coloraxis") or self._traces[0]
         text = f"0 … {self._layout['coloraxis']['cmax']:.2g} (weight)" if "coloraxis" in self._layout else "weight"
-        own = "" if "coloraxis" in self._layout else ": of each head from 0 to its largest"
-        yield Key("scale", text + own, tuple(tuple(stop) for stop in scale["colorscale"]))
+        each = "" if "coloraxis" in self._layout else ": of each head from 0 to its largest"
+        yield Key("scale", text + each, tuple(tuple(stop) for stop in scale["colorscale"]))
         if self._header.get("masked"):
             yield Key("masked", "masked")
         if self._header.get("picked"):
@@ -66,7 +66,8 @@ class PaperGrid:
     def _draw(self) -> None:
         heads, layers, axes = self._header["heads"], self._header["layers"], self._axes
         rows, columns = array(self._traces[0]["z"]).shape
-        finer = max(1, -(-FINE // max(rows, columns)))  # pixels of a cell, so that gaps between maps are narrow
+        fine = FINE if heads * layers > MANY else 5 * FINE
+        finer = max(1, -(-fine // max(rows, columns)))  # pixels of a cell, so that gaps between maps are narrow
         high, wide = rows * finer, columns * finer
         apart = max(1, round(BETWEEN * max(high, wide)))
         image = np.ones((layers * (high + apart), heads * (wide + apart), 4), np.float32)

@@ -55,7 +55,7 @@ def width_of(whole: Figure, text: str, **look: Any) -> float:
 
 
 def shortened(whole: Figure, title: str, room: float, *, size: float) -> str:
-    """As much of a title as has room."""
+    """The title, or as much of it as has room."""
     text = legible(title)
     while len(text) > 8 and width_of(whole, text, size=size, weight="bold") > room:
         text = f"{text[:-2].rstrip(' …')}…"
