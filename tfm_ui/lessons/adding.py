@@ -9,6 +9,7 @@ from tfm_ui.lessons import collect, draft, lecture
 from tfm_ui.lessons.lesson import Lesson, Step
 from tfm_ui.page import controls, frame
 from tfm_ui.page.lens import Lens
+from tfm_ui.page.present import presenting
 from tfm_ui.page.questions import Question
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
@@ -20,8 +21,9 @@ GOES = "_lecture_goes"  # key of the session state: whether the visitor wants to
 
 
 def question(lens: Lens, now: Question) -> None:
-    """Draw the button that adds a question."""
-    _button(partial(collect.of_question, lens, now), "this question")
+    """Draw the button that adds a question; who presents collects nothing."""
+    if not presenting():
+        _button(partial(collect.of_question, lens, now), "this question")
 
 
 def step(now: Step) -> None:
