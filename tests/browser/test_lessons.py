@@ -165,7 +165,7 @@ OVERFLOWING = """all => { const row = document.querySelector(".st-key-lesson")
 
 @pytest.mark.parametrize("present", ["", "&present=true"])
 def test_the_row_holds_every_step(visit, present):
-    lessons = [Place(name, shelf.shipped(name)) for name in shelf.names()]
+    lessons = [Place(name, shelf.shipped(name)) for name in (*shelf.names(), *shelf.teaching())]
     places = [first.other(at) for first in lessons for at in range(len(first.lesson.steps))]
     said = [(place.link, row.said(place, shown(place.step, lens).lens, "")) for place in places]
     visitor = visit(f"/heads?lesson={shelf.START}{present}")

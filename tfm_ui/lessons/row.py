@@ -13,7 +13,7 @@ import streamlit as st
 from tfm_ui.lessons import adding, going, kept, lecture, shelf, speaker, talk
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.going import which
-from tfm_ui.lessons.lesson import TEXT
+from tfm_ui.lessons.lesson import TEXT, Lesson
 from tfm_ui.lessons.progress import tick
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, Shown, shown
@@ -30,6 +30,7 @@ from tfm_ui.text.glossary import explained
 # What a step hides until the learner has predicted, where no question says what gives its answer away: the sentences of
 # all panels. Their pictures stay: from them one predicts.
 SENTENCES = ("*.words",)
+BRIEF = 50  # words of a step, its heading and its task together
 
 Draw = Callable[[Lens, ModelState, LensState, str], None]
 
@@ -150,6 +151,7 @@ def said(place: Place, lens: Lens, why_not: str) -> str:
     step = place.step
     # What the keys know while presenting, as in the row of questions.
     at = f'data-lens="{lens.name}" data-number="1" data-taken="{st.session_state.get(TAKEN, 0)}"'
+    at += f' data-brief="{str(is_brief(place.lesson)).lower()}"'
     note = f'<small class="elsewhere">{escape(why_not)}</small>' if why_not else ""
     stop = "" if step.heading.endswith(("?", "!", ".")) else "."
     task = ""
@@ -159,6 +161,11 @@ def said(place: Place, lens: Lens, why_not: str) -> str:
         task = f'<p class="task" data-done="{str(is_done).lower()}">{sign} <b>{word}:</b> {explained(step.task)}</p>'
     words = f"<p><b>{escape(step.heading)}{stop}</b> {explained(step.words)} {note}</p>"
     return f'<div class="ask step" {at}>{words}{task}</div>'
+
+
+def is_brief(lesson: Lesson) -> bool:
+    """Whether no step has more words than a hall reads: its row is then lower while presenting, its picture higher."""
+    return all(sum(len(text.split()) for text in (s.heading, s.words, s.task)) <= BRIEF for s in lesson.steps)
 
 
 def _why_not(this: Shown, lens: Lens, *, is_here: bool) -> str:
