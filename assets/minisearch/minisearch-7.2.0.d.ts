@@ -12,7 +12,8 @@ export interface SearchOptions {
   boostDocument: (id: string) => number
   combineWith: "AND" | "OR"
   fuzzy: (term: string) => number | false
-  prefix: boolean | ((term: string, at: number, terms: string[]) => boolean)
+  prefix: boolean
+  processTerm: (term: string) => string
   weights: { fuzzy: number, prefix: number }
 }
 

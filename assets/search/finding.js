@@ -43,14 +43,16 @@ export function findingOf(rows) {
     return index.search(text, {
       boost: BOOST, boostDocument: boost, combineWith,
       fuzzy: term => mistakes(term, most) || false,
-      prefix: true, weights: { fuzzy: 0.4, prefix: 0.6 },
+      prefix: true, weights: { fuzzy: 0.4, prefix: 0.6 }, processTerm: term => term,
     })
   }
 
   return {
     entry: id => byId.get(id),
-    find(text, recent = new Set()) {
-      if (!wordsOf(text).length) return { hits: [], isClosest: false }
+    find(typed, recent = new Set()) {
+      const words = wordsOf(typed), telling = words.filter(word => !FILLERS.has(word))
+      const text = (telling.length ? telling : words.slice(-1)).join(" ") // "to" may become "token"
+      if (!text) return { hits: [], isClosest: false }
       /** @type {Hit[]} */
       let all = []
       for (const most of [0, 1, 2]) {

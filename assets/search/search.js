@@ -48,7 +48,7 @@ function fetchLater() {
 
 /** @param {SearchComponent} drawn */
 export default function (drawn) {
-  if (!component) document.addEventListener("keydown", act)
+  if (!component) document.addEventListener("keydown", act, true) // sliders keep keys from the page
   component = drawn
   const button = /** @type {HTMLButtonElement} */ (drawn.parentElement.querySelector("button.open"))
   button.onclick = open

@@ -46,6 +46,8 @@ test("where nothing has all words, the closest is named as such", () => {
 
 test("words that say nothing are left out, and nothing typed finds nothing", () => {
   assert.deepEqual(ids("what is the softmax"), ids("softmax"))
+  assert.deepEqual(ids("softmax is"), ids("softmax"))
+  assert.ok(ids("to").length) // the beginning of “token”
   assert.deepEqual(ids("   "), [])
   assert.deepEqual(ids("-/?"), [])
 })
