@@ -31,9 +31,9 @@ export function findingOf(rows) {
   const index = new MiniSearch({ idField: "id", fields: Object.keys(BOOST), tokenize: wordsOf, processTerm: term => FILLERS.has(term) ? null : term })
   index.addAll(entries)
 
-  /** @param {string} text @param {Set<string>} recent @param {"AND" | "OR"} combineWith @param {number} most mistakes in a word */
-  function search(text, recent, combineWith, most) {
-    const asked = wordsOf(text).join(" ")
+  /** @param {string} text the words that tell something @param {string} asked all words @param {Set<string>} recent
+   * @param {"AND" | "OR"} combineWith @param {number} most mistakes in a word */
+  function search(text, asked, recent, combineWith, most) {
     /** @param {string} id */
     const boost = id => {
       const { kind, title } = /** @type {SearchEntry} */ (byId.get(id)), called = wordsOf(title).join(" ")
@@ -56,13 +56,13 @@ export function findingOf(rows) {
       /** @type {Hit[]} */
       let all = []
       for (const most of [0, 1, 2]) {
-        all = search(text, recent, "AND", most).map(hit)
+        all = search(text, words.join(" "), recent, "AND", most).map(hit)
         if (all.length) break
       }
       const isClosest = !all.length
       if (all.length < FEW) { // what has some of the words stands below what has all of them
         const there = new Set(all.map(({ entry }) => entry.id))
-        all.push(...search(text, recent, "OR", 2).map(hit).filter(({ entry }) => !there.has(entry.id)).slice(0, FEW - all.length))
+        all.push(...search(text, words.join(" "), recent, "OR", 2).map(hit).filter(({ entry }) => !there.has(entry.id)).slice(0, FEW - all.length))
       }
       return { hits: all, isClosest }
     },

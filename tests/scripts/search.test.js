@@ -18,6 +18,8 @@ const ROWS = [
   ["word", "RoPE", "RoPE", "", "Turns queries and keys by their positions.", "rope"],
   ["setting", "generate_temperature", "Temperature", "Generate · Write", "", "generate_temperature"],
   ["setting", "training_rate", "Learning rate", "Training · Learn", "The learning rate of AdamW.", "training_rate"],
+  ["setting", "clinic_tokens", "Tokens", "Clinic", "", "clinic_tokens"],
+  ["setting", "tokenizer", "Tokens by", "in the sidebar", "A token's id depends on nothing but itself.", "tokenizer"],
   ["setting", "d_model", "d_model", "in the sidebar", "Width of the vector that stands for each token.", "d_model"],
 ]
 const finding = findingOf(ROWS)
@@ -29,6 +31,7 @@ for (const [typed, first] of [
   ["temprature", "setting generate_temperature"], ["kv cache", "word cache"], ["key value", "word cache"], ["rope", "word RoPE"],
   ["why square root", "question attention.why-dk"], ["causal mask", "view masks.see"], ["learning rate", "setting training_rate"],
   ["lerning rat", "setting training_rate"], ["d_model", "setting d_model"], ["d model", "setting d_model"], ["√dk", "view attention.scale"],
+  ["tokens", "setting clinic_tokens"], ["tokens by", "setting tokenizer"],
 ]) test(`“${typed}” finds ${first} first`, () => assert.equal(ids(typed)[0], first))
 
 test("what has all of the words stands above what has some of them", () => {
