@@ -24,7 +24,7 @@ LEARN = "learn"  # the address of the page of the lessons
 LECTURE = "lecture"  # of the page on which a visitor puts a lecture together
 SPEAKER = "speaker"  # of the page that a speaker reads while presenting
 STYLES = (
-    *("streamlit_private/page.css", "page/page.css"),
+    *("streamlit_private/page.css", "page/page.css", "page/tensors.css"),
     *("lessons/lessons.css", "lessons/lecture.css", "lenses/clinic/clinic.css"),
 )
 NO_LENS = (LEARN, LECTURE, SPEAKER)  # pages that show no lens

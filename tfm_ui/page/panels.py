@@ -196,8 +196,6 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
     if has_figure := drawing is not None and drawing.has_figure:
         figure = partial(drawing.figure, panel.title, panel.sentence(), scheme)
         files["JSON"] = ("the figure, for Plotly", figure, "application/json")
-    if step := panel.tensors:
-        files |= tensors.files(step, f"{name}.npz")
     with menu:
         for kind, (what, content, mime) in files.items():
             st.download_button(
@@ -214,8 +212,8 @@ def _download(panel: Panel, drawing: Drawing | None) -> None:
         if has_figure:
             st.caption("To open the figure in a notebook")
             st.code(NOTEBOOK.format(f"{name}.json"), wrap_lines=True)
-        if step:
-            st.html(tensors.table(step))
+        if step := panel.tensors:
+            tensors.draw(step, name, key)
 
 
 def _source(panel: Panel) -> None:

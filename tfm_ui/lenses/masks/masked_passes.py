@@ -32,8 +32,8 @@ from tfm_ui.live.origins import Heads
 from tfm_ui.live.passes import modules, transformer
 from tfm_ui.live.places import place
 from tfm_ui.live.streams import memory_site
-from tfm_ui.live.tensors import live_steps
 from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.attention import title as title_of
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.pictures.panel import Note, Panel
 from tfm_ui.state.model_state import ModelState
@@ -234,7 +234,7 @@ def attention_under(setting: Setting, layer: int, *, mask: Tensor | None = None,
     _, stream = forward_under_mask(setting, streams_of.stream_sites(config), mask=mask, source=source)
     visible = setting.mask if mask is None else mask
     inside = of_stream(transformer(config), stream, visible, kind=kind, layer=layer)
-    return of_attention(inside, f"{live_steps.title(kind, layer)}, under this mask")
+    return of_attention(inside, f"{title_of(kind, layer)}, under this mask")
 
 
 @dataclass(frozen=True)

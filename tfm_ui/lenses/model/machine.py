@@ -9,13 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tfm_core import ATTENTION, Tokens, Transformer, TransformerConfig, causal_mask, recording
+from tfm_core import ATTENTION, FeedForward, Tokens, Transformer, TransformerConfig, causal_mask, recording
 from tfm_core.model.trained import RANDOM
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
+from tfm_ui.live import streams
 from tfm_ui.live.cache import cached
+from tfm_ui.live.inside import Inside, of_stream
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.script import Code, config_code, of_model, script
 from tfm_ui.live.tables import Part, matrix
+from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.layers import of_network
+from tfm_ui.live.tensors.parts import normed
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.live.windows import pooled
 from tfm_ui.pictures import maps
 from tfm_ui.pictures.canvas import Content
@@ -216,3 +222,38 @@ class SubLayerPanel(LayerPanel):
     def site(self) -> str:
         """How this sub-layer's sites begin in a recording, such as "layers.0.feed_forward"."""
         return f"{prefix(self.model, self.stack)}layers.{self.layer - 1}.{self.sub_layer}"
+
+    def inside(self, attention: str = "") -> Inside:
+        """The attention of the chosen layer, on what it read in a pass, where the sub-layer is one.
+
+        Args:
+            attention: another kind in place of the one that the model has, with its weights and on what it read.
+        """
+        config, layer, crosses = self.config, self.layer - 1, self.sub_layer == "cross_attention"
+        kind = "cross" if crosses else self.stack if self.model.is_encoder_decoder else "self"
+        masks = [place.format(layer="*", what="mask") for place in streams.kinds(config).values()]
+        stream = read(self.model, config, (*streams.stream_sites(config), *masks))
+        place = streams.kinds(config)[kind].replace("{layer}", str(layer))
+        queries = stream[place.format(what="residual_before")].shape[1]
+        keys = stream[streams.memory_site(config)].shape[1] if crosses else queries
+        mask = stream[place.format(what="mask")]
+        visible = mask[(None,) * (4 - mask.dim())].expand(1, -1, queries, keys)[0, 0]
+        pattern = None if crosses else ATTENTION[attention or config.attention].pattern(queries, keys)
+        visible = visible if pattern is None else visible & pattern
+        model = transformer(replace(config, attention=attention) if attention else config)
+        return of_stream(model, stream, visible.contiguous(), kind=kind, layer=layer)
+
+    def taken(self, called: str) -> Step:
+        """The tensors of the sub-layer in the live model, from the residual stream to what it adds."""
+        title = f"{called[0].upper()}{called[1:]} of {self.where}"
+        modules = modules_of(transformer(self.config))
+        network, norm = modules.get_submodule(self.site), modules.get_submodule(f"{self.site}_norm")
+        if not isinstance(network, FeedForward):
+            return of_attention(self.inside(), title)
+        assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+        site, is_pre = f"{self.site}.residual_before", self.config.norm == "pre"
+        x = read(self.model, self.config, (site,))[site][0]
+        with torch.no_grad():
+            reads = norm(x) if is_pre else x
+        step = of_network(network, reads, title, normed(x, norm if is_pre else None, reads, "X", "token"))
+        return replace(step, constants={**step.constants, "norm_eps": self.config.norm_eps})

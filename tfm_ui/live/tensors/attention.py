@@ -3,30 +3,40 @@
 from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from tfm_core.model.normalization import Norm
 from tfm_core.positional.schemes import Positional
-from tfm_core.study.aggregates import attention_rollout
 from tfm_ui.live.attention import GivenAttention
 from tfm_ui.live.inside import Inside
 from tfm_ui.live.origins import Heads
-from tfm_ui.live.tensors.plain import features, for_pairs
+from tfm_ui.live.tensors.parts import applied, linear, normed
+from tfm_ui.live.tensors.plain import features, for_pairs, rolled_out
 from tfm_ui.live.tensors.step import Named, Step, held
 
 PAIRS = ("head", "query", "key")
+CALLED = {
+    "self": "self-attention",
+    "encoder": "the encoder’s self-attention",
+    "decoder": "the decoder’s self-attention",
+    "cross": "cross-attention",
+}
 SMALLEST = 1e-30  # what is divided by at least, where a query may see nothing
 NEAR = 1e-5  # by how much what plain torch makes of a scheme may differ from what it adds, as a share
 
 
+def title(kind: str, layer: int) -> str:
+    """What an attention is called; the layer from 0."""
+    return f"Layer {layer + 1}, {CALLED[kind]}"
+
+
 def of_attention(
-    inside: Inside, title: str, *, scaled: bool = True, masked: bool = True, temperature: float = 1.0
+    inside: Inside, called: str, *, scaled: bool = True, masked: bool = True, temperature: float = 1.0
 ) -> Step:
     """One attention from its input to its output, all heads of it.
 
     Args:
         inside: what it read and wrote.
-        title: which it is.
+        called: which it is.
         scaled: whether scores are divided by the root of head_dim, as in the model.
         masked: whether the mask is obeyed, as in the model.
         temperature: what the scores are divided by at the end; 1 in the model.
@@ -56,7 +66,7 @@ def of_attention(
     tensors += linear(module.output_projection, "W_O", "b_O", ("d_model", "head × head_dim"), "the output")
     added = applied("merged(head_output)", module.output_projection, "W_O", "b_O")
     tensors.append(held("output", ("query", "d_model"), output, "what is added to the residual stream", added))
-    return Step(title, tensors, _constants(inside, temperature), "" if as_in_model else _switched(scaled, masked))
+    return Step(called, tensors, _constants(inside, temperature), "" if as_in_model else _switched(scaled, masked))
 
 
 def _constants(inside: Inside, temperature: float) -> dict[str, float]:
@@ -73,51 +83,6 @@ def _switched(scaled: bool, masked: bool) -> str:
         is_off = "is" if len(off) == 1 else "are"
         return f"{' and '.join(off).capitalize()} {is_off} switched off: from there on, numbers are not the model’s."
     return "The temperature is not 1: from the scores on, numbers are not the model’s."
-
-
-def normed(residual: Tensor, norm: Norm | None, result: Tensor, name: str, axis: str, prefix: str = "") -> list[Named]:
-    """What a sub-layer reads, with the norm before it and the stream that this reads; without a norm, what it reads.
-
-    Args:
-        residual: (token, d_model), the residual stream.
-        norm: the norm before; None if there is none.
-        result: (token, d_model), what is read.
-        name: of what is read.
-        axis: what the axis of tokens is called.
-        prefix: stands before the names of all else.
-    """
-    axes = (axis, "d_model")
-    if norm is None:
-        return [held(name, axes, result, "the residual stream, which is read as it is")]
-    before = held(f"{prefix}residual", axes, residual, "the residual stream before it")
-    return [before, *norm_of(norm, f"{prefix}residual", result, name, axis, f"{prefix}norm")]
-
-
-def norm_of(norm: Norm, reads: str, result: Tensor, name: str, axis: str, prefix: str) -> list[Named]:
-    """A norm: what it has learned, and what it makes of the tensor of the name `reads`."""
-    gain = held(f"{prefix}_weight", ("d_model",), norm.weight.detach(), "the norm’s gain")
-    if isinstance(norm, nn.LayerNorm):
-        shift = [held(f"{prefix}_bias", ("d_model",), norm.bias.detach(), "the norm’s shift")]
-        code = f"F.layer_norm({reads}, (d_model,), {prefix}_weight, {prefix}_bias, norm_eps)"
-    else:
-        shift = []
-        code = f"{reads} / ({reads}.square().mean(-1, keepdim=True) + norm_eps).sqrt() * {prefix}_weight"
-    kind = "layer norm" if shift else "RMS norm"
-    return [gain, *shift, held(name, (axis, "d_model"), result, f"what the {kind} makes of it", code)]
-
-
-def linear(module: nn.Linear, weight: str, bias: str, axes: tuple[str, str], makes: str) -> list[Named]:
-    """The weight of a linear map, (out, in), and its bias if it has one."""
-    shift: Tensor | None = module.bias
-    about = f"makes {makes}; nn.Linear’s weight, (out, in)"
-    biases = [] if shift is None else [held(bias, axes[:1], shift.detach(), f"is added to {makes}")]
-    return [held(weight, axes, module.weight.detach(), about), *biases]
-
-
-def applied(reads: str, module: nn.Linear, weight: str, bias: str) -> str:
-    """The code of a linear map of what is read."""
-    shift: Tensor | None = module.bias
-    return f"{reads} @ {weight}.T" + ("" if shift is None else f" + {bias}")
 
 
 def _projected(inside: Inside, role: str, letter: str, reads: str) -> list[Named]:
@@ -306,12 +271,12 @@ def about_weights(visible: Tensor) -> str:
     return f"each query’s shares of the keys, the softmax of its row{empty}"
 
 
-def of_heads(attention: Heads, title: str, positional: Positional | None) -> Step:
+def of_heads(attention: Heads, called: str, positional: Positional | None) -> Step:
     """The heads of all layers in one pass: queries and keys, the mask, scores and weights; of a file, its weights.
 
     Args:
         attention: the heads.
-        title: which they are.
+        called: which they are.
         positional: the scheme that acts in them; None if none does.
     """
     axes, layers = ("layer", *PAIRS), range(len(attention.origins))
@@ -320,7 +285,7 @@ def of_heads(attention: Heads, title: str, positional: Positional | None) -> Ste
         weights = Named(
             "weights", axes, shape, "as the file has them", lambda: torch.stack([x.given for x in attention.layers])
         )
-        return Step(title, [weights], note="These weights come from a file, and nothing else is known of them.")
+        return Step(called, [weights], note="These weights come from a file, and nothing else is known of them.")
     origins, visible, heads = attention.origins, torch.from_numpy(attention.visible), attention.heads
     shape = (len(origins), heads, *visible.shape)
     bias = bias_of(positional, heads, *visible.shape)
@@ -342,7 +307,7 @@ def of_heads(attention: Heads, title: str, positional: Positional | None) -> Ste
         mask_of(visible),
         Named("weights", axes, shape, about_weights(visible), weights_of_all, weight_code(visible)),
     ]
-    return Step(title, tensors, {"head_dim": query.shape[-1]})
+    return Step(called, tensors, {"head_dim": query.shape[-1]})
 
 
 def and_aggregate(step: Step, attention: Heads, how: str) -> Step:
@@ -372,7 +337,7 @@ def and_aggregate(step: Step, attention: Heads, how: str) -> Step:
         "max": ("the largest weight of any head of each layer", largest, "weights.amax(1)"),
         "rollout": (
             "what flows from key to query through the layers up to each",
-            lambda: torch.stack([attention_rollout(mean[None] for mean in means()[: i + 1]) for i in range(layers)]),
+            lambda: rolled_out(means()),
             "rolled_out(weights.mean(1))",
         ),
     }

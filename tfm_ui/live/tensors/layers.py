@@ -10,7 +10,7 @@ from torch import Tensor
 from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward, gelu_tanh
 from tfm_core.model.normalization import Norm
 from tfm_core.model.transformer import Transformer
-from tfm_ui.live.tensors.attention import applied, linear, norm_of, normed
+from tfm_ui.live.tensors.parts import applied, linear, norm_of, normed
 from tfm_ui.live.tensors.step import Named, Step, held
 
 CALLS = {F.relu: "F.relu({})", F.gelu: "F.gelu({})", F.silu: "F.silu({})"} | {

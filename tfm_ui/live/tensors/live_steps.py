@@ -7,17 +7,10 @@ from tfm_core import recording
 from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.inside import Inside, of_stream
-from tfm_ui.live.tensors.attention import of_attention, of_heads
+from tfm_ui.live.tensors.attention import CALLED, of_attention, of_heads, title
 from tfm_ui.live.tensors.layers import of_output
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.state.model_state import ModelState
-
-CALLED = {
-    "self": "self-attention",
-    "encoder": "the encoder’s self-attention",
-    "decoder": "the decoder’s self-attention",
-    "cross": "cross-attention",
-}
 
 
 @cached()
@@ -32,11 +25,6 @@ def inside(model: ModelState, kind: str, layer: int) -> Inside:
     done = passes.run(model)
     visible = torch.from_numpy(done.attention[kind].visible)
     return of_stream(passes.transformer(model.config), done.stream, visible, kind=kind, layer=layer)
-
-
-def title(kind: str, layer: int) -> str:
-    """What an attention is called; the layer from 0."""
-    return f"Layer {layer + 1}, {CALLED[kind]}"
 
 
 def attention(model: ModelState, kind: str, layer: int) -> Step:

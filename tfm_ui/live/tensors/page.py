@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tfm_ui.live.tensors.plain import FUNCTIONS
 from tfm_ui.live.tensors.step import WORD, Named, Step
 
-WIDTH = 100
+WIDTH, LONGEST = 100, 120  # characters of a line: of prose, and of code
 AXES = {
     "batch": "texts side by side",
     "layer": "layers, from the first",
@@ -103,10 +103,16 @@ def _lines(step: Step, tensor: Named) -> Sequence[str]:
     about = " ".join(tensor.about.split())
     if tensor in step.computed:
         check = [f'check("{tensor.name}", {tensor.name})'] * (tensor in step.kept)
-        return ["", f"# {about}", f"{tensor.name} = {tensor.code}  # {_shape(tensor)}", *check, ""]
+        return ["", f"# {about}", *_told(f"{tensor.name} = {tensor.code}", _shape(tensor)), *check, ""]
     if tensor in step.kept:
-        return [f'{tensor.name} = saved["{tensor.name}"]  # {_shape(tensor)}: {about}']
+        return _told(f'{tensor.name} = saved["{tensor.name}"]', f"{_shape(tensor)}: {about}")
     return [f"# {tensor.name}, {about}, is too large for the file: it is missing here."]
+
+
+def _told(line: str, comment: str) -> list[str]:
+    """A line of code and its comment, which stands above it where both together are too long."""
+    together = f"{line}  # {comment}"
+    return [together] if len(together) <= LONGEST else [f"# {comment}", line]
 
 
 def _shape(tensor: Named) -> str:

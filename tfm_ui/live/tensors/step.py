@@ -19,10 +19,10 @@ from safetensors.numpy import save
 from torch import Tensor
 
 from tfm_ui.settings import SETTINGS
-from tfm_ui.text import formats
+from tfm_ui.text import formats, units
 
 # Bytes of the tensors in one file. A file is held by the server until its visitor leaves, and twice while it is made.
-MOST = min(64_000_000, SETTINGS.picture_bytes // 12)
+MOST = min(2**26, SETTINGS.picture_bytes // 12)
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in code, and no attribute of another
 
 
@@ -139,10 +139,10 @@ class Step:
         """What is not in the files, and why, in a sentence; "" if everything is."""
         if not self.left_out:
             return ""
-        named = formats.listed([f"{each.name} ({each.size / 1e6:,.0f} MB)" for each in self.left_out])
+        named = formats.listed([f"{each.name} ({units.bytes_of(each.size)})" for each in self.left_out])
         made = [each for each in self.left_out if each in self.computed]
         missing = [each.name for each in self.left_out if each not in self.computed]
-        sentences = [f"A file holds at most {self.most / 1e6:,.0f} MB of tensors, so it leaves out {named}."]
+        sentences = [f"A file holds at most {units.bytes_of(self.most)} of tensors, so it leaves out {named}."]
         if made and missing:
             sentences.append(f"The page in torch computes {formats.listed([each.name for each in made])}.")
         elif made:
@@ -174,10 +174,7 @@ def beside(title: str, steps: Mapping[str, Step], note: str = "") -> Step:
         for name, number in step.constants.items():
             names |= {name: f"{name}_{end}"} if constants.get(name, number) != number else {}
             constants[names.get(name, name)] = number
-        tensors += [
-            replace(each, name=names[each.name], about=f"{end}: {each.about}", code=_renamed(each.code, names))
-            for each in step.tensors
-        ]
+        tensors += [replace(each, name=names[each.name], code=_renamed(each.code, names)) for each in step.tensors]
     notes = dict.fromkeys([*(step.note for step in steps.values()), note])
     return Step(title, tensors, constants, " ".join(filter(None, notes)))
 

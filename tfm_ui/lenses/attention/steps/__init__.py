@@ -16,8 +16,8 @@ from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live import head_recipe
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
-from tfm_ui.live.tensors import live_steps
 from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.attention import title as title_of
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
@@ -77,7 +77,7 @@ class Steps(AttentionPanel):
     @property
     def tensors(self) -> Step:
         switches = {"scaled": self.state.scaled, "masked": self.state.masked}
-        title = live_steps.title(self.kind, self.layer)
+        title = title_of(self.kind, self.layer)
         return of_attention(self.inside, title, temperature=self.state.temperature, **switches)
 
     @property

@@ -18,7 +18,6 @@ from tfm_core import FeedForward, MultiHeadAttention, Transformer, TransformerCo
 from tfm_core.model.normalization import Norm
 from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX
-from tfm_ui.lenses.model.tensors import of_sub_layer
 from tfm_ui.live.passes import transformer
 from tfm_ui.live.tables import SIDE, Part
 from tfm_ui.live.tensors.layers import and_residual
@@ -172,7 +171,7 @@ class BlockPanel(SubLayerPanel):
 
     @property
     def tensors(self) -> Step:
-        step = of_sub_layer(self, self.sub_layer, self.called)
+        step = self.taken(self.called)
         axis, residual, dims = (
             "token" if self.is_network else "query",
             "residual" if self.pre_norm else "X",

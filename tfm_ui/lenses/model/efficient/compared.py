@@ -23,12 +23,12 @@ from tfm_core import (
 from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
 from tfm_ui.lenses.model.machine import LayerPanel, SubLayerPanel, inputs_of, modules_of, read
 from tfm_ui.lenses.model.state import PREFIX, possible
-from tfm_ui.lenses.model.tensors import of_variants
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import SIDE, matrix
-from tfm_ui.live.tensors.step import Step
+from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.pictures import lines, maps
 from tfm_ui.pictures.canvas import Content
@@ -134,6 +134,9 @@ def attend(
     return alone(transformer(config), attention, site, trace[f"{site}.{reads}"], trace[f"{site}.mask"], wanted)
 
 
+OF_EACH = ("products", "kept", "mask", "scores", "weights", "head_output", "output")  # what another attention changes
+
+
 @cached()
 def variants(
     model: ModelState, config: TransformerConfig, names: tuple[str, ...], site: str, head: int
@@ -191,7 +194,13 @@ class Efficient(SubLayerPanel):
 
     @property
     def tensors(self) -> Step:
-        return of_variants(self, tuple(self.by_name))
+        """The first attention whole, and of the others what differs: all read the same, with the same weights."""
+        first, *others = (of_attention(self.inside(name), f"Attentions in {self.where}") for name in self.by_name)
+        steps = {
+            name: replace(step, tensors=[each for each in step.tensors if each.name in OF_EACH])
+            for name, step in zip(list(self.by_name)[1:], others, strict=True)
+        }
+        return first.also(*beside("", steps).tensors)
 
     @property
     def largest(self) -> float:

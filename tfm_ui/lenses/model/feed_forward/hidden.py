@@ -12,7 +12,6 @@ from torch import Tensor
 
 from tfm_core import ACTIVATIONS, FeedForward, Transformer, TransformerConfig, recording
 from tfm_ui.lenses.model.machine import SubLayerPanel, in_script, inputs_of_first, modules_of
-from tfm_ui.lenses.model.tensors import of_sub_layer
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
@@ -111,7 +110,7 @@ class FeedForwardPanel(SubLayerPanel):
 
     @property
     def tensors(self) -> Step:
-        return of_sub_layer(self, self.sub_layer, "feed-forward network")
+        return self.taken("feed-forward network")
 
     def _recorded(self, activation: str, what: str) -> Tensor:
         stack = self.stack if self.model.is_heavy else ""  # of a small model, both: another choice runs nothing again
