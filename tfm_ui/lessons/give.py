@@ -1,32 +1,69 @@
-"""What a teacher does with a lesson: present it, print it, hand it out."""
+"""What a teacher does with a lesson: present it, print it, hand it out as a notebook."""
+
+from functools import partial
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, going, speaker, talk
+from tfm_ui.lessons import adding, going, sheet, speaker, talk
 from tfm_ui.lessons.lesson import Lesson
+from tfm_ui.lessons.notebook_file import file_name, notebook_bytes
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
 from tfm_ui.lessons.writer import written
 from tfm_ui.page import present, share
+from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 PRESENTS = "_presents"  # key of the session state: the name of the lesson that is to be presented
+SHEETS: dict[sheet.Kind, str] = {"questions": "Sheet", "answers": "Answers", "speaker": "Speaker’s script"}
+NOTEBOOKS = {False: "With blanks", True: "With solutions"}
+MADE = "It is made when you press it, which takes up to half a minute."
 
 
 def buttons(place: Place, lens_of: LensOf) -> None:
     """Draw all that can be done with a lesson which this server knows."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"give_{place.name}"):
-        st.button(
-            "Present",
-            icon=":material/present_to_all:",
-            help="Shows the steps to an audience: large, with keys.",
-            on_click=lambda: st.session_state.update({PRESENTS: place.name}),
-            key=f"_present_{place.name}",
-        )
-        speaker.button(key=f"_speaker_{place.name}")
+    with st.container(key=f"give_{place.name}", gap="small"):
+        with _row("In the hall"):
+            st.button(
+                "Present",
+                icon=":material/present_to_all:",
+                help="Shows the steps to an audience: large, with keys.",
+                on_click=lambda: st.session_state.update({PRESENTS: place.name}),
+                key=f"_present_{place.name}",
+            )
+            speaker.button(key=f"_speaker_{place.name}")
+        with _row("On paper"):
+            for kind, label in SHEETS.items():
+                icon = ":material/print:" if kind == "questions" else None
+                st.link_button(label, f"{_app()}/{sheet.link(place.name, kind)}", icon=icon, type="tertiary")
+        with _row("As a notebook"):
+            for solutions, label in NOTEBOOKS.items():
+                st.download_button(
+                    label,
+                    partial(notebook_bytes, place.lesson, lens_of, solutions=solutions, address=_app()),
+                    file_name(place.name, solutions=solutions),
+                    "application/x-ipynb+json",
+                    icon=":material/download:",
+                    help=MADE,
+                    on_click="ignore",
+                    type="tertiary",
+                    key=f"_notebook_{solutions}_{place.name}",
+                )
     if st.session_state.pop(PRESENTS, "") == place.name:
         talk.begin_anew()
         present.begin()
         going.go(place, lens_of)
+
+
+def _row(name: str) -> DeltaGenerator:
+    """A row of buttons, with its name before them."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.html(f'<p class="note">{name}</p>', width="content")
+    return row
+
+
+def _app() -> str:
+    """The address of the app, below which its pages are."""
+    return share.address().rpartition("/")[0]
 
 
 def menu(place: Place, lens_of: LensOf) -> None:
@@ -36,7 +73,7 @@ def menu(place: Place, lens_of: LensOf) -> None:
     ) as opened:
         if opened.open:
             buttons(place, lens_of)
-            with st.container(horizontal=True, gap="small", key=f"own_{place.name}"):
+            with _row("Your own"):
                 lesson_file(place.lesson, place.name)
                 st.button(
                     "Add its steps to your lecture",
