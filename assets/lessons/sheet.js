@@ -6,8 +6,7 @@ const MOST = 8 // times
 /** @param {string} id */
 const element = id => /** @type {HTMLElement} */ (document.getElementById(id))
 const state = element("state")
-/** @type {NodeListOf<HTMLImageElement>} */
-const pictures = document.querySelectorAll("img.picture")
+const pictures = [...document.images]
 
 /** A picture that is there, or a sentence in its place; a busy server is asked again.
  * @param {HTMLImageElement} picture @param {number} [times] @returns {Promise<void>} */
@@ -35,7 +34,7 @@ async function allThere() {
   let left = pictures.length
   const tell = () => { state.textContent = left ? `${pictures.length - left} of ${pictures.length} pictures are there` : "" }
   tell()
-  await Promise.all([...pictures].map(async picture => {
+  await Promise.all(pictures.map(async picture => {
     await there(picture)
     left -= 1
     tell()
@@ -55,10 +54,10 @@ async function save() {
   await ready
   const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true))
   for (const part of copy.querySelectorAll("script, .bar")) part.remove()
-  for (const picture of /** @type {NodeListOf<HTMLImageElement>} */ (copy.querySelectorAll("img.picture"))) {
+  for (const picture of copy.getElementsByTagName("img")) {
     picture.src = await inlined(new URL(picture.getAttribute("src") ?? "", location.href).href)
   }
-  const file = new Blob(["<!doctype html>\n", copy.outerHTML], { type: "text/html" })
+  const file = new Blob([`<!doctype html>\n<html lang="en">${copy.getHTML()}</html>\n`], { type: "text/html" })
   const link = document.createElement("a")
   link.href = URL.createObjectURL(file)
   link.download = `${document.title.replace(/[^\p{L}\p{N}]+/gu, "-")}.html`

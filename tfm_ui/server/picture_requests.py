@@ -119,13 +119,13 @@ async def on_paper(request: Request) -> Response:
     name = f"{request.path_params['lens']}.on_paper_{request.path_params['kind']}"
     without = request.query_params.get("without", "")
     headers = {"Cache-Control": f"public, max-age={PREVIEW_LASTS}"}
+    if name not in PREVIEWS:
+        return Refusal(404, "expected the name of a lens, below wide or small").response
+    if len(query) > LONGEST_LINK:
+        return Refusal(413, f"expected a link of at most {LONGEST_LINK} bytes").response
+    if without and not KEYS.fullmatch(without):
+        return Refusal(400, "expected keys of panels after without=, with commas between them").response
     try:
-        if name not in PREVIEWS:
-            raise Refusal(404, "expected the name of a lens, below wide or small")
-        if len(query) > LONGEST_LINK:
-            raise Refusal(413, f"expected a link of at most {LONGEST_LINK} bytes")
-        if without and not KEYS.fullmatch(without):
-            raise Refusal(400, "expected keys of panels after without=, with commas between them")
         packed = await _computed(request, [name + WITHOUT + without] if without else [name], query)
         svg = gzip.decompress(packed)[LENGTH:]
     except Refusal as refusal:
