@@ -1,4 +1,4 @@
-"""The search in a browser: keys and fingers, what is found, the way to it without a reload, and what is chosen lately."""
+"""The search in a browser: keys and fingers, what is found, the way there without a reload, what is chosen lately."""
 
 import re
 
