@@ -1,6 +1,8 @@
 """What each panel gives away: numbers, files, source."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +92,22 @@ def the_figure_is_that_of_the_picture_and_the_menu_has_the_lines_for_a_notebook(
     close(visitor)
 
 
+def the_tensors_come_with_a_page_that_runs_beside_them(visitor, folder: Path) -> None:
+    visitor.press("Download", "head")
+    for ending in ("npz", "safetensors", "py"):
+        with visitor.page.expect_download() as download:
+            visitor.page.get_by_role("button", name=f".{ending}", exact=True).click()
+        assert download.value.suggested_filename == f"attention-lab-head.{ending}"
+        download.value.save_as(folder / download.value.suggested_filename)
+    page = [sys.executable, "-I", folder / "attention-lab-head.py"]
+    done = subprocess.run(page, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "output             (10, 32)             largest difference" in done.stdout
+    with np.load(folder / "attention-lab-head.npz") as taken:
+        np.testing.assert_allclose(taken["weights"][1].ravel(), np.float32(visitor.weights()).ravel(), atol=1e-6)
+    close(visitor)
+
+
 def the_summary_can_be_sorted(visitor) -> None:
     table = visitor.page.locator(f".st-key-panel_heads_numbers {TABLE}")
     first = table.locator(FIRST_CELL)  # column 0 marks the locked head
@@ -101,9 +119,10 @@ def the_summary_can_be_sorted(visitor) -> None:
     expect(first).to_have_text("L1 h3")  # the lowest entropy
 
 
-def test_a_panel_gives_away_its_numbers_its_figure_and_its_picture(visit, browser, request):
+def test_a_panel_gives_away_its_numbers_its_figure_and_its_picture(visit, browser, request, tmp_path):
     visitor = visit("/heads?heads_head=2")
     the_csv_holds_the_numbers_of_the_picture(visitor)
+    the_tensors_come_with_a_page_that_runs_beside_them(visitor, tmp_path)
     the_figure_is_that_of_the_picture_and_the_menu_has_the_lines_for_a_notebook(visitor, "light")
     the_summary_can_be_sorted(visitor)
     visitor.resize(1440, "dark")

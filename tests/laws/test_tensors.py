@@ -58,7 +58,7 @@ def look_at(step: Step) -> None:
     as_written(step)
     table = tensors.table(step)
     for each in step.tensors:
-        assert f"<code>{escape(each.name)}</code>" in table
+        assert f"<samp>{escape(each.name)}</samp>" in table
         assert escape(each.shape_in_words) in table
         assert each.about.strip() == each.about != ""
     assert [*tensors.files(step, "x.npz")] == ["npz", "safetensors", "py"]

@@ -69,5 +69,5 @@ def table(step: Step) -> str:
 
 def _row(tensor: Named, *, is_kept: bool) -> str:
     about = tensor.about if is_kept else f"{tensor.about} (not in the files)"
-    name, shape = f"<code>{escape(tensor.name)}</code>", escape(tensor.shape_in_words)
+    name, shape = f"<samp>{escape(tensor.name)}</samp>", escape(tensor.shape_in_words)
     return f'<tr><th scope="row">{name}</th><td>{shape}</td><td>{escape(about)}</td></tr>'

@@ -33,6 +33,7 @@ from tfm_ui.live.tensors.attention import and_aggregate, of_attention, of_heads
 from tfm_ui.live.tensors.layers import and_residual, of_network, of_output
 from tfm_ui.live.tensors.page import page
 from tfm_ui.live.tensors.step import Named, Step, beside, held
+from tfm_ui.page import tensors
 from tfm_ui.state import array_files
 from tfm_ui.state.model_state import ModelState
 
@@ -290,3 +291,13 @@ def test_a_page_notices_another_file(tmp_path):
     np.savez(tmp_path / FILE, **taken)
     with pytest.raises(AssertionError, match="weights: differs from the saved one"):
         exec(page(step, FILE), {"__file__": str(tmp_path / "page.py")})
+
+
+def test_what_strangers_write_stays_text():
+    """A title may hold a token or a name that looks like code, or like the end of a docstring."""
+    hostile = 'a""" + exit() \\ \' \n import os  """'
+    numbers = held("x", ("token",), torch.zeros(2), f"{hostile}\nexit()")
+    made = held("y", ("token",), torch.ones(2), hostile, "x + 1")
+    step = Step(hostile, [numbers, made], note=hostile)
+    assert set(as_written(step)) >= {"x", "y"}
+    assert "<b>" not in tensors.table(Step("", [held("x", ("<b>",), torch.zeros(2), "<b>")], note="<b>"))

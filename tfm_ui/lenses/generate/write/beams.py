@@ -15,6 +15,7 @@ from tfm_core.model.tokens import Tokenizer
 from tfm_ui.lenses.generate.courses import OF_A_BEAM_STEP, Settings, beams_of, course_of, in_a_tick
 from tfm_ui.lenses.generate.panel import GeneratePanel, replay, tokenizer_itself
 from tfm_ui.live.script import config_of, script
+from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import figures
 from tfm_ui.pictures.canvas import Content, Header
 from tfm_ui.text import formats
@@ -70,6 +71,19 @@ class Beams(GeneratePanel):
     def search(self) -> Search:
         """The whole search."""
         return beams_of(self.model, self.state.width, self.asked, self.state.chat_of(self.model))
+
+    @property
+    def tensors(self) -> Step | None:
+        kept = [(number, beam) for number, step in enumerate(self.search.steps) for beam in step.beams]
+        columns = {
+            "step": ([number for number, _ in kept], "the step that kept it, from 0"),
+            "token": ([beam.token for _, beam in kept], "the id that it ends in"),
+            "parent": ([beam.parent for _, beam in kept], "which text of the step before it goes on from, from 0"),
+            "log_probability": ([beam.log_probability for _, beam in kept], "of its token, in nats"),
+            "score": ([beam.score for _, beam in kept], "the sum of these along its text"),
+        }
+        tensors = [held(name, ("kept text",), np.array(values), about) for name, (values, about) in columns.items()]
+        return Step("Beam search", tensors, note="The search is not run again: what it kept is taken as it is.")
 
     @property
     def slow(self) -> bool:
