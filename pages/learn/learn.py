@@ -1,7 +1,9 @@
 """The page of the lessons."""
 
-from tfm_ui import lenses
-from tfm_ui.lessons import brought, learn_page
+from functools import partial
 
-learn_page.show(lenses.lens)
+from tfm_ui import lenses
+from tfm_ui.lessons import brought, give, learn_page
+
+learn_page.show(lenses.lens, partial(give.menu, lens_of=lenses.lens))
 brought.box(lenses.lens, lenses.NAMES)

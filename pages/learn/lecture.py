@@ -1,6 +1,12 @@
 """The page on which a visitor puts a lecture together."""
 
-from tfm_ui import lenses
-from tfm_ui.lessons import lecture_page
+from functools import partial
 
-lecture_page.show(lenses.lens, lenses.NAMES)
+from tfm_ui import lenses
+from tfm_ui.lessons import brought, give, lecture_page
+
+lecture_page.show(
+    lenses.lens,
+    partial(give.buttons, lens_of=lenses.lens),
+    partial(brought.checked, lens_of=lenses.lens, names=lenses.NAMES),
+)

@@ -1,15 +1,15 @@
 """What a teacher does with a lesson: present it, print it, hand it out as a notebook."""
 
 from functools import partial
+from importlib import import_module
 
 import streamlit as st
 
 from tfm_ui.lessons import adding, going, sheet, speaker, talk
 from tfm_ui.lessons.lesson import Lesson
-from tfm_ui.lessons.notebook_file import file_name, notebook_bytes
+from tfm_ui.lessons.lesson_file import lesson_file
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
-from tfm_ui.lessons.writer import written
 from tfm_ui.page import present, share
 from tfm_ui.streamlit_private.containers import DeltaGenerator
 
@@ -39,8 +39,8 @@ def buttons(place: Place, lens_of: LensOf) -> None:
             for solutions, label in NOTEBOOKS.items():
                 st.download_button(
                     label,
-                    partial(notebook_bytes, place.lesson, lens_of, solutions=solutions, address=_app()),
-                    file_name(place.name, solutions=solutions),
+                    partial(_notebook, place.lesson, lens_of, solutions=solutions, address=_app()),
+                    f"{place.name}{'-solutions' if solutions else ''}.ipynb",
                     "application/x-ipynb+json",
                     icon=":material/download:",
                     help=MADE,
@@ -52,6 +52,14 @@ def buttons(place: Place, lens_of: LensOf) -> None:
         talk.begin_anew()
         present.begin()
         going.go(place, lens_of)
+
+
+def _notebook(lesson: Lesson, lens_of: LensOf, *, solutions: bool, address: str) -> bytes:
+    """The notebook of a lesson; what makes it is loaded with the first that is wanted."""
+    made: bytes = import_module("tfm_ui.lessons.notebook_file").notebook_bytes(
+        lesson, lens_of, solutions=solutions, address=address
+    )
+    return made
 
 
 def _row(name: str) -> DeltaGenerator:
@@ -82,22 +90,3 @@ def menu(place: Place, lens_of: LensOf) -> None:
                     args=(place.lesson,),
                     key=f"_add_{place.name}",
                 )
-
-
-def lesson_file(lesson: Lesson, name: str) -> None:
-    """Draw the button that saves a lesson as its file."""
-    st.download_button(
-        "Save the file",
-        written(lesson),
-        f"{name}.md",
-        "text/markdown",
-        icon=":material/download:",
-        on_click="ignore",
-        key=f"_file_{name}",
-    )
-
-
-def qr(link: str) -> None:
-    """Draw a link as a QR code, small, which a press opens large."""
-    with st.popover("QR code", icon=":material/qr_code_2:", type="tertiary", key="_qr_lecture"):
-        st.html(f'<div class="qr">{share.qr_code(link)}</div>')

@@ -1,11 +1,12 @@
 """The page of the lessons: what each teaches and how long it takes, how far the learner is, and the box for a file."""
 
 import json
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, give, kept, lecture, shelf, syllabus
+from tfm_ui.lessons import adding, kept, lecture, shelf, syllabus
 from tfm_ui.lessons.going import AFTER, go
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.progress import Progress, from_file, tick
@@ -21,6 +22,7 @@ from tfm_ui.text.markdown import escape_markdown
 # Keys of the session state: the link of the step that the learner asked for; a file of progress, what is said of it.
 GOING, FILE, SAID = "_learn_goes", "_progress_file", "_progress_said"
 REL = "noopener noreferrer nofollow"  # of an address that a stranger may have written
+Teach = Callable[[Place], None]
 LEAD = "Lessons lead through the app step by step: read, predict, look, try. No account is needed."
 FOR_TEACHERS = (
     "“Teach it”, on each card, presents a lesson with notes and a clock, prints it, and makes a notebook of it. "
@@ -29,11 +31,12 @@ FOR_TEACHERS = (
 WHERE = "How far you are is kept in this browser alone: whoever else uses it sees that, too."
 
 
-def show(lens_of: LensOf) -> None:
+def show(lens_of: LensOf, teach: Teach) -> None:
     """Draw the page, or open the step that its link asks for.
 
     Args:
         lens_of: the app's lenses.
+        teach: draws what a teacher does with a lesson.
     """
     present.end()
     asked = st.session_state.pop(GOING, "") or in_lesson.asked()
@@ -47,13 +50,13 @@ def show(lens_of: LensOf) -> None:
         _after()
         adding.say()
         if place and not shelf.is_shipped(place.name):
-            _card(place, "Brought", lens_of, primary=True)
+            _card(place, "Brought", teach, primary=True)
         first, *others = shelf.names()
-        _card(Place(first, shelf.shipped(first)), "First", lens_of, primary=True)
+        _card(Place(first, shelf.shipped(first)), "First", teach, primary=True)
         with st.container(key="chapters"):
             for number, name in enumerate(others, 1):
-                _card(Place(name, shelf.shipped(name)), f"{number}", lens_of)
-        _teaching(lens_of)
+                _card(Place(name, shelf.shipped(name)), f"{number}", teach)
+        _teaching(teach)
         _progress(kept.now())
     syllabus.draw()
     kept.exchange()
@@ -66,12 +69,12 @@ def _your_lecture() -> None:
     st.page_link(frame.lecture_page(), label=label, icon=adding.ICON)
 
 
-def _teaching(lens_of: LensOf) -> None:
+def _teaching(teach: Teach) -> None:
     """What is there for teachers: a lecture, exercise sheets, and the lecture that the visitor puts together."""
     st.html(f'<h2 id="teach">For teachers</h2><p>{FOR_TEACHERS}</p>')
     with st.container(key="teaching"):
         for name in shelf.teaching():
-            _card(Place(name, shelf.shipped(name)), "Lecture" if name == shelf.LECTURE else "Sheet", lens_of)
+            _card(Place(name, shelf.shipped(name)), "Lecture" if name == shelf.LECTURE else "Sheet", teach)
 
 
 def _place(asked: str) -> Place | None:
@@ -101,7 +104,7 @@ def _next(follows: Place | None) -> str:
     return f" Next comes “{escape(follows.lesson.title)}”: after it you can {escape(follows.lesson.objectives[0])}."
 
 
-def _card(place: Place, number: str, lens_of: LensOf, *, primary: bool = False) -> None:
+def _card(place: Place, number: str, teach: Teach, *, primary: bool = False) -> None:
     lesson, done = place.lesson, kept.now().get(place.name, {})
     with st.container(border=True, key=f"chapter_{place.name}"):
         needs = f" · needs {escape(lesson.needs)}" if lesson.needs else ""
@@ -117,7 +120,7 @@ def _card(place: Place, number: str, lens_of: LensOf, *, primary: bool = False) 
             _button(to, label, f"_start_{place.name}", primary=primary)
             if to.at:
                 _button(place, "From the start", f"_restart_{place.name}")
-            give.menu(place, lens_of)
+            teach(place)
         with st.expander("Steps and sources"):
             st.html(_steps(lesson, done) + _sources(lesson))
 

@@ -1,15 +1,15 @@
 """The page on which a visitor puts a lecture together: its steps in order, with words, notes and minutes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, draft, give, lecture, shelf
-from tfm_ui.lessons.brought import checked
+from tfm_ui.lessons import adding, draft, lecture, shelf
 from tfm_ui.lessons.lesson import Lesson, Step
+from tfm_ui.lessons.lesson_file import lesson_file, qr
 from tfm_ui.lessons.reader import MOST_HEADING, MOST_MINUTES, MOST_TITLE, FaultyLesson, read
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, shown
@@ -20,6 +20,8 @@ from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.visitor import visitor_here
 
+Give = Callable[[Place], None]
+Checked = Callable[[bytes], str]
 UPLOAD = "_lecture_upload"
 # Keys of the session state: what is wrong with a control's text, by the control; the file, and what is said of it; the
 # text of the lecture as it was kept on the server, with its name.
@@ -33,12 +35,13 @@ NOTHING = "Nothing is in it yet. Open a page, and press “Add to lecture” bes
 KEEPS = "The server keeps it for a week after it was opened last, for whoever has the link."
 
 
-def show(lens_of: LensOf, names: Sequence[str]) -> None:
+def show(lens_of: LensOf, give: Give, checked: Checked) -> None:
     """Draw the page.
 
     Args:
         lens_of: the app's lenses.
-        names: of all lenses.
+        give: draws what can be done with a lesson that the server knows.
+        checked: returns the text of a lesson without faults, of a file's bytes; raises ValueError for any other.
     """
     lesson = lecture.now()
     with st.container(key="lecture"):
@@ -46,12 +49,12 @@ def show(lens_of: LensOf, names: Sequence[str]) -> None:
         adding.say()
         _about(lesson)
         if lesson.steps:
-            _give(lesson, lens_of)
+            _give(lesson, give)
         else:
             st.info(NOTHING, icon=":material/playlist_add:")
         for at, step in enumerate(lesson.steps):
             _step(lesson, at, step, lens_of)
-        _begin_with(lens_of, names)
+        _begin_with(checked)
         st.html(f'<p class="note">{WHERE}</p>')
     lecture.exchange()
 
@@ -83,13 +86,13 @@ def _describe(name: str, value: str) -> None:
     lecture.put(draft.described(lecture.now(), **{name: value}))
 
 
-def _give(lesson: Lesson, lens_of: LensOf) -> None:
+def _give(lesson: Lesson, give: Give) -> None:
     """What can be done with it: the file at once, everything else when the server has kept it."""
     text = written(lesson)
     kept_text, name = st.session_state.get(KEPT, ("", ""))
     is_kept = kept_text == text
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="give_lecture"):
-        give.lesson_file(lesson, "my-lecture")
+        lesson_file(lesson, "my-lecture")
         if not is_kept:
             st.button(
                 "Keep it on this server",
@@ -101,7 +104,7 @@ def _give(lesson: Lesson, lens_of: LensOf) -> None:
             )
             st.html(f'<p class="note">{_why_keep(bool(kept_text))}</p>', width="content")
     if is_kept:
-        _kept(Place(name, lesson), lens_of)
+        _kept(Place(name, lesson), give)
     if fault := st.session_state.get(FAULTS, {}).get("keep"):
         st.error(escape_markdown(fault), icon=":material/error:")
 
@@ -112,12 +115,12 @@ def _why_keep(was_kept: bool) -> str:
     return "Then it has a short link, and can be presented, printed, and taken along as a notebook."
 
 
-def _kept(place: Place, lens_of: LensOf) -> None:
+def _kept(place: Place, give: Give) -> None:
     link = f"{share.address().rpartition('/')[0]}/{frame.LEARN}?lesson={place.name}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lecture_kept"):
         st.code(link, language=None, wrap_lines=True)
-        give.qr(link)
-    give.buttons(place, lens_of)
+        qr(link)
+    give(place)
 
 
 def _keep() -> None:
@@ -236,7 +239,7 @@ def _fault(key: str, text: str) -> None:
     st.session_state[FAULTS] = {**st.session_state.get(FAULTS, {}), key: text}
 
 
-def _begin_with(lens_of: LensOf, names: Sequence[str]) -> None:
+def _begin_with(checked: Checked) -> None:
     with st.expander("Add the steps of a lesson, or of a file"):
         titles = {name: shelf.shipped(name).title for name in (*shelf.names(), *shelf.teaching())}
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="add_lesson"):
@@ -248,18 +251,18 @@ def _begin_with(lens_of: LensOf, names: Sequence[str]) -> None:
                 key="_add_lesson",
             )
         what = "the lecture, once you keep it on this server"
-        upload.draw("A lesson: a text file (.md)", key=UPLOAD, most=1, read=partial(_file, lens_of, names), what=what)
+        upload.draw("A lesson: a text file (.md)", key=UPLOAD, most=1, read=partial(_file, checked), what=what)
         if said := st.session_state.get(FILE_SAID):
             st.error(escape_markdown(said), icon=":material/error:")
 
 
-def _file(lens_of: LensOf, names: Sequence[str]) -> None:
+def _file(checked: Checked) -> None:
     st.session_state.pop(FILE_SAID, None)
     if (file := st.session_state.get(UPLOAD)) is None:
         return
     try:
         with upload.in_turn(UPLOAD, file):
-            adding.all_steps(read(checked(file.getvalue(), lens_of, names)))
+            adding.all_steps(read(checked(file.getvalue())))
     except FaultyLesson as faulty:
         st.session_state[FILE_SAID] = "; ".join(fault.named(upload.name_of(file)) for fault in faulty.faults[:8])
     except ValueError as problem:
