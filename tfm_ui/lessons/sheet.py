@@ -162,10 +162,10 @@ class Sheet:
             body = f'{self._picture(this, WIDE)}<div class="below">{asked}{self._code(this)}</div>'
             return f'<section class="step">{words}{body}</section>\n'
         notes = f'<p class="notes"><b>Say:</b> {escape(step.notes)}</p>' if step.notes else ""
-        told = f"{asked}{_answer(answer)}{notes if self.kind == 'speaker' else ''}"
+        told = f"{asked}{_answer(answer)}"
         told = f'<div class="asked">{told}{self._code(this)}{self._link(this)}</div>'
         body = f'<div class="beside"><div>{self._picture(this, SMALL)}</div>{told}'
-        return f'<section class="step">{words}{body}</div></section>\n'
+        return f'<section class="step">{words}{body}</div>{notes if self.kind == "speaker" else ""}</section>\n'
 
     def refused(self, at: int, why: str) -> str:
         """What stands in the place of a step that cannot be shown."""
@@ -224,8 +224,10 @@ class Sheet:
         return f"<figure>{image}<figcaption>{escape(' · '.join(facts))}</figcaption></figure>"
 
     def _code(self, this: Shown) -> str:
-        """The QR code of the step's link; nothing without an address."""
-        return f'<div class="code">{qr_code(self.address_of(this))}</div>' if self.address else ""
+        """The QR code of the step's link; none without an address, and none for a speaker, who has the page open."""
+        if not self.address or self.kind == "speaker":
+            return ""
+        return f'<div class="code">{qr_code(self.address_of(this))}</div>'
 
     def _link(self, this: Shown) -> str:
         """The step's link, as short as it can be typed."""

@@ -77,7 +77,7 @@ def _picture(asked: _Asked) -> bytes:
     if panels:
         return paper_table.svg(panels[0].title, [paper_table.of_frame(panels[0].table())], width)
     notes = " ".join(block.text for block in blocks if isinstance(block, Note))
-    raise CannotBeShown(notes or "The picture would give the answer away.")
+    raise CannotBeShown(notes or "The picture would give the answer away: it is on the sheet of answers.")
 
 
 def _stacks(asked: _Asked, block: Block | None) -> bytes:

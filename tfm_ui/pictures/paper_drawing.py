@@ -162,7 +162,7 @@ class PaperDrawing(Drawing):
             if side.get("type") == "log" and "tickvals" not in side:
                 low, high = axes.get_xlim() if name == "x" else axes.get_ylim()
                 if high / max(low, 1e-300) <= 3000 and low >= 0.001:
-                    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low <= 100 else (1,)))
                     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
                 axis.set_minor_formatter(NullFormatter())
 
@@ -298,6 +298,11 @@ class PaperDrawing(Drawing):
                     axes.set_xlabel("")
                 elif axes.get_xlabel():
                     end = box.x1
+        names = [text.get_window_extent() for text in self._names.values()]
+        for axes in self.axes.values():
+            box = axes.xaxis.label.get_window_extent()
+            if axes.get_xlabel() and any(box.overlaps(name) for name in names):
+                axes.set_xlabel("")
         starts = sorted((text.get_window_extent().x0, text.get_window_extent().y0) for text in self._names.values())
         for text in self._names.values():
             box = text.get_window_extent()

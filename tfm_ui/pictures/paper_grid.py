@@ -1,6 +1,7 @@
 """All heads on paper: their maps in one grid, a row of them per layer, with its numbers at the sides."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ class PaperGrid:
             corner = wide * head - apart / 2, high * layer - apart / 2
             self._axes.add_patch(Rectangle(corner, wide, high, **look))
         leave_out_names(self._axes)
+        boxes = [name.get_window_extent() for name in self._axes.get_xticklabels()]
+        if len(boxes) > 1 and any(box.x1 + 2 > after.x0 for box, after in pairwise(boxes)):
+            self._axes.set_xticks(
+                self._axes.get_xticks()[::2], [text.get_text() for text in self._axes.get_xticklabels()[::2]]
+            )
 
     def _draw(self) -> None:
         heads, layers, axes = self._header["heads"], self._header["layers"], self._axes
