@@ -12,7 +12,7 @@ from importlib import import_module
 from math import inf
 from pathlib import Path
 
-from tfm_ui.lessons import checks, names, notebook_file, sheet_command, shelf
+from tfm_ui.lessons import checks, names, notebook_file, sheet_command, sheet_pieces, shelf
 from tfm_ui.lessons.reader import MOST_BYTES, Fault, FaultyLesson, read
 
 
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     sheet_command.arguments(commands.add_parser("sheet", help=sheet_command.HELP))
     asked = parser.parse_args(arguments)
     if asked.command == "sheet":
-        return sheet_command.run(asked)
+        return sheet_command.run(asked, sheet_pieces.document)
     if asked.command == "notebook":
         return write_notebook(asked.lesson, asked.into, solutions=asked.solutions, address=asked.address)
     if asked.command == "names":

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from tfm_ui.lessons import shelf
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.reader import MOST_BYTES, FaultyLesson, read
 from tfm_ui.lessons.sheet import KINDS, PAPERS
-from tfm_ui.lessons.sheet_pieces import document
 
 HELP = "write a sheet of a lesson as one HTML file, to print"
 
@@ -23,8 +23,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--into", type=Path, required=True, help="the HTML file to write")
 
 
-def run(asked: argparse.Namespace) -> int:
-    """Write the file; returns the command's exit status."""
+def run(asked: argparse.Namespace, document: Callable[..., Iterator[str]]) -> int:
+    """Write the file; returns the command's exit status.
+
+    Args:
+        asked: what the command was given.
+        document: `sheet_pieces.document`.
+    """
     address = asked.address.rstrip("/")
     if address and not address.startswith(("https://", "http://")):
         sys.stderr.write(f"expected an address that begins with https://, got {address}\n")
