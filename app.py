@@ -40,7 +40,7 @@ def route() -> tuple[st.Page, frame.Groups]:
 
 def everything() -> list[index.Entry]:
     """All that the search finds."""
-    return index.entries(lenses(), {name: shelf.shipped(name) for name in shelf.names()})
+    return index.entries(lenses(), {name: shelf.shipped(name) for name in (*shelf.names(), *shelf.teaching())})
 
 
 def open_step(link: str) -> None:

@@ -7,14 +7,14 @@ import pytest
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.lessons import shelf
 from tfm_ui.lessons.shown import shown
-from tfm_ui.search.index import KINDS, QUESTION, SETTING, STEP, VIEW, WORD, entries, made
+from tfm_ui.search.index import KINDS, PAGES, QUESTION, SETTING, STEP, VIEW, WORD, entries, made
 from tfm_ui.search.places import places
 from tfm_ui.state.fields import controls_of, held_by
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.glossary_words import GLOSSARY
 
 SAYS_WHERE = {"question", "view"}  # fields that tabs and the row of the question set: no settings
-LESSONS = {name: shelf.shipped(name) for name in shelf.names()}
+LESSONS = {name: shelf.shipped(name) for name in (*shelf.names(), *shelf.teaching())}
 ENTRIES = entries(lenses(), LESSONS)
 MOST_BYTES = 250_000  # of the index; a visitor fetches a third of that, compressed
 
@@ -28,7 +28,7 @@ def test_every_view_question_step_word_and_setting_has_exactly_one_entry():
     for each in lenses():
         drawn = controls_of(each.state).keys() - held_by(each.state) - SAYS_WHERE
         settings += [each.prefix + name for name in drawn]
-    assert sorted(names(VIEW)) == sorted(f"{each.name}.{view}" for each in lenses() for view in each.views)
+    assert sorted(names(VIEW)) == sorted([*PAGES, *(f"{each.name}.{view}" for each in lenses() for view in each.views)])
     assert sorted(names(QUESTION)) == sorted(f"{each.name}.{ask.link}" for each in lenses() for ask in each.questions)
     assert sorted(names(STEP)) == sorted(f"{n}.{step.name}" for n, lesson in LESSONS.items() for step in lesson.steps)
     assert sorted(names(WORD)) == sorted(GLOSSARY)
@@ -47,7 +47,7 @@ def test_every_entry_says_what_it_is_and_where(kind):
 
 
 def test_every_entry_leads_somewhere():
-    for name in names(VIEW):
+    for name in set(names(VIEW)) - PAGES.keys():
         of_lens, view = name.split(".")
         assert view in lens(of_lens).views
     for name in names(STEP):

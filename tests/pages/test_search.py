@@ -39,6 +39,13 @@ def test_the_view_of_a_lens_with_one_view_opens():
     assert seed(app) == 11
 
 
+@pytest.mark.parametrize(("page", "shown"), [("learn", "<h1>Learn</h1>"), ("lecture", "<h1>Your lecture</h1>")])
+def test_a_page_without_a_lens_opens(page, shown):
+    app = choose(start("masks", seed="11"), "view", page)
+    assert shown in text_on(app)
+    assert seed(app) == 11
+
+
 @pytest.mark.parametrize("page", ["attention", "learn"])
 def test_a_question_is_set_up_and_ones_own_text_is_kept(page):
     question = next(each for each in lens("attention").questions if each.controls.get("view") == "scale")

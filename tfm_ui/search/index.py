@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
 
+from tfm_ui.page import frame
 from tfm_ui.page.lens import Lens
 from tfm_ui.search.places import places
 from tfm_ui.state.fields import Field, controls_of
@@ -17,6 +18,11 @@ from tfm_ui.text.glossary_words import GLOSSARY
 
 VIEW, QUESTION, STEP, WORD, SETTING = "view", "question", "step", "word", "setting"
 KINDS = (VIEW, QUESTION, STEP, WORD, SETTING)
+# The pages that show no lens, by their addresses.
+PAGES = {
+    frame.LEARN: ("Learn", "Lessons, a lecture, exercise sheets, notebooks; how far you are"),
+    frame.LECTURE: ("Your lecture", "Put questions, steps and pages of your own in order, and present them"),
+}
 SIDEBAR = "in the sidebar, beside every page"
 MOST_VIEWS = 3  # that an entry of a setting names
 
@@ -84,7 +90,8 @@ def entries(lenses: Sequence[Lens], lessons: Mapping[str, Lesson]) -> list[Entry
     """
     of_lenses = [entry for lens in lenses for entry in (*_views(lens), *_questions(lens), *_settings(lens))]
     of_lessons = [entry for name, lesson in lessons.items() for entry in _steps(name, lesson)]
-    return [*of_lenses, *of_lessons, *_of_model(), *_words()]
+    of_pages = [Entry(VIEW, name, title, "The page of this name", about) for name, (title, about) in PAGES.items()]
+    return [*of_pages, *of_lenses, *of_lessons, *_of_model(), *_words()]
 
 
 def where(lens: Lens, view: str) -> str:

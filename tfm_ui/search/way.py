@@ -10,7 +10,7 @@ import streamlit as st
 
 from tfm_ui.page import controls, frame, in_lesson, question_row, questions, way
 from tfm_ui.page.lens import Lens
-from tfm_ui.search.index import QUESTION, SETTING, STEP, VIEW
+from tfm_ui.search.index import PAGES, QUESTION, SETTING, STEP, VIEW
 from tfm_ui.search.places import places
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.model_state import ModelState
@@ -35,6 +35,8 @@ def go(kind: str, name: str, lenses: Sequence[Lens], open_step: OpenStep) -> Non
         return open_step(name)
     if kind == SETTING:
         return _setting(name, lenses)
+    if kind == VIEW and name in PAGES:
+        st.switch_page({frame.LEARN: frame.learn_page, frame.LECTURE: frame.lecture_page}[name]())
     of_lens, _, of_entry = name.partition(".")
     lens = _lens(of_lens, lenses)
     if kind == QUESTION:
