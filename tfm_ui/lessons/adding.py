@@ -88,5 +88,5 @@ def menu(lens: Lens) -> None:
         key=key,
     )
     if st.session_state.pop(GOES, False):
-        st.switch_page(frame.lecture_page())
+        st.switch_page(frame.lecture_page(), query_params=controls.open_with())
     say()
