@@ -1,4 +1,4 @@
-"""A lecture in a browser: collected on several pages, put in order, presented by keys, followed on a speaker's phone."""
+"""A lecture in a browser: collected on several pages, put in order, presented by keys, followed by a speaker."""
 
 import json
 import re
