@@ -16,7 +16,8 @@ from tfm_ui.text.colours import Mode
 ROOT = Path(__file__).parents[3]
 SKINS = ROOT / "assets/pictures/skins.js"
 THEMES = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"]
-STYLES = sorted((ROOT / "assets").rglob("*.css"))
+ON_PAPER = ("print.css", "sheet.css")  # what is printed stands on white paper, whatever the reader's mode is
+STYLES = sorted(file for file in (ROOT / "assets").rglob("*.css") if file.name not in ON_PAPER)
 MODES: tuple[Mode, ...] = ("light", "dark")
 ENOUGH = 4.5  # between letters and what they stand on (WCAG 2.2, 1.4.3)
 FAINTEST = 0.7  # the least opacity of a text; what is half as opaque or less is disabled, or no letter
@@ -63,6 +64,16 @@ def test_style_sheets_colour_letters_from_the_palette_alone(file: Path):
     assert [each for each in letters if each != ON_THE_RING and not of_a_palette.fullmatch(each)] == []
     faint = [float(number) for number in re.findall(r"opacity:\s*([\d.]+)", style)]
     assert [number for number in faint if 0.5 < number < FAINTEST] == []
+
+
+@pytest.mark.parametrize("name", ON_PAPER)
+def test_letters_on_paper_are_dark_enough_for_what_they_stand_on(name: str):
+    rules = re.findall(r"{([^{}]*)}", (ROOT / "assets/lessons" / name).read_text(encoding="utf-8"))
+    coloured = [(rule, match[1]) for rule in rules if (match := re.search(r"(?:^|[;\s])color:\s*(#\w{6})", rule))]
+    assert coloured
+    for rule, letters in coloured:
+        ground = re.search(r"background:\s*(#\w{6})", rule)
+        assert contrast(letters, ground[1] if ground else "#FFFFFF") >= ENOUGH, rule
 
 
 @pytest.mark.parametrize("mode", MODES)
