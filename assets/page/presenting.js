@@ -2,9 +2,9 @@
 
    A step leads from the question that was asked for last, even if the page does not show it yet: so four fast presses are four
    steps, and it does no harm if the page hears only of the last. `data.steps` maps a key to what it walks through and how far,
-   `data.buttons` to the Streamlit key of a button, `data.questions` a lens to the number of its questions; `data.taken` is the
-   last step that the page has heard of. Letters do nothing while something is typed. The arrows belong to a picture or control
-   that has the focus. */
+   `data.buttons` to the Streamlit keys of buttons, of which the first that is there is pressed, `data.questions` a lens to the
+   number of its questions; `data.taken` is the last step that the page has heard of. Letters do nothing while something is typed.
+   The arrows belong to a picture or control that has the focus. */
 
 import { isRunning, scroller } from "../streamlit_private/dom.js"
 
@@ -132,7 +132,7 @@ function act(event) {
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches
     scroller()?.scrollBy({ top: scrolls[key] * SCREEN * innerHeight, behavior: isStill ? "instant" : "smooth" })
   } else if (key === text) edit()
-  else if (!(buttons[key] && press(buttons[key]))) return
+  else if (!buttons[key]?.split(" ").some(press)) return
   event.preventDefault()
 }
 document.addEventListener("keydown", act) // for good: a press between two pages is a step, too

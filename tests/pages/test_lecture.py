@@ -10,9 +10,11 @@ from tests.opening import new_app
 from tests.pages.test_app import parameter, start, text_on, widget
 from tests.tfm_ui.lessons.lesson_text import LESSON
 from tests.tfm_ui.store.empty import empty_store
-from tfm_ui.lessons import draft, lecture, shelf, talk
+from tfm_ui.lenses import lens
+from tfm_ui.lessons import collect, draft, lecture, shelf, talk
 from tfm_ui.lessons.reader import read
 from tfm_ui.lessons.writer import written
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.store.kinds import TALKS
 from tfm_ui.store.shared import store
 
@@ -43,14 +45,10 @@ def lecture_of(app):
     return opened
 
 
-def toasts(app):
-    return [toast.value for toast in app.toast]
-
-
 def test_a_question_a_step_and_a_page_are_added(lesson):
     app = start("heads")
     pressed(app, "_add_to_lecture")
-    assert "is step 1 of your lecture" in toasts(app)[0]
+    assert "is step 1 of your lecture" in text_on(app)
     pressed(app, "_next_question")
     pressed(app, "_add_to_lecture")
     assert len(set(steps(app))) == 2
@@ -103,8 +101,8 @@ def test_it_is_kept_on_the_server_and_presented_from_its_first_step():
     pressed(app, "_add_to_lecture")
     app = lecture_of(app)
     pressed(app, "_keep_lecture")
-    text, name = app.session_state["_lecture_kept"]
-    assert shelf.find(name) == read(text) == app.session_state[lecture.LECTURE]
+    name = app.session_state["_lecture_kept"]
+    assert shelf.find(name) == app.session_state[lecture.LECTURE]
     pressed(app, f"_present_{name}")
     assert parameter(app, "present") == "true"
     assert parameter(app, "lesson") == f"{name}.{steps(app)[0]}"
@@ -115,11 +113,11 @@ def test_a_change_after_that_is_said_and_is_kept_under_another_name():
     pressed(app, "_add_to_lecture")
     app = lecture_of(app)
     pressed(app, "_keep_lecture")
-    _, name = app.session_state["_lecture_kept"]
+    name = app.session_state["_lecture_kept"]
     widget(app, "_lecture_title").set_value("Another").run()
-    assert "It has been changed since it was kept" in text_on(app)
+    assert "The link below shows it as it was" in text_on(app)
     pressed(app, "_keep_lecture")
-    assert app.session_state["_lecture_kept"][1] != name
+    assert app.session_state["_lecture_kept"] != name
     assert shelf.find(name).title == draft.EMPTY.title
 
 
@@ -217,3 +215,38 @@ def test_a_lecture_without_notes_says_so(lesson):
     pressed(app, "_speaker")
     app.run()
     assert "No notes to this step." in text_on(speaker(app.session_state[talk.TALK]))
+
+
+def test_what_was_kept_is_known_after_the_page_was_loaded_anew():
+    app = start("masks")
+    pressed(app, "_add_to_lecture")
+    text = written(app.session_state[lecture.LECTURE])
+    app = lecture_of(app)
+    pressed(app, "_keep_lecture")
+    again = go_to(new_app(), "lecture").run()
+    told(again, text=text, changed=1000)
+    assert app.session_state["_lecture_kept"] in " ".join(code.value for code in again.code)
+
+
+def test_a_question_is_added_with_the_settings_on_screen():
+    app = start("attention", attention_view="steps", text="my own words here", attention_query="3", num_layers="1")
+    pressed(app, "_add_to_lecture")
+    (step,) = app.session_state[lecture.LECTURE].steps
+    assert step.query["text"] == ["my own words here"]
+    assert step.query["num_layers"] == ["1"]
+
+
+def test_a_page_of_ones_own_gets_a_question():
+    app = start("attention")
+    of = lens("attention")
+    app.session_state[lecture.LECTURE] = draft.added(draft.EMPTY, collect.of_page(of, ModelState(), of.state()))
+    (name,) = steps(app)
+    app.session_state[f"lecture_more_{name}"] = True  # its form is open
+    app = lecture_of(app)
+    typed = {"ask": "Which word?", "options": "my | own | words", "right": "own", "answer": "It is own."}
+    for field, value in typed.items():
+        widget(app, f"_lecture_{field}_{name}").set_value(value)
+    widget(app, f"FormSubmitter:lecture_question_{name}-Take the question").click().run()
+    (step,) = app.session_state[lecture.LECTURE].steps
+    assert (step.predict.ask, step.predict.options) == ("Which word?", ("my", "own", "words"))
+    assert step.predict.measured.value({}) == "own"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
 
 import streamlit as st
 
@@ -11,19 +12,26 @@ from tfm_ui.page import controls, frame
 from tfm_ui.page.lens import Lens
 from tfm_ui.page.present import presenting
 from tfm_ui.page.questions import Question
+from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-from tfm_ui.text.markdown import escape_markdown
 
 LABEL, ICON = "Add to lecture", ":material/playlist_add:"
-THIS_PAGE, OPEN = "Add this page as it is", "Open your lecture"
+THIS_PAGE, OPEN = ACTS = ("Add this page as it is", "Open your lecture")
 CUT = "The text is too long for a link, so the step shows its beginning."
 GOES = "_lecture_goes"  # key of the session state: whether the visitor wants to see the lecture
 
 
 def question(lens: Lens, now: Question) -> None:
-    """Draw the button that adds a question; who presents collects nothing."""
+    """Draw the button that adds what is asked, with the visitor's settings; who presents collects nothing.
+
+    Where the question asks about other settings than those on screen, it adds the page as it is.
+    """
     if not presenting():
-        _button(partial(collect.of_question, lens, now), "this question")
+        model, state = _on_screen(lens)
+        is_asked = now.is_true(model, state)
+        make = partial(collect.of_question, lens, now, model, state) if is_asked else _page(lens, model, state)
+        _button(make, "this question, with your settings," if is_asked else "this page, as it is,")
 
 
 def step(now: Step) -> None:
@@ -35,7 +43,7 @@ def _button(make: Callable[[], Step], what: str) -> None:
     st.button(
         LABEL,
         icon=ICON,
-        help=f"Adds {what} at the end of your lecture.",
+        help=f"Adds {what} to your lecture.",
         on_click=lecture.add,
         args=(make,),
         type="tertiary",
@@ -55,35 +63,40 @@ def all_steps(lesson: Lesson) -> None:
         st.session_state[lecture.SAID] = said, True
 
 
+def _on_screen(lens: Lens) -> tuple[ModelState, LensState]:
+    model = frame.model()
+    return model, controls.current(lens.state, lens.prefix, lens.limits(model))
+
+
+def _page(lens: Lens, model: ModelState, state: LensState) -> Callable[[], Step]:
+    return partial(collect.of_page, lens, model, state)
+
+
 def say() -> None:
     """Say what the last act did, once."""
     if said := st.session_state.pop(lecture.SAID, None):
         text, is_added = said
-        st.toast(escape_markdown(text), icon=ICON if is_added else ":material/error:")
+        sign = "✓" if is_added else "⚠"
+        st.html(f'<p class="added" role="status">{sign} {escape(text)}</p>')
 
 
 def menu(lens: Lens) -> None:
     """Draw the menu of the lecture: to add the page of this lens as it is, and to open the lecture."""
-    model = frame.model()
-    state = controls.current(lens.state, lens.prefix, lens.limits(model))
-    steps = len(lecture.now().steps)
     key = "_lecture_menu"
 
     def chosen() -> None:
         if st.session_state[key] == OPEN:
             st.session_state[GOES] = True
         else:
-            note = CUT if collect.is_cut(lens, model, state) else ""
-            lecture.add(partial(collect.of_page, lens, model, state), note=note)
+            model, state = _on_screen(lens)
+            lecture.add(_page(lens, model, state), note=CUT if collect.is_cut(lens, model, state) else "")
             st.rerun()  # the whole page: the menu stands in a fragment, and the browser is to keep the lecture
 
     st.menu_button(
         "Lecture",
-        [THIS_PAGE, OPEN],
-        format_func=lambda act: f"{act}, {formats.plural(steps, 'step')}" if act == OPEN else act,
+        ACTS,
         on_click=chosen,
         icon=ICON,
-        help="A lecture of your own: questions, steps and pages in your order.",
         type="tertiary",
         key=key,
     )

@@ -8,6 +8,7 @@ from tfm_ui.page.lens import Lens
 from tfm_ui.page.preview import title
 from tfm_ui.page.question_names import name_in_links
 from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.fields import controls_of
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.links import cuts, share_link
@@ -16,9 +17,18 @@ from tfm_ui.state.model_state import ModelState
 AS_SET_UP = "This page is shown with the settings that were chosen for it."
 
 
-def of_question(lens: Lens, question: Question) -> Step:
-    """The step that asks a question of a lens: its page as it is set up, its words, its prediction and its answer."""
-    model, state = ModelState(**question.model), lens.state(**question.controls)
+def of_question(
+    lens: Lens, question: Question, model: ModelState | None = None, state: LensState | None = None
+) -> Step:
+    """The step that asks a question of a lens: its page, its words, its prediction and its answer.
+
+    Args:
+        lens: the lens.
+        question: the question.
+        model: as the page is to have it; as the question sets it up, if it is not given.
+        state: the lens's controls, likewise.
+    """
+    model, state = model or ModelState(**question.model), state or lens.state(**question.controls)
     of_lens = controls_of(lens.state)
     return Step(
         heading=_heading(question.name),
@@ -33,7 +43,8 @@ def of_question(lens: Lens, question: Question) -> Step:
 
 def of_page(lens: Lens, model: ModelState, state: LensState) -> Step:
     """The step that shows a page as it is now; who gives the lecture writes the words."""
-    heading = _heading(title(lens, state).partition(" · ")[0])
+    panels = panels_in(lens.blocks(model, state))
+    heading = _heading(panels[0].title if panels else title(lens, state).partition(" · ")[0])
     return Step(
         heading=heading,
         name=_name(name_in_links(heading)),

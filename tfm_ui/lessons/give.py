@@ -10,7 +10,7 @@ from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.lesson_file import lesson_file
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf
-from tfm_ui.page import present, share
+from tfm_ui.page import frame, present
 from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 PRESENTS = "_presents"  # key of the session state: the name of the lesson that is to be presented
@@ -33,13 +33,13 @@ def buttons(place: Place, lens_of: LensOf) -> None:
             speaker.button(key=f"_speaker_{place.name}")
         with _row("On paper"):
             for kind, label in SHEETS.items():
-                icon = ":material/print:" if kind == "questions" else None
-                st.link_button(label, f"{_app()}/{sheet.link(place.name, kind)}", icon=icon, type="tertiary")
+                icon, link = ":material/print:" if kind == "questions" else None, sheet.link(place.name, kind)
+                st.link_button(label, f"{frame.app_address()}/{link}", icon=icon, type="tertiary")
         with _row("As a notebook"):
             for solutions, label in NOTEBOOKS.items():
                 st.download_button(
                     label,
-                    partial(_notebook, place.lesson, lens_of, solutions=solutions, address=_app()),
+                    partial(_notebook, place.lesson, lens_of, solutions=solutions, address=frame.app_address()),
                     f"{place.name}{'-solutions' if solutions else ''}.ipynb",
                     "application/x-ipynb+json",
                     icon=":material/download:",
@@ -67,11 +67,6 @@ def _row(name: str) -> DeltaGenerator:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.html(f'<p class="note">{name}</p>', width="content")
     return row
-
-
-def _app() -> str:
-    """The address of the app, below which its pages are."""
-    return share.address().rpartition("/")[0]
 
 
 def menu(place: Place, lens_of: LensOf) -> None:

@@ -69,7 +69,7 @@ def add(make: Callable[[], Step], *, note: str = "") -> None:
     except ValueError as problem:
         st.session_state[SAID] = f"Not added: {problem}.", False
     else:
-        said = f"“{step.heading}” is step {len(now().steps)} of your lecture, which waits on the page Learn."
+        said = f"“{step.heading}” is step {len(now().steps)} of your lecture."
         st.session_state[SAID] = f"{said} {note}".strip(), True
 
 

@@ -1,20 +1,23 @@
 """The page on which a visitor puts a lecture together: its steps in order, with words, notes and minutes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, draft, lecture, shelf
+from tfm_ui.lessons import adding, asking, draft, lecture, shelf
+from tfm_ui.lessons.asking import answer_of, options_of, right_of
 from tfm_ui.lessons.lesson import Lesson, Step
 from tfm_ui.lessons.lesson_file import lesson_file, qr
 from tfm_ui.lessons.reader import MOST_HEADING, MOST_MINUTES, MOST_TITLE, FaultyLesson, read
 from tfm_ui.lessons.shelf import Place
 from tfm_ui.lessons.shown import LensOf, shown
 from tfm_ui.lessons.writer import address, written
-from tfm_ui.page import frame, share, upload
+from tfm_ui.page import frame, upload
+from tfm_ui.page.header import label
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text import formats
 from tfm_ui.text.markdown import escape_markdown
@@ -23,8 +26,8 @@ from tfm_ui.visitors.visitor import visitor_here
 Give = Callable[[Place], None]
 Checked = Callable[[bytes], str]
 UPLOAD = "_lecture_upload"
-# Keys of the session state: what is wrong with a control's text, by the control; the file, and what is said of it; the
-# text of the lecture as it was kept on the server, with its name.
+# Keys of the session state: what is wrong with a control's text, by the control; what is said of a file; the name under
+# which the lecture was kept last.
 FAULTS, FILE_SAID, KEPT = "_lecture_faults", "_lecture_file_said", "_lecture_kept"
 LEAD = (
     "Collect questions, steps and pages with your own settings: the sign of a list with a plus stands beside each of "
@@ -32,6 +35,7 @@ LEAD = (
 )
 WHERE = "This browser keeps it, without an account. Save the file to have it elsewhere."
 NOTHING = "Nothing is in it yet. Open a page, and press “Add to lecture” beside its question; or begin with a lesson."
+MOST_SHOWN = 40  # characters of a step's text
 KEEPS = "The server keeps it for a week after it was opened last, for whoever has the link."
 
 
@@ -64,6 +68,8 @@ def _about(lesson: Lesson) -> None:
         _text("Title", "title", lesson.title, partial(_describe, "title"), max_chars=MOST_TITLE)
         said = f"{formats.plural(len(lesson.steps), 'step')} · {formats.plural(lesson.minutes, 'minute')}"
         st.html(f'<p class="sum">{said if lesson.steps else ""}</p>', width="content")
+        with st.popover("What it teaches", icon=":material/target:", type="tertiary", key="lecture_goals"):
+            _goals(lesson)
         st.button(
             "Undo",
             icon=":material/undo:",
@@ -82,6 +88,22 @@ def _about(lesson: Lesson) -> None:
         )
 
 
+def _goals(lesson: Lesson) -> None:
+    """What its card, its sheets and its notebook say of it."""
+    goals = "Afterwards the hall can …, one on each line"
+    _text(goals, "objectives", "\n".join(lesson.objectives), _set_objectives, height=120)
+    _text("It needs", "needs", lesson.needs or "nothing", lambda value: _describe("needs", _needs(value)))
+
+
+def _set_objectives(value: str) -> None:
+    lines = tuple(" ".join(line.split()) for line in value.splitlines() if line.strip())
+    lecture.put(draft.described(lecture.now(), objectives=lines))
+
+
+def _needs(value: str) -> str:
+    return "" if value.strip() in ("", "nothing") else value
+
+
 def _describe(name: str, value: str) -> None:
     lecture.put(draft.described(lecture.now(), **{name: value}))
 
@@ -89,34 +111,45 @@ def _describe(name: str, value: str) -> None:
 def _give(lesson: Lesson, give: Give) -> None:
     """What can be done with it: the file at once, everything else when the server has kept it."""
     text = written(lesson)
-    kept_text, name = st.session_state.get(KEPT, ("", ""))
-    is_kept = kept_text == text
+    name = _name_here(text)
+    kept_name: str = name or st.session_state.get(KEPT, "")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="give_lecture"):
         lesson_file(lesson, "my-lecture")
-        if not is_kept:
+        if not name:
             st.button(
-                "Keep it on this server",
+                "Keep the changed lecture" if kept_name else "Keep it on this server",
                 icon=":material/cloud_upload:",
                 help=KEEPS,
                 on_click=_keep,
                 type="primary",
                 key="_keep_lecture",
             )
-            st.html(f'<p class="note">{_why_keep(bool(kept_text))}</p>', width="content")
-    if is_kept:
-        _kept(Place(name, lesson), give)
+            st.html(f'<p class="note">{_why_keep(bool(kept_name))}</p>', width="content")
+    if kept_name:
+        _kept(kept_name, give)
     if fault := st.session_state.get(FAULTS, {}).get("keep"):
         st.error(escape_markdown(fault), icon=":material/error:")
 
 
 def _why_keep(was_kept: bool) -> str:
     if was_kept:
-        return "It has been changed since it was kept: the link shows it as it was."
+        return "The link below shows it as it was when it was kept. The changed one gets a link of its own."
     return "Then it has a short link, and can be presented, printed, and taken along as a notebook."
 
 
-def _kept(place: Place, give: Give) -> None:
-    link = f"{share.address().rpartition('/')[0]}/{frame.LEARN}?lesson={place.name}"
+def _name_here(text: str) -> str:
+    """The name under which the server keeps it as it is; "" if it does not."""
+    with suppress(StoreAway):
+        return shelf.kept(text, visitor_here())
+    return ""
+
+
+def _kept(name: str, give: Give) -> None:
+    try:
+        place = Place(name, shelf.find(name))
+    except (LookupError, StoreAway):  # forgotten meanwhile
+        return
+    link = f"{frame.app_address()}/{frame.LEARN}?lesson={place.name}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lecture_kept"):
         st.code(link, language=None, wrap_lines=True)
         qr(link)
@@ -131,7 +164,7 @@ def _keep() -> None:
         _fault("keep", str(problem))
     else:
         _fault("keep", "")
-        st.session_state[KEPT] = text, name
+        st.session_state[KEPT] = name
 
 
 def _step(lesson: Lesson, at: int, step: Step, lens_of: LensOf) -> None:
@@ -166,8 +199,14 @@ def _what(step: Step, lens_of: LensOf) -> str:
         this = shown(step, lens_of)
     except ValueError as problem:
         return escape(str(problem))
-    view = this.lens.view_of(this.state).title
-    parts = [f"{this.lens.title}{f', {view}' if view and view != this.lens.title else ''}"]
+    view = this.lens.view_of(this.state)
+    parts = [f"{this.lens.title}{f', {view.title}' if view.title and view.title != this.lens.title else ''}"]
+    if view.uses_model:
+        text = " ".join(this.model.read_text.split())
+        parts += [
+            label(this.model, this.lens.beside),
+            f"“{text if len(text) <= MOST_SHOWN else f'{text[:MOST_SHOWN]}…'}”",
+        ]
     if step.predict:
         parts.append(f"asks: {step.predict.ask}")
     if step.task:
@@ -177,11 +216,14 @@ def _what(step: Step, lens_of: LensOf) -> str:
 
 
 def _more(lesson: Lesson, at: int, step: Step) -> None:
-    _text("Words: what learners read", f"words_{step.name}", step.words, _field(at, "words"), height=100)
+    _text("Words: what learners read, plain text", f"words_{step.name}", step.words, _field(at, "words"), height=100)
     notes = "Notes: what you want to say. The speaker’s view shows them."
     _text(notes, f"notes_{step.name}", step.notes, _field(at, "notes"), height=100)
-    because = "Why it comes after the step before: “Next: …, because …”"
-    _text(because, f"because_{step.name}", step.because, _field(at, "because"))
+    if at:
+        because = f"The reason in “Next: {step.heading}, because …”"
+        _text(because, f"because_{step.name}", step.because, _field(at, "because"))
+    if not step.question:
+        _question(at, step)
     key = f"_lecture_place_{step.name}"
     st.session_state[key] = at + 1
     st.selectbox(
@@ -191,6 +233,38 @@ def _more(lesson: Lesson, at: int, step: Step) -> None:
         on_change=lambda: _move(at, st.session_state[key] - 1),
         width=160,
     )
+
+
+def _question(at: int, step: Step) -> None:
+    """The form of a question of the speaker's; a step of a page's question has that one."""
+    fields = {
+        "ask": ("Question to the hall; nothing if you ask nothing", step.predict.ask if step.predict else ""),
+        "options": (
+            "Answers to choose from, with | between them; or “number”; nothing for free words",
+            options_of(step),
+        ),
+        "right": ("The right one of them, or the right number", right_of(step)),
+        "answer": ("The answer, in a sentence or two", answer_of(step)),
+    }
+    with st.form(f"lecture_question_{step.name}"):
+        for name, (label_of, value) in fields.items():
+            st.text_input(label_of, value, key=f"_lecture_{name}_{step.name}")
+        st.form_submit_button(
+            "Take the question", icon=":material/check:", on_click=_take_question, args=(at, step.name, [*fields])
+        )
+        if said := st.session_state.get(FAULTS, {}).get(f"question_{step.name}"):
+            st.error(escape_markdown(f"Not taken: {said}."), icon=":material/error:")
+
+
+def _take_question(at: int, step: str, fields: Sequence[str]) -> None:
+    typed = {name: st.session_state[f"_lecture_{name}_{step}"] for name in fields}
+    try:
+        predict, answer = asking.read(**typed)
+        lecture.put(draft.changed(lecture.now(), at, predict=predict, answer=answer))
+    except ValueError as problem:
+        _fault(f"question_{step}", str(problem))
+    else:
+        _fault(f"question_{step}", "")
 
 
 def _act(label: str, icon: str, key: str, act: Callable[[], None], *, disabled: bool = False) -> None:

@@ -140,8 +140,22 @@ def keep(text: str, visitor: str) -> str:
     Raises:
         StoreAway: if the store does not answer.
     """
-    value = text.encode()
-    digest = blake2b(len(visitor).to_bytes(4) + visitor.encode() + value, digest_size=DRAWN_BYTES, key=SECRET).digest()
-    name = BEGINS + b32encode(digest).decode().lower()
+    name, value = _name(text, visitor), text.encode()
     store().put(UPLOADS, name, value, visitor)
     return name
+
+
+def kept(text: str, visitor: str) -> str:
+    """The name under which this visitor's lesson is kept here; "" if it is not.
+
+    Raises:
+        StoreAway: if the store does not answer.
+    """
+    name = _name(text, visitor)
+    return name if store().entry(UPLOADS, name) else ""
+
+
+def _name(text: str, visitor: str) -> str:
+    """The name of a visitor's lesson: the same each time, on a server."""
+    told = len(visitor).to_bytes(4) + visitor.encode() + text.encode()
+    return BEGINS + b32encode(blake2b(told, digest_size=DRAWN_BYTES, key=SECRET).digest()).decode().lower()

@@ -68,8 +68,7 @@ def button(*, key: str = "_speaker") -> None:
 
 @st.dialog("Speaker’s view", width="large")
 def _dialog() -> None:
-    here = share.address()
-    link = f"{here.rpartition('/')[0]}/{frame.SPEAKER}?{talk.PARAMETER}={talk.name()}"
+    link = f"{frame.app_address()}/{frame.SPEAKER}?{talk.PARAMETER}={talk.name()}"
     st.caption(READS)
     st.link_button("Open it in a second window", link, icon=":material/open_in_new:")
     st.html(f'<div class="qr">{share.qr_code(link)}</div>')

@@ -9,7 +9,7 @@ import streamlit as st
 
 from tfm_ui.folders import ASSETS
 from tfm_ui.live import passes
-from tfm_ui.page import controls, in_lesson, notices, present, sidebar
+from tfm_ui.page import controls, in_lesson, notices, present, share, sidebar
 from tfm_ui.page.lens import LENS_SCRIPT
 from tfm_ui.page.present import presenting as presenting
 from tfm_ui.state.model_state import ModelState
@@ -77,6 +77,12 @@ def asked_lens() -> str:
     """The name of the lens whose page is open; of the page Learn its address."""
     name: str = st.session_state[ASKED]
     return name
+
+
+def app_address() -> str:
+    """The address of the app, below which its pages are; the first page has no name of its own in it."""
+    address, page = share.address().rstrip("/"), asked_lens()
+    return address.removesuffix(f"/{page}") if page else address
 
 
 def page_of(lens: str) -> st.Page:

@@ -15,7 +15,10 @@ NARROWEST = 900  # px, of a window that can present; in page.css, too
 
 
 class Key(NamedTuple):
-    """What a key does while presenting; it `walks` by questions or lenses, presses `button`, or `scrolls` a screen."""
+    """What a key does while presenting.
+
+    It `walks` by questions or lenses, presses the first of the `button`s that is there, or `scrolls` a screen.
+    """
 
     names: Sequence[str]
     about: str
@@ -26,11 +29,11 @@ class Key(NamedTuple):
 
 TEXT = "t"
 KEYS = (
-    Key(("n", "PageDown", "ArrowRight"), "next question", ("question", 1)),
-    Key(("b", "PageUp", "ArrowLeft"), "question before", ("question", -1)),
+    Key(("n", "PageDown", "ArrowRight"), "next question or step", ("question", 1)),
+    Key(("b", "PageUp", "ArrowLeft"), "question or step before", ("question", -1)),
     Key(("l",), "next lens", ("lens", 1)),
     Key(("k",), "lens before", ("lens", -1)),
-    Key(("a",), "answer", button="_answer"),
+    Key(("a",), "prediction, then answer", button="_show_answer _answer"),
     Key(("s",), "set the question up", button="_set_up"),
     Key(("d",), "scroll down", scrolls=1),
     Key(("u",), "scroll up", scrolls=-1),
