@@ -1,5 +1,6 @@
 """The page that a speaker reads while presenting."""
 
+from tfm_ui import lenses
 from tfm_ui.lessons import speaker
 
-speaker.show()
+speaker.show(lenses.lens)

@@ -250,3 +250,13 @@ def test_a_page_of_ones_own_gets_a_question():
     (step,) = app.session_state[lecture.LECTURE].steps
     assert (step.predict.ask, step.predict.options) == ("Which word?", ("my", "own", "words"))
     assert step.predict.measured.value({}) == "own"
+
+
+def test_the_speaker_sees_the_answer_that_the_hall_does_not(lesson):
+    app = start("attention", lesson=f"{lesson}.a-row-of-weights", attention_query="9", present="true")
+    pressed(app, "_speaker")
+    app.run()
+    page = speaker(app.session_state[talk.TALK])
+    assert "Each head has 8 of the 32 numbers." not in text_on(page)
+    pressed(page, "_answer_a-row-of-weights")
+    assert "Each head has 8 of the 32 numbers." in text_on(page)

@@ -50,7 +50,7 @@ def show(lens_of: LensOf, teach: Teach) -> None:
         _after()
         adding.say()
         if place and not shelf.is_shipped(place.name):
-            _card(place, "Brought", teach, primary=True)
+            _card(place, "Shared", teach, primary=True)
         first, *others = shelf.names()
         _card(Place(first, shelf.shipped(first)), "First", teach, primary=True)
         with st.container(key="chapters"):

@@ -11,14 +11,19 @@ from tfm_ui.folders import ASSETS
 from tfm_ui.lessons import talk
 from tfm_ui.lessons.draft import MINUTES
 from tfm_ui.lessons.lesson import Lesson, Step
+from tfm_ui.lessons.shelf import Place
+from tfm_ui.lessons.shown import LensOf, shown
 from tfm_ui.page import frame, share
 from tfm_ui.page.components import LOADER
 from tfm_ui.pictures.canvas import version
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text.markdown import escape_markdown
+from tfm_ui.visitors.compute_limiter import Busy
+from tfm_ui.visitors.turn import turn_to_compute
 
 EVERY = 1.5  # seconds after which the page looks where the speaker is
-OPENS = "_speaker_opens"  # key of the session state: whether the dialog with the link is to be opened
+# Keys of the session state: whether the dialog with the link is to be opened; link of a step -> its answer.
+OPENS, ANSWERS = "_speaker_opens", "_speaker_answers"
 WAITS = "Nothing is presented yet. Press “Present” in the window that the hall sees: then this page follows it."
 AWAY = "This server cannot tell now where you are. This page goes on asking."
 NO_NOTES = "No notes to this step."
@@ -71,18 +76,22 @@ def _dialog() -> None:
     link = f"{frame.app_address()}/{frame.SPEAKER}?{talk.PARAMETER}={talk.name()}"
     st.caption(READS)
     st.link_button("Open it in a second window", link, icon=":material/open_in_new:")
-    st.html(f'<div class="qr">{share.qr_code(link)}</div>')
+    st.html(f'<div class="qr beside">{share.qr_code(link)}</div>')
     st.code(link, language=None, wrap_lines=True)
 
 
-def show() -> None:
-    """Draw the page, which looks again every few moments."""
+def show(lens_of: LensOf) -> None:
+    """Draw the page, which looks again every few moments.
+
+    Args:
+        lens_of: the app's lenses.
+    """
     with st.container(key="speaker"):
-        _follow()
+        _follow(lens_of)
 
 
 @st.fragment(run_every=EVERY)
-def _follow() -> None:
+def _follow(lens_of: LensOf) -> None:
     try:
         here = talk.find(st.query_params.get(talk.PARAMETER, ""))
     except LookupError as problem:
@@ -99,7 +108,33 @@ def _follow() -> None:
     with st.container(key="speaker_clock"):
         times = {"began": here.began, "stepBegan": here.step_began, "now": time.time()}
         _clock(key="clock", data={**clock._asdict(), **times})
-    st.html(_now(lesson, at) + _next(lesson.steps[at + 1 :]))
+    st.html(_now(lesson, at))
+    if lesson.steps[at].has_answer:
+        _answer(here.place, lens_of)
+    st.html(_next(lesson.steps[at + 1 :]))
+
+
+def _answer(place: Place, lens_of: LensOf) -> None:
+    """The answer of the step as it is set up, once it is asked for; the hall does not see it."""
+    known: dict[str, str] = st.session_state.get(ANSWERS, {})
+    if place.link in known:
+        st.html(f'<p class="answer"><b>Answer:</b> {escape(known[place.link])}</p>')
+    else:
+        st.button(
+            "Show me the answer",
+            icon=":material/lightbulb:",
+            on_click=lambda: st.session_state.update({ANSWERS: {**known, place.link: _computed(place, lens_of)}}),
+            key=f"_answer_{place.step.name}",
+        )
+
+
+def _computed(place: Place, lens_of: LensOf) -> str:
+    try:
+        this = shown(place.step, lens_of)
+        with turn_to_compute(heavy=this.model.is_heavy):
+            return this.answer(this.model, this.state)
+    except (Busy, ValueError) as problem:
+        return str(problem)
 
 
 def _now(lesson: Lesson, at: int) -> str:
@@ -108,7 +143,7 @@ def _now(lesson: Lesson, at: int) -> str:
     return (
         f'<p class="note">{escape(lesson.title)}: step {at + 1} of {len(lesson.steps)}</p>'
         f"<h1>{escape(step.heading)}</h1>"
-        f'<p class="notes">{notes}</p>{_asked(step)}'
+        f'<p class="notes">{notes}</p><p class="words">{escape(step.words)}</p>{_asked(step)}'
     )
 
 

@@ -20,8 +20,16 @@ VIEW, QUESTION, STEP, WORD, SETTING = "view", "question", "step", "word", "setti
 KINDS = (VIEW, QUESTION, STEP, WORD, SETTING)
 # The pages that show no lens, by their addresses.
 PAGES = {
-    frame.LEARN: ("Learn", "Lessons, a lecture, exercise sheets, notebooks; how far you are"),
-    frame.LECTURE: ("Your lecture", "Put questions, steps and pages of your own in order, and present them"),
+    frame.LEARN: (
+        "Learn",
+        "Lessons, a lecture and exercise sheets; “Teach it” prints a lesson, with answers, or makes a notebook of it",
+        "course chapter homework jupyter ipynb blanks solutions print paper pdf syllabus progress",
+    ),
+    frame.LECTURE: (
+        "Your lecture",
+        "Put questions, steps and pages of your own in order, with notes and minutes, and present them",
+        "deck slides speaker qr short link collect assignment",
+    ),
 }
 SIDEBAR = "in the sidebar, beside every page"
 MOST_VIEWS = 3  # that an entry of a setting names
@@ -90,7 +98,9 @@ def entries(lenses: Sequence[Lens], lessons: Mapping[str, Lesson]) -> list[Entry
     """
     of_lenses = [entry for lens in lenses for entry in (*_views(lens), *_questions(lens), *_settings(lens))]
     of_lessons = [entry for name, lesson in lessons.items() for entry in _steps(name, lesson)]
-    of_pages = [Entry(VIEW, name, title, "The page of this name", about) for name, (title, about) in PAGES.items()]
+    of_pages = [
+        Entry(VIEW, name, title, "The page of this name", about, also) for name, (title, about, also) in PAGES.items()
+    ]
     return [*of_pages, *of_lenses, *of_lessons, *_of_model(), *_words()]
 
 
