@@ -53,7 +53,9 @@ def files(step: Step, npz: str) -> Files:
 
 
 def table(step: Step) -> str:
-    """How many tensors there are; names, shapes and a few words on each, as HTML; what the files leave out."""
+    """How many tensors there are; names, shapes and a few words on each, as HTML, with the code that makes it of those
+    before; what the files leave out.
+    """
     head = "<thead><tr><th>tensor</th><th>shape</th><th>what it is</th></tr></thead>"
     body = "".join(_row(tensor, is_kept=tensor in step.kept) for tensor in step.tensors)
     size = units.bytes_of(sum(tensor.size for tensor in step.kept))
@@ -68,6 +70,8 @@ def table(step: Step) -> str:
 
 
 def _row(tensor: Named, *, is_kept: bool) -> str:
-    about = tensor.about if is_kept else f"{tensor.about} (not in the files)"
+    about = escape(tensor.about if is_kept else f"{tensor.about} (not in the files)")
+    if tensor.code:
+        about += f": <samp>{escape(tensor.code)}</samp>"
     name, shape = f"<samp>{escape(tensor.name)}</samp>", escape(tensor.shape_in_words)
-    return f'<tr><th scope="row">{name}</th><td>{shape}</td><td>{escape(about)}</td></tr>'
+    return f'<tr><th scope="row">{name}</th><td>{shape}</td><td>{about}</td></tr>'
