@@ -14,7 +14,11 @@ from tfm_core.pretrained.offered import OFFERED
 from tfm_ui.lenses import lenses
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import tensors
+from tfm_ui.pictures.learn.left_out import probes_of
+from tfm_ui.pictures.learn.maps import rows_of
 from tfm_ui.pictures.panel import Panel, panels_in
+from tfm_ui.pictures.steps import STEPS
+from tfm_ui.pictures.steps.matrices import MATRICES
 from tfm_ui.state import array_files
 from tfm_ui.state.model_state import ModelState
 
@@ -61,6 +65,7 @@ def look_at(step: Step) -> None:
         assert f"<samp>{escape(each.name)}</samp>" in table
         assert escape(each.shape_in_words) in table
         assert each.about.strip() == each.about != ""
+        assert not each.code or f": <samp>{escape(each.code)}</samp></td>" in table
     assert [*tensors.files(step, "x.npz")] == ["npz", "safetensors", "py"]
     assert step.title
     assert not [each.name for each in step.tensors if each.code and each not in step.computed]
@@ -122,24 +127,28 @@ ON_SCREEN: dict[tuple[str, str], Callable[[Any, Taken], list[tuple[Any, Any]]]] 
     ],
     ("attention", "steps"): lambda panel, taken: [
         (taken["weights"][panel.head], panel.steps.weights),
-        (taken["scores"][panel.head], panel.steps.scaled_scores),
+        (taken["scaled"][panel.head], panel.steps.scaled_scores),
         (taken["head_output"][panel.head], panel.steps.output),
         (taken["output"], panel.steps.projected(slice(None))),
     ],
     ("attention", "contribution"): lambda panel, taken: [(taken["contribution"][panel.head], panel.norms)],
-    ("attention", "why"): lambda panel, taken: [(taken["scores"][panel.head, panel.row, panel.column], taken["score"])],
+    ("attention", "why"): lambda panel, taken: [(taken["scaled"][panel.head, panel.row, panel.column], taken["score"])],
     ("attention", "logit"): lambda panel, taken: [
         (taken["parts"], panel.values),
         (taken["parts"].sum(), taken["lead"]),
     ],
     ("attention", "change"): lambda panel, taken: [
         (
-            taken[f"{'set_' * (end == 'B')}weights_{end}"][panel.layer, panel.head],
+            taken[f"weights_{end}"][panel.layer, panel.head],
             side.weights(panel.kind, panel.layer, panel.head),
         )
         for end, side in zip("AB", panel.effect.sides, strict=True)
     ],
-    ("attention", "dictionary"): lambda panel, taken: [(taken["answer"][0, 0], panel.answer)],
+    ("attention", "dictionary"): lambda panel, taken: [
+        (taken["answer"][0, 0], panel.answer),
+        (taken["scores"][0], panel.table()["score"]),
+        (taken["weighted_values"][:, 0], panel.table()["weight × value"]),
+    ],
     ("positions", "see"): lambda panel, taken: [(taken["encoding_A"], panel.values[: panel.defined])],
     ("positions", "model"): lambda panel, taken: [
         (taken[f"weights_{name}"][panel.state.model_head - 1], panel.heads[name].weights) for name in panel.state.sides
@@ -154,6 +163,7 @@ ON_SCREEN: dict[tuple[str, str], Callable[[Any, Taken], list[tuple[Any, Any]]]] 
     ("masks", "see"): lambda panel, taken: [
         (taken["weights"][panel.head], panel.obeyed.weights),
         (taken["mask"], panel.obeyed.mask),
+        (taken["scaled"][panel.head], panel.obeyed.scores),
     ],
     ("masks", "padding"): lambda panel, taken: [
         (taken["weights_alone"][panel.layer, panel.head], panel.runs["alone"].weights(panel.layer, panel.head))
@@ -168,6 +178,10 @@ ON_SCREEN: dict[tuple[str, str], Callable[[Any, Taken], list[tuple[Any, Any]]]] 
         for name, variant in panel.by_name.items()
     ],
     ("model", "output"): lambda panel, taken: [(taken["probabilities"][panel.token, panel.listed], panel.shares)],
+    ("training", "learn"): lambda panel, taken: [
+        (taken[f"weights_{name.replace(' ', '_')}"], panel.run.maps[site])
+        for name, site in ((row.name, row.site) for row in rows_of(panel.config, probes_of(panel.config.task)[:1]))
+    ],
     ("training", "decode"): lambda panel, taken: [(taken["written"], panel.decoded.written)],
 }
 
@@ -179,6 +193,62 @@ def test_the_tensors_are_those_on_screen(lens, view, model):
     assert panel.tensors
     for taken, on_screen in ON_SCREEN[lens, view](panel, arrays(panel.tensors)):
         np.testing.assert_allclose(np.asarray(taken), np.asarray(on_screen), rtol=1e-4, atol=1e-5)
+
+
+def test_of_weights_that_are_saved_only_the_menu_says_so():
+    step = shown("training", ModelState(), state_of("training", "decode"))[0].tensors
+    assert step
+    assert [each.name for each in step.computed] == ["written"]
+    assert "The weights of cross-attention and the probabilities are saved as the model" in tensors.table(step)
+
+
+def matrices_on_screen(panel: Any) -> dict[str, tuple[str, np.ndarray]]:
+    """Name of each matrix that the step-by-step view sends to the browser -> its symbol, and its numbers."""
+    header, numbers = panel.picture()
+    return {
+        name: (it["symbol"], numbers[it["begin"] :][: it["rows"] * it["columns"]].reshape(it["rows"], it["columns"]))
+        for name, it in header["matrices"].items()
+    }
+
+
+def of_head(name: str, taken: Taken, panel: Any) -> np.ndarray:
+    """The tensor of this name in the file, as one head has it; weights are (out, in) there and (in, out) on screen."""
+    numbers = taken[name]
+    if name.startswith("W_"):
+        role = {"W_Q": "query", "W_K": "key", "W_V": "value"}.get(name)
+        first = panel.inside.first_row(role, panel.head) if role else 0
+        return numbers[first : first + panel.inside.head_dim if role else None].T
+    return numbers[panel.head] if numbers.ndim == 3 else numbers
+
+
+STEPPED: list[tuple[Values, Values]] = [
+    ({}, {}),
+    ({"architecture": "decoder", "positional": "rope", "norm": "post"}, {"head": 3, "query": 4, "key": 2}),
+    ({"positional": "t5"}, {"temperature": 0.5}),
+    ({"architecture": "decoder", "positional": "alibi"}, {"scaled": False, "masked": False}),
+    (TWO, {"kind": "cross", "layer": 2, "query": 2, "temperature": 2.0}),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("model", "fields"), STEPPED)
+def test_every_matrix_of_every_step_is_in_the_file_by_its_name_on_screen(model, fields, step):
+    panel = shown("attention", ModelState(**model), state_of("attention", "steps", step=step, **fields))[0]
+    taken, table = arrays(panel.tensors), {each.name: each.about for each in panel.tensors.tensors}
+    on_screen = matrices_on_screen(panel)
+    assert step in on_screen
+    windows = panel.scene.windows
+    for name, (symbol, numbers) in on_screen.items():
+        called = symbol.removesuffix("ᵀ") if symbol.removesuffix("ᵀ") in taken else name.replace(" ", "_")
+        whole = of_head(called, taken, panel)
+        whole = whole.T if symbol.endswith("ᵀ") else whole
+        rows, columns = (windows[axis] for axis in MATRICES[name].axes)
+        there = whole[rows, columns]
+        if name == "weights":  # what the mask hides is sent as −∞, so that it is drawn as hidden
+            there = np.where(np.isfinite(numbers), there, -np.inf)
+        np.testing.assert_allclose(there, numbers, rtol=1e-4, atol=1e-5, err_msg=f"{name} as {called}")
+        if symbol in ("S", "S′", "S″", "M", "A", "Q", "K", "V", "H", "Y", "B", "a V"):
+            assert table[called].startswith(f"{symbol}, "), called
 
 
 @pytest.mark.parametrize(("lens", "view"), [("home", "home"), ("heads", "heads"), ("attention", "arcs")])

@@ -231,21 +231,18 @@ class Dictionary(Panel):
 
     @property
     def tensors(self) -> Step:
-        query = torch.tensor([self.query], dtype=torch.float64)
+        query, pairs = torch.tensor([self.query], dtype=torch.float64), ("query", "key")
+        of_scores, parts = "products / (2**0.5 * temperature)", (self.weights * self.values)[:, None]
         return Step(
             "A soft dictionary",
             [
                 held("Q", ("query", "head_dim"), query, "what is asked: a point"),
                 held("K", ("key", "head_dim"), self.keys, "the keys: points"),
                 held("V", ("key", "1"), self.values[:, None], "the value of each key"),
-                held(
-                    "scores",
-                    ("query", "key"),
-                    self.scores[None],
-                    "how well it matches",
-                    "Q @ K.mT / (2**0.5 * temperature)",
-                ),
-                held("weights", ("query", "key"), self.weights[None], "the softmax of them", "scores.softmax(-1)"),
+                held("products", pairs, self.products[None], "q·k, how well each key matches", "Q @ K.mT"),
+                held("scores", pairs, self.scores[None], "q·k / (√2 · temperature)", of_scores),
+                held("weights", pairs, self.weights[None], "the softmax of them", "scores.softmax(-1)"),
+                held("weighted_values", ("key", "1"), parts, "weight × value", "weights.mT * V"),
                 held("answer", ("query", "1"), self._answered[0], "values times weights, summed", "weights @ V"),
             ],
             {"temperature": self.state.temperature},

@@ -40,6 +40,8 @@ from tfm_ui.live.cache import cached, never
 from tfm_ui.live.memory import LITTLE
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import script
+from tfm_ui.live.tensors.attention import SCORE_IS_SCALED
+from tfm_ui.live.tensors.step import Step
 from tfm_ui.page import controls, undo
 from tfm_ui.page.lens import View
 from tfm_ui.pictures import lines, maps
@@ -118,6 +120,11 @@ class See(MasksPanel):
     )
     canvas = MAPS
     needs = and_scores(1)
+
+    @property
+    def tensors(self) -> Step | None:
+        step = super().tensors
+        return step and step.also(note=SCORE_IS_SCALED)
 
     @cached_property
     def obeyed(self) -> Obeyed:

@@ -147,7 +147,11 @@ class Decode(RunPanel):
     def tensors(self) -> Step:
         decoded = self.decoded
         cross = torch.stack([*decoded.cross.values()])
-        about = "where each step looked in the source, in cross-attention"
+        about = "where each step looked in the source: cross-attention of all heads"
+        note = (
+            "The weights of cross-attention and the probabilities are saved as the model made them, without what they "
+            "came from: the .py makes of them what was written, and nothing else."
+        )
         return Step(
             self.title,
             [
@@ -157,6 +161,7 @@ class Decode(RunPanel):
                 held("probabilities", ("step", "vocab"), decoded.probabilities, "of the next token"),
                 held("written", ("step",), decoded.written, "the likeliest id", "probabilities.argmax(-1)"),
             ],
+            note=note,
         )
 
     def names(self, ids: Tensor | tuple[int, ...]) -> list[str]:

@@ -1,5 +1,6 @@
 """Attentions as steps to take along: one with all its matrices, or the heads of all layers; all numbers of one pass."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor
 from tfm_core.positional.schemes import Positional
 from tfm_ui.live.attention import GivenAttention
 from tfm_ui.live.inside import Inside
-from tfm_ui.live.origins import Heads
+from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.live.tensors.parts import applied, linear, normed
 from tfm_ui.live.tensors.plain import features, for_pairs, rolled_out
 from tfm_ui.live.tensors.step import Named, Step, held
@@ -21,6 +22,12 @@ CALLED = {
     "cross": "cross-attention",
 }
 SMALLEST = 1e-30  # what is divided by at least, where a query may see nothing
+# What the step-by-step view calls S, M and S″ is called so here, too.
+SCORES = "Q @ K.mT"
+ABOUT_SCORES = "S, the dot product of each query and each key"
+ABOUT_ADDED = "M, what the mask adds to scores: 0 where the query may look at the key, −inf where it may not"
+ABOUT_MASKED = "S″, the scaled scores, and −inf where the query may not look at the key"
+SCORE_IS_SCALED = "What is called a score on screen is in “scaled”: it is divided by √d_k already."
 NEAR = 1e-5  # by how much what plain torch makes of a scheme may differ from what it adds, as a share
 
 
@@ -49,7 +56,6 @@ def of_attention(
     reads = {"query": "X", "key": "memory" if crosses else "X", "value": "memory" if crosses else "X"}
     for role, letter in (("query", "Q"), ("key", "K"), ("value", "V")):
         tensors += _projected(inside, role, letter, reads[role])
-    tensors += _rotated(inside)
     bias = bias_of(inside.positional, inside.heads, *inside.visible.shape)
     visible = inside.visible if masked else torch.ones_like(inside.visible)
     if module.has_scores:
@@ -58,14 +64,17 @@ def of_attention(
         tensors += _linear_weights(inside)
     gathered = inside.recorded["head_output"]
     output = inside.recorded["output"]
+    side_by_side = ("query", "head × head_dim")
     if not as_in_model:
         gathered, output = _without(inside, visible, scaled, temperature)
     tensors.append(
-        held("head_output", ("head", "query", "head_dim"), gathered, "values times weights, summed", "weights @ V")
+        held("head_output", ("head", "query", "head_dim"), gathered, "H, values times weights, summed", "weights @ V")
     )
+    merged = gathered.transpose(0, 1).flatten(1)
+    tensors.append(held("heads", side_by_side, merged, "the outputs of all heads side by side", "merged(head_output)"))
     tensors += linear(module.output_projection, "W_O", "b_O", ("d_model", "head × head_dim"), "the output")
-    added = applied("merged(head_output)", module.output_projection, "W_O", "b_O")
-    tensors.append(held("output", ("query", "d_model"), output, "what is added to the residual stream", added))
+    added = applied("heads", module.output_projection, "W_O", "b_O")
+    tensors.append(held("output", ("query", "d_model"), output, "Y, what is added to the residual stream", added))
     return Step(called, tensors, _constants(inside, temperature), "" if as_in_model else _switched(scaled, masked))
 
 
@@ -82,11 +91,11 @@ def _switched(scaled: bool, masked: bool) -> str:
     if off:
         is_off = "is" if len(off) == 1 else "are"
         return f"{' and '.join(off).capitalize()} {is_off} switched off: from there on, numbers are not the model’s."
-    return "The temperature is not 1: from the scores on, numbers are not the model’s."
+    return "The temperature is not 1: from the scaled scores on, numbers are not the model’s."
 
 
 def _projected(inside: Inside, role: str, letter: str, reads: str) -> list[Named]:
-    """A projection, and the queries, keys or values that it makes."""
+    """A projection, and the queries, keys or values that it makes; where positions turn these, before and after."""
     module, linear_map = inside.module, inside.projection(role)
     shares = role != "query" and module.num_kv_heads < module.num_heads
     heads, axis = ("num_kv_heads", "kv_head") if shares else ("num_heads", "head")
@@ -98,7 +107,18 @@ def _projected(inside: Inside, role: str, letter: str, reads: str) -> list[Named
         about += f", which {module.num_heads // module.num_kv_heads} heads share"
     axes = ("head", "query" if role == "query" else "key", "head_dim")
     parameters = linear(linear_map, weight, bias, (f"{axis} × head_dim", "d_model"), f"the {noun}")
-    return [*parameters, held(letter, axes, inside.recorded[role], about, code)]
+    if f"rotated_{role}" not in inside.recorded:
+        return [*parameters, held(letter, axes, inside.recorded[role], f"{letter}, {about}", code)]
+    before = f"{letter}_before_rotation"
+    assert inside.positional is not None
+    turns = turns_of(inside.positional, inside.head_dim)
+    turned, of_turned = inside.recorded[f"rotated_{role}"], f"rotated({before}, pairs, turn)" * bool(turns)
+    return [
+        *parameters,
+        held(before, axes, inside.recorded[role], f"{about}, before their positions turn them", code),
+        *(turns if role == "query" else []),
+        held(letter, axes, turned, f"{letter}, the {noun} of each head, turned by their positions", of_turned),
+    ]
 
 
 def turns_of(scheme: Positional, width: int) -> list[Named]:
@@ -111,21 +131,6 @@ def turns_of(scheme: Positional, width: int) -> list[Named]:
         held("pairs", ("pair", "2"), pairs, "which dimensions turn together"),
         held("turn", ("pair",), turn, "how far each pair turns from a position to the next, in radians"),
     ]
-
-
-def _rotated(inside: Inside) -> list[Named]:
-    """Queries and keys as a positional scheme turns them, if it does, and by how much it turns each pair."""
-    if "rotated_query" not in inside.recorded:
-        return []
-    assert inside.positional is not None
-    turns = turns_of(inside.positional, inside.head_dim)
-    tensors = [*turns]
-    for letter, role, noun in (("Q", "query", "queries"), ("K", "key", "keys")):
-        code = f"rotated({letter}, pairs, turn)" * bool(turns)
-        about = f"the {noun}, turned by their positions"
-        turned = inside.recorded[f"rotated_{role}"]
-        tensors.append(held(f"{letter}_rotated", ("head", role, "head_dim"), turned, about, code))
-    return tensors
 
 
 def bias_of(scheme: Positional | None, heads: int, queries: int, keys: int) -> list[Named]:
@@ -148,12 +153,13 @@ def bias_of(scheme: Positional | None, heads: int, queries: int, keys: int) -> l
     about = "what each head adds at each distance key − query"
     by_distance = held("bias_by_distance", ("head", "distance"), biases, about, code)
     pairs = Named(
-        "position_bias",
+        "bias",
         PAIRS,
         (heads, queries, keys),
-        "what the positions add to the scores",
+        "B, what the positions add to the scores",
         lambda: for_pairs(biases, queries, keys),
         f"for_pairs(bias_by_distance, {queries}, {keys})",
+        spare=True,
     )
     return [*made_of, by_distance, pairs]
 
@@ -176,14 +182,18 @@ def _near(made: Tensor, right: Tensor) -> bool:
     return made.shape == right.shape and torch.allclose(made.float(), right, rtol=NEAR, atol=NEAR)
 
 
-def _scores(inside: Inside, head: int, scaled: bool, temperature: float) -> Tensor:
+def _scaled(inside: Inside, head: int, scaled: bool, temperature: float) -> Tensor:
     scores = inside.origin.scores(head, scale=None if scaled else 1.0)
     return scores if temperature == 1 else scores / temperature
 
 
+def _masked(inside: Inside, head: int, visible: Tensor, scaled: bool, temperature: float) -> Tensor:
+    return _scaled(inside, head, scaled, temperature).masked_fill(~visible, -torch.inf)
+
+
 def _head_weights(inside: Inside, head: int, visible: Tensor, scaled: bool, temperature: float) -> Tensor:
-    masked = _scores(inside, head, scaled, temperature).masked_fill(~visible, -torch.inf)
-    return masked.softmax(-1).masked_fill(~visible.any(-1, keepdim=True), 0.0)
+    weights = _masked(inside, head, visible, scaled, temperature).softmax(-1)
+    return weights.masked_fill(~visible.any(-1, keepdim=True), 0.0)
 
 
 def _without(inside: Inside, visible: Tensor, scaled: bool, temperature: float) -> tuple[Tensor, Tensor]:
@@ -198,22 +208,25 @@ def _without(inside: Inside, visible: Tensor, scaled: bool, temperature: float) 
 
 
 def _weights(inside: Inside, visible: Tensor, has_bias: bool, scaled: bool, temperature: float) -> list[Named]:
-    """The scores, the mask, and the weights of all heads."""
-    shape = (inside.heads, *visible.shape)
-    code = score_code(_met("Q", inside), _met("K", inside), has_bias=has_bias, scaled=scaled)
-    code = code if temperature == 1 else f"({code}) / temperature"
+    """What becomes of the products of queries and keys, step by step, in all heads: up to the weights."""
+    shape, heads = (inside.heads, *visible.shape), range(inside.heads)
+    plain = Origin(inside.query[None], inside.key[None], None)  # without what positions add
+    added = torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
-    def scores() -> Tensor:
-        return torch.stack([_scores(inside, head, scaled, temperature) for head in range(inside.heads)])
+    def of_heads(make: Callable[[int], Tensor]) -> Callable[[], Tensor]:
+        return lambda: torch.stack([make(head) for head in heads])
 
-    def weights() -> Tensor:
-        of_heads = (_head_weights(inside, head, visible, scaled, temperature) for head in range(inside.heads))
-        return torch.stack(list(of_heads))
-
-    about = "how well queries match keys, before the mask"
+    scores = of_heads(lambda head: plain.scores(head, scale=1.0))
+    of_scaled = of_heads(lambda head: _scaled(inside, head, scaled, temperature))
+    masked = of_heads(lambda head: _masked(inside, head, visible, scaled, temperature))
+    weights = of_heads(lambda head: _head_weights(inside, head, visible, scaled, temperature))
+    about, code = told_of_scaled(has_bias=has_bias, scaled=scaled, temperature=temperature)
     return [
-        Named("scores", PAIRS, shape, about, scores, code),
+        Named("scores", PAIRS, shape, ABOUT_SCORES, scores, SCORES, spare=True),
+        Named("scaled", PAIRS, shape, about, of_scaled, code, spare=True),
         mask_of(visible),
+        held("M", PAIRS[1:], added, ABOUT_ADDED, f"torch.zeros{tuple(visible.shape)}.masked_fill(~mask, -torch.inf)"),
+        Named("masked", PAIRS, shape, ABOUT_MASKED, masked, "scaled + M", spare=True),
         Named("weights", PAIRS, shape, about_weights(visible), weights, weight_code(visible)),
     ]
 
@@ -221,7 +234,7 @@ def _weights(inside: Inside, visible: Tensor, has_bias: bool, scaled: bool, temp
 def _linear_weights(inside: Inside) -> list[Named]:
     """The mask and the weights that linear attention implies: its products of features have no scores."""
     query, key, visible = inside.query, inside.key, inside.visible
-    code = f"features({_met('Q', inside)}) @ features({_met('K', inside)}).mT"
+    code = "features(Q) @ features(K).mT"
 
     def products() -> Tensor:
         return features(query) @ features(key).mT
@@ -233,25 +246,25 @@ def _linear_weights(inside: Inside) -> list[Named]:
         return kept() / kept().sum(-1, keepdim=True).clamp(min=SMALLEST)
 
     shape = (inside.heads, *visible.shape)
-    about = "each query’s shares of the keys, which linear attention never writes down"
+    about = "A, each query’s shares of the keys, which linear attention never writes down"
     divided = f"kept / kept.sum(-1, keepdim=True).clamp(min={SMALLEST})"
     of_kept = "the products of pairs that may look at each other"
     return [
-        Named("products", PAIRS, shape, "products of the features elu(x) + 1", products, code),
+        Named("products", PAIRS, shape, "products of the features elu(x) + 1", products, code, spare=True),
         mask_of(visible),
-        Named("kept", PAIRS, shape, of_kept, kept, "products.masked_fill(~mask, 0)"),
+        Named("kept", PAIRS, shape, of_kept, kept, "products.masked_fill(~mask, 0)", spare=True),
         Named("weights", PAIRS, shape, about, weights, divided),
     ]
 
 
-def _met(letter: str, inside: Inside) -> str:
-    """The name of the queries "Q" or the keys "K" as they meet each other."""
-    return f"{letter}_rotated" if "rotated_query" in inside.recorded else letter
-
-
-def score_code(query: str, key: str, *, has_bias: bool = False, scaled: bool = True) -> str:
-    """The code of the scores."""
-    return f"{query} @ {key}.mT" + " / head_dim**0.5" * scaled + " + position_bias" * has_bias
+def told_of_scaled(*, has_bias: bool, scaled: bool = True, temperature: float = 1.0) -> tuple[str, str]:
+    """What the scaled scores are, and the code that makes them of the scores."""
+    code = "scores" + " / head_dim**0.5" * scaled + " + bias" * has_bias
+    about = f"S′, the scores{' divided by √d_k' if scaled else ', not divided by √d_k'}"
+    about += ", and what the positions add" * has_bias
+    if temperature == 1:
+        return about, code
+    return f"{about}; all divided by the temperature", f"({code}) / temperature"
 
 
 def mask_of(visible: Tensor) -> Named:
@@ -261,14 +274,14 @@ def mask_of(visible: Tensor) -> Named:
 
 def weight_code(visible: Tensor) -> str:
     """The code of the weights under a mask, which may leave a query no key."""
-    code = "scores.masked_fill(~mask, -torch.inf).softmax(-1)"
+    code = "masked.softmax(-1)"
     return code if bool(visible.any(-1).all()) else f"{code}.masked_fill(~mask.any(-1, keepdim=True), 0)"
 
 
 def about_weights(visible: Tensor) -> str:
     """What the weights are."""
     empty = "" if bool(visible.any(-1).all()) else "; a query that may see nothing has zeros"
-    return f"each query’s shares of the keys, the softmax of its row{empty}"
+    return f"A, each query’s shares of the keys, the softmax of its row{empty}"
 
 
 def of_heads(attention: Heads, called: str, positional: Positional | None) -> Step:
@@ -292,19 +305,30 @@ def of_heads(attention: Heads, called: str, positional: Positional | None) -> St
     query, key = (torch.cat([getattr(origin, what) for origin in origins]) for what in ("query", "key"))
     turned = ", turned by their positions" if positional is not None and "rotate" in positional.enters() else ""
 
+    def of_all(make: Callable[[int, int], Tensor]) -> Tensor:
+        return torch.stack([torch.stack([make(i, head) for head in range(heads)]) for i in layers])
+
     def scores() -> Tensor:
-        return torch.stack([torch.stack([attention.scores(i, head) for head in range(heads)]) for i in layers])
+        return of_all(lambda i, head: replace(origins[i], positional=None).scores(head, scale=1.0))
+
+    def scaled() -> Tensor:
+        return of_all(attention.scores)
+
+    def masked() -> Tensor:
+        return of_all(lambda i, head: attention.scores(i, head).masked_fill(~visible, -torch.inf))
 
     def weights_of_all() -> Tensor:
-        of_layers = ([torch.from_numpy(attention.exact(i, head)) for head in range(heads)] for i in layers)
-        return torch.stack([torch.stack(of_layer) for of_layer in of_layers])
+        return of_all(lambda i, head: torch.from_numpy(attention.exact(i, head)))
 
+    about, code = told_of_scaled(has_bias=bool(bias))
     tensors = [
-        held("Q", ("layer", "head", "query", "head_dim"), query, f"the queries of each head{turned}"),
-        held("K", ("layer", "head", "key", "head_dim"), key, f"the keys of each head{turned}"),
+        held("Q", ("layer", "head", "query", "head_dim"), query, f"Q, the queries of each head{turned}"),
+        held("K", ("layer", "head", "key", "head_dim"), key, f"K, the keys of each head{turned}"),
         *bias,
-        Named("scores", axes, shape, "before the mask", scores, score_code("Q", "K", has_bias=bool(bias))),
+        Named("scores", axes, shape, ABOUT_SCORES, scores, SCORES, spare=True),
+        Named("scaled", axes, shape, about, scaled, code, spare=True),
         mask_of(visible),
+        Named("masked", axes, shape, ABOUT_MASKED, masked, "scaled.masked_fill(~mask, -torch.inf)", spare=True),
         Named("weights", axes, shape, about_weights(visible), weights_of_all, weight_code(visible)),
     ]
     return Step(called, tensors, {"head_dim": query.shape[-1]})

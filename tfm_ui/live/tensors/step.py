@@ -38,6 +38,7 @@ class Named:
         numbers: what makes the numbers, of this shape.
         code: an expression of plain torch that makes it from the tensors before it; "" if it is given.
         dtype: of the numbers.
+        spare: whether it is left out before all others where a file has no room, as its code makes it again at once.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Named:
     numbers: Callable[[], Tensor]
     code: str = ""
     dtype: torch.dtype = torch.float32
+    spare: bool = False
 
     def __post_init__(self) -> None:
         if len(self.axes) != len(self.shape):
@@ -107,9 +109,11 @@ class Step:
 
     @cached_property
     def kept(self) -> list[Named]:
-        """Those in the files: as many as have room there, the small ones first; in the order of computing."""
+        """Those in the files: as many as have room there, the small ones first and the spare ones last; in the order
+        of computing.
+        """
         room, names = self.most, set[str]()
-        for tensor in sorted(self.tensors, key=lambda each: each.size):
+        for tensor in sorted(self.tensors, key=lambda each: (each.spare, each.size)):
             room -= tensor.size
             if room >= 0:
                 names.add(tensor.name)

@@ -61,18 +61,20 @@ def test_an_attention_holds_what_a_recording_holds_and_torchs_kernel_makes_of_it
         step = live_steps.attention(state, kind, layer)
         as_written(step)
         taken = {name: torch.from_numpy(numbers) for name, numbers in arrays(step).items()}
-        of_site = {"Q": "query", "K": "key", "V": "value", "position_bias": "position_bias"} | {
-            name: name for name in ("scores", "weights", "head_output", "output")
-        }
+        turns = kind != "cross" and "rotate" in POSITIONAL[positional].enters()
+        of_site = {"V": "value", "bias": "position_bias", "scaled": "scores"}
+        of_site |= {name: name for name in ("weights", "head_output", "output")}
+        for name, site in (("Q", "query"), ("K", "key")):
+            of_site |= {name: f"rotated_{site}", f"{name}_before_rotation": site} if turns else {name: site}
         for name, what in of_site.items():
             if name in taken:
                 recorded = trace[place(state, kind).format(layer=layer, what=what)]
                 close(taken[name], recorded[0] if recorded.dim() > taken[name].dim() else recorded)
-        query, key = (taken.get(f"{name}_rotated", taken[name]) for name in "QK")
-        bias = torch.where(taken["mask"], 0.0, -torch.inf) + taken.get("position_bias", torch.zeros(1, 1, 1))
-        close(taken["head_output"], F.scaled_dot_product_attention(query, key, taken["V"], attn_mask=bias))
-        assert ("position_bias" in taken) == (kind != "cross" and "bias_at" in POSITIONAL[positional].enters())
-        assert ("Q_rotated" in taken) == (kind != "cross" and "rotate" in POSITIONAL[positional].enters())
+        bias = torch.where(taken["mask"], 0.0, -torch.inf) + taken.get("bias", torch.zeros(1, 1, 1))
+        close(taken["head_output"], F.scaled_dot_product_attention(taken["Q"], taken["K"], taken["V"], attn_mask=bias))
+        close(taken["scores"], taken["Q"] @ taken["K"].mT)
+        assert ("bias" in taken) == (kind != "cross" and "bias_at" in POSITIONAL[positional].enters())
+        assert ("Q_before_rotation" in taken) == turns
         assert ("memory" in taken) == (kind == "cross")
         assert {each.name for each in step.tensors} - {each.name for each in step.computed} == {
             name
@@ -125,14 +127,15 @@ def test_switches_of_a_head_are_obeyed(scaled, masked, temperature, positional):
     inside = live_steps.inside(state, "self", 0)
     step = of_attention(inside, "one", scaled=scaled, masked=masked, temperature=temperature)
     left = as_written(step)
-    query, key = (left.get(f"{name}_rotated", left[name]) for name in "QK")
     mask = causal_mask(state.length) & (state.source_tokens.batch != 0) if masked else torch.tensor(True)
-    bias = left.get("position_bias", torch.zeros(1, 1, 1)) / temperature
+    bias = left.get("bias", torch.zeros(1, 1, 1)) / temperature
     scale = (8**-0.5 if scaled else 1.0) / temperature
     right = F.scaled_dot_product_attention(
-        query, key, left["V"], attn_mask=torch.where(mask, bias, -torch.inf), scale=scale
+        left["Q"], left["K"], left["V"], attn_mask=torch.where(mask, bias, -torch.inf), scale=scale
     )
     close(left["head_output"], right)
+    close(left["scaled"], left["Q"] @ left["K"].mT * scale + bias)
+    close(left["masked"], torch.where(mask, left["scaled"], -torch.inf))
     assert bool(step.note) == ((scaled, masked, temperature) != (True, True, 1.0))
 
 
@@ -227,6 +230,16 @@ def test_what_is_too_large_is_left_out_and_told(most):
         assert "Q" in left  # computed, though the file may have no room for it
 
 
+def test_where_room_lacks_the_weights_stay_and_what_a_line_makes_again_goes():
+    step = live_steps.attention(ModelState(positional="alibi"), "self", 0)
+    names = ["bias", "scores", "scaled", "masked"]
+    of_pairs = next(each for each in step.tensors if each.name == "weights").size
+    small = replace(step, most=sum(each.size for each in step.tensors) - len(names) * of_pairs)
+    assert [each.name for each in small.left_out] == names
+    assert small.why_left_out().endswith("The page in torch computes them.")
+    assert {*names, "weights"} <= as_written(small).keys()
+
+
 def test_a_long_text_never_computes_what_has_no_room():
     """The longest text and the most heads: matrices of all heads have 67 MB each."""
 
@@ -290,6 +303,27 @@ def test_a_page_notices_another_file(tmp_path):
     taken["weights"] = taken["weights"] * 1.01
     np.savez(tmp_path / FILE, **taken)
     with pytest.raises(AssertionError, match="weights: differs from the saved one"):
+        exec(page(step, FILE), {"__file__": str(tmp_path / "page.py")})
+
+
+@pytest.mark.parametrize("folder", ["", "a folder of mine"])
+def test_a_page_alone_says_which_file_it_wants_where(tmp_path, folder):
+    here = tmp_path / folder
+    here.mkdir(exist_ok=True)
+    (here / "page.py").write_text(page(live_steps.attention(ModelState(), "self", 0), HERE), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(here / "page.py")], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"Expected the file {HERE} in the folder {here.resolve()}: download it there, too.\n"
+
+
+def test_a_page_notices_what_is_hidden_elsewhere(tmp_path):
+    step = live_steps.attention(ModelState(), "self", 0)
+    taken = arrays(step)
+    taken["masked"] = np.abs(taken["masked"])  # +inf for -inf
+    np.savez(tmp_path / FILE, **taken)
+    with pytest.raises(AssertionError, match="masked: differs from the saved one"):
         exec(page(step, FILE), {"__file__": str(tmp_path / "page.py")})
 
 

@@ -4,6 +4,7 @@ And the buttons: what can be done to B, what has been done, and A.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -105,7 +106,7 @@ class ChangePanel(AttentionPanel):
         for side, name in zip(self.effect.sides, "AB", strict=True):
             step = of_heads(side.heads[self.kind], self.title_of("AB".index(name)), scheme)
             if any(isinstance(change, Weight) and change.kind == self.kind for change in side.changes):
-                step = step.also(self._changed(side, step))
+                step = self._with_changed(side, step)
             if self.model.gives_logits:
                 shares = held(
                     "probabilities", ("vocab",), side.logits.softmax(-1), "of the next token", "logits.softmax(-1)"
@@ -117,8 +118,8 @@ class ChangePanel(AttentionPanel):
         )
         return beside(f"{steps['A'].title}; {steps['B'].title}", steps, note)
 
-    def _changed(self, side: Side, step: Step) -> Named:
-        """The weights that the model went on with, where some were set by hand."""
+    def _with_changed(self, side: Side, step: Step) -> Step:
+        """The weights that the model went on with, where some were set by hand, beside those that it computed."""
         weights = next(tensor for tensor in step.tensors if tensor.name == "weights")
         layers, heads, *_ = weights.shape
 
@@ -126,7 +127,10 @@ class ChangePanel(AttentionPanel):
             of_layers = ([side.weights(self.kind, i, j) for j in range(heads)] for i in range(layers))
             return torch.stack([torch.from_numpy(np.stack(of_layer)) for of_layer in of_layers])
 
-        return Named("set_weights", weights.axes, weights.shape, "with those that were set by hand", numbers)
+        before = replace(weights, name="weights_before", about=f"{weights.about}, before some were set by hand")
+        others = [before if tensor is weights else tensor for tensor in step.tensors]
+        about = "A, with the weights that were set by hand: the model went on with these"
+        return replace(step, tensors=[*others, Named("weights", weights.axes, weights.shape, about, numbers)])
 
     @cached_property
     def rows(self) -> list[int]:

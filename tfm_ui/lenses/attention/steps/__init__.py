@@ -5,10 +5,13 @@ what it was computed from are lit; a click in the picture sets the link's parame
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
 from tfm_core.positional.schemes import PLAIN
 from tfm_ui.lenses.attention.inside import AttentionPanel
@@ -18,7 +21,7 @@ from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.tensors.attention import of_attention
 from tfm_ui.live.tensors.attention import title as title_of
-from tfm_ui.live.tensors.step import Step
+from tfm_ui.live.tensors.step import Named, Step
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
 from tfm_ui.pictures.canvas import Content
@@ -78,7 +81,18 @@ class Steps(AttentionPanel):
     def tensors(self) -> Step:
         switches = {"scaled": self.state.scaled, "masked": self.state.masked}
         title = title_of(self.kind, self.layer)
-        return of_attention(self.inside, title, temperature=self.state.temperature, **switches)
+        # Of the query in focus alone, as on screen: of all queries it would be larger than all else together.
+        steps, query, shape = self.steps, self.at.query, tuple(self.inside.value.shape)
+
+        def weighted() -> Tensor:
+            heads = (replace(steps, number=head) for head in range(steps.inside.heads))
+            return torch.stack([head.weighted_values(query) for head in heads])
+
+        axes, about = ("head", "key", "head_dim"), f"a V, each value times its weight, for query {query + 1}"
+        code = f"weights[:, {query}, :, None] * V"
+        return of_attention(self.inside, title, temperature=self.state.temperature, **switches).also(
+            Named("weighted_values", axes, shape, about, weighted, code)
+        )
 
     @property
     def at(self) -> Cell:

@@ -17,6 +17,7 @@ from tfm_ui.lenses.attention.why.parts import Named, named, parts_of
 from tfm_ui.lenses.attention.why.recipes import score_in_parts
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.attention import SCORE_IS_SCALED
 from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures import maps, signed
 from tfm_ui.pictures.canvas import Content
@@ -59,8 +60,8 @@ class ScorePanel(PartsPanel):
         return live_steps.attention(self.model, self.kind, self.layer).also(
             held("parts", ("query source", "key source"), self.parts.parts, about),
             held("added", (), bias, "what the positional scheme adds to this score"),
-            held("score", (), score, f"the score {of_pair}", "parts.sum() + added"),
-            note="Who wrote what is not computed again: the parts of the score are taken as they are.",
+            held("score", (), score, f"the score {of_pair}, as in “scaled”", "parts.sum() + added"),
+            note=f"{SCORE_IS_SCALED} Who wrote what is not computed again: its parts are taken as they are.",
         )
 
     @cached_property

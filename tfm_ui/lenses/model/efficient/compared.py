@@ -27,7 +27,7 @@ from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import and_scores, transformer
 from tfm_ui.live.script import script
 from tfm_ui.live.tables import SIDE, matrix
-from tfm_ui.live.tensors.attention import of_attention
+from tfm_ui.live.tensors.attention import SCORE_IS_SCALED, of_attention
 from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.live.windows import part_of, pooled
 from tfm_ui.pictures import lines, maps
@@ -134,7 +134,8 @@ def attend(
     return alone(transformer(config), attention, site, trace[f"{site}.{reads}"], trace[f"{site}.mask"], wanted)
 
 
-OF_EACH = ("products", "kept", "mask", "scores", "weights", "head_output", "output")  # what another attention changes
+# What another attention changes: queries, keys and their scores it does not.
+OF_EACH = ("products", "kept", "mask", "M", "masked", "weights", "head_output", "heads", "output")
 
 
 @cached()
@@ -200,7 +201,7 @@ class Efficient(SubLayerPanel):
             name: replace(step, tensors=[each for each in step.tensors if each.name in OF_EACH])
             for name, step in zip(list(self.by_name)[1:], others, strict=True)
         }
-        return first.also(*beside("", steps).tensors)
+        return first.also(*beside("", steps).tensors, note=SCORE_IS_SCALED)
 
     @property
     def largest(self) -> float:

@@ -28,6 +28,7 @@ from tfm_ui.lenses.positions.state import PREFIX
 from tfm_ui.live.origins import Heads, Origin
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.tensors import live_steps
+from tfm_ui.live.tensors.attention import SCORE_IS_SCALED
 from tfm_ui.live.tensors.attention import title as title_of
 from tfm_ui.live.tensors.step import Step, beside
 from tfm_ui.pictures import lines
@@ -96,7 +97,7 @@ class HeadPanel(TextPanel):
         kind, layer = "encoder" if self.model.is_encoder_decoder else "self", self.state.layer - 1
         compared = [name for name in self.heads if name in self.state.sides]
         steps = {name: live_steps.attention(self.model.varied(positional=name), kind, layer) for name in compared}
-        return beside(f"{title_of(kind, layer)} under {formats.listed(compared)}", steps)
+        return beside(f"{title_of(kind, layer)} under {formats.listed(compared)}", steps, SCORE_IS_SCALED)
 
     @property
     def where(self) -> str:

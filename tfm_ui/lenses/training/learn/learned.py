@@ -17,7 +17,7 @@ from tfm_ui.live.tensors.step import Step, held
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.learn.learned import Formed, Learned, formed
 from tfm_ui.pictures.learn.left_out import probes_of, score_by_chance, were_left_out
-from tfm_ui.pictures.learn.maps import LEARN
+from tfm_ui.pictures.learn.maps import LEARN, rows_of
 from tfm_ui.pictures.learn.told import measured_on
 
 
@@ -58,10 +58,9 @@ class Learn(RunPanel):
     @property
     def tensors(self) -> Step:
         axes = ("snapshot", "example", "head", "query", "key")
-        maps = [
-            held(site.replace(".", "_"), axes, weights, "the weights on the examples on screen, by snapshot")
-            for site, weights in self.run.maps.items()
-        ]
+        rows = rows_of(self.config, probes_of(self.config.task)[:1]) if self.run.maps else []
+        about = "the weights on the examples on screen, by snapshot"
+        maps = [held(f"weights_{row.name.replace(' ', '_')}", axes, self.run.maps[row.site], about) for row in rows]
         losses = held("losses", ("step",), self.run.losses, "the loss of each step, in nats")
         return Step(self.title, [losses, *maps], note="Training is not run again: what it left is taken as it is.")
 
