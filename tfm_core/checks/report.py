@@ -21,7 +21,7 @@ class Report:
         notes: what else there is to know, in sentences, without the cure.
         equal: other mistakes of the catalogue that give the same here.
         hint: whether the text says more: symptom and cure.
-        advice: the cure of what the catalogue does not have.
+        advice: the cure of what the catalogue does not have; of what it has, a cure that fits better here.
         error: the last line of the exception that the code raised; else "".
 
     Examples:
@@ -76,5 +76,5 @@ class Report:
             return []
         if self.mistake:
             about = MISTAKES[self.mistake]
-            return [f"Symptom: {about.symptom}", f"Cure: {about.cure}", f"Source: {about.source}."]
+            return [f"Symptom: {about.symptom}", f"Cure: {self.advice or about.cure}", f"Source: {about.source}."]
         return [f"Cure: {self.advice}"] if self.advice else []

@@ -204,11 +204,8 @@ def _exercise(name: str, coding: Coding, step: str, *, solutions: bool) -> Itera
 
 
 def _check(name: str, coding: Coding) -> str:
-    if isinstance(coding.check, str):
-        begin, call = f"from tfm_core.checks import {coding.check}", f"{coding.check}({coding.called})"
-    else:
-        begin = "from tfm_core.checks.exercises import check_exercise"
-        call = f'check_exercise("{name}", {coding.called})'
+    begin = "from tfm_core.checks.exercises import check_exercise"
+    call = f'check_exercise("{name}", {coding.called})'
     return f'{begin}\n\nreport = {call}  # with hint=True it tells a cure, too\nprint(report)\nassert report, "{WRONG}"'
 
 

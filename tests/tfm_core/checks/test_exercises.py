@@ -91,6 +91,126 @@ def test_what_people_write_wrong_is_named(name, place, written, told):
     assert "Cure:" in str(report)
 
 
+CONVENTIONS = {  # what others' code may return in place of what the task says
+    "True = hidden": lambda made: ~made if made.dtype == torch.bool else made,
+    "1 = may attend": lambda made: made.float() if made.dtype == torch.bool else made,
+    "added to the scores": lambda made: (
+        torch.zeros(made.shape).masked_fill(~made, -torch.inf) if made.dtype == torch.bool else made
+    ),
+    "columns for rows": lambda made: made.mT if made.dim() > 1 else made,
+    "with one more axis": lambda made: made[None],
+    "the other sign": lambda made: made if made.dtype == torch.bool else -made,
+}
+
+
+def calls_of(coding):
+    return (coding.fixed or coding.check).calls(torch.Generator().manual_seed(1))
+
+
+def differs(coding, convention):
+    """Whether a solution's result is another in this convention; of a class, the sign alone is tried."""
+    if isinstance(coding.solution, type):
+        return convention == "the other sign"
+    calls, other = calls_of(coding), converted(coding.solution, CONVENTIONS[convention])
+    return not all(same(other(*call), coding.solution(*call)) for call in calls)
+
+
+def same(one, other):
+    parts = [each if isinstance(each, tuple) else (each,) for each in (one, other)]
+    return all(
+        a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+        for a, b in zip(*parts, strict=True)
+    )
+
+
+def converted(solution, convert):
+    """The solution with what it returns in another convention."""
+
+    def of(made):
+        if isinstance(made, tuple):
+            return tuple(map(of, made))
+        return convert(made) if isinstance(made, torch.Tensor) else made
+
+    if not isinstance(solution, type):
+        return lambda *call: of(solution(*call))
+    return type(solution.__name__, (solution,), {"forward": lambda self, *call: of(solution.forward(self, *call))})
+
+
+@pytest.mark.parametrize(
+    ("name", "convention"),
+    [(n, each) for n, coding in EXERCISES.items() for each in CONVENTIONS if differs(coding, each)],
+)
+def test_a_result_in_another_convention_than_the_task_says_is_refused(name, convention):
+    report = check_exercise(name, converted(EXERCISES[name].solution, CONVENTIONS[convention]))
+    assert not report.ok
+    assert convention != "True = hidden" or report.mistake == "mask inverted"
+    assert convention != "True = hidden" or "cannot be told" not in str(report)
+
+
+def test_each_exercise_has_another_convention_that_is_refused():
+    numbers = {name for name, coding in EXERCISES.items() if not any(differs(coding, each) for each in CONVENTIONS)}
+    assert numbers == {"count-parameters"}
+
+
+READS_MASK = ["attention", "multi-head-attention", "encoder-layer", "decoder-layer", "mean-of-tokens"]
+
+
+def test_these_are_the_exercises_that_read_a_mask():
+    reads = [
+        name
+        for name, coding in EXERCISES.items()
+        if any(
+            isinstance(each, torch.Tensor) and each.dtype == torch.bool for call in calls_of(coding) for each in call
+        )
+    ]
+    assert sorted(reads) == sorted(READS_MASK)
+
+
+@pytest.mark.parametrize("name", READS_MASK)
+def test_code_that_reads_a_mask_in_another_convention_is_refused(name):
+    solution = EXERCISES[name].solution
+
+    def inverted(*call):
+        return [~each if isinstance(each, torch.Tensor) and each.dtype == torch.bool else each for each in call]
+
+    if isinstance(solution, type):
+
+        class Other(solution):
+            def forward(self, x, *masks):
+                return super().forward(x, *inverted(*masks))
+
+        assert not check_exercise(name, Other).ok
+    else:
+        assert not check_exercise(name, lambda *call: solution(*inverted(*call))).ok
+
+
+def test_norms_stand_where_the_task_says():
+    """The checks of other people's layers take both kinds."""
+    after = {0: "x", 1: "self.norm_1(x + self.attention(x, x, mask))", 2: "self.norm_2(x + self.feed_forward(x))"}
+    code = made("encoder-layer", exchanged(EXERCISES["encoder-layer"], after))
+    assert checks.check_encoder_layer(code)
+    report = check_exercise("encoder-layer", code)
+    assert not report.ok
+    assert "The task asks for a pre-norm layer" in str(report)
+    before = {
+        1: "x + self.self_attention(self.norm_1(x), self.norm_1(x), causal)",
+        2: "x + self.cross_attention(self.norm_2(x), memory, memory_mask)",
+        3: "x + self.feed_forward(self.norm_3(x))",
+    }
+    code = made("decoder-layer", exchanged(EXERCISES["decoder-layer"], before))
+    assert checks.check_decoder_layer(code)
+    assert "The task asks for a norm after each sub-layer" in str(check_exercise("decoder-layer", code))
+
+
+def test_what_its_own_modules_do_is_compared_too():
+    """A class whose modules have other names cannot be compared with the solution, and is told so."""
+    coding = EXERCISES["multi-head-attention"]
+    code = made("multi-head-attention", coding.filled.replace("w_q", "query_map"))
+    assert checks.check_multi_head_attention(code)
+    assert "with the modules of __init__ as they are" in str(check_exercise("multi-head-attention", code))
+    assert check_exercise("multi-head-attention", code(12, 3)).ok  # a module that is made already
+
+
 def test_mistakes_are_named_in_most_exercises():
     assert len({name for name, *_ in NAMED}) >= 0.8 * len(EXERCISES)
 

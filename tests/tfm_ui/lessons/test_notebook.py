@@ -63,12 +63,6 @@ def test_blanks_and_their_solution():
     assert "assert report" in blank["a-row-of-weights-check"].source
 
 
-def test_an_exercise_with_a_check_of_its_own_calls_it():
-    cells = made(ASKED.replace("exercise: softmax", "exercise: attention"))
-    assert "from tfm_core.checks import check_attention" in cells["a-row-of-weights-check"].source
-    assert "report = check_attention(attention)" in cells["a-row-of-weights-check"].source
-
-
 def test_where_no_step_names_an_exercise_views_do_each_once():
     lesson = read(LESSON)
     views = [lens("attention").views["steps"].exercise, lens("heads").views["heads"].exercise]

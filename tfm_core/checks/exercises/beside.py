@@ -43,6 +43,7 @@ class Beside:
         calls: the arguments of each call, drawn from a generator.
         mistakes: a mistake of the catalogue, by its name -> what is computed by who makes it.
         slips: other mistakes.
+        cures: a mistake of the catalogue, by its name -> its cure in the words of this exercise.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Beside:
     calls: Callable[[torch.Generator], Sequence[Call]]
     mistakes: Mapping[str, Function] = field(default_factory=dict)
     slips: Sequence[Slip] = ()
+    cures: Mapping[str, str] = field(default_factory=dict)
 
     @in_one_thread
     def __call__(self, f: Any, *, hint: bool = False, seed: int = 0) -> Report:
@@ -74,27 +76,28 @@ class Beside:
             except CodeFailed as error:
                 return failed(check, hint, self.name, error)
             if (said := _misshapen(expected, results)) is not None:
-                notes = (said, *self._of_shape(calls, f))
-                return Report(False, self.name, "", math.nan, check, notes, hint=hint)
+                return self._explained(check, f, calls, math.nan, hint, (said,))
             difference = max(map(_difference, expected, results), default=0.0)
             if any(_differs(*pair) for pair in zip(expected, results, strict=True)):
                 return self._explained(check, f, calls, difference, hint)
             largest = max(largest, difference)
         return Report(True, "", "", largest, check, hint=hint)
 
-    def _of_shape(self, calls: Sequence[Call], f: Function) -> tuple[str, ...]:
-        slip = next((slip for slip in self.slips if _is_same(slip.computed, f, calls)), None)
-        return (slip.about,) if slip else ()
-
-    def _explained(self, check: str, f: Function, calls: Sequence[Call], difference: float, hint: bool) -> Report:
+    def _explained(
+        self,
+        check: str,
+        f: Function,
+        calls: Sequence[Call],
+        difference: float,
+        hint: bool,
+        notes: tuple[str, ...] = (),
+    ) -> Report:
         """The report on results that are not right, with the mistake that gives all of them, if one does."""
-        names = [name for name, wrong in self.mistakes.items() if _is_same(wrong, f, calls)]
-        if names:
-            return Report(False, self.name, names[0], difference, check, equal=tuple(names[1:]), hint=hint)
-        for slip in self.slips:
-            if _is_same(slip.computed, f, calls):
-                return Report(False, self.name, "", difference, check, (slip.about,), hint=hint, advice=slip.cure)
-        return Report(False, self.name, "", difference, check, hint=hint)
+        name, *equal = [name for name, wrong in self.mistakes.items() if _is_same(wrong, f, calls)] or [""]
+        cure = self.cures.get(name, "")
+        if not name and (slip := next((slip for slip in self.slips if _is_same(slip.computed, f, calls)), None)):
+            notes, cure = (*notes, slip.about), slip.cure
+        return Report(False, self.name, name, difference, check, notes, tuple(equal), hint, cure)
 
 
 def of_piece(piece: str, adapted: Callable[[Function], Function] = lambda wrong: wrong) -> dict[str, Function]:
@@ -124,7 +127,10 @@ def _misshapen(expected: Sequence[Tensor], results: Sequence[Tensor]) -> str | N
     """What is to be said of shapes that are not right; None if they are."""
     shapes, got = ([tuple(each.shape) for each in tensors] for tensors in (expected, results))
     if shapes == got:
-        return None
+        # Numbers in place of a boolean mask are another convention: added to scores, 0 and 1 hide nothing.
+        pairs = zip(expected, results, strict=True)
+        others = [b.dtype for a, b in pairs if a.dtype == torch.bool and b.dtype != torch.bool]
+        return f"Expected True and False, torch.bool; got numbers, {others[0]}." if others else None
 
     def told(some: Sequence[tuple[int, ...]]) -> str:
         return ", ".join(str(shape) if shape else "a number" for shape in some) or "no tensor"

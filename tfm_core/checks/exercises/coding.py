@@ -15,6 +15,7 @@ from textwrap import dedent
 from typing import Any
 
 from tfm_core.api import MODULES
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.checks.report import Report
 
 MARK = "# blank: "
@@ -49,6 +50,7 @@ class Coding:
         solution: a function or a class.
         check: the check of what a learner writes: `check(f, hint=…)`; or the name of one in `tfm_core.checks`.
         given: functions or classes that the solution uses, and that a learner gets as they are.
+        fixed: what the task fixes beyond what the check demands; None where both are the same.
     """
 
     title: str
@@ -56,6 +58,7 @@ class Coding:
     solution: Callable[..., Any]
     check: Callable[..., Report] | str
     given: Sequence[Callable[..., Any]] = ()
+    fixed: Fixed | None = None
 
     @property
     def called(self) -> str:
@@ -71,7 +74,7 @@ class Coding:
         # By name, as checks of layers load much that a list of exercises has no need of.
         check = getattr(import_module("tfm_core.checks"), self.check) if isinstance(self.check, str) else self.check
         report: Report = check(f, hint=hint)
-        return report
+        return self.fixed.check(report, self.solution, f, hint=hint) if report.ok and self.fixed else report
 
     @cached_property
     def _marked(self) -> str:

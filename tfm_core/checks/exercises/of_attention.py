@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 
 from tfm_core.checks.exercises.beside import Beside, Call, Function, Slip, of_piece, randn
 from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.study import pieces
 
 
@@ -122,6 +123,16 @@ def share_keys(key: Tensor, num_heads: int) -> Tensor:
 
 def _pairs(generator: Generator) -> list[Call]:
     return [(randn(generator, 2, 3, 5, 4), randn(generator, 2, 3, 5, 4))]
+
+
+def _heads(generator: Generator) -> list[Call]:
+    query, key, value = (randn(generator, 2, 3, 5, 4) for _ in range(3))
+    return [(query, key, value), (query, key, value, torch.ones(5, 5, dtype=torch.bool).tril())]
+
+
+def _streams(generator: Generator) -> list[Call]:
+    x = randn(generator, 2, 5, 12)
+    return [(x,), (x, torch.ones(5, 5, dtype=torch.bool).tril())]
 
 
 def _scores(generator: Generator) -> list[Call]:
@@ -267,6 +278,11 @@ OF_ATTENTION = {
         task="Write softmax(q · k / √d_k) · v with a mask, in which True means: may attend.",
         solution=attention,
         check="check_attention",
+        fixed=Fixed(
+            asks="The task asks for a function attention(query, key, value, mask) of tensors (batch, head, seq, d_k) "
+            "that returns the output alone; the mask is boolean, True = may attend.",
+            calls=_heads,
+        ),
     ),
     "split-heads": Coding(
         title="One tensor becomes heads",
@@ -302,6 +318,12 @@ OF_ATTENTION = {
         task="Write the pass of a self-attention with several heads: projections, heads, scores, weights, W_O.",
         solution=MultiHeadAttention,
         check="check_multi_head_attention",
+        fixed=Fixed(
+            asks="The task asks for a pass of x (batch, seq, d_model) and a boolean mask, True = may attend, that "
+            "returns the output alone, with the modules of __init__ as they are.",
+            calls=_streams,
+            sizes={"d_model": 12, "num_heads": 3},
+        ),
     ),
     "silence-head": Coding(
         title="Silence a head",

@@ -9,6 +9,7 @@ from torch import Generator, Tensor, nn
 
 from tfm_core.checks.exercises.beside import Beside, Call, Slip, of_piece, randn
 from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.study import pieces
 
 
@@ -131,6 +132,24 @@ def _streams(generator: Generator) -> list[Call]:
     return [(randn(generator, 2, 5, 6) * 2 + 1, lambda x: (x @ weight).tanh(), lambda x: F.layer_norm(x, x.shape[-1:]))]
 
 
+def _normed(generator: Generator) -> list[Call]:
+    x, gain, shift = randn(generator, 2, 5, 6), randn(generator, 6), randn(generator, 6)
+    return [(x * 2 + 1, gain, shift), (x * 0.1, gain, shift, 0.1)]
+
+
+def _read(generator: Generator) -> list[Call]:
+    x, memory = randn(generator, 2, 5, 12), randn(generator, 2, 5, 12)
+    return [(x,), (x, torch.ones(5, 5, dtype=torch.bool).tril()), (memory,)]
+
+
+def _with_memory(generator: Generator) -> list[Call]:
+    x, memory = randn(generator, 2, 5, 12), randn(generator, 2, 4, 12)
+    return [(x, memory), (x, memory, (torch.arange(4) < torch.tensor([4, 2])[:, None])[:, None, None])]
+
+
+SIZES = {"d_model": 12, "num_heads": 3, "d_ff": 20}
+
+
 def _counted(d_model: int, d_ff: int) -> int:
     layer = nn.TransformerEncoderLayer(d_model, 1, d_ff)
     return sum(p.numel() for p in layer.parameters())
@@ -142,6 +161,7 @@ OF_LAYERS = {
         task="Write the norm of each vector without calling one: mean 0, variance 1, then gain and shift.",
         solution=layer_norm,
         check="check_layer_norm",
+        fixed=Fixed(asks="The task asks for layer_norm(x, gain, shift, eps), of any eps.", calls=_normed),
     ),
     "gelu": Coding(
         title="GELU",
@@ -220,6 +240,12 @@ OF_LAYERS = {
         task="Write the pass of a pre-norm layer: attention and feed-forward network, each with norm and residual.",
         solution=EncoderLayer,
         check="check_encoder_layer",
+        fixed=Fixed(
+            asks="The task asks for a pre-norm layer: x + attention(norm_1(x)), then x + feed_forward(norm_2(x)). The "
+            "mask is boolean, True = may attend.",
+            calls=_read,
+            sizes=SIZES,
+        ),
         given=(Attention,),
     ),
     "decoder-layer": Coding(
@@ -228,6 +254,12 @@ OF_LAYERS = {
         "network, a norm after each.",
         solution=DecoderLayer,
         check="check_decoder_layer",
+        fixed=Fixed(
+            asks="The task asks for a norm after each sub-layer, as in norm_1(x + self_attention(x)); the first norm "
+            "belongs to the first sub-layer, and so on. The mask is boolean, True = may attend.",
+            calls=_with_memory,
+            sizes=SIZES,
+        ),
         given=(Attention,),
     ),
     "count-parameters": Coding(

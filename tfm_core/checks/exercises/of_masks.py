@@ -3,9 +3,11 @@
 import torch
 from torch import Generator, Tensor
 
-from tfm_core.checks.exercises.beside import Beside, Call, Slip, randn
+from tfm_core.checks.exercises.beside import Beside, Call, Function, Slip, randn
 from tfm_core.checks.exercises.coding import Coding
 from tfm_core.masks import basic, patterns
+from tfm_core.study.exercise import PAD_ID
+from tfm_core.study.mistakes import MISTAKES
 
 
 def causal_mask(seq: int) -> Tensor:
@@ -50,28 +52,86 @@ def _window(seq: int, window: int) -> Tensor:
     return patterns.window_mask(seq, window=window) & basic.causal_mask(seq)
 
 
+def _padded(generator: Generator) -> list[Call]:
+    ids = torch.randint(1, 10, (3, 6), generator=generator)
+    padding = torch.arange(6) >= torch.tensor([5, 3, 6])[:, None]
+    return [(ids.masked_fill(padding, pad), pad) for pad in (PAD_ID, 11)]
+
+
+def _wrongly_causal(name: str) -> Function:
+    wrong: Function = MISTAKES[name].wrong["causal"]
+    return lambda seq: wrong(seq, seq)
+
+
+def _wrongly_padded(name: str) -> Function:
+    wrong: Function = MISTAKES[name].wrong["padding"]
+    return lambda ids, pad_id: wrong(ids.masked_fill(ids == pad_id, PAD_ID), ids.shape[1])
+
+
+INVERTED = "mask inverted"
+CAUSAL = {  # mistake -> its cure here
+    "diagonal hidden": "A query sees itself, too: <=, not <.",
+    "next token visible": "The last key that a query sees is its own: nothing is added to the places of queries.",
+    "looks ahead instead of back": "The keys that are seen stand before the query: <=, not >=.",
+    "causal mask forgotten": "Compare the places of keys with those of queries, (query, key).",
+}
+PADDING = {
+    "padding on the query axis": "The new axes stand before the keys: [:, None, None, :].",
+    "first sentence’s padding for all": "Each sentence has its own row: keep the batch axis.",
+    "padding mask forgotten": "Compare each id with pad_id.",
+}
+ATTEND = "True means “may attend” here: the mask is the opposite, so exchange True and False."
 OF_MASKS = {
     "causal-mask": Coding(
         title="No looking ahead",
-        task="Write the mask in which a query sees itself and all keys before it.",
+        task="Write the mask in which a query sees itself and all keys before it. True = may attend.",
         solution=causal_mask,
-        check="check_causal_mask",
+        check=Beside(
+            name="causal_mask",
+            right=basic.causal_mask,
+            calls=lambda _: [(6,), (3,)],
+            mistakes={**{name: _wrongly_causal(name) for name in CAUSAL}, INVERTED: lambda n: ~basic.causal_mask(n)},
+            cures={**CAUSAL, INVERTED: ATTEND},
+        ),
     ),
     "padding-mask": Coding(
         title="Padding is hidden",
-        task="Write the mask that hides padding from all queries, in a shape that broadcasts to (batch, head, query, "
-        "key).",
+        task="Write the mask that hides padding from all queries, with an axis for heads and one for queries, both of "
+        "length 1. True = may attend.",
         solution=padding_mask,
-        check="check_padding_mask",
+        check=Beside(
+            name="padding_mask",
+            right=basic.padding_mask,
+            calls=_padded,
+            mistakes={
+                **{name: _wrongly_padded(name) for name in PADDING},
+                INVERTED: lambda ids, pad_id: ~basic.padding_mask(ids, pad_id),
+            },
+            slips=[
+                Slip(
+                    lambda ids, pad_id: basic.padding_mask(ids),
+                    "It is right where padding is 0: pad_id is not used.",
+                    "Compare the ids with pad_id.",
+                ),
+                Slip(
+                    lambda ids, pad_id: (ids != pad_id)[:, None],
+                    "The axis for heads, or that for queries, is missing.",
+                    "Two new axes stand between the batch and the keys: [:, None, None, :].",
+                ),
+            ],
+            cures={**PADDING, INVERTED: ATTEND},
+        ),
     ),
     "window-mask": Coding(
         title="A sliding window",
-        task="Write the mask of a causal window: each query sees itself and the few keys just before it.",
+        task="Write the mask of a causal window: each query sees itself and the few keys just before it. True = "
+        "may attend.",
         solution=window_mask,
         check=Beside(
             name="window_mask",
             right=_window,
             calls=lambda _: [(8, 3), (5, 1), (4, 9)],
+            mistakes={INVERTED: lambda seq, window: ~_window(seq, window)},
             slips=[
                 Slip(
                     lambda seq, window: patterns.window_mask(seq, window=window),
@@ -83,12 +143,8 @@ OF_MASKS = {
                     "The window is one token too wide: the query itself counts, too.",
                     "The largest distance is window − 1.",
                 ),
-                Slip(
-                    lambda seq, window: ~_window(seq, window),
-                    "The mask is inverted: it hides what may be seen.",
-                    "True = may attend.",
-                ),
             ],
+            cures={INVERTED: ATTEND},
         ),
     ),
     "mean-of-tokens": Coding(
@@ -111,6 +167,11 @@ OF_MASKS = {
                     lambda x, is_token: (x * is_token[..., None]).mean(1),
                     "The sum leaves padding out, and its number is counted all the same.",
                     "Divide by is_token.sum(1, keepdim=True), not by the length.",
+                ),
+                Slip(
+                    lambda x, is_token: (x * ~is_token[..., None]).sum(1) / is_token.sum(1, keepdim=True),
+                    "Tokens become zeros, and padding stays: the mask is read inverted.",
+                    "True means a token: multiply by is_token.",
                 ),
             ],
         ),

@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 
 from tfm_core.checks.exercises.beside import Beside, Call, Slip, of_piece, randn
 from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.study import pieces
 
 
@@ -123,6 +124,12 @@ OF_MODELS = {
         task="Write the pass of a decoder-only transformer: embedding, mask, layers, last norm, logits.",
         solution=TinyGPT,
         check="check_transformer",
+        fixed=Fixed(
+            asks="The task asks for the logits of ids (batch, seq), with the modules of __init__, each once: token and "
+            "place, all layers under a causal mask, the last norm, the logits.",
+            calls=lambda g: [(_ids(g),)],
+            sizes={"vocab_size": 12, "d_model": 12, "num_heads": 3, "num_layers": 2, "max_len": 8},
+        ),
     ),
     "next-token-loss": Coding(
         title="The next token",

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from tfm_core.checks.exercises.beside import Beside, Function, Slip, of_piece, randn
 from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.positional.maths import alibi_slopes, apply_rotary
 from tfm_core.study import pieces
 
@@ -69,6 +70,10 @@ OF_POSITIONS = {
         task="Write the table of sines and cosines: sines in the even columns, cosines in the odd ones.",
         solution=positional_encoding,
         check="check_positional",
+        fixed=Fixed(
+            asks="The task asks for a table (seq_len, d_model), whose d_model may be odd.",
+            calls=lambda _: [(7, 6), (4, 5)],
+        ),
     ),
     "rope-turns": Coding(
         title="RoPE turns",

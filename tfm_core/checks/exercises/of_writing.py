@@ -7,6 +7,7 @@ from torch import Generator, Tensor, nn
 
 from tfm_core.checks.exercises.beside import Beside, Call, Slip, randn
 from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.generation.sampling import Sampling, draw
 
 
@@ -92,6 +93,11 @@ def _too_few(probabilities: Tensor, p: float, *, is_sum_one: bool = True) -> Ten
 
 def _not_renewed(probabilities: Tensor, p: float) -> Tensor:
     return torch.where(_nucleus(probabilities, p) > 0, probabilities, 0.0)
+
+
+def _prompts(generator: Generator) -> list[Call]:
+    table = randn(generator, 9, 9)
+    return [(lambda ids: table[ids].cumsum(1), torch.tensor([[1, 5, 2], [7, 3, 3]]), count) for count in (4, 1)]
 
 
 def _kept(generator: Generator) -> list[Call]:
@@ -192,6 +198,11 @@ OF_WRITING = {
         task="Write the loop of greedy writing: the likeliest token is put behind the text, which is read again.",
         solution=write,
         check="check_generate",
+        fixed=Fixed(
+            asks="The task asks for write(model, ids, max_new_tokens), which returns the prompt and as many tokens "
+            "more.",
+            calls=_prompts,
+        ),
     ),
     "kv-cache": Coding(
         title="What is kept",
