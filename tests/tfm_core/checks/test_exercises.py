@@ -115,8 +115,8 @@ def differs(coding, convention):
     return not all(same(other(*call), coding.solution(*call)) for call in calls)
 
 
-def same(one, other):
-    parts = [each if isinstance(each, tuple) else (each,) for each in (one, other)]
+def same(made, other):
+    parts = [each if isinstance(each, tuple) else (each,) for each in (made, other)]
     return all(
         a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
         for a, b in zip(*parts, strict=True)

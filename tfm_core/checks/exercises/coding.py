@@ -12,14 +12,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from textwrap import dedent
-from typing import Any
+from typing import Any, Protocol
 
 from tfm_core.api import MODULES
-from tfm_core.checks.exercises.fixed import Fixed
 from tfm_core.checks.report import Report
 
 MARK = "# blank: "
 COMMENT = re.compile(r"^\s*#\s?")
+
+
+class Stricter(Protocol):
+    """A second check, of what the first leaves open: `fixed.Fixed`."""
+
+    def check(self, report: Report, solution: Callable[..., Any], f: Any, *, hint: bool = False) -> Report:
+        """The report on code that passed the first check."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Coding:
     solution: Callable[..., Any]
     check: Callable[..., Report] | str
     given: Sequence[Callable[..., Any]] = ()
-    fixed: Fixed | None = None
+    fixed: Stricter | None = None
 
     @property
     def called(self) -> str:
