@@ -4,12 +4,17 @@ Nothing is known of the code but its signature, so that names decide where they 
 """
 
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+import tfm_core
 
 Sizes = Mapping[str, Any]
 
@@ -75,8 +80,29 @@ class Config(dict[str, Any]):
 BLANK = "There is a blank, `...`, that is still to be filled in."
 
 
+OURS = tuple(f"{Path(str(each.__file__)).parent}{os.sep}" for each in (torch, inspect, tfm_core))
+
+
 class CodeFailed(Exception):
-    """The code that is checked raised an exception; the text is its last line."""
+    """The code that is checked raised an exception; the text is its last line.
+
+    Args:
+        told: the text.
+        where: the line of that code, as a sentence; "" if it is not known.
+    """
+
+    def __init__(self, told: str, where: str = "") -> None:
+        super().__init__(told)
+        self.where = where
+
+
+def _where(error: Exception) -> str:
+    """The line that raised an exception, the last one that is neither of this library nor of torch or Python."""
+    frames = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith(OURS)]
+    if not frames:
+        return ""
+    line = (frames[-1].line or "").strip()
+    return f"Line {frames[-1].lineno} of the code{': ' if line else '.'}{line}"
 
 
 def guarded(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
@@ -90,7 +116,7 @@ def guarded(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     except Exception as error:
         last = (str(error).strip().splitlines() or [""])[-1]
         told = f"{type(error).__name__}: {last}" if last else f"{type(error).__name__}."
-        raise CodeFailed(f"{told}. {BLANK}" if "llipsis" in str(error) else told) from error
+        raise CodeFailed(f"{told}. {BLANK}" if "llipsis" in str(error) else told, _where(error)) from error
     if result is ...:
         raise CodeFailed(f"nothing, and returned `...`. {BLANK}")
     return result

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tfm_core.checks.callables import CodeFailed
 from tfm_core.checks.report import Report
 from tfm_core.study.diagnosis import ASKED, NEAR, aligned, compare, diagnose
 from tfm_core.study.exercise import Exercise
@@ -68,6 +69,7 @@ class Judged:
             (*more, *self.trial.notes, *notes),
             self.equal,
             hint,
+            of_result=not self.names,
         )
 
 
@@ -177,14 +179,15 @@ def dropped(check: str, hint: bool, step: str, first: Tensor, second: Tensor) ->
 
 def failed(check: str, hint: bool, step: str, error: Exception | str) -> Report:
     """The report on code that raised an exception."""
-    return Report(False, step, "", math.nan, check, error=str(error), hint=hint)
+    notes = (error.where,) if isinstance(error, CodeFailed) and error.where else ()
+    return Report(False, step, "", math.nan, check, notes, error=str(error), hint=hint)
 
 
 def misshapen(check: str, hint: bool, step: str, expected: tuple[int, ...], shapes: list[tuple[int, ...]]) -> Report:
     """The report on code that gives no tensor of the right shape."""
     got = ", ".join(str(shape) for shape in shapes) or "no tensor"
     notes = (f"Expected an output of shape {expected}; got {got}.",)
-    return Report(False, step, "", math.nan, check, notes=notes, hint=hint)
+    return Report(False, step, "", math.nan, check, notes=notes, hint=hint, of_result=True)
 
 
 Check = Callable[..., Report]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from tfm_core.checks.callables import BLANK
 from tfm_core.study.mistakes import MISTAKES
 
 
@@ -23,6 +24,8 @@ class Report:
         hint: whether the text says more: symptom and cure.
         advice: the cure of what the catalogue does not have; of what it has, a cure that fits better here.
         error: the last line of the exception that the code raised; else "".
+        blank: what is still to be filled in, with its line; else "".
+        of_result: whether the step is merely what the code returns: the fault may lie in any step before.
 
     Examples:
         >>> from tfm_core import causal_mask, check_causal_mask
@@ -41,6 +44,17 @@ class Report:
     hint: bool = False
     advice: str = ""
     error: str = ""
+    blank: str = ""
+    of_result: bool = False
+
+    @property
+    def in_short(self) -> str:
+        """The result in a line, as the message of an assertion below the printed report; "" if all is right."""
+        if self.ok:
+            return ""
+        if self.blank or BLANK in self.error:
+            return f"Not filled in yet: {self.blank or 'the report says more'}"
+        return "Not right yet: the report says more."
 
     def __bool__(self) -> bool:
         return self.ok
@@ -48,7 +62,10 @@ class Report:
     def __str__(self) -> str:
         if self.ok:
             return " ".join([f"{self.what}: right.", *self._difference(), *self.notes])
-        said = [f"{self.what}: not right. The first step that differs: {self.step}."]
+        if self.blank:
+            return f"{self.what}: not filled in yet.\n{self.blank[0].upper()}{self.blank[1:]}."
+        differs = "What differs" if self.of_result and not self.mistake else "The first step that differs"
+        said = [f"{self.what}: not right." + f" {differs}: {self.step}." * (not self.error)]
         if self.error:
             said.append(f"The code raised {self.error}")
         if self.mistake:
@@ -58,6 +75,8 @@ class Report:
                 said.append(f"It cannot be told here from {' or '.join(f'“{name}”' for name in self.equal)}.")
         elif not (self.error or self.notes):
             said.append("No mistake of the catalogue gives these numbers.")
+            if self.of_result:
+                said.append("Only what the code returns is compared: the fault may lie in any step before.")
         said += [*self._difference(), *self.notes, *self._hints()]
         if not self.hint and (self.mistake or self.advice):
             said.append("With hint=True it says more.")

@@ -30,7 +30,6 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-WRONG = "Not right yet: the report says where."
 
 
 def notebook(
@@ -206,7 +205,8 @@ def _exercise(name: str, coding: Coding, step: str, *, solutions: bool) -> Itera
 def _check(name: str, coding: Coding) -> str:
     begin = "from tfm_core.checks.exercises import check_exercise"
     call = f'check_exercise("{name}", {coding.called})'
-    return f'{begin}\n\nreport = {call}  # with hint=True it tells a cure, too\nprint(report)\nassert report, "{WRONG}"'
+    told = "report = {}  # with hint=True it tells a cure, too\nprint(report)\nassert report, report.in_short"
+    return f"{begin}\n\n{told.format(call)}"
 
 
 def _answer(step: Step, code: StepCode) -> Iterator[NotebookNode]:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import linecache
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from tests.tfm_core.checks.blanks import NAMED, exchanged
 from tfm_core import checks
 from tfm_core.checks.exercises import EXERCISES, check_exercise
 from tfm_core.checks.exercises.beside import Beside, Slip, of_piece
-from tfm_core.checks.exercises.coding import Coding
+from tfm_core.checks.exercises.coding import Coding, blank_left
 from tfm_core.study.mistakes import MISTAKES
 
 BLANKS = [(name, place) for name, coding in EXERCISES.items() for place in range(len(coding.blanks))]
@@ -81,6 +82,54 @@ def test_all_blanks_are_missed_in_words(name):
     report = check_exercise(name, made(name, EXERCISES[name].code()))
     assert not report.ok
     assert len(str(report).splitlines()) <= 6
+
+
+def typed(name, code):
+    """What the code of an exercise defines, typed into a cell: its text is known, as in a notebook."""
+    file = f"/cells/{name}.py"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    scope = {"__name__": "__main__"}
+    exec(compile(code, file, "exec"), scope)
+    return scope[EXERCISES[name].called]
+
+
+@pytest.mark.parametrize(("name", "place"), BLANKS[::4])
+def test_a_blank_in_a_cell_is_told_with_its_line(name, place):
+    code = EXERCISES[name].code([place])
+    [line] = [line for line in code.splitlines() if "...  # " in line]
+    report = check_exercise(name, typed(name, code))
+    assert report.in_short == f"Not filled in yet: line {code.splitlines().index(line) + 1}, {line.strip()}"
+    assert f"not filled in yet.\nLine {code.splitlines().index(line) + 1}, {line.strip()}" in str(report)
+    assert not report
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_solution_in_a_cell_has_no_blank_left(name):
+    assert blank_left(typed(name, EXERCISES[name].filled)) == ""
+
+
+def test_an_exception_is_told_with_the_line_that_raised_it():
+    """No step is blamed: the line is, which is the learner’s own and not torch’s."""
+    line = "scores = query @ key / math.sqrt(query.shape[-1])"
+    code = EXERCISES["attention"].filled.replace("query @ key.mT", "query @ key")
+    report = check_exercise("attention", typed("attention", code))
+    assert report.in_short == "Not right yet: the report says more."
+    assert f"Line {[each.strip() for each in code.splitlines()].index(line) + 1} of the code: {line}" in str(report)
+    assert "first step" not in str(report)
+    code = EXERCISES["scores"].filled.replace("key.mT", "key")
+    assert "of the code: products = query @ key" in str(check_exercise("scores", typed("scores", code)))
+
+
+def test_where_only_the_result_is_compared_no_earlier_step_is_said_to_be_right():
+    code = EXERCISES["attention"].filled.replace("query.shape[-1]", "query.shape[-2]")
+    report = str(check_exercise("attention", typed("attention", code)))
+    assert "not right. What differs: head outputs." in report
+    assert "the fault may lie in any step before" in report
+    named = EXERCISES["attention"].filled.replace(" / math.sqrt(query.shape[-1])", "")
+    report = str(check_exercise("attention", typed("attention", named)))
+    assert "The first step that differs: scores." in report
+    assert "any step before" not in report
+    assert check_exercise("softmax", lambda scores: scores.softmax(-1)).in_short == ""
 
 
 @pytest.mark.parametrize(("name", "place", "written", "told"), NAMED)

@@ -97,7 +97,7 @@ class Beside:
         cure = self.cures.get(name, "")
         if not name and (slip := next((slip for slip in self.slips if _is_same(slip.computed, f, calls)), None)):
             notes, cure = (*notes, slip.about), slip.cure
-        return Report(False, self.name, name, difference, check, notes, tuple(equal), hint, cure)
+        return Report(False, self.name, name, difference, check, notes, tuple(equal), hint, cure, of_result=not name)
 
 
 def of_piece(piece: str, adapted: Callable[[Function], Function] = lambda wrong: wrong) -> dict[str, Function]:

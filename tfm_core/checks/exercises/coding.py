@@ -77,6 +77,8 @@ class Coding:
         Raises:
             ValueError: for what cannot be called.
         """
+        if left := blank_left(f):
+            return Report(False, self.called, what=f"The check of {self.called}", blank=left)
         # By name, as checks of layers load much that a list of exercises has no need of.
         check = getattr(import_module("tfm_core.checks"), self.check) if isinstance(self.check, str) else self.check
         report: Report = check(f, hint=hint)
@@ -139,6 +141,22 @@ def _blanks(source: str) -> Iterator[Blank]:
         kept = beginning.strip().rstrip("(").rstrip()
         hint = " ".join(told).removeprefix(MARK.removeprefix("# "))
         yield Blank(at, first, (node.end_lineno or first + 1) - 1, hint, f"{kept} ")
+
+
+def blank_left(f: Any) -> str:
+    """The first blank that is still in code, with its line and its hint; "" of code that has none, or is not known."""
+    methods = [each for each in vars(f).values() if inspect.isfunction(each)] if isinstance(f, type) else [f]
+    for function in methods:
+        try:
+            lines, start = inspect.getsourcelines(function)
+            tree = ast.parse(dedent("".join(lines)))
+        except (OSError, TypeError, SyntaxError):  # it was not typed into a cell or a file
+            continue
+        for node in ast.walk(tree):
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) else None
+            if isinstance(value, ast.Constant) and value.value is ...:
+                return f"line {start + value.lineno - 1}, {lines[value.lineno - 1].strip()}"
+    return ""
 
 
 def _imports(parts: Sequence[str], module: Any) -> str:

@@ -55,7 +55,8 @@ class Fixed:
                 theirs: nn.Module = guarded(f, **self.sizes)
                 guarded(theirs.load_state_dict, right.state_dict())
             except CodeFailed as error:
-                return replace(failed(report.what, hint, "construction", error), notes=(self.asks,))
+                refused = failed(report.what, hint, "construction", error)
+                return replace(refused, notes=(*refused.notes, self.asks))
             return self._beside(report, right, theirs.eval(), hint)
 
     def _beside(self, report: Report, right: Callable[..., Any], f: Callable[..., Any], hint: bool) -> Report:
