@@ -4,6 +4,7 @@ import re
 from html import unescape
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
 from tfm_ui.lenses import lens
@@ -11,13 +12,16 @@ from tfm_ui.lessons import sheet_pieces, shelf
 from tfm_ui.lessons.sheet import LEAST_CODE, Sheet, answered, hidden, lines_of, qr_code
 from tfm_ui.lessons.shown import shown
 from tfm_ui.live.not_here import missing_weights
+from tfm_ui.page import paper_pictures
 from tfm_ui.page.paper_pictures import is_hidden
+from tfm_ui.pictures.heatmaps import PRINTED
+from tfm_ui.pictures.paper_drawing import PaperDrawing
 from tfm_ui.pictures.registry import Asked, made, read
 
 ADDRESS = "https://lab.example.org"
 NAMES = [*shelf.names(), *shelf.teaching()]
 STEPS = [(name, at) for name in NAMES for at in range(len(shelf.shipped(name).steps))]
-WIDE, LEAST = 170 / 25.4 * 72, 8.0  # points: the width of a picture, and the size of letters at least
+WIDE, LEAST = 170 / 25.4 * 72, 6.5  # points: the width of a picture, and the size of letters at least, within cells
 
 
 def of_server(name: str, kind: str) -> Sheet:
@@ -91,6 +95,34 @@ def test_its_picture_is_as_wide_as_the_page_with_letters_that_are_read(name, at)
     assert sizes
     assert min(sizes) >= LEAST - 0.001
     assert "<script" not in svg
+
+
+@pytest.mark.parametrize(("name", "at"), STEPS)
+def test_its_small_maps_print_a_number_in_each_cell_or_say_that_they_do_not(name, at, monkeypatch):
+    this = shown(shelf.shipped(name).steps[at], lens)
+    if this.model.pretrained and missing_weights(this.model):
+        pytest.skip(f"{this.model.weights} is not installed here")
+    drawings = []
+    finish = PaperDrawing.finish
+    monkeypatch.setattr(PaperDrawing, "finish", lambda drawing: (finish(drawing), drawings.append(drawing)))
+    asked = paper_pictures._Asked(this.lens.name, paper_pictures.WIDE, this.model, this.state, (), this.lens)
+    paper_pictures._picture.__wrapped__(asked)
+    for drawing in drawings:
+        is_said = any(key.kind == "words" for key in [*drawing.keys()])
+        assert not (is_said and name in shelf.teaching() and max(map(size_of, drawing.maps)) <= PRINTED)
+        for each in drawing.maps:
+            if each.texts and not is_said:
+                printed = sum(bool(text.get_text()) for text in each.axes.texts if is_in(text, each))
+                assert printed == np.isfinite(each.cells).sum()
+
+
+def size_of(drawn) -> int:
+    return max(drawn.cells.shape)
+
+
+def is_in(text, drawn) -> bool:
+    """Whether a text stands in a cell, and not above the map."""
+    return text.get_transform() is drawn.axes.transData
 
 
 def test_a_code_is_as_large_as_a_phone_needs():

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
+
 from tfm_ui.live.cache import cached
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.panel import Block, Columns, Note, Panel, panels_in
@@ -69,9 +72,15 @@ def _picture(asked: _Asked) -> bytes:
     for block in blocks:
         if stacks := _stacks(asked, block):
             return stacks
+        if isinstance(block, Panel) and not is_hidden(block.key, asked.without):
+            instead = block.on_paper()
+            if isinstance(instead, pd.DataFrame):
+                return paper_table.svg(block.title, [paper_table.of_frame(instead)], width)
         if drawn := [*_drawn(asked, block)][:SIDE_BY_SIDE]:
             if asked.kind == SMALL and not drawn[0].is_grid:  # too narrow for two: the one with more room on the page
                 drawn = [max(drawn, key=lambda each: each.share)]
+            if asked.kind == SMALL and drawn[0].is_grid and drawn[-1].is_small:  # its numbers need all of the width
+                drawn = drawn[-1:]
             return paper.svg(drawn, width)
     panels = [panel for panel in panels_in(blocks) if not is_hidden(panel.key, asked.without)]
     if panels:
@@ -112,7 +121,8 @@ def _drawn(asked: _Asked, block: Block | None) -> Iterator[Any]:
         entry = registered(block.picture_name)
         if entry.canvas.figure:
             header, numbers = entry.content(asked.model, asked.state)
-            figure = entry.canvas.figure(header, numbers)
+            instead = block.on_paper()
+            figure = instead if isinstance(instead, go.Figure) else entry.canvas.figure(header, numbers)
             if has_numbers(figure):
                 yield paper.OnPaper(block.title, figure, header)
 

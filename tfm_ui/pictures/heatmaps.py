@@ -100,7 +100,12 @@ def numbered(names: Sequence[str], first: int = 1) -> list[str]:
     numbers = [str(number) for number in range(first, first + len(names))]
     if list(names) == numbers:
         return numbers
-    return [f"{number} {name}" for number, name in zip(numbers, names, strict=True)]
+    return [with_number(number, name) for number, name in zip(numbers, names, strict=True)]
+
+
+def with_number(number: object, name: str) -> str:
+    """A name with its number before it; a name that is a number itself stands after a colon: "3: 2"."""
+    return f"{number}: {name}" if name[:1].isdigit() else f"{number} {name}"
 
 
 def note(*sentences: str) -> dict[str, Any]:
@@ -193,7 +198,7 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
         place = "customdata" if texts else "text"  # `text` may hold what is told of a cell
         share = heat.scale.low >= 0 or heat.scale.high == 1
         unsigned = heat.scale.low == 0
-        drawn[place] = [[_in_cell(float(value), share, unsigned) for value in row] for row in heat.values]
+        drawn[place] = [[in_cell(float(value), share, unsigned=unsigned) for value in row] for row in heat.values]
         drawn |= {"texttemplate": f"%{{{place}}}", "texttemplatefallback": ""}
     traces = [drawn]
     grey: dict[str, Any] = base | {"colorscale": [[0, MASKED], [1, MASKED]], "showscale": False}
@@ -210,7 +215,7 @@ def _traces(heat: Heat, shades: dict[str, Any], *, printed: bool, tells: bool) -
     return traces
 
 
-def _in_cell(value: float, share: bool, unsigned: bool) -> str:
+def in_cell(value: float, share: bool, *, unsigned: bool) -> str:
     """A number as the browser prints it (assets/pictures/paint.js): only 0 is 0.00, and only 1 is 1.00.
 
     Where no number is below 0, as in a map of weights, one that would be <0.01 is left out.

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from tfm_ui.pictures.heatmaps import Heat, Side, Values, figure
+from tfm_ui.pictures.heatmaps import Heat, Side, Values, figure, with_number
 from tfm_ui.pictures.map_scale import Scale
 
 Header = dict[str, Any]
@@ -102,7 +102,7 @@ def _side(header: Header, at: int) -> Side:
     elif side["counted"] or _tell_numbers(names):
         labels = list(names)
     else:
-        labels = [f"{place} {name}" for place, name in zip(places, names, strict=True)]
+        labels = [with_number(place, name) for place, name in zip(places, names, strict=True)]
     return Side(labels=labels, title=side["title"], noun=nouns, role=side["role"])
 
 

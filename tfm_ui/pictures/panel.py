@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from tfm_ui.live import memory
 from tfm_ui.live.cache import made_once
@@ -115,6 +116,10 @@ class Panel(ABC):
         """What the canvas draws. Its text alternative is the panel's sentence, unless the header has one of its own."""
         raise NotImplementedError(f"expected {type(self).__name__} to have a picture, as it has a canvas")
 
+    def on_paper(self) -> pd.DataFrame | go.Figure | None:
+        """What a sheet prints in place of the picture: a table or another figure; None for the picture itself."""
+        return None
+
     def laws(self) -> Mapping[str, bool]:
         """Invariants of the data on screen, in words -> whether they hold."""
         return {}
@@ -122,6 +127,10 @@ class Panel(ABC):
     def recipe(self) -> str:
         """A script of plain Python that computes the same numbers; "" if there is none."""
         return ""
+
+    def in_notebook(self) -> str:
+        """The code for a notebook, whose last line shows what the picture is about: the recipe, if that does."""
+        return self.recipe()
 
     @property
     def is_shown(self) -> bool:

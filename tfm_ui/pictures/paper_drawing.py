@@ -1,7 +1,6 @@
 """A Plotly figure on Matplotlib's axes, for paper: hatches, dashes, markers and outlines in place of colours alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,47 +14,25 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from tfm_ui.pictures.heatmaps import MASKED
-from tfm_ui.pictures.paper_keys import LETTERS, MASK_FACE, MASK_HATCH, MASK_LINES, NEGATIVE, Key, luminance
+from tfm_ui.pictures.paper_axes import LETTERS, make_room, thin_ticks, width_of, wrap_title
+from tfm_ui.pictures.paper_cells import FAINT, SIZES, Arrangement, Map, arranged, texts_of
+from tfm_ui.pictures.paper_keys import (
+    MASK_FACE,
+    MASK_HATCH,
+    MASK_LINES,
+    NEGATIVE,
+    Key,
+    luminance,
+)
 from tfm_ui.pictures.still import Drawing, array, plain_text
 from tfm_ui.text import colours
 
-MOST_PRINTED = 400  # cells of a map in which numbers are printed
 MOST_NAMED = 12  # lines, points and bars whose signs are told
 ROW_APART = 14  # pixels: what names between rows of maps need more when rows come closer
-FAINT = 0.04  # of the scale: nearer to 0 nothing is hatched
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oo", "++")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
 MARKERS, SYMBOLS = "osD^vPX*", ("circle", "square", "triangle-up", "diamond", "cross", "star")
 RING: dict[str, Any] = {"fill": False, "zorder": 5, "clip_on": False}
-
-
-@dataclass(eq=False)
-class Map:
-    """A map that was drawn.
-
-    Attributes:
-        axes: where.
-        cells: its numbers, NaN for a gap.
-        shades: number -> the colour of a cell.
-        ends: the numbers at both ends of its scale.
-        texts: what is printed in each cell, if there is room; nothing if numbers are not printed.
-    """
-
-    axes: Axes
-    cells: NDArray[Any]
-    shades: LinearSegmentedColormap
-    ends: tuple[float, float]
-    texts: Sequence[Sequence[str]] = ()
-
-    def shades_of(self, cells: Any) -> NDArray[Any]:
-        """The colours of numbers."""
-        low, high = self.ends
-        return np.asarray(self.shades((np.asarray(cells) - low) / ((high - low) or 1)))
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether some of its numbers are below 0, and are shown so."""
-        return bool(self.ends[0] < 0 and (self.cells < FAINT * self.ends[0]).any())
 
 
 class PaperDrawing(Drawing):
@@ -77,6 +54,7 @@ class PaperDrawing(Drawing):
         self._lines: set[tuple[Axes, str]] = set()
         self._names: dict[Axes, Any] = {}  # axes -> the name above them
         self._scales: dict[Axes, str] = {}  # axes -> the ends of the scale that they alone have
+        self._arranged: Arrangement | None = None
         self._header = header
         super().__init__(whole, figure)
         for axes, ends in self._scales.items():
@@ -92,17 +70,56 @@ class PaperDrawing(Drawing):
             ends = " … ".join(map(str, bar.get("ticktext", ())))
             stops = tuple(tuple(stop) for stop in axis["colorscale"])
             yield Key("scale", plain_text(ends + (f" ({unit})" if unit else "")), stops)
-        if any(each.is_signed for each in self.maps):
+        if any(each.is_signed and not (self._arranged and each.texts) for each in self.maps):
             yield Key("negative", "hatched: below 0")
         if self.layout.get("plot_bgcolor") == MASKED and any(np.isnan(each.cells).any() for each in self.maps):
             yield Key("masked", self._gaps())
         if self.maps and (self._header.get("picked") or self._header.get("lit")):
             yield Key("ring", "what the page rings")
+        if self.maps and not self._arranged and any(each.ends[0] < each.ends[1] for each in self.maps):
+            yield Key("words", "more cells than numbers have room: read them from the shades")
         for name, drawn in [*self.named.items()][:MOST_NAMED]:
             yield Key("drawn", name, (drawn,))
 
+    def arrange(self, room: float, most: float) -> float:
+        """Give cells room for their numbers, and tell the height in pixels that this takes; 0 if nothing is printed.
+
+        Args:
+            room: the width in pixels.
+            most: the height at most.
+        """
+        drawn = list(dict.fromkeys(each.axes for each in self.maps))
+        if len(drawn) == len(self.axes) == len(self.maps):
+            above = [self._names[each.axes].get_text() if each.axes in self._names else "" for each in self.maps]
+            self._tell_titles()
+            self._arranged = arranged(self.whole, self.maps, above, room, most)
+        return self._arranged.height if self._arranged else 0.0
+
+    def _tell_titles(self) -> None:
+        """Give maps the titles of their sides that only one of several with the same rows or columns has."""
+        for side in (0, 1):
+            known = {tuple(each.names[side]): each.titles[side] for each in self.maps if each.titles[side]}
+            for each in self.maps:
+                titles = [*each.titles]
+                titles[side] = titles[side] or known.get(tuple(each.names[side]), "")
+                each.titles = titles[0], titles[1]
+
+    def fit(self, area: Bbox) -> None:
+        """Place all axes in an area, in pixels from the lower left corner, so that their names have room in it."""
+        if self._arranged:
+            self._arranged.apply(area, self.size)
+            return
+        super().fit(area)
+        too_long = [axes for axes in self.axes.values() if wrap_title(axes)]
+        if too_long:
+            super().fit(area)
+        for axes in self.axes.values():
+            thin_ticks(axes)
+
     def needed(self) -> float:
         """The height in pixels that it takes: less than it was given, where cells are squares."""
+        if self._arranged:
+            return self._arranged.height
         if not self.maps or len({id(each.axes) for each in self.maps}) < len(self.axes) or not self.is_of_squares:
             return float("inf")
         rows: dict[float, list[tuple[float, float]]] = {}  # top -> the height that each map was given, and takes
@@ -147,9 +164,12 @@ class PaperDrawing(Drawing):
             float(end if end is not None else of(known) if known.size else 0.0)
             for end, of in zip(given, (np.min, np.max), strict=True)
         )
-        place = str(trace.get("texttemplate", "")).removeprefix("%{").removesuffix("}")
         shades = LinearSegmentedColormap.from_list("", stops, N=1024)
-        self.maps.append(Map(axes, cells, shades, (low, high), trace.get(place, ()) if place else ()))
+        sides = [self._side(trace.get(f"{side}axis", side)) for side in "yx"]
+        titles = [plain_text(side.get("title", {}).get("text", "")) for side in sides]
+        names = [[plain_text(str(name)) for name in array(trace[side])] for side in "yx"]
+        texts = texts_of(trace, scale, cells)
+        self.maps.append(Map(axes, cells, shades, (low, high), texts, (names[0], names[1]), (titles[0], titles[1])))
         if alone and len({colour for _, colour in stops}) > 1:
             ends = f"±{high:.3g}" if low == -high else f"{low:.3g} … {high:.3g}".replace("-", "−")
             self._scales[axes] = ends
@@ -168,20 +188,23 @@ class PaperDrawing(Drawing):
 
     def _print_numbers(self, each: Map) -> bool:
         """Print the numbers of a map in its cells, if all have room, and tell whether they have."""
-        if not len(each.texts) or each.cells.size > MOST_PRINTED:
+        longest = max((str(text) for row in each.texts for text in row), key=len, default="")
+        if not longest:
             return False
         box = each.axes.get_window_extent()
         rows, columns = each.cells.shape
-        wide, tall = box.width / columns * 0.72, box.height / rows * 0.72  # in points
-        longest = max((len(str(text)) for row in each.texts for text in row), default=0)
-        if not longest or wide < 0.62 * LETTERS * longest or tall < LETTERS + 1.5:
+        wide, tall = box.width / columns - 2, (box.height / rows - 2) * 0.72  # in pixels, and in points
+        needed = width_of(self.whole, longest, size=LETTERS)
+        most = self._arranged.letters if self._arranged else LETTERS
+        letters = next((size for size in SIZES if size <= min(most, tall) and needed * size / LETTERS <= wide), 0.0)
+        if not letters:
             return False
         for row, texts in enumerate(each.texts):
             for column, text in enumerate(texts):
                 if text and np.isfinite(value := each.cells[row, column]):
                     colour = "white" if luminance(each.shades_of(value)[:3]) < 0.5 else "black"
                     look: dict[str, Any] = {
-                        "size": LETTERS,
+                        "size": letters,
                         "color": colour,
                         "ha": "center",
                         "va": "center",
@@ -288,7 +311,7 @@ class PaperDrawing(Drawing):
                 beside = other.get_window_extent()
                 if other is axes or beside.x0 < box.x1 or beside.y0 > box.y1 or beside.y1 < box.y0:
                     continue
-                _make_room(axes, other)
+                make_room(axes, other)
         for below in {round(axes.get_position().y0, 3) for axes in self.axes.values()}:
             row = [axes for axes in self.axes.values() if round(axes.get_position().y0, 3) == below]
             end = float("-inf")
@@ -312,17 +335,6 @@ class PaperDrawing(Drawing):
                 text.set_text(text.get_text().partition("  (")[0])
             while len(text.get_text()) > 3 and text.get_window_extent().x1 > room:
                 text.set_text(f"{text.get_text()[:-2].rstrip(' …(')}…")
-
-
-def _make_room(left: Axes, right: Axes) -> None:
-    """Narrow the right one of two axes, if what stands at its side lies over the left one."""
-    taken = right.get_tightbbox()
-    over = left.get_window_extent().x1 + 6 - (taken.x0 if taken else float("inf"))
-    wide = right.get_window_extent().width
-    if 0 < over < wide - 20:
-        place = right.get_position(original=True)
-        share = over / wide * right.get_position().width
-        right.set_position(Bbox([[place.x0 + share, place.y0], [place.x1, place.y1]]))
 
 
 def _printed(colour: Any) -> Any:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox
 
-from tfm_ui.pictures.paper_keys import LETTERS, MASK_FACE, Key
+from tfm_ui.pictures.paper_axes import LETTERS
+from tfm_ui.pictures.paper_keys import MASK_FACE, Key
 from tfm_ui.pictures.still import array, leave_out_names, rest_within
 
 BETWEEN = 0.14  # of a map: from one to the next
@@ -31,6 +32,10 @@ class PaperGrid:
         self._traces = [trace for trace in figure["data"] if trace["type"] == "heatmap"]
         self._axes = whole.add_axes((0, 0, 1, 1))
         self._draw()
+
+    def arrange(self, _room: float, _most: float) -> float:
+        """The height that its numbers take, 0: it prints none."""
+        return 0.0
 
     def keys(self) -> Iterator[Key]:
         """What the signs mean."""
@@ -94,7 +99,7 @@ class PaperGrid:
         axes.set_xticks([(head + 0.5) * (wide + apart) - apart / 2 for head in range(heads)])
         axes.set_yticklabels([f"layer {layer + 1}" if layers <= 6 else f"L{layer + 1}" for layer in range(layers)])
         axes.set_xticklabels([f"head {head + 1}" if heads <= 5 else f"h{head + 1}" for head in range(heads)])
-        axes.tick_params(length=0, labelsize=LETTERS, pad=2)
+        axes.tick_params(length=0, labelsize=LETTERS, pad=5)
         axes.xaxis.tick_top()
         axes.spines[:].set_visible(False)
         axes.set_anchor("NW")

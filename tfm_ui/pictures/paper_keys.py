@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.markers import MarkerStyle
 from matplotlib.patches import Rectangle
 
+from tfm_ui.pictures.paper_axes import LETTERS, width_of
 from tfm_ui.pictures.still import legible, plain_text
 
-LETTERS = 8.0  # points: the smallest letters
 ROW = 20  # pixels: the height of a row
 MASK_FACE, MASK_LINES, MASK_HATCH = "#EDEDED", "#8A8A8A", "\\\\\\\\"
 NEGATIVE = "////"  # the hatch of what is below 0
@@ -31,7 +31,7 @@ class Key:
     """What a sign means.
 
     Attributes:
-        kind: "scale", "masked", "negative", "ring" or "drawn".
+        kind: "scale", "masked", "negative", "ring", "drawn", or "words" for a text without a sign.
         text: what it means.
         stops: of a scale, its colours; of what is drawn, such as a line, that.
     """
@@ -43,15 +43,7 @@ class Key:
     @property
     def width(self) -> int:
         """The width of the sign in pixels."""
-        return 70 if self.kind == "scale" else 30
-
-
-def width_of(whole: Figure, text: str, **look: Any) -> float:
-    """The width of a text in pixels."""
-    drawn = whole.text(0, 0, text, parse_math=False, **look)
-    wide = float(drawn.get_window_extent().width)
-    drawn.remove()
-    return wide
+        return {"scale": 70, "words": -6}.get(self.kind, 30)
 
 
 def shortened(whole: Figure, title: str, room: float, *, size: float) -> str:
@@ -80,12 +72,14 @@ def draw(whole: Figure, row: Sequence[tuple[float, Key]], up: float) -> None:
     """Draw a row of what signs mean, its middle so many pixels from the bottom."""
     size = whole.get_size_inches() * 100
     for at, key in row:
+        place = (at + key.width + 6) / size[0], up / size[1]
+        whole.text(*place, legible(plain_text(key.text)), size=LETTERS, va="center_baseline", parse_math=False)
+        if key.kind == "words":
+            continue
         box = whole.add_axes((at / size[0], (up - 5) / size[1], key.width / size[0], 10 / size[1]))
         box.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=())
         box.spines[:].set(linewidth=0.5, color="#555555")
         _draw_sign(box, key)
-        place = (at + key.width + 6) / size[0], up / size[1]
-        whole.text(*place, legible(plain_text(key.text)), size=LETTERS, va="center_baseline", parse_math=False)
 
 
 def _draw_sign(box: Axes, key: Key) -> None:

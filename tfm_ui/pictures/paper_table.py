@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tfm_ui.pictures.paper import ABOUT, HEAD, MM, SETTINGS, TITLE
-from tfm_ui.pictures.paper_keys import LETTERS, width_of
+from tfm_ui.pictures.paper_axes import LETTERS, width_of
 from tfm_ui.pictures.still import legible
 
 ROW = 17  # pixels
@@ -37,7 +37,9 @@ class Table:
 
 
 def of_frame(frame: pd.DataFrame) -> Table:
-    """The first rows of a table, as texts."""
+    """The first rows of a table, as texts; what its rows are called is the first column, unless they have no names."""
+    if any(frame.index.names):
+        frame = frame.reset_index()
     rows = [[_written(value) for value in row] for row in frame.head(MOST_ROWS).itertuples(index=False)]
     about = f"Shown: {MOST_ROWS} of {len(frame):,} rows." if len(frame) > MOST_ROWS else ""
     return Table([str(name) for name in frame.columns], rows, about=about)

@@ -1,8 +1,10 @@
 """Pictures on paper are read in grey: signs, masks, lines and bars are told apart by more than colour."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -56,7 +58,7 @@ def test_a_negative_cell_differs_from_a_positive_one_in_grey():
     assert negative.std() > 15
     assert masked.std() > 5
     assert masked.mean() > negative.mean() + 40
-    assert {key.kind for key in [*drawing.keys()]} == {"scale", "negative", "masked"}
+    assert {key.kind for key in [*drawing.keys()]} == {"scale", "negative", "masked", "words"}
 
 
 def test_numbers_are_printed_with_their_sign_where_they_have_room():
@@ -125,3 +127,60 @@ def test_any_text_has_a_picture(text):
     values = np.eye(3)
     svg = paper.svg([OnPaper(text, heatmaps.figure([heat(values, from_zero(1), unit=text[:40])]))]).decode()
     assert "<b>" not in re.sub(r"<!--.*?-->", "", svg)
+
+
+@pytest.mark.parametrize(("width", "shapes"), [(paper.WIDE, [(12, 12)]), (paper.SMALL, [(3, 2), (2, 3), (3, 3)])])
+def test_cells_of_small_maps_have_room_for_their_numbers(width, shapes, monkeypatch):
+    drawings = []
+    finish = PaperDrawing.finish
+    monkeypatch.setattr(PaperDrawing, "finish", lambda drawing: (finish(drawing), drawings.append(drawing)))
+    maps = [heat(-np.random.default_rng(0).random(shape) - 0.1, around_zero(2)) for shape in shapes]
+    svg = paper.svg([OnPaper("title", heatmaps.figure(maps))], width).decode()
+    (drawing,) = drawings
+    for drawn_map, shape in zip(drawing.maps, shapes, strict=True):
+        box = drawn_map.axes.get_window_extent()
+        numbers = [text for text in drawn_map.axes.texts if text.get_transform() is drawn_map.axes.transData]
+        assert len(numbers) == shape[0] * shape[1]
+        assert all(text.get_window_extent().width < box.width / shape[1] for text in numbers)
+        assert all(text.get_fontsize() >= 6.5 for text in numbers)
+        assert {text.get_text()[0] for text in numbers} == {"−"}
+    boxes = [drawn_map.axes.get_window_extent() for drawn_map in drawing.maps]
+    assert not any(box.overlaps(other) for at, box in enumerate(boxes) for other in boxes[:at])
+    assert f'width="{width / 25.4 * 72:.2f}'[:10] in svg
+
+
+def test_maps_that_are_too_many_for_numbers_say_so():
+    maps = [heat(np.random.default_rng(0).random((12, 12)), from_zero(1)) for _ in range(9)]
+    drawing, _ = drawn(heatmaps.figure(maps))
+    assert not drawing.arrange(660, 500)
+    assert "words" in {key.kind for key in [*drawing.keys()]}
+
+
+def test_names_of_ticks_do_not_touch_and_titles_are_not_longer_than_their_axis():
+    x = np.array([1.0, 2, 5, 10, 20, 50, 100, 200])
+    traces = [
+        {"type": "scatter", "mode": "lines", "x": x, "y": x, "name": str(at), "xaxis": f"x{at}", "yaxis": f"y{at}"}
+        for at in (1, 2, 3)
+    ]
+    layout = {"template": TEMPLATE}
+    for at in (1, 2, 3):
+        domain = [(at - 1) / 3 + 0.05, at / 3]
+        layout[f"xaxis{at}"] = {
+            "type": "log",
+            "domain": domain,
+            "tickvals": x.tolist(),
+            "ticktext": [f"{n:g}" for n in x],
+        }
+        layout[f"yaxis{at}"] = {"title": {"text": "a long title of an axis that says much of it, in nats, per token"}}
+    drawing, _ = drawn(go.Figure(data=traces, layout=layout))
+    for axes in drawing.axes.values():
+        boxes = [name.get_window_extent() for name in axes.get_xticklabels() if name.get_text()]
+        assert len(boxes) > 1
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert axes.yaxis.label.get_window_extent().height < 1.25 * axes.get_window_extent().height
+
+
+def test_a_table_names_its_rows():
+    frame = pd.DataFrame({"weight": [0.25, 0.75]}, index=pd.Index(["she", "saw"], name="token"))
+    table = paper_table.of_frame(frame)
+    assert (table.names, table.rows) == (["token", "weight"], [["she", "0.25"], ["saw", "0.75"]])

@@ -161,7 +161,7 @@ def test_a_weight_that_would_be_written_as_nearly_0_has_no_number_and_other_numb
 def test_names_that_are_their_numbers_are_printed_once():
     assert heatmaps.numbered(["the", "cat"]) == ["1 the", "2 cat"]
     assert heatmaps.numbered(["1", "2"]) == ["1", "2"]
-    assert heatmaps.numbered(["1", "2"], 0) == ["0 1", "1 2"]
+    assert heatmaps.numbered(["1", "2"], 0) == ["0: 1", "1: 2"]
 
 
 def test_rows_of_a_mask_are_counted_once_and_from_1_as_its_findings_count_them():

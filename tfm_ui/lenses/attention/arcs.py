@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -31,7 +32,7 @@ from tfm_ui.live.tensors import live_steps
 from tfm_ui.live.tensors.attention import and_aggregate
 from tfm_ui.live.tensors.step import Step
 from tfm_ui.page.lens import View
-from tfm_ui.pictures.arcs import ALL_UP_TO, ARCS, Drawn, Lines, lines_of, maps
+from tfm_ui.pictures.arcs import ALL_UP_TO, ARCS, Drawn, Lines, arcs_figure, lines_of, maps, unpacked
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.panel import Source
 from tfm_ui.state.arrays import AttentionFile
@@ -187,6 +188,16 @@ class Arcs(AttentionPanel):
     def sentence(self) -> str:
         """The strongest line among the rows that have a choice, and what most rows have in common."""
         return self.drawn.sentence(self.chosen)
+
+    def on_paper(self) -> go.Figure | None:
+        """The heads that are looked at alone, with room for their numbers."""
+        if len(self.chosen) == len(self.names):
+            return None
+        header, numbers = self.picture()
+        rest, weights, keys = unpacked(header, numbers)
+        parts = (np.ascontiguousarray(part[self.chosen]) for part in (rest, weights, keys.astype(np.uint16)))
+        chosen = {**header, "maps": [self.names[at] for at in self.chosen]}
+        return arcs_figure(chosen, np.frombuffer(b"".join(part.tobytes() for part in parts), np.uint8))
 
     def laws(self) -> dict[str, bool]:
         """What must hold of what is drawn: of all but the largest weights, rows sum to 1."""

@@ -199,6 +199,24 @@ class Write(CoursePanel):
             index=pd.RangeIndex(1, len(steps) + 1, name="step"),
         )
 
+    def on_paper(self) -> pd.DataFrame | None:
+        """The candidates of the step on screen, if a step is chosen: what its token was drawn from."""
+        step = min(self.state.step, len(self.pieces)) - 1
+        if step < 0:
+            return None
+        ids, logits, shares, finals, _ = self.steps.candidates(step).T
+        pieces, taken = self.model.tokens_by.pieces, self.course.steps[step].token
+        return pd.DataFrame(
+            {
+                "id": ids.astype(int),
+                "logit": logits,
+                "probability": [f"{share:.4f}" for share in shares],
+                "after the cuts": [f"{share:.4f}" for share in finals],
+                "": ["was taken" if number == taken else "" for number in ids],
+            },
+            index=pd.Index([pieces[int(number)] for number in ids], name=f"token of step {step + 1}"),
+        )
+
     def laws(self) -> dict[str, bool]:
         """What must hold of each draw."""
         was_drawn = ~np.array([step.forced for step in self.course.steps])
