@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {"questions": "Questions", "answers": "Answers", "speake
 PAPERS: dict[str, tuple[str, str]] = {"a4": ("A4", "20mm"), "letter": ("letter", "22.9mm")}  # size, margin at the sides
 LINES_OF_NUMBER, LINES_OF_CHOICE, LINES_OF_WORDS, LINES_OF_NOTES = 1, 2, 4, 3
 LEAST_CODE, LEAST_MODULE, QUIET = 24.0, 0.5, 4  # mm: a QR code, and one of its squares; squares around it
+ASKED = {"one decimal": ",.1f", "two decimals": ",.2f", "three decimals": ",.3f"}  # words of a question -> the format
 MOST_OF_A_TEXT = 90  # characters of the text that a model reads
 FOOT = "font: 8.5pt system-ui, sans-serif; color: #333333;"  # of each page, where browsers print one
 STYLE = ASSETS / "lessons" / "sheet.css"
@@ -77,7 +78,9 @@ def _measured(value: float | str, predict: Predict | None) -> str:
     if not predict or predict.options or isinstance(value, str):
         return written(value)
     unit = f" {predict.unit}" if predict.unit[:1].isalpha() else predict.unit
-    return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{unit}".replace("-", "−")
+    asked = next((form for words, form in ASKED.items() if words in predict.ask.lower()), "")
+    form = asked or (",.0f" if abs(value) >= 10_000 else ",.4g")
+    return f"{value:{form}}{unit}".replace("-", "−")
 
 
 def hidden(this: Shown) -> Sequence[str]:
