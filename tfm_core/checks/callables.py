@@ -14,8 +14,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-import tfm_core
-
 Sizes = Mapping[str, Any]
 
 # The usual names of what a constructor takes, without underscores and in lower case.
@@ -80,7 +78,9 @@ class Config(dict[str, Any]):
 BLANK = "There is a blank, `...`, that is still to be filled in."
 
 
-OURS = tuple(f"{Path(str(each.__file__)).parent}{os.sep}" for each in (torch, inspect, tfm_core))
+# The folders of torch, of Python and of this library: what is raised there was called by a line elsewhere.
+FOLDERS = Path(str(torch.__file__)).parent, Path(os.__file__).parent, Path(__file__).parents[1]
+OURS = tuple(f"{folder}{os.sep}" for folder in FOLDERS)
 
 
 class CodeFailed(Exception):
