@@ -10,7 +10,7 @@ from tests.browser.conftest import Visitor
 
 REST = 3  # seconds: longer than a press and its words take on a busy machine
 BEHIND = "() => document.documentElement.hasAttribute('data-behind')"
-HEARD = """() => [...document.querySelectorAll("*")]
+HEARD = """() => [...document.querySelectorAll(".st-key-unseen_words *")]
   .map(element => element.shadowRoot?.querySelector("p[role=status]:not(.problem)")).find(Boolean)?.textContent"""
 
 # What a picture does when an answer comes for a link that is no longer the page's.
