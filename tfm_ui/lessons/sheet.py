@@ -17,6 +17,7 @@ from tfm_core.version import __version__
 from tfm_ui.folders import ASSETS
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.lesson import NUMBER, Lesson, Predict, Step
+from tfm_ui.lessons.reached_words import in_words
 from tfm_ui.lessons.shown import Shown
 from tfm_ui.page import header
 from tfm_ui.page.paper_pictures import SMALL, WIDE, is_hidden
@@ -165,7 +166,7 @@ class Sheet:
             body = f'{self._picture(this, WIDE)}<div class="below">{asked}{self._code(this)}</div>'
             return f'<section class="step">{words}{body}</section>\n'
         notes = f'<p class="notes"><b>Say:</b> {escape(step.notes)}</p>' if step.notes else ""
-        told = f"{asked}{_answer(answer)}"
+        told = f"{asked}{_done(this)}{_answer(answer)}"
         told = f'<div class="asked">{told}{self._code(this)}{self._link(this)}</div>'
         body = f'<div class="beside"><div>{self._picture(this, SMALL)}</div>{told}'
         return f'<section class="step">{words}{body}</div>{notes if self.kind == "speaker" else ""}</section>\n'
@@ -284,6 +285,12 @@ def _answer(answer: Answered) -> str:
     if answer.problem:
         return f'<p class="problem">{escape(answer.problem)}</p>'
     return f'<p class="answer"><b>Answer:</b> {escape(answer.text)}</p>' if answer.text else ""
+
+
+def _done(this: Shown) -> str:
+    """When a task is done, if that can be said in words: the sheet of answers has no page to try it on."""
+    when = in_words(this.step.reached, this.lens) if this.step.reached else ""
+    return f'<p class="measured">Done when: {escape(when)}.</p>' if when else ""
 
 
 def lines_of(step: Step) -> int:

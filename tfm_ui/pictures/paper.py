@@ -99,7 +99,10 @@ def _whole(pictures: Sequence[OnPaper], width: int) -> Figure:
     whole = Figure((across / 100, 1), dpi=100, facecolor="white")
     drawings = [each.drawing(whole) for each in pictures]
     rooms, heights = _arranged(pictures, drawings, rooms, WITH_NUMBERS[width] * MM)
-    tall = max(height or _height(each, width) for each, height in zip(pictures, heights, strict=True))
+    tall = max(
+        height or (0.0 if each.is_grid and any(heights) else _height(each, width))
+        for each, height in zip(pictures, heights, strict=True)
+    )
     keys = paper_keys.rows_of(
         whole, list(dict.fromkeys(chain.from_iterable(drawing.keys() for drawing in drawings))), across
     )

@@ -25,7 +25,8 @@ FAINT = 0.04  # of the scale: nearer to 0 nothing is hatched
 TICK = "✓"
 LINE = 1.39  # pixels of a point, at 100 pixels to an inch
 ASIDE, NAME, TITLE, SPACE = 14, 17, 15, 14  # pixels: between maps, of a name above one, of an axis's title, below
-WIDEST, TALLEST = 64, 27  # pixels: a cell at most
+WIDEST, TALLEST, ALL = 64, 27, 150  # pixels: a cell at most, and all rows of a map if that is enough for letters
+NUMBERED = 6  # columns: of so many, long names that the rows have, too, are their numbers alone
 LARGE = 6, 260, 4, 120  # pixels: a column of a map without numbers, all of them at most; a row, all of them
 
 
@@ -96,6 +97,7 @@ class Place:
     wide: float
     tall: float
     rows_named: bool
+    columns: Sequence[str]
     columns_named: bool
     rotated: bool
 
@@ -124,7 +126,7 @@ class Arrangement:
             axes.set_position(Bbox(box.get_points() / size))
             for axis, names, title, shown in (
                 (axes.yaxis, each.names[0], each.titles[0], place.rows_named),
-                (axes.xaxis, each.names[1], each.titles[1], place.columns_named),
+                (axes.xaxis, place.columns, each.titles[1], place.columns_named),
             ):
                 axis.set_ticks(range(len(names)) if shown else [], names if shown else [], parse_math=False)
                 axis.label.set_text(title if shown else "")
@@ -182,6 +184,7 @@ class _Measured:
         self.maps = maps
         self.rows = [self.longest(each.names[0]) for each in maps]
         self.columns = [self.longest(each.names[1]) for each in maps]
+        self.numbers = [_numbers(each) for each in maps]
         self.above = [self.width(name, LETTERS) if name else 0.0 for name in above]
 
     def longest(self, names: Sequence[str]) -> float:
@@ -211,7 +214,8 @@ def _packed(measured: _Measured, letters: float, wide: float, room: float, most:
         lines[-1].append((number, end + beside, not is_same))
         end += beside + across + ASIDE
     least = letters * LINE + 3.5
-    for tall in sorted({max(least, min(TALLEST, 0.55 * wide)), max(least, 17.0), least}, reverse=True):
+    rows = max(each.cells.shape[0] for each in measured.maps if each.texts)
+    for tall in (max(least, min(TALLEST, 0.55 * wide, ALL / rows)), least):
         made = _stacked(measured, lines, letters, wide, tall)
         if made.height <= most:
             return made
@@ -231,15 +235,27 @@ def _stacked(
             each = measured.maps[number]
             down, across = _down(each, tall), _across(each, wide)
             is_large = max(each.cells.shape) > PRINTED
-            rotated = measured.columns[number] > across / each.cells.shape[1] - 3
+            columns, names = each.cells.shape[1], each.names[1]
+            rotated = measured.columns[number] > across / columns - 3
+            if rotated and columns >= NUMBERED and measured.numbers[number]:
+                names, rotated = measured.numbers[number], False
             below_it = measured.maps[after[0][0]] if len(line) == len(after) == 1 else None
             is_told_below = below_it is not None and (below_it.names, below_it.titles) == (each.names, each.titles)
-            places.append(Place(each, left, top, across, down, named, not is_told_below, rotated and not is_large))
+            places.append(
+                Place(each, left, top, across, down, named, names, not is_told_below, rotated and not is_large)
+            )
             under = (measured.columns[number] if rotated else LETTERS * LINE + 3) + 6
             under += TITLE if each.titles[1] else 0
             below = max(below, down + (0 if is_told_below else under))
         top += below + (SPACE if line is not lines[-1] else 0)
     return Arrangement(places, top, letters)
+
+
+def _numbers(each: Map) -> list[str]:
+    """The numbers of columns that are called as the rows are: the names stand there already. Else nothing."""
+    numbers = [name.partition(" ")[0].rstrip(":") for name in each.names[1]]
+    is_same = [*each.names[0]] == [*each.names[1]]
+    return numbers if is_same and numbers == [str(at) for at in range(1, len(numbers) + 1)] else []
 
 
 def _across(each: Map, wide: float) -> float:

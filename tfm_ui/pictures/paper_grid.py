@@ -95,6 +95,7 @@ class PaperGrid:
             image[down : down + high, over : over + wide] = framed
         self._pitch = high + apart, wide + apart
         axes.imshow(image, interpolation="nearest", aspect="equal")
+        axes.set(xlim=(-apart / 2 - 0.5, heads * (wide + apart)), ylim=(layers * (high + apart), -apart / 2 - 0.5))
         axes.set_yticks([(layer + 0.5) * (high + apart) - apart / 2 for layer in range(layers)])
         axes.set_xticks([(head + 0.5) * (wide + apart) - apart / 2 for head in range(heads)])
         axes.set_yticklabels([f"layer {layer + 1}" if layers <= 6 else f"L{layer + 1}" for layer in range(layers)])
