@@ -1,6 +1,6 @@
 """A Plotly figure on Matplotlib's axes, for paper: hatches, dashes, markers and outlines in place of colours alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class PaperDrawing(Drawing):
     def __init__(self, whole: Figure, figure: Mapping[str, Any], header: Mapping[str, Any]) -> None:
         self.maps: list[Map] = []
         self._bar_colours: list[Any] = []
+        self._bar_ends: dict[Axes, list[Any]] = {}  # axes -> its bars, where they lie
         self._line_names: list[str] = []
         self._lines: set[tuple[Axes, str]] = set()
         self._names: dict[Axes, Any] = {}  # axes -> the name above them
@@ -141,6 +142,9 @@ class PaperDrawing(Drawing):
             if each.is_signed and not printed:
                 self._hatch(each)
         self._ring()
+        for axes, bars in self._bar_ends.items():
+            if not axes.texts and len(bars) <= MOST_NAMED:  # else their lengths are told already
+                _tell_lengths(axes, bars)
 
     def _gaps(self) -> str:
         """What a gap is, which the figure's second line tells."""
@@ -258,6 +262,8 @@ class PaperDrawing(Drawing):
                 self._bar_colours.append(colour)
             hatch = HATCHES[self._bar_colours.index(colour) % len(HATCHES)]
             patch.set(hatch=hatch, edgecolor="white" if luminance(colour[:3]) < 0.55 else "black", linewidth=0)
+        if trace.get("orientation") == "h" and len(axes.patches) - before <= MOST_NAMED:
+            self._bar_ends[axes] = [*self._bar_ends.get(axes, ()), *axes.patches[before:]]
 
     def _scatter(self, axes: Axes, trace: Mapping[str, Any]) -> None:
         line, marker = dict(trace.get("line", {})), dict(trace.get("marker", {}))
@@ -335,6 +341,19 @@ class PaperDrawing(Drawing):
                 text.set_text(text.get_text().partition("  (")[0])
             while len(text.get_text()) > 3 and text.get_window_extent().x1 > room:
                 text.set_text(f"{text.get_text()[:-2].rstrip(' …(')}…")
+
+
+def _tell_lengths(axes: Axes, bars: Sequence[Any]) -> None:
+    """Write the length of each bar at its end, or within it if it ends at the end of the axis."""
+    low, high = axes.get_xlim()
+    for bar in bars:
+        end, middle = bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height() / 2
+        is_within = end - low > 0.85 * (high - low)
+        text = axes.annotate(f"{bar.get_width():.3g}".replace("-", "−"), (end, middle), parse_math=False)
+        text.set(size=LETTERS, va="center", ha="right" if is_within else "left", position=(-4 if is_within else 4, 0))
+        text.anncoords = "offset points"
+        if is_within:
+            text.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 1})
 
 
 def _printed(colour: Any) -> Any:

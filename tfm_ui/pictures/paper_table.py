@@ -147,5 +147,7 @@ def _cut(whole: Figure, text: str, room: float, *, bold: bool) -> str:
 
 
 def _written(value: object) -> str:
-    text = f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}".replace("-", "−")
+    text = str(value)
     return shorten(text, MOST_CHARS, placeholder="…") or text[:MOST_CHARS]

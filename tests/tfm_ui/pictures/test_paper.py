@@ -184,3 +184,10 @@ def test_a_table_names_its_rows():
     frame = pd.DataFrame({"weight": [0.25, 0.75]}, index=pd.Index(["she", "saw"], name="token"))
     table = paper_table.of_frame(frame)
     assert (table.names, table.rows) == (["token", "weight"], [["she", "0.25"], ["saw", "0.75"]])
+
+
+def test_bars_without_words_tell_their_lengths():
+    bars = {"type": "bar", "orientation": "h", "x": [0.25, 0.97], "y": [0, 1]}
+    drawing, _ = drawn(go.Figure(data=[bars], layout={"template": TEMPLATE, "xaxis": {"range": [0, 1]}}))
+    (axes,) = drawing.axes.values()
+    assert [text.get_text() for text in axes.texts] == ["0.25", "0.97"]

@@ -31,6 +31,7 @@ WIDTH = 4 + 2 * TOP  # of a token: bits, probability, rank, entropy in bits, the
 COLOURS = {"A": "query", "B": "key"}
 ROUNDING = 1e-9  # of float64
 NOTHING = "There is nothing to rate: type a text of a few words, as the first token has no probability."
+MOST_ON_PAPER = 16  # tokens in a table of a sheet
 SAME = 1e-5  # bits: a smaller difference is rounding
 
 
@@ -246,6 +247,12 @@ class Surprise(SurprisePanel):
     def table(self) -> pd.DataFrame:
         """A row per token of each side."""
         return pd.concat([self._table(side) for side in self.sides])
+
+    def on_paper(self) -> pd.DataFrame | None:
+        """The tokens with their numbers, if they have room on a page: a bar tells neither."""
+        if len(self.sides) != 1 or len(self.sides[0].pieces) > MOST_ON_PAPER:
+            return None
+        return self.table()[["token", "probability", "bits", "perplexity up to here"]]
 
     def _table(self, side: Side) -> pd.DataFrame:
         scores, pieces = side.scored, self.model.tokens_by.pieces
