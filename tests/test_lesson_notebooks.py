@@ -6,30 +6,43 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from examples.__main__ import problems
+from tfm_core.checks.exercises import EXERCISES
 from tfm_core.pretrained.offered import FOLDER as MODELS
 from tfm_core.pretrained.offered import HOME
 from tfm_ui.lenses import lens
+from tfm_ui.lenses.attention.steps import Steps
 from tfm_ui.lessons import shelf
+from tfm_ui.lessons.notebook import plain
 from tfm_ui.lessons.notebook_file import notebook_bytes
+from tfm_ui.lessons.notebook_kinds import KINDS
+from tfm_ui.lessons.programming import exercises_of
+from tfm_ui.lessons.shown import shown
+from tfm_ui.lessons.step_code import code_of, codes_of
+from tfm_ui.pictures.panel import panels_in
+from tfm_ui.pictures.steps.matrices import NUMBERS
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = shelf.names()
+TEACHING = sorted(path.stem for path in (ROOT / "assets" / "lessons" / "teaching").glob("*.md"))
+# A line of a solution that is also in the code of a picture, where the app shows it to everybody.
+IN_PICTURES = {"mean = x.mean(-1, keepdim=True)"}
 LARGEST = 100_000  # bytes of a notebook
 TIMEOUT = 120  # seconds of a cell
 
 
 @cache
-def notebook_of(name, *, solutions):
-    return notebook_bytes(shelf.shipped(name), lens, solutions=solutions)
+def notebook_of(name, kind):
+    return notebook_bytes(shelf.shipped(name), lens, kind=kind)
 
 
-def read(name, *, solutions):
-    return nbformat.reads(notebook_of(name, solutions=solutions).decode(), as_version=4)
+def read(name, kind):
+    return nbformat.reads(notebook_of(name, kind).decode(), as_version=4)
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +68,12 @@ def kernel(tmp_path_factory):
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_it_stops_at_the_first_blank_and_with_solutions_it_runs(name, kernel):
-    blank, filled = read(name, solutions=False), read(name, solutions=True)
+    blank, filled = read(name, "students"), read(name, "solutions")
     stopped, error = run(kernel, blank)
     checks = [cell.id for cell in blank.cells if cell.id.endswith("-check")]
     assert stopped == checks[0]
-    assert "Not right yet: the report says where." in error
-    assert "not right" in written(blank, stopped)
+    assert ": Not filled in yet: line " in error.strip().splitlines()[-1]
+    assert "not filled in yet.\nLine " in written(blank, stopped)
     assert run(kernel, filled) == ("", "")
     assert problems(blank) == problems(filled) == []
     assert [check for check in checks if ": right." not in written(filled, check)] == []
@@ -87,11 +100,11 @@ def written(notebook, name):
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_it_is_small_and_has_no_outputs_and_the_same_bytes_each_time(name):
-    for solutions in (False, True):
-        data = notebook_of(name, solutions=solutions)
+    for kind in KINDS:
+        data = notebook_of(name, kind)
         assert len(data) < LARGEST
-        assert data == notebook_bytes(shelf.shipped(name), lens, solutions=solutions)
-        notebook = read(name, solutions=solutions)
+        assert kind != "study" or data == notebook_bytes(shelf.shipped(name), lens, kind=kind)
+        notebook = read(name, kind)
         assert all(cell.outputs == [] for cell in notebook.cells if cell.cell_type == "code")
         assert set(notebook.metadata) == {"kernelspec", "language_info"}
         assert str(ROOT) not in data.decode()
@@ -99,5 +112,72 @@ def test_it_is_small_and_has_no_outputs_and_the_same_bytes_each_time(name):
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_it_has_two_exercises_at_least_and_each_once(name):
-    exercises = [cell.source for cell in read(name, solutions=False).cells if cell.id.endswith("-exercise")]
+    exercises = [cell.source for cell in read(name, "students").cells if cell.id.endswith("-exercise")]
     assert 2 <= len(exercises) == len(set(exercises))
+
+
+def sources(name, kind):
+    return {cell.id: cell.source for cell in read(name, kind).cells}
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_self_study_has_the_same_code_and_more_words(name):
+    """It stops where that for students stops, which is run above."""
+    students, study = sources(name, "students"), sources(name, "study")
+    more = study.keys() - students.keys()
+    assert {each.rpartition("-")[2] for each in more} <= {"solution", "answer"}
+    assert all(study[each] == source for each, source in students.items() if each != "title")
+    assert all(study[each].startswith("<details>") or "Not computed" in study[each] for each in more)
+
+
+@pytest.mark.parametrize("name", [*CHAPTERS, *TEACHING])
+def test_what_is_handed_out_has_no_solution_and_no_answer(name):
+    lesson = shelf.shipped(name)
+    written_in = "\n".join(sources(name, "students").values())
+    codes, exercises = codes_of(lesson, lens), exercises_of(lesson, lens)
+    for exercise in filter(None, exercises):
+        coding = EXERCISES[exercise]
+        filled, blank = coding.filled.splitlines(), coding.code().splitlines()
+        lines = {line.strip() for line in filled} - {line.strip() for line in blank}
+        lines = {line for line in lines if not line.startswith("#")} - IN_PICTURES
+        assert lines
+        others = "\n".join(EXERCISES[each].code() for each in filter(None, exercises))
+        assert [line for line in lines if f"\n    {line}" in written_in and line not in others] == []
+    for step, code in zip(lesson.steps, codes, strict=True):
+        assert not code.answer or plain(code.answer) not in written_in, step.name
+        measured = f"It is **{plain(code.measured)}**"
+        assert measured not in written_in
+        assert not code.measured or measured in sources(name, "solutions")[f"{step.name}-yours"]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_code_of_each_step_by_step_picture_computes_its_matrix(name):
+    """What the code shows in the end is the matrix of this step, to the last bit that float32 has."""
+    compared = 0
+    for step in shelf.shipped(name).steps:
+        this = shown(step, lens)
+        [panel, *_] = panels_in(this.lens.blocks(this.model, this.state))
+        if not isinstance(panel, Steps):
+            continue
+        code, scope = panel.in_notebook(), {}
+        *before, last = code.splitlines()
+        exec("\n".join(before), scope)
+        matrix = panel.state.step
+        right = NUMBERS[matrix](panel.steps, panel.at, slice(None), slice(None))
+        assert torch.allclose(eval(last, scope), right, rtol=1e-4, atol=1e-5), step.name
+        compared += 1
+    assert compared or name not in ("attention-in-five-steps", "many-heads", "why-the-square-root")
+
+
+def test_a_question_about_the_next_token_has_code_that_gives_its_probability(capsys):
+    """Home: how sure the model is; a head that is silenced: how likely “whale” is then."""
+    for name in ("predict-the-next-word", "silence-a-head"):
+        [step] = [step for step in shelf.shipped("start-here").steps if step.name == name]
+        code = code_of(step, lens)
+        exec(code.code, {})
+        printed = capsys.readouterr().out
+        if name == "predict-the-next-word":
+            assert float(printed.split("%")[0]) == pytest.approx(float(code.measured.rstrip("%")), abs=0.051)
+        else:
+            [share] = [line.split("%")[0] for line in printed.splitlines() if line.endswith("' whale'")]
+            assert float(share) == pytest.approx(float(code.measured.rstrip("%")), abs=0.051)

@@ -12,7 +12,7 @@ from importlib import import_module
 from math import inf
 from pathlib import Path
 
-from tfm_ui.lessons import checks, names, notebook_file, sheet_command, sheet_pieces, shelf
+from tfm_ui.lessons import checks, names, notebook_file, notebook_kinds, sheet_command, sheet_pieces, shelf
 from tfm_ui.lessons.reader import MOST_BYTES, Fault, FaultyLesson, read
 
 
@@ -33,7 +33,7 @@ def check(file: Path, *, quick: bool = False) -> Iterator[Fault]:
     yield from faults or (() if quick else checks.run(lesson, lenses.lens))
 
 
-def write_notebook(lesson: str, into: Path, *, solutions: bool, address: str) -> int:
+def write_notebook(lesson: str, into: Path, *, kind: notebook_kinds.Kind, address: str) -> int:
     """Write a lesson as a notebook; returns the exit status, 1 if the lesson has faults."""
     lenses = import_module("tfm_ui.lenses")
     if shelf.is_shipped(lesson):
@@ -43,9 +43,7 @@ def write_notebook(lesson: str, into: Path, *, solutions: bool, address: str) ->
         return 1
     else:
         taken = read(Path(lesson).read_text(encoding="utf-8"), lesson)
-    made = notebook_file.notebook_bytes(
-        taken, lenses.lens, solutions=solutions, address=address, turn=nullcontext, seconds=inf
-    )
+    made = notebook_file.notebook_bytes(taken, lenses.lens, kind=kind, address=address, turn=nullcontext, seconds=inf)
     into.write_bytes(made)
     sys.stdout.write(f"{into}: {len(made):,} bytes\n")
     return 0
@@ -65,14 +63,19 @@ def main(arguments: list[str] | None = None) -> int:
     writing = commands.add_parser("notebook", help="write a lesson as a notebook")
     writing.add_argument("lesson", help="its file, or the name of a lesson that comes with the app")
     writing.add_argument("--into", type=Path, required=True, help="the notebook's file, such as lesson.ipynb")
-    writing.add_argument("--solutions", action="store_true", help="fill in the blanks")
+    writing.add_argument(
+        "--kind",
+        choices=notebook_kinds.KINDS,
+        default="study",
+        help="students: blanks, checks; study, the default: solutions and answers, too, folded; solutions: filled in",
+    )
     writing.add_argument("--address", default=notebook_file.LOCAL, help="of the app, to which steps link")
     sheet_command.arguments(commands.add_parser("sheet", help=sheet_command.HELP))
     asked = parser.parse_args(arguments)
     if asked.command == "sheet":
         return sheet_command.run(asked, sheet_pieces.document)
     if asked.command == "notebook":
-        return write_notebook(asked.lesson, asked.into, solutions=asked.solutions, address=asked.address)
+        return write_notebook(asked.lesson, asked.into, kind=asked.kind, address=asked.address)
     if asked.command == "names":
         for lens in import_module("tfm_ui.lenses").lenses():
             sys.stdout.write(f"\n{lens.title}\n")

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from tfm_ui.lessons import adding, going, sheet, speaker, talk
+from tfm_ui.lessons import adding, going, notebook_kinds, sheet, speaker, talk
 from tfm_ui.lessons.lesson import Lesson
 from tfm_ui.lessons.lesson_file import lesson_file
 from tfm_ui.lessons.shelf import Place
@@ -15,7 +15,11 @@ from tfm_ui.streamlit_private.containers import DeltaGenerator
 
 PRESENTS = "_presents"  # key of the session state: the name of the lesson that is to be presented
 SHEETS: dict[sheet.Kind, str] = {"questions": "Sheet", "answers": "Answers", "speaker": "Speaker’s script"}
-NOTEBOOKS = {False: "With blanks", True: "With solutions"}
+NOTEBOOKS: dict[notebook_kinds.Kind, tuple[str, str]] = {
+    "students": ("For students", "Blanks and checks, without solutions."),
+    "study": ("For self-study", "Blanks; solutions and answers are folded."),
+    "solutions": ("Solutions", "Everything filled in."),
+}
 MADE = "It is made when you press it, which takes up to half a minute."
 
 
@@ -36,17 +40,17 @@ def buttons(place: Place, lens_of: LensOf) -> None:
                 icon, link = ":material/print:" if kind == "questions" else None, sheet.link(place.name, kind)
                 st.link_button(label, f"{frame.app_address()}/{link}", icon=icon, type="tertiary")
         with _row("As a notebook"):
-            for solutions, label in NOTEBOOKS.items():
+            for made, (label, about) in NOTEBOOKS.items():
                 st.download_button(
                     label,
-                    partial(_notebook, place.lesson, lens_of, solutions=solutions, address=frame.app_address()),
-                    f"{place.name}{'-solutions' if solutions else ''}.ipynb",
+                    partial(_notebook, place.lesson, lens_of, kind=made, address=frame.app_address()),
+                    notebook_kinds.file_name(place.lesson, made),
                     "application/x-ipynb+json",
                     icon=":material/download:",
-                    help=MADE,
+                    help=f"{about} {MADE}",
                     on_click="ignore",
                     type="tertiary",
-                    key=f"_notebook_{solutions}_{place.name}",
+                    key=f"_notebook_{made}_{place.name}",
                 )
     if st.session_state.pop(PRESENTS, "") == place.name:
         talk.begin_anew()
@@ -54,11 +58,10 @@ def buttons(place: Place, lens_of: LensOf) -> None:
         going.go(place, lens_of)
 
 
-def _notebook(lesson: Lesson, lens_of: LensOf, *, solutions: bool, address: str) -> bytes:
+def _notebook(lesson: Lesson, lens_of: LensOf, *, kind: notebook_kinds.Kind, address: str) -> bytes:
     """The notebook of a lesson; what makes it is loaded with the first that is wanted."""
-    made: bytes = import_module("tfm_ui.lessons.notebook_file").notebook_bytes(
-        lesson, lens_of, solutions=solutions, address=address
-    )
+    notebooks = import_module("tfm_ui.lessons.notebook_file")
+    made: bytes = notebooks.notebook_bytes(lesson, lens_of, kind=kind, address=address)
     return made
 
 

@@ -5,10 +5,12 @@ click. A folded code cell has a name of its own in each of them (jupyter.source_
 not know.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
 from textwrap import indent
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import nbformat
 from nbformat import NotebookNode
@@ -19,6 +21,7 @@ from tfm_core.checks.exercises.coding import Coding
 from tfm_core.pretrained.offered import OFFERED
 from tfm_core.version import __version__
 from tfm_ui.lessons.lesson import NUMBER, Lesson, Step
+from tfm_ui.lessons.notebook_kinds import Kind
 from tfm_ui.lessons.step_code import StepCode, ends_in_its_result
 from tfm_ui.lessons.writer import address as page_of
 
@@ -26,6 +29,8 @@ SIGNS = re.compile(r"[\\`*_\[\]$~|]")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 BEGINS = re.compile(r"^(\s*\d*)(#|[+=-]|[.)](?=\s|$))")  # what would make a heading or a list of a line
 FENCE = "````"
+SAFE = "/:?&=+%,;@!~*'._-"
+LOCAL = "http://localhost:8501"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -37,7 +42,7 @@ def notebook(
     codes: Sequence[StepCode],
     exercises: Sequence[str],
     *,
-    solutions: bool,
+    kind: Kind,
     address: str,
 ) -> NotebookNode:
     """The notebook of a lesson, without outputs.
@@ -46,15 +51,18 @@ def notebook(
         lesson: the lesson.
         codes: of each step.
         exercises: the name of the exercise of each step; "" where there is none.
-        solutions: whether the blanks are filled in.
-        address: of the app, such as http://localhost:8501, to which each step links.
+        kind: "students" has blanks, and neither solutions nor answers; "study" has blanks, and both, folded; in
+            "solutions" everything is filled in.
+        address: of the app, such as https://lab.example.org, to which each step links. One that only this computer
+            knows is of no use elsewhere: then the notebook says how to start the app, and has the paths of pages.
     """
-    cells = [*_beginning(lesson, codes, exercises, solutions=solutions)]
+    cells = [*_beginning(lesson, codes, exercises, kind), *_app(address)]
     for step, code, exercise in zip(lesson.steps, codes, exercises, strict=True):
-        cells += _step(step, code, address.rstrip("/"))
+        cells += _step(step, code, kind, address.rstrip("/"))
         if exercise:
-            cells += _exercise(exercise, EXERCISES[exercise], step.name, solutions=solutions)
-        cells += _answer(step, code)
+            cells += _exercise(exercise, EXERCISES[exercise], step.name, kind)
+        if kind != "students":
+            cells += _answer(step, code, kind)
     cells += _sources(lesson)
     made = new_notebook(cells=cells, metadata=METADATA)
     nbformat.validate(made)
@@ -78,17 +86,12 @@ def _code(name: str, source: str) -> NotebookNode:
 
 
 def _beginning(
-    lesson: Lesson, codes: Sequence[StepCode], exercises: Sequence[str], *, solutions: bool
+    lesson: Lesson, codes: Sequence[StepCode], exercises: Sequence[str], kind: Kind
 ) -> Iterator[NotebookNode]:
     count = sum(map(bool, exercises))
     blanks = sum(len(EXERCISES[name].blanks) for name in exercises if name)
     told = f"It has {count} exercise{'s' * (count != 1)} of code with {blanks} blank{'s' * (blanks != 1)}. "
-    told += (
-        "All of them are filled in here, so it runs from top to bottom."
-        if solutions
-        else "Each has a check below it, and its solution folded below that. Run all cells, and it stops at the first "
-        "exercise that is not done."
-    )
+    told += TOLD[kind]
     yield _words(
         "title",
         f"# {plain(lesson.title)}",
@@ -99,6 +102,34 @@ def _beginning(
     )
     yield _words("install", *_install(codes))
     yield _code("setup", _setup(codes))
+
+
+TOLD: dict[Kind, str] = {
+    "students": "Each has a check below it. Run all cells, and it stops at the first exercise that is not done.",
+    "study": "Each has a check below it, and its solution folded below that. Run all cells, and it stops at the first "
+    "exercise that is not done.",
+    "solutions": "All of them are filled in here, so it runs from top to bottom.",
+}
+
+
+def _app(address: str) -> Iterator[NotebookNode]:
+    if is_local(address):
+        yield _words(
+            "app",
+            f"**The app.** Each step names its page in the app as a path, such as `/attention`. Start the app by "
+            f"`python3 run.py` in a checkout of Attention Lab, or by `attention-lab` where the library is installed "
+            f'with its app, `pip install ".[app]"`. It says at which address it runs, such as {LOCAL}; open the path '
+            "there: the address, and the path right after it.",
+        )
+
+
+def is_local(address: str) -> bool:
+    """Whether an address leads to the computer itself, on which another one has nothing."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback or ip_address(host).is_unspecified
+    except ValueError:
+        return host in ("", "localhost") or host.endswith(".localhost")
 
 
 def _extras(codes: Sequence[StepCode]) -> str:
@@ -140,22 +171,26 @@ def _setup(codes: Sequence[StepCode]) -> str:
     )
 
 
-def _step(step: Step, code: StepCode, address: str) -> Iterator[NotebookNode]:
-    link = quote(f"{address}{page_of(step)}", safe="/:?&=+%,;@!~*'._-")
+def _step(step: Step, code: StepCode, kind: Kind, address: str) -> Iterator[NotebookNode]:
+    path = quote(page_of(step), safe=SAFE)
+    link = f"[Open this step in the app]({quote(address, safe=SAFE)}{path})"
     task = f"**Task in the app.** {plain(step.task)}" if step.task else ""
     yield _words(
         f"{step.name}-step",
         f"## {plain(step.heading)}",
         plain(step.words),
-        f"[Open this step in the app]({link})",
+        f"In the app: `{path}`" if is_local(address) else link,
         task,
     )
     if step.predict:
         yield _words(f"{step.name}-predict", f"**Predict.** {plain(step.predict.ask)}", _options(step))
-        yield _words(f"{step.name}-yours", "*Your prediction:*")
+        if kind != "solutions":
+            yield _words(f"{step.name}-yours", "*Your prediction:*")
+        elif code.measured:
+            yield _words(f"{step.name}-yours", f"It is **{plain(code.measured)}**.")
     if code.same_as:
         again = plain(code.same_as)
-        yield _words(f"{step.name}-code", f"The code of this picture is that of “{again}” above.")
+        yield _words(f"{step.name}-code", f"This step’s code is the same as that of “{again}” above.")
     elif code.code and code.why_not_run:
         begin = f"{code.why_not_run} So this code is text; to run it, copy it into a cell."
         yield _words(f"{step.name}-code", begin, f"{FENCE}python\n{code.code}\n{FENCE}")
@@ -168,16 +203,16 @@ def _runs(code: StepCode) -> str:
     if not code.model:
         return source
     model = OFFERED[code.model]
-    last = source.splitlines()[-1]
-    shows = last.isidentifier() and source != code.code
-    inside = code.code if shows else source
+    last = ast.parse(source).body[-1]
+    shown = ast.unparse(last.value) if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Call) else ""
+    inside = "\n".join(source.splitlines()[: last.lineno - 1]) if shown else source
     return "\n".join(
         [
             "from tfm_core.pretrained.offered import OFFERED",
             "",
             f'if OFFERED["{model.name}"].is_there:',
             indent(inside, "    "),
-            *([f"    display({last})"] if shows else []),
+            *([f"    display({shown})"] if shown else []),
             "else:",
             f'    print("{model.called} is not there: python -m tfm_core.pretrained fetches it.")',
         ]
@@ -193,12 +228,12 @@ def _options(step: Step) -> str:
     return "One of: " + ", ".join(plain(option) for option in predict.options) + "."
 
 
-def _exercise(name: str, coding: Coding, step: str, *, solutions: bool) -> Iterator[NotebookNode]:
-    begin = "" if solutions else " Fill in each `...`: the comment beside it says what is to stand there."
+def _exercise(name: str, coding: Coding, step: str, kind: Kind) -> Iterator[NotebookNode]:
+    begin = "" if kind == "solutions" else " Fill in each `...`: the comment beside it says what is to stand there."
     yield _words(f"{step}-exercise", f"### Exercise: {plain(coding.title)}", f"{plain(coding.task)}{begin}")
-    yield _code(f"{step}-blanks", coding.filled if solutions else coding.code())
+    yield _code(f"{step}-blanks", coding.filled if kind == "solutions" else coding.code())
     yield _code(f"{step}-check", _check(name, coding))
-    if not solutions:
+    if kind == "study":
         yield _words(f"{step}-solution", _folded("The solution", f"{FENCE}python\n{coding.filled}\n{FENCE}"))
 
 
@@ -209,11 +244,13 @@ def _check(name: str, coding: Coding) -> str:
     return f"{begin}\n\n{told.format(call)}"
 
 
-def _answer(step: Step, code: StepCode) -> Iterator[NotebookNode]:
+def _answer(step: Step, code: StepCode, kind: Kind) -> Iterator[NotebookNode]:
     if code.missing and step.has_answer:
         yield _words(f"{step.name}-answer", plain(code.missing))
-    elif code.answer:
+    elif code.answer and kind == "study":
         yield _words(f"{step.name}-answer", _folded("The answer", plain(code.answer)))
+    elif code.answer:
+        yield _words(f"{step.name}-answer", f"**The answer.** {plain(code.answer)}")
 
 
 def _folded(summary: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from tfm_ui.lessons.lesson import Lesson
+from tfm_ui.lessons.notebook_kinds import Kind
 from tfm_ui.lessons.programming import exercises_of
 from tfm_ui.lessons.shown import LensOf
 from tfm_ui.lessons.step_code import Turn, codes_of
@@ -16,7 +17,7 @@ def notebook_bytes(
     lesson: Lesson,
     lens_of: LensOf,
     *,
-    solutions: bool,
+    kind: Kind,
     address: str = LOCAL,
     turn: Turn = turn_to_compute,
     seconds: float = SECONDS,
@@ -26,7 +27,7 @@ def notebook_bytes(
     Args:
         lesson: the lesson.
         lens_of: the app's lenses.
-        solutions: whether the blanks are filled in.
+        kind: what it has of solutions and answers.
         address: of the app.
         turn: what each step is computed in.
         seconds: how long all steps may take.
@@ -39,11 +40,6 @@ def notebook_bytes(
     notebooks, nbformat = import_module("tfm_ui.lessons.notebook"), import_module("nbformat")
     codes = codes_of(lesson, lens_of, turn=turn, seconds=seconds)
     exercises = exercises_of(lesson, lens_of)
-    made = notebooks.notebook(lesson, codes, exercises, solutions=solutions, address=address)
+    made = notebooks.notebook(lesson, codes, exercises, kind=kind, address=address)
     text: str = nbformat.writes(made)
     return f"{text}\n".encode()
-
-
-def file_name(name: str, *, solutions: bool) -> str:
-    """What the file is called."""
-    return f"{name}{'-solutions' if solutions else ''}.ipynb"

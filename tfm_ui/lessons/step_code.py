@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfm_core.pretrained.offered import OFFERED
+from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.lesson import Lesson, Step
 from tfm_ui.lessons.shown import LensOf, Shown, shown
 from tfm_ui.pictures.panel import panels_in
@@ -16,6 +17,7 @@ from tfm_ui.state.samples import read_text
 
 # A sample text, as a recipe reads it from the app's files, which an installed library has not.
 SAMPLE = re.compile(r"""Path\('assets/texts/(\w+)\.txt'\)\.read_text\(encoding="utf-8"\)\.rstrip\("\\n"\)""")
+MANY = 10_000  # a number from which on it is written without decimals
 LINE = 100  # characters of a text in a line of code
 MEASURES = re.compile(r"\b(profile|compare)\(")
 TRAINS = re.compile(r"\bin train\(")
@@ -39,6 +41,7 @@ class StepCode:
         same_as: the heading of the step before that has the same code; "" if none has.
         answer: the computed answer; "" if there is none.
         missing: why the answer is not there, in a sentence; "" if it is.
+        measured: what the prediction is compared with, with its unit; "" if there is nothing to compare it with.
     """
 
     code: str = ""
@@ -48,6 +51,7 @@ class StepCode:
     same_as: str = ""
     answer: str = ""
     missing: str = ""
+    measured: str = ""
 
 
 def codes_of(
@@ -90,10 +94,11 @@ def code_of(step: Step, lens_of: LensOf) -> StepCode:
     if reason := view.why_not_shown(this.model, this.state):
         return StepCode(missing=f"Not computed here: {reason.rstrip('.')}.")
     panels = panels_in(this.lens.blocks(this.model, this.state))
-    recipe = next((with_texts(recipe.strip()) for panel in panels if (recipe := panel.recipe()).strip()), "")
-    answer, missing = "", ""
+    recipe = next((with_texts(recipe.strip()) for panel in panels if (recipe := panel.in_notebook()).strip()), "")
+    answer, missing, measured = "", "", ""
     try:
         answer = this.answer(this.model, this.state)
+        measured = _measured(this)
     except ValueError as problem:
         missing = f"Not computed: {problem}"
     return StepCode(
@@ -103,7 +108,19 @@ def code_of(step: Step, lens_of: LensOf) -> StepCode:
         needs_lab_gpt=bool(LAB_GPT.search(recipe)),
         answer=answer,
         missing=missing,
+        measured=measured,
     )
+
+
+def _measured(this: Shown) -> str:
+    """What a prediction is compared with, as a learner would write it; "" if it is with nothing."""
+    predict, measured = this.step.predict, this.measured(this.model, this.state)
+    if predict is None or measured is None:
+        return ""
+    if isinstance(measured, str) or predict.options:
+        return written(measured)
+    unit = f" {predict.unit}" if predict.unit[:1].isalpha() else predict.unit
+    return f"{measured:{',.0f' if abs(measured) >= MANY else ',.4g'}}{unit}".replace("-", "−")
 
 
 def _why_not_run(this: Shown, recipe: str) -> str:

@@ -10,8 +10,9 @@ from tfm_core.checks.exercises import EXERCISES
 from tfm_ui.lenses import lens, lenses
 from tfm_ui.lessons import checks, shelf
 from tfm_ui.lessons.__main__ import main
-from tfm_ui.lessons.notebook import notebook, plain
-from tfm_ui.lessons.notebook_file import file_name, notebook_bytes
+from tfm_ui.lessons.notebook import is_local, notebook, plain
+from tfm_ui.lessons.notebook_file import notebook_bytes
+from tfm_ui.lessons.notebook_kinds import KINDS, file_name
 from tfm_ui.lessons.programming import exercises_of
 from tfm_ui.lessons.reader import read
 from tfm_ui.lessons.step_code import LATE, StepCode, codes_of, ends_in_its_result, with_texts
@@ -19,15 +20,15 @@ from tfm_ui.lessons.step_code import LATE, StepCode, codes_of, ends_in_its_resul
 ASKED = LESSON.replace("measured: d_k\n", "measured: d_k\nexercise: softmax\nnotes: Wait here.\n")
 
 
-def made(text, *, solutions=False, **more):
-    data = notebook_bytes(read(text), lens, solutions=solutions, **more)
+def made(text, *, kind="study", **more):
+    data = notebook_bytes(read(text), lens, kind=kind, **more)
     return {cell.id: cell for cell in nbformat.reads(data.decode(), as_version=4).cells}
 
 
 def test_the_cells_of_a_step_in_their_order():
     names = [*made(ASKED)]
     assert names == [
-        *("title", "install", "setup"),
+        *("title", "install", "setup", "app"),
         *("a-row-of-weights-step", "a-row-of-weights-predict", "a-row-of-weights-yours", "a-row-of-weights-code"),
         *("a-row-of-weights-exercise", "a-row-of-weights-blanks", "a-row-of-weights-check"),
         *("a-row-of-weights-solution", "a-row-of-weights-answer"),
@@ -53,14 +54,49 @@ def test_what_a_step_says_is_there_and_what_a_speaker_says_is_not():
 
 def test_blanks_and_their_solution():
     coding = EXERCISES["softmax"]
-    blank, filled = made(ASKED), made(ASKED, solutions=True)
+    blank, filled, handed_out = (made(ASKED, kind=kind) for kind in ("study", "solutions", "students"))
     assert blank["a-row-of-weights-blanks"].source == coding.code()
     assert filled["a-row-of-weights-blanks"].source == coding.filled
     assert coding.filled in blank["a-row-of-weights-solution"].source
     assert "a-row-of-weights-solution" not in filled
+    assert blank.keys() - handed_out.keys() == {
+        *("a-row-of-weights-solution", "a-row-of-weights-answer", "fewer-heads-answer")
+    }
+    assert "solution" not in "".join(cell.source for cell in handed_out.values()).lower()
     assert blank["a-row-of-weights-check"].source == filled["a-row-of-weights-check"].source
     assert 'check_exercise("softmax", softmax)' in blank["a-row-of-weights-check"].source
-    assert "assert report" in blank["a-row-of-weights-check"].source
+    assert "assert report, report.in_short" in blank["a-row-of-weights-check"].source
+
+
+def test_solutions_say_what_is_measured_and_show_the_answer():
+    filled = made(ASKED, kind="solutions")
+    assert filled["a-row-of-weights-yours"].source == "It is **8 numbers**."
+    assert filled["a-row-of-weights-answer"].source.startswith("**The answer.** ")
+    assert "details" not in "".join(cell.source for cell in filled.values())
+    assert made(ASKED)["a-row-of-weights-yours"].source == "*Your prediction:*"
+
+
+@pytest.mark.parametrize(
+    "address", ["http://localhost:8501", "http://127.0.0.1:8750", "http://[::1]:80", "http://0.0.0.0"]
+)
+def test_an_address_of_this_computer_alone_is_no_link(address):
+    """Students open the file on a computer of their own."""
+    cells = made(ASKED, address=address)
+    told = "".join(cell.source for cell in cells.values())
+    assert f"]({address}" not in told
+    assert "In the app: `/attention?attention_query=9`" in cells["a-row-of-weights-step"].source
+    assert "python3 run.py" in cells["app"].source
+    assert "http://127.0.0.1" not in told
+    assert "app" not in made(ASKED, address="https://lab.example")
+
+
+@pytest.mark.parametrize("address", ["https://lab.example", "http://192.168.1.7:8501", "http://localhost.example"])
+def test_an_address_that_others_reach_is_a_link(address):
+    assert not is_local(address)
+    assert (
+        f"[Open this step in the app]({address}/attention"
+        in made(ASKED, address=address)["a-row-of-weights-step"].source
+    )
 
 
 def test_where_no_step_names_an_exercise_views_do_each_once():
@@ -99,7 +135,7 @@ def test_what_comes_too_late_is_left_out_with_a_sentence():
     first, second = codes_of(read(LESSON), lens, seconds=10, clock=lambda: next(now))
     assert first.code
     assert second == StepCode(missing=LATE)
-    cells = notebook(read(LESSON), [first, second], ["", ""], solutions=False, address="http://localhost:8501").cells
+    cells = notebook(read(LESSON), [first, second], ["", ""], kind="study", address="http://localhost:8501").cells
     assert cells[-2].source == plain(LATE)
 
 
@@ -127,7 +163,7 @@ def test_the_same_code_is_there_once():
     same = LESSON.replace("/heads?heads_layer=2", "/attention?attention_query=9")
     same = same.replace("moves: seed\n", "").replace("answer: many-heads\n", "")
     cells = made(same)
-    assert cells["fewer-heads-code"].source == "The code of this picture is that of “A row of weights” above."
+    assert cells["fewer-heads-code"].source == "This step’s code is the same as that of “A row of weights” above."
 
 
 def test_code_that_trains_or_needs_a_file_is_text():
@@ -143,7 +179,7 @@ def test_a_model_of_others_is_asked_for_and_missed_in_a_sentence():
     others = LESSON.replace("/attention?attention_query=9", "/attention?weights=smollm2")
     lesson = read(others)
     code = StepCode(code="import math\nx = math.pi", model="smollm2")
-    cells = notebook(lesson, [code, StepCode()], ["", ""], solutions=False, address="http://localhost:8501").cells
+    cells = notebook(lesson, [code, StepCode()], ["", ""], kind="study", address="http://localhost:8501").cells
     told = {cell.id: cell.source for cell in cells}
     assert '`pip install ".[pretrained]"`' in told["install"]
     assert "SmolLM2" in told["install"]
@@ -173,8 +209,9 @@ def test_the_last_result_is_shown():
 
 
 def test_names_of_files():
-    assert file_name("layers", solutions=False) == "layers.ipynb"
-    assert file_name("layers", solutions=True) == "layers-solutions.ipynb"
+    names = [file_name(read(LESSON), kind) for kind in KINDS]
+    assert names == [f"one-head-by-hand{end}.ipynb" for end in ("", "-self-study", "-solutions")]
+    assert file_name(read(LESSON.replace("One head, by hand", "«»")), "students") == "lesson.ipynb"
 
 
 def test_the_command_writes_a_notebook(tmp_path, capsys):
@@ -183,7 +220,7 @@ def test_the_command_writes_a_notebook(tmp_path, capsys):
     assert main(["notebook", str(file), "--into", str(into)]) == 0
     assert "out.ipynb: " in capsys.readouterr().out
     nbformat.validate(nbformat.read(into, as_version=4))
-    assert main(["notebook", shelf.START, "--into", str(into), "--solutions"]) == 0
+    assert main(["notebook", shelf.START, "--into", str(into), "--kind", "solutions"]) == 0
     assert "# Start here" in nbformat.read(into, as_version=4).cells[0].source
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tfm_core import Tokens, Transformer
 from tfm_ui.live.known_words import known_texts
+from tfm_ui.live.next_recipe import next_code
 from tfm_ui.live.passes import run
 from tfm_ui.live.tensors import live_steps
 from tfm_ui.live.tensors.step import Step
@@ -113,6 +114,9 @@ class Next(Panel):
     def picture(self) -> Content:
         """The likeliest words as bars, beside an even share."""
         return bars.content(self.names, self.shares, reference=self.even, rows="next token")
+
+    def in_notebook(self) -> str:
+        return next_code(self.model)
 
     def table(self) -> pd.DataFrame:
         """The probabilities by name."""

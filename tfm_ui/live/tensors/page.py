@@ -64,7 +64,7 @@ def page(step: Step, file: str) -> str:
     """
     code = [each.code for each in step.computed]
     words = {word for line in code for word in WORD.findall(line)}
-    functions = [_plain(inspect.getsource(made)) for name, made in FUNCTIONS.items() if name in words]
+    functions = [plain_source(inspect.getsource(made)) for name, made in FUNCTIONS.items() if name in words]
     constants = [f"{name} = {number!r}" for name, number in step.constants.items() if name in words]
     lines = list[str]()
     for line in (line for tensor in step.tensors for line in _lines(step, tensor)):
@@ -76,7 +76,7 @@ def page(step: Step, file: str) -> str:
     return "\n\n\n".join(block.strip("\n") for block in blocks) + "\n"
 
 
-def _plain(function: str) -> str:
+def plain_source(function: str) -> str:
     """The code of a function without its types, which say nothing that its docstring does not."""
     return function.replace(": Tensor", "").replace(" -> Tensor", "").replace(": int", "").replace(": list[Tensor]", "")
 
@@ -106,19 +106,19 @@ def _lines(step: Step, tensor: Named) -> Sequence[str]:
     about = " ".join(tensor.about.split())
     if tensor in step.computed:
         check = [f'check("{tensor.name}", {tensor.name})'] * (tensor in step.kept)
-        return ["", f"# {about}", *_told(f"{tensor.name} = {tensor.code}", _shape(tensor)), *check, ""]
+        return ["", f"# {about}", *told(f"{tensor.name} = {tensor.code}", shape_of(tensor)), *check, ""]
     if tensor in step.kept:
-        return _told(f'{tensor.name} = saved["{tensor.name}"]', f"{_shape(tensor)}: {about}")
+        return told(f'{tensor.name} = saved["{tensor.name}"]', f"{shape_of(tensor)}: {about}")
     return [f"# {tensor.name}, {about}, is too large for the file: it is missing here."]
 
 
-def _told(line: str, comment: str) -> list[str]:
+def told(line: str, comment: str) -> list[str]:
     """A line of code and its comment, which stands above it where both together are too long."""
     together = f"{line}  # {comment}"
     return [together] if len(together) <= LONGEST else [f"# {comment}", line]
 
 
-def _shape(tensor: Named) -> str:
+def shape_of(tensor: Named) -> str:
     """ "(head, query, key) = (4, 6, 6)"."""
     names, lengths = ", ".join(tensor.axes), ", ".join(map(str, tensor.shape))
     return f"({names}) = ({lengths})" if tensor.axes else "a number"

@@ -31,6 +31,7 @@ from tfm_ui.lenses.attention.changes import (
 from tfm_ui.lenses.attention.inside import ASKS, COLUMNS, ROWS
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
 from tfm_ui.live.known_words import known_texts
+from tfm_ui.live.next_recipe import OF_LOGITS, likeliest
 from tfm_ui.live.script import Code, of_model, script, tokenizer_of
 from tfm_ui.page import controls_line
 from tfm_ui.page.lens import View
@@ -45,6 +46,9 @@ from tfm_ui.text import formats, token_labels
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 SHOWN = 8  # tokens whose probability moved most
+SAYS_NEXT = """# What this model says next
+with torch.no_grad(), recording("*.weights", {name: in_turn(*made) for name, made in edits.items()}):
+    logits = Transformer(config).eval()(*inputs, mask=mask)"""
 
 
 def changed_weights(
@@ -250,6 +254,12 @@ class ChangeWeights(ChangePanel):
     def recipe(self) -> str:
         """A script that leaves B's weights in `weights`, (query, key), in the order in which B reads."""
         return script_of(self.model, self.changes[1], self.site("weights"), self.head)
+
+    def in_notebook(self) -> str:
+        """The same, and what B would say next."""
+        if not self.model.gives_logits:
+            return self.recipe()
+        return "\n".join([self.recipe(), "", SAYS_NEXT, OF_LOGITS, likeliest(self.model), "weights"])
 
 
 class ChangeStream(ChangePanel):

@@ -16,11 +16,12 @@ from torch import Tensor
 from tfm_core.positional.schemes import PLAIN
 from tfm_ui.lenses.attention.inside import AttentionPanel
 from tfm_ui.lenses.attention.state import PREFIX, AttentionState
-from tfm_ui.live import head_recipe
+from tfm_ui.live import head_recipe, streams
 from tfm_ui.live.passes import and_scores
 from tfm_ui.live.script import of_model, script
 from tfm_ui.live.tensors.attention import of_attention
 from tfm_ui.live.tensors.attention import title as title_of
+from tfm_ui.live.tensors.in_notebook import after, lines
 from tfm_ui.live.tensors.step import Named, Step
 from tfm_ui.page.lens import View
 from tfm_ui.page.panels import mode
@@ -29,7 +30,7 @@ from tfm_ui.pictures.panel import Source
 from tfm_ui.pictures.steps import STEPS
 from tfm_ui.pictures.steps.canvas import MATRICES_CANVAS
 from tfm_ui.pictures.steps.derivation import derivation, latex, lines_of
-from tfm_ui.pictures.steps.matrices import MATRICES, Cell, HeadSteps, what
+from tfm_ui.pictures.steps.matrices import MATRICES, Cell, HeadSteps, places, what
 from tfm_ui.pictures.steps.scene import Scene
 from tfm_ui.text import formats
 
@@ -154,6 +155,63 @@ class Steps(AttentionPanel):
         if not self.steps.as_in_the_model:
             return ""
         return script(head_recipe.weights, **of_model(self.model), site=self.site("weights"), head=self.head)
+
+    def in_notebook(self) -> str:
+        """The pass, then plain torch up to the matrix of this step, or through all of them; the number in focus."""
+        step, at = self.tensors, self.site("").rstrip(".")
+        name = TENSORS.get(self.state.step, self.state.step)
+        wanted = [name, *(["output"] if self.state.whole else [])]
+        code = lines(step, wanted, self._sources(at))
+        if not code:
+            return self.recipe()
+        tensor = next(each for each in step.tensors if each.name == name)
+        of_head = f"{name}[head]" if tensor.axes[0] == "head" else name
+        row, column = (places(self.steps, self.at)[axis] for axis in MATRICES[self.state.step].axes)
+        symbol = MATRICES[self.state.step].symbol
+        sites = [f"{at}.*", *([streams.memory_site(self.model.config)] if self.kind == "cross" else [])]
+        place = at if self.model.is_encoder_decoder else f"stack.{at}"
+        begin = script(head_recipe.attention, **of_model(self.model), sites=sites, place=place, head=self.head)
+        focus = f'print(f"{symbol}, row {row + 1}, column {column + 1}: {{{of_head}[{row}, {column}].item():.6f}}")'
+        return "\n".join(
+            [after(begin, code), "", f"# {symbol} of this head, and the number that the picture rings", focus, of_head]
+        )
+
+    def _sources(self, at: str) -> dict[str, str]:
+        """The tensors of the step that a pass has recorded, or that the attention has learned, as expressions."""
+        queries, keys = self.inside.visible.shape
+        shows_all = not self.state.masked or bool(self.inside.visible.all())
+        mask = f"torch.broadcast_to(trace['{at}.mask'], (1, 1, {queries}, {keys}))[0, 0]"
+        recorded = {"residual": "residual_before", "X": "residual_before", "V": "value"}
+        turned = "rotated_" if "rotated_query" in self.inside.recorded else ""
+        recorded |= {"Q": f"{turned}query", "K": f"{turned}key"}
+        if self.steps.as_in_the_model:
+            recorded |= {"scaled": "scores", "weights": "weights", "head_output": "head_output", "output": "output"}
+        sources = {name: f"trace['{at}.{what}'][0]" for name, what in recorded.items()}
+        sharing = self.inside.heads // self.inside.module.num_kv_heads
+        if sharing > 1:
+            sources |= {name: f"{sources[name]}.repeat_interleave({sharing}, dim=0)" for name in ("K", "V")}
+        return {
+            **sources,
+            "memory": f"trace['{streams.memory_site(self.model.config)}'][0]",
+            "mask": f"torch.ones({queries}, {keys}, dtype=torch.bool)" if shows_all else mask,
+            **{f"norm_{what}": f"norm.{what}" for what in ("weight", "bias")},
+            **{
+                f"{letter}_{role[0].upper() if role != 'output' else 'O'}": f"attention.{role}_projection.{what}"
+                for role in ("query", "key", "value", "output")
+                for letter, what in (("W", "weight"), ("b", "bias"))
+            },
+        }
+
+
+# What is called otherwise among the tensors than among the matrices.
+TENSORS = {
+    "input": "X",
+    "query": "Q",
+    "key": "K",
+    "value": "V",
+    "weighted values": "weighted_values",
+    "head output": "head_output",
+}
 
 
 def _token(chosen: int, usual: int, read: int, count: int) -> int:
