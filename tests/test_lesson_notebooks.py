@@ -170,13 +170,14 @@ def test_the_code_of_each_step_by_step_picture_computes_its_matrix(name):
 
 
 def test_a_question_about_the_next_token_has_code_that_gives_its_probability(capsys):
-    """Home: how sure the model is; a head that is silenced: how likely “whale” is then."""
-    for name in ("predict-the-next-word", "silence-a-head"):
-        [step] = [step for step in shelf.shipped("start-here").steps if step.name == name]
+    """Home: how sure the model is; a silenced head: how likely “whale” is then; Heads: how likely “or” is."""
+    steps = [*shelf.shipped("start-here").steps, shelf.shipped("reading-attention").steps[0]]
+    for name in ("predict-the-next-word", "silence-a-head", "a-convincing-picture"):
+        [step] = [step for step in steps if step.name == name]
         code = code_of(step, lens)
         exec(code.code, {})
         printed = capsys.readouterr().out
-        if name == "predict-the-next-word":
+        if name != "silence-a-head":
             assert float(printed.split("%")[0]) == pytest.approx(float(code.measured.rstrip("%")), abs=0.051)
         else:
             [share] = [line.split("%")[0] for line in printed.splitlines() if line.endswith("' whale'")]

@@ -12,6 +12,7 @@ from tfm_core.pretrained.offered import OFFERED
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.lesson import Lesson, Step
 from tfm_ui.lessons.shown import LensOf, Shown, shown
+from tfm_ui.live.next_recipe import next_code
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.samples import read_text
 
@@ -95,6 +96,8 @@ def code_of(step: Step, lens_of: LensOf) -> StepCode:
         return StepCode(missing=f"Not computed here: {reason.rstrip('.')}.")
     panels = panels_in(this.lens.blocks(this.model, this.state))
     recipe = next((with_texts(recipe.strip()) for panel in panels if (recipe := panel.in_notebook()).strip()), "")
+    if _asks_what_is_next(step) and "probabilities" not in recipe and this.model.gives_logits:
+        recipe = "\n\n".join(filter(None, [recipe, "# What the model says next", with_texts(next_code(this.model))]))
     answer, missing, measured = "", "", ""
     try:
         answer = this.answer(this.model, this.state)
@@ -110,6 +113,11 @@ def code_of(step: Step, lens_of: LensOf) -> StepCode:
         missing=missing,
         measured=measured,
     )
+
+
+def _asks_what_is_next(step: Step) -> bool:
+    """Whether the prediction is compared with the probability of the next token, whatever the picture shows."""
+    return bool(step.predict and step.predict.measured and "next_probability" in step.predict.measured.names)
 
 
 def _measured(this: Shown) -> str:
