@@ -4,7 +4,8 @@ Whoever works on paper has no pointer to read a number with. So a map of up to 1
 room for their numbers: if need be, the letters are smaller, or maps stand below each other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from tfm_ui.pictures.still import array, leave_out_names, turn_names
 SIZES = LETTERS, 7.25, 6.5  # points: letters within cells, the largest that have room
 FAINT = 0.04  # of the scale: nearer to 0 nothing is hatched
 TICK = "✓"
+SHORT_FROM = 8  # columns: in a map of more, "<0.01" is "<.01", which is as narrow as other numbers
 LINE = 1.39  # pixels of a point, at 100 pixels to an inch
 ASIDE, NAME, TITLE, SPACE = 14, 17, 15, 14  # pixels: between maps, of a name above one, of an axis's title, below
 WIDEST, TALLEST, ALL = 64, 27, 150  # pixels: a cell at most, and all rows of a map if that is enough for letters
@@ -84,7 +86,16 @@ def texts_of(trace: Mapping[str, Any], scale: Mapping[str, Any], cells: NDArray[
         return [[f"{value:.0f}".replace("-", "−") if np.isfinite(value) else "" for value in row] for row in cells]
     low, high = (scale.get(end, scale.get(other)) for end, other in (("cmin", "zmin"), ("cmax", "zmax")))
     share = (low or 0) >= 0 or high == 1
-    return [[in_cell(float(value), share, unsigned=False) for value in row] for row in cells]
+    texts = [[in_cell(float(value), share, unsigned=False) for value in row] for row in cells]
+    if cells.shape[1] <= SHORT_FROM:
+        return texts
+    return [[text.replace("0.", ".") if text[:1] in "<>" else text for text in row] for row in texts]
+
+
+def widest(whole: Figure, texts: Iterable[str]) -> float:
+    """The width in pixels of the widest of these texts, in letters of usual size. All digits are equally wide."""
+    shapes = {re.sub(r"\d", "0", text) for text in texts}
+    return max((width_of(whole, shape, size=LETTERS) for shape in shapes if shape), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -156,7 +167,7 @@ def arranged(whole: Figure, maps: Sequence[Map], above: Sequence[str], room: flo
     if not any(printed):
         return None
     measured = _Measured(whole, maps, above)
-    longest = max(measured.width(text, LETTERS) for text in sorted(set(printed), key=len)[-8:])
+    longest = widest(whole, printed)
     fitting = [
         made
         for letters, wide in _widths(longest, max(measured.columns))

@@ -14,8 +14,8 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from tfm_ui.pictures.heatmaps import MASKED
-from tfm_ui.pictures.paper_axes import LETTERS, make_room, thin_ticks, width_of, wrap_title
-from tfm_ui.pictures.paper_cells import FAINT, SIZES, Arrangement, Map, arranged, texts_of
+from tfm_ui.pictures.paper_axes import LETTERS, make_room, thin_ticks, wrap_title
+from tfm_ui.pictures.paper_cells import FAINT, SIZES, Arrangement, Map, arranged, texts_of, widest
 from tfm_ui.pictures.paper_keys import (
     MASK_FACE,
     MASK_HATCH,
@@ -192,13 +192,12 @@ class PaperDrawing(Drawing):
 
     def _print_numbers(self, each: Map) -> bool:
         """Print the numbers of a map in its cells, if all have room, and tell whether they have."""
-        longest = max((str(text) for row in each.texts for text in row), key=len, default="")
-        if not longest:
+        needed = widest(self.whole, (text for row in each.texts for text in row))
+        if not needed:
             return False
         box = each.axes.get_window_extent()
         rows, columns = each.cells.shape
         wide, tall = box.width / columns - 2, (box.height / rows - 2) * 0.72  # in pixels, and in points
-        needed = width_of(self.whole, longest, size=LETTERS)
         most = self._arranged.letters if self._arranged else LETTERS
         letters = next((size for size in SIZES if size <= min(most, tall) and needed * size / LETTERS <= wide), 0.0)
         if not letters:
