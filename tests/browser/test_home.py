@@ -172,7 +172,8 @@ def test_a_phone_has_the_way_in_the_text_and_the_bars_on_its_first_screen(visit)
     for element in (start, sentence(visitor), visitor.page.locator(".st-key-panel_next [data-picture]")):
         assert element.evaluate(INSIDE)
     above = visitor.page.locator(f":is({MAIN} a, {MAIN} button, {MAIN} textarea):visible").evaluate_all(
-        """all => all.filter(e => !(e.getRootNode().host ?? e).closest(".st-key-lens_links, .st-key-share, .st-key-search"))
+        """all => all
+          .filter(e => !(e.getRootNode().host ?? e).closest(".st-key-lens_links, .st-key-share, .st-key-search"))
           .map(e => [e.getBoundingClientRect().top, e.innerText])"""
     )
     assert "Start here" in min(above)[1]
