@@ -13,6 +13,13 @@ STORED = "attention-lab-lecture"
 ROW = ".st-key-lesson"
 
 
+def begin(visit, path: str, **window):
+    """Open a page in a browser that has kept no lecture."""
+    visitor = visit(path, **window)
+    visitor.page.evaluate(f"() => localStorage.removeItem('{STORED}')")
+    return visitor.open(path)
+
+
 def add(visitor) -> None:
     """Press “Add to lecture” beside what is asked."""
     visitor.page.get_by_role("button", name="Add to lecture", exact=True).click()
@@ -44,7 +51,7 @@ def a_question_and_a_page_are_added(visitor) -> None:
 
 def it_is_opened_from_the_same_menu(visitor) -> None:
     visitor.page.get_by_role("button", name="Lecture", exact=True).click()
-    visitor.page.get_by_text("Open your lecture, 3 steps").click()
+    visitor.page.get_by_text("Open your lecture").click()
     expect(visitor.page.get_by_label("Heading", exact=True)).to_have_count(3)
     visitor.wait()
 
@@ -80,7 +87,7 @@ def the_speakers_link(visitor) -> str:
 
 
 def test_a_lecture_from_the_first_question_to_the_hall(visit):
-    visitor = visit("/heads")
+    visitor = begin(visit, "/heads")
     a_question_and_a_page_are_added(visitor)
     it_is_opened_from_the_same_menu(visitor)
     steps_are_moved_and_get_notes(visitor)
@@ -103,7 +110,7 @@ def test_a_lecture_from_the_first_question_to_the_hall(visit):
 
 
 def test_what_is_added_in_a_tab_is_known_in_the_other(visit):
-    visitor = visit("/heads")
+    visitor = begin(visit, "/heads")
     other = visitor.page.context.new_page()
     other.goto(visitor.page.url)
     other.locator(".st-key-question").wait_for()
@@ -116,7 +123,7 @@ def test_what_is_added_in_a_tab_is_known_in_the_other(visit):
 
 
 def test_it_is_there_another_day(visit):
-    visitor = visit("/heads")
+    visitor = begin(visit, "/heads")
     add(visitor)
     assert "## " in kept(visitor)["text"]
     visitor.open("/lecture")
@@ -126,7 +133,7 @@ def test_it_is_there_another_day(visit):
 @pytest.mark.parametrize("window", [{}, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_nothing_keeps_anybody_from_giving_a_lecture(visit, window, color_scheme):
-    visitor = visit("/heads", color_scheme=color_scheme, **window)
+    visitor = begin(visit, "/heads", color_scheme=color_scheme, **window)
     add(visitor)
     visitor.open("/lecture")
     expect(visitor.page.get_by_label("Heading", exact=True)).to_have_count(1)
