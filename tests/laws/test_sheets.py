@@ -28,16 +28,22 @@ def of_server(name: str, kind: str) -> Sheet:
     return Sheet(name, shelf.shipped(name), kind, "a4", ADDRESS, sheet_pieces._of_server)
 
 
+def opened(name, at):
+    """A step, with what it shows; skipped where its weights are not installed."""
+    step = shelf.shipped(name).steps[at]
+    this = shown(step, lens)
+    if this.model.pretrained and missing_weights(this.model):
+        pytest.skip(f"{this.model.weights} is not installed here")
+    return step, this
+
+
 def plain(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
 
 @pytest.mark.parametrize(("name", "at"), STEPS)
 def test_a_step_has_a_picture_a_question_lines_and_its_code_and_not_its_answer(name, at):
-    step = shelf.shipped(name).steps[at]
-    this = shown(step, lens)
-    if this.model.pretrained and missing_weights(this.model):
-        pytest.skip(f"{this.model.weights} is not installed here")
+    step, this = opened(name, at)
     answer = answered(this)
     assert answer.problem == ""
     block = of_server(name, "questions").block(this, at, answer)
@@ -69,10 +75,7 @@ def left_out(query: str) -> list[str]:
 
 @pytest.mark.parametrize(("name", "at"), STEPS)
 def test_the_answer_stands_on_its_sheet_and_its_right_option_is_marked(name, at):
-    step = shelf.shipped(name).steps[at]
-    this = shown(step, lens)
-    if this.model.pretrained and missing_weights(this.model):
-        pytest.skip(f"{this.model.weights} is not installed here")
+    step, this = opened(name, at)
     answer = answered(this)
     block = of_server(name, "answers").block(this, at, answer)
     assert " ".join(answer.text.split()) in plain(block)

@@ -173,8 +173,8 @@ def _imports(parts: Sequence[str], module: Any) -> str:
         others = [name for name in names if name.name not in ours]
         if others:
             plain.append(ast.unparse(_import_of(node, others)))
-    promised = [f"from tfm_core import {', '.join(sorted(ours))}"] if ours else []
-    return "\n".join([*plain, *promised])
+    of_library = [f"from tfm_core import {', '.join(sorted(ours))}"] if ours else []
+    return "\n".join([*plain, *of_library])
 
 
 def _import_of(node: ast.Import | ast.ImportFrom, names: list[ast.alias]) -> ast.stmt:

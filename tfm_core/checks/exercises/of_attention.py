@@ -359,7 +359,7 @@ OF_ATTENTION = {
                 Slip(
                     lambda key, num_heads: key.repeat(1, num_heads // key.shape[1], 1, 1),
                     "The keys take turns: head 1 has the first, head 2 the second, and so on.",
-                    "repeat puts whole copies behind each other; repeat_interleave puts the copies of a key together.",
+                    "repeat puts whole copies in a row; repeat_interleave puts the copies of a key together.",
                 )
             ],
         ),

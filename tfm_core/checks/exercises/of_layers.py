@@ -229,7 +229,7 @@ OF_LAYERS = {
                 ),
                 Slip(
                     lambda x, sublayer, norm: x + norm(sublayer(x)),
-                    "The norm stands behind the sub-layer.",
+                    "The norm stands after the sub-layer.",
                     "Norm what the sub-layer reads: sublayer(norm(x)).",
                 ),
             ],

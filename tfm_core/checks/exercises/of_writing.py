@@ -47,7 +47,7 @@ def write(model: nn.Module, ids: Tensor, max_new_tokens: int) -> Tensor:
         logits = model(ids)[:, -1]
         # blank: the id of the largest, (batch, 1)
         likeliest = logits.argmax(-1, keepdim=True)
-        # blank: the ids with this token behind them
+        # blank: the ids, and this token after them
         ids = torch.cat([ids, likeliest], dim=1)
     return ids
 
@@ -56,9 +56,9 @@ def cached_attention(
     query: Tensor, key: Tensor, value: Tensor, kept_keys: Tensor, kept_values: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """What a new token gathers, and what is kept then: query, key and value (…, 1, d_k), kept (…, seq, d_k)."""
-    # blank: the kept keys, and the new one behind them
+    # blank: the kept keys, and the new one after them
     keys = torch.cat([kept_keys, key], dim=-2)
-    # blank: the kept values, and the new one behind them
+    # blank: the kept values, and the new one after them
     values = torch.cat([kept_values, value], dim=-2)
     # blank: the new token’s weights, over all keys
     weights = (query @ keys.mT / math.sqrt(query.shape[-1])).softmax(-1)
@@ -195,7 +195,7 @@ OF_WRITING = {
     ),
     "generate": Coding(
         title="Write, token by token",
-        task="Write the loop of greedy writing: the likeliest token is put behind the text, which is read again.",
+        task="Write the loop of greedy writing: the likeliest token is added to the text, which is read again.",
         solution=write,
         check="check_generate",
         fixed=Fixed(
@@ -216,7 +216,7 @@ OF_WRITING = {
                 Slip(
                     _blind_to_itself,
                     "The new token does not see itself: its key and value are missing when it gathers.",
-                    "Put the new key and value behind the kept ones first.",
+                    "Put the new key and value after the kept ones first.",
                 ),
                 Slip(
                     _in_front,
