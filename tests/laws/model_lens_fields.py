@@ -1,5 +1,6 @@
 """The fields of the Model lens for tests/laws/test_passes.py: those that no pass depends on, and the others."""
 
+from tfm_ui.lenses.model.shapes import OUTPUTS
 from tfm_ui.lenses.model.state import FFN_SIZES
 
 # field -> another value: what is only looked at
@@ -18,6 +19,11 @@ LOOKS = {
     "own_d_ff": 100,
     "own_words": 50,
     "own_tokens": 20,
+    "own_target": 9,
+    "own_output": OUTPUTS[2],
+    "run": True,
+    "batch": 2,
+    "batch_tokens": 5,
     # block
     "sub_layer": "feed-forward",
     "step": "sum",

@@ -48,6 +48,7 @@ from tfm_ui.lenses.model.depth.live import StreamLengths, TrainingMode
 from tfm_ui.lenses.model.depth.wirings import Alike, Wirings
 from tfm_ui.lenses.model.diagram.block import Flow
 from tfm_ui.lenses.model.diagram.drawing import Diagram
+from tfm_ui.lenses.model.diagram.passed import Passed
 from tfm_ui.lenses.model.diagram.path import Path
 from tfm_ui.lenses.model.distance.paths import DistancePaths
 from tfm_ui.lenses.model.distance.reach import Distance
@@ -210,6 +211,7 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
         "counts": {item.block.name: item.block.parameters for items in panel.counts.values() for item in items}
     },
     Flow: lambda panel: {"flows": panel.ends},
+    Passed: lambda panel: {"shapes": panel.run.shapes},
     Path: named("lengths", "cosines", "logits"),
     Block: block,
     BlockMoments: around_norm,

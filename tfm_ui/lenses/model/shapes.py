@@ -8,6 +8,8 @@ GPT2_WORDS, PAPER_WORDS = 50_257, 37_000
 
 
 THIS, OWN = "this model", "your numbers"  # what can be asked for beside these shapes
+# Where the matrix of the output comes from, of the reader's numbers, and whether it has a bias.
+SHARED, OWN_MATRIX, WITH_BIAS = OUTPUTS = ("the embedding’s matrix", "own matrix", "own matrix and bias")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Shape:
     """Which number was printed where; "" if none was."""
     classes: int = 0
     """Of a classifier."""
+    target_words: int = 0
+    """Token ids of the target, where it has a table of its own; 0 where both texts share one."""
+    bias: bool = False
+    """Whether the output has a bias."""
 
 
 def _encoder(vocab_size: int, layers: int) -> TransformerConfig:
@@ -60,6 +66,24 @@ SHAPES = {
         "torch.nn.Transformer’s layers of this shape, without its two final norms,",
         without_ends=True,
         printed="Vaswani et al. 2017, table 3, print 65 million for their base model, with its embedding.",
+    ),
+    "two vocabularies": Shape(
+        TransformerConfig(
+            vocab_size=10_000,
+            architecture="encoder-decoder",
+            d_model=512,
+            num_heads=8,
+            num_layers=6,
+            d_ff=2048,
+            norm="post",
+            activation="relu",
+        ),
+        100,
+        57_458_496,
+        "torch.nn.Transformer’s layers of this shape, without its two final norms, a torch.nn.Embedding for each text "
+        "and a torch.nn.Linear with its bias",
+        target_words=8_000,
+        bias=True,
     ),
     "GPT-2 small": Shape(
         TransformerConfig(

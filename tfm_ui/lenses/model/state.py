@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
-from tfm_ui.lenses.model.shapes import OWN, SHAPES, THIS
+from tfm_ui.lenses.model.shapes import OUTPUTS, OWN, SHAPES, THIS
+from tfm_ui.lenses.model.tokens_fields import TokensFields, names_of
 from tfm_ui.live import windows
 from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control
@@ -13,7 +14,7 @@ from tfm_ui.state.sizes import MOST
 from tfm_ui.text import formats
 
 PREFIX = "model_"
-VIEWS = ("diagram", "block", "feed_forward", "depth", "distance", "efficient", "output")
+VIEWS = ("diagram", "tokens", "block", "feed_forward", "depth", "distance", "efficient", "output")
 BLOCKS = (
     "embedding",
     "token_types",
@@ -81,7 +82,7 @@ def most_draws(model: ModelState) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelLensState(LensState):
+class ModelLensState(TokensFields):
     """One for all views: the layer, the token and the attention stay what they were when the view changes."""
 
     NOT_SET_UP = LensState.NOT_SET_UP | {"whole"}
@@ -115,6 +116,13 @@ class ModelLensState(LensState):
     own_d_ff: int = control(Whole("d_ff of your numbers", 1, 100_000, box=True), default=11_008)
     own_words: int = control(Whole("Token ids of your numbers", 1, 500_000, box=True), default=32_000)
     own_tokens: int = control(Whole("Tokens of your numbers", 1, 1_000_000, box=True), default=4096)
+    own_target: int = control(
+        Whole("Target’s token ids", 0, 500_000, box=True, help="0: source and target share one table."), default=0
+    )
+    own_output: str = control(Choice("Output of your numbers", OUTPUTS), default=OUTPUTS[0])
+    run: bool = control(Flag("Run it once", help="A batch of token ids, with random weights."), default=False)
+    batch: int = control(Whole("Texts run", 1, 16, box=True, help="In the batch that is run once."), default=4)
+    batch_tokens: int = control(Whole("Tokens of each text", 2, 64, box=True), default=20)
 
     # block
     sub_layer: str = control(Choice("Block", (*SUB_LAYERS, *OUTSIDE_LAYERS)), default=SUB_LAYERS[0])
@@ -187,6 +195,7 @@ class ModelLensState(LensState):
         """Layers, heads, hidden units and tokens of this model, and the attentions that are possible in it."""
         return {
             "attention": {"options": possible(model), "help": f"{ABOUT_ATTENTION} {why_not_all(model)}".strip()},
+            "cut": {"options": names_of(model)},
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "unit": {"high": model.config.feed_forward_dim},

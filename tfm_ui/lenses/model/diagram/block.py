@@ -192,7 +192,8 @@ class CountedBlock(DiagramPanel):
             has += f"; the {formats.count(len(alike))} of its kind have {total} together"
         shared = self.shared_in_words() if self.block.kind.endswith("attention") else ""
         costs = self.picked.costs_in_words()
-        return f"{has}. {shared}{costs} No weight is made, so there are no tensors to show."
+        why_none = "" if self.state.run else " No weight is made, so there are no tensors to show."
+        return f"{has}. {shared}{costs}{why_none}"
 
     def table(self) -> pd.DataFrame:
         """A row per block of this kind."""
@@ -202,6 +203,8 @@ class CountedBlock(DiagramPanel):
         """Draw the block's formulas."""
         for formula in formulas(self.block, self.config):
             st.latex(formula, width="content")
+        if self.chosen.bias and self.block.kind == "logits":
+            st.latex(r"\mathrm{logits} \leftarrow \mathrm{logits} + b", width="content")
 
 
 def flows_at(

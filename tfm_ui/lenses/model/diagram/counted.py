@@ -12,9 +12,10 @@ from torch import Tensor
 from tfm_core import POSITIONAL, TransformerConfig, block_costs, stack_blocks
 from tfm_core.positional.schemes import PLAIN
 from tfm_core.study.blocks import Block, Cost, Term
+from tfm_ui.lenses.model.diagram.vocabularies import at_stack, with_vocabularies
 from tfm_ui.lenses.model.machine import LayerPanel, read
 from tfm_ui.lenses.model.naming import trained_on
-from tfm_ui.lenses.model.shapes import OWN, SHAPES, THIS, Shape
+from tfm_ui.lenses.model.shapes import OWN, SHAPES, SHARED, THIS, WITH_BIAS, Shape
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
 from tfm_ui.live.cache import cached
 from tfm_ui.live.script import config_code, script
@@ -55,6 +56,10 @@ class Chosen:
     """Whether its weights are made and its tensors can be shown."""
     note: str = ""
     """What is to be known of the reader's numbers, and what had to give way; "" of other shapes."""
+    target_words: int = 0
+    """Token ids of the target, where it has a table of its own; 0 where both texts share one."""
+    bias: bool = False
+    """Whether the output has a bias that the configuration does not have."""
 
     @property
     def classes(self) -> int:
@@ -68,11 +73,14 @@ def chosen(model: ModelState, state: ModelLensState) -> Chosen:
         config = state.config(model)
         return Chosen(config, _lengths(config, len(model.source_tokens.ids), len(model.target_tokens.ids)))
     if shape := SHAPES.get(state.shape):
-        return Chosen(shape.config, _lengths(shape.config, shape.tokens, shape.tokens), shape, live=False)
+        lengths, ends = _lengths(shape.config, shape.tokens, shape.tokens), (shape.target_words, shape.bias)
+        return Chosen(shape.config, lengths, shape, False, "", *ends)
     assert state.shape == OWN
     config, note = _own(state.config(model), state)
     note = " ".join(filter(None, [ABOUT_OWN, LLAMA if _is_llama(state) else "", note]))
-    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), live=False, note=note)
+    target_words = state.own_target * (config.architecture == "encoder-decoder")
+    ends = target_words, state.own_output == WITH_BIAS
+    return Chosen(config, _lengths(config, state.own_tokens, state.own_tokens), None, False, note, *ends)
 
 
 def _is_llama(state: ModelLensState) -> bool:
@@ -103,6 +111,7 @@ def _own(config: TransformerConfig, state: ModelLensState) -> tuple[TransformerC
         d_ff=state.own_d_ff,
         max_len=max(state.own_tokens, config.max_len),
         positional=PLAIN,
+        tie_embeddings=config.tie_embeddings if state.own_output == SHARED else False,
     )
     try:
         with_positions = replace(made, positional=config.positional)
@@ -119,15 +128,16 @@ def counted_blocks(config: TransformerConfig, classes: int) -> dict[str, list[Bl
 
 
 def counts_and_costs(
-    *, config: TransformerConfig, lengths: Mapping[str, int], classes: int
+    *, config: TransformerConfig, lengths: Mapping[str, int], classes: int, target_words: int, bias: bool
 ) -> tuple[Mapping[str, int], Mapping[str, tuple[int, int]]]:
     """Block -> its parameters; and its multiply-adds and the numbers that it writes."""
-    stacks = stack_blocks(config, classes)
+    stacks = with_vocabularies(stack_blocks(config, classes), config, target_words, bias)
     counts = {block.name: block.parameters for blocks in stacks.values() for block in blocks}
     costs = {}
     for stack, blocks in stacks.items():
         for block in blocks:
-            cost = block_costs(block, config, lengths[stack], lengths.get("encoder", 0), classes)
+            of_stack, source = at_stack(config, stack, target_words), lengths.get("encoder", 0)
+            cost = block_costs(block, of_stack, lengths[stack], source, classes)
             costs[block.name] = (sum(term.value for term in cost.time), sum(term.value for term in cost.space))
     return counts, costs
 
@@ -211,14 +221,22 @@ class DiagramPanel(LayerPanel):
     @cached_property
     def counts(self) -> dict[str, list[Counted]]:
         """Stack -> its blocks with what each costs, from the tokens to its end."""
-        config, lengths, classes = self.config, self.chosen.lengths, self.chosen.classes
+        chosen, lengths = self.chosen, self.chosen.lengths
         # Which weights there are makes no difference: while the seed changes, nothing is counted again.
-        stacks = counted_blocks(replace(config, seed=0), classes)
+        blocks_of = counted_blocks(replace(self.config, seed=0), chosen.classes)
+        stacks = with_vocabularies(blocks_of, self.config, chosen.target_words, chosen.bias)
         source = lengths.get("encoder", 0)
         return {
-            stack: [Counted(block, block_costs(block, config, lengths[stack], source, classes)) for block in blocks]
+            stack: [
+                Counted(block, block_costs(block, self.config_at(stack), lengths[stack], source, chosen.classes))
+                for block in blocks
+            ]
             for stack, blocks in stacks.items()
         }
+
+    def config_at(self, stack: str) -> TransformerConfig:
+        """The configuration with the vocabulary of a stack."""
+        return at_stack(self.config, stack, self.chosen.target_words)
 
     @cached_property
     def items(self) -> list[Counted]:
@@ -261,7 +279,9 @@ class DiagramPanel(LayerPanel):
         if block.kind == "pooler":
             pooled = formats.count(self.config.d_model)
             return f"(d) = ({pooled})", pooled
-        symbol, width = ("V", self.config.vocab_size) if block.kind == "logits" else ("d", self.config.d_model)
+        symbol, width = (
+            ("V", self.config_at(stack).vocab_size) if block.kind == "logits" else ("d", self.config.d_model)
+        )
         n, size = formats.count(self.chosen.lengths[stack]), formats.count(width)
         return f"(n, {symbol}) = ({n}, {size})", f"{n} × {size}"
 
@@ -323,6 +343,8 @@ class DiagramPanel(LayerPanel):
         megabytes = 4 * self.parameters / 1e6
         size = f"{formats.count(round(megabytes))} MB" if megabytes >= 10 else f"{max(megabytes, 0.01):.2f} MB"
         weights = f"Counted only: no weight is made, and as float32 they would take {size}."
+        if self.state.run:
+            weights = f"All of this is counted, not measured; as float32 the weights take {size}."
         if shape := self.chosen.shape:
             return f"{weights} {shape.code} have as many: {formats.count(shape.parameters)}. {shape.printed}".strip()
         return f"{weights} {self.chosen.note}".strip()
@@ -364,5 +386,7 @@ class DiagramPanel(LayerPanel):
 
     def recipe(self) -> str:
         """A script that leaves `counts` and `costs` by block."""
-        of_model = {"lengths": self.chosen.lengths, "classes": self.chosen.classes}
+        chosen = self.chosen
+        of_model = {"lengths": chosen.lengths, "classes": chosen.classes}
+        of_model |= {"target_words": chosen.target_words, "bias": chosen.bias}
         return script(counts_and_costs, config=config_code(self.config), **of_model)

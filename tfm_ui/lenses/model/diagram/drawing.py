@@ -137,7 +137,10 @@ class Diagram(DiagramPanel):
         layers = "+".join([str(config.num_layers)] * len(self.counts))
         deep = f"{layers} {'layer' if layers == '1' else 'layers'}"
         sizes = f"d_model {formats.count(config.d_model)}, {self.heads}, {deep}"
-        words = f"d_ff {formats.count(config.feed_forward_dim)}, {formats.plural(config.vocab_size, 'token id')}"
+        ids = formats.plural(config.vocab_size, "token id")
+        if target := self.chosen.target_words:
+            ids = f"{formats.count(config.vocab_size)} and {formats.plural(target, 'token id')}"
+        words = f"d_ff {formats.count(config.feed_forward_dim)}, {ids}"
         return f"{kind}, {config.norm}-norm, {sizes}, {words}"
 
     def called(self, stack: str) -> str:
