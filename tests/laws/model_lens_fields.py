@@ -1,7 +1,7 @@
 """The fields of the Model lens for tests/laws/test_passes.py: those that no pass depends on, and the others."""
 
 from tfm_ui.lenses.model.shapes import OUTPUTS
-from tfm_ui.lenses.model.state import FFN_SIZES
+from tfm_ui.lenses.model.state import FFN_SIZES, START_SIZES
 
 # field -> another value: what is only looked at
 LOOKS = {
@@ -46,6 +46,15 @@ LOOKS = {
     # output
     "temperature": 0.5,
     "top": 5,
+    # tokens
+    "show": "batch",
+    "cut": "WordPiece",
+    "others": True,
+    "piece": 2,
+    "second": "a dog",
+    "measure": "bytes a token",
+    "row_length": 12,
+    "paired": True,
 }
 # field -> another value: other weights, or other networks beside the model
 RUNS = {
@@ -56,6 +65,8 @@ RUNS = {
     "reach_kernel": 5,
     "reach_start": "torch",
     "tied": False,
+    "spread": 0.02,
+    "start_size": START_SIZES[1],
 }
 # "shape" fills parameters, but on torch's meta device, which has none
 EITHER = ("shape",)

@@ -59,6 +59,7 @@ from tfm_ui.lenses.model.feed_forward.hidden import Hidden, OneUnit
 from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
+from tfm_ui.lenses.model.output.start import OutputStart
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores
 from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Distance as MeansByDistance
@@ -72,7 +73,7 @@ from tfm_ui.lenses.positions.see.encode import Curves, Encode
 from tfm_ui.lenses.positions.why.added import ShiftErrors, ShiftMatrix, Unique
 from tfm_ui.lenses.positions.why.pairs import Pairs
 from tfm_ui.lenses.positions.why.turned import Turned
-from tfm_ui.lenses.training.decode import Decode, DecodeNext
+from tfm_ui.lenses.training.decode.written import Decode, DecodeNext
 from tfm_ui.live.tables import by_distance
 from tfm_ui.pictures.panel import Panel
 
@@ -212,6 +213,7 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     },
     Flow: lambda panel: {"flows": panel.ends},
     Passed: lambda panel: {"shapes": panel.run.shapes},
+    OutputStart: lambda panel: {"losses": panel.by_spread["tied"]},
     Path: named("lengths", "cosines", "logits"),
     Block: block,
     BlockMoments: around_norm,

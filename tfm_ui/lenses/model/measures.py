@@ -4,10 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
 
-from tfm_core import TransformerConfig
 from tfm_ui.lenses.model.block.both import BlockBoth
 from tfm_ui.lenses.model.block.steps import Block
 from tfm_ui.lenses.model.depth.wirings import Wirings
@@ -18,20 +15,21 @@ from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.efficient.compared import EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.feed_forward.activations import FfnSizes
-from tfm_ui.lenses.model.machine import config_of, inputs_of
+from tfm_ui.lenses.model.machine import inputs_of
+from tfm_ui.lenses.model.output.start import OutputStart
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
-from tfm_ui.live import passes
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 
 MOST = 1e300  # what is larger, such as infinity, is this
-EMBEDDINGS = "embedding.weight"  # how the names of embeddings end; that of the output ends so, too, where it is tied
 SAME = 1e-6  # numbers that differ by less are the same but for rounding
 
 
-def _drawn(model: ModelState, state: ModelLensState) -> TransformerConfig:
-    return replace(config_of(model, state), tie_embeddings=state.tied)
+def _first_loss(model: ModelState, state: ModelLensState, spread: float = 0) -> float:
+    """The loss before training, tied or not as on screen; 0 of trained weights. Without a spread, as they are drawn."""
+    start = OutputStart(model, state)
+    return start.at(spread or start.usual, "tied" if state.tied else "untied") if model.is_random else 0.0
 
 
 @cached()
@@ -41,29 +39,6 @@ def _first_and_pooled(model: ModelState) -> tuple[torch.Tensor, torch.Tensor]:
     with torch.no_grad():
         states = transformer(model.config).states(*inputs, mask=mask)
         return states[0, 0], transformer(model.config).pooled(states)[0]
-
-
-@cached()
-def _first_losses(model: ModelState, config: TransformerConfig) -> tuple[float, float]:
-    """The loss on the next tokens of the text, of the model as it is, and with embeddings √d_model times as large."""
-    modules, text = passes.transformer(config), model.target_tokens if model.is_encoder_decoder else model.source_tokens
-    inputs = (model.source_tokens.batch, *([model.target_tokens.batch] if model.is_encoder_decoder else []))
-    mask, read = {"mask": passes.mask_of(model)}, len(text.pieces)
-    if read < 2:
-        return 0.0, 0.0
-    # A name that is handed over replaces all parameters that are tied to it.
-    wide = {
-        name: parameter * config.d_model**0.5
-        for name, parameter in modules.named_parameters()
-        if name.endswith(EMBEDDINGS) and not name.startswith("unembedding")
-    }
-
-    def loss(replaced: Mapping[str, Tensor]) -> float:
-        with torch.no_grad():
-            logits = torch.func.functional_call(modules, dict(replaced), inputs, mask)
-        return float(F.cross_entropy(logits[0, : read - 1], text.batch[0, 1:read]))
-
-    return loss({}), loss(wide)
 
 
 def _of_layer(model: ModelState, state: ModelLensState, stack: str) -> int:
@@ -246,12 +221,22 @@ def transformer_path(model: ModelState, state: ModelLensState) -> int:
 
 def untrained_loss(model: ModelState, state: ModelLensState) -> float:
     """The loss with which these random weights begin, nats, the mean over the text's next tokens; 0 of trained ones."""
-    return _first_losses(model, _drawn(model, state))[0] if model.is_random else 0.0
+    return _first_loss(model, state)
 
 
 def untrained_loss_if_wide(model: ModelState, state: ModelLensState) -> float:
-    """The same loss if the embeddings were drawn with a standard deviation of 1, and not of 1 / √d_model."""
-    return _first_losses(model, _drawn(model, state))[1] if model.is_random else 0.0
+    """The same loss if embeddings were drawn with a standard deviation of 1, and not of 1 / √d_model."""
+    return _first_loss(model, state, 1.0)
+
+
+def untrained_loss_of_guessing(model: ModelState, state: ModelLensState) -> float:
+    """ln V: what guessing evenly costs, in the size of which the first loss is."""
+    return OutputStart(model, state).evenly
+
+
+def untrained_loss_with_spread(model: ModelState, state: ModelLensState) -> float:
+    """The same loss if the embeddings were drawn with the standard deviation that is chosen."""
+    return _first_loss(model, state, state.spread)
 
 
 def words(model: ModelState, state: ModelLensState) -> int:
@@ -293,6 +278,8 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         transformer_path,
         untrained_loss,
         untrained_loss_if_wide,
+        untrained_loss_of_guessing,
+        untrained_loss_with_spread,
         words,
     )
 }

@@ -50,6 +50,8 @@ OUTSIDE_LAYERS = {
 BLOCK_STEPS = ("all", "norm", "sub-layer", "sum")
 STARTS = ("ours", "torch")
 DRAWS = tuple(number for number in (3, 5, 10, 20) if number <= SETTINGS.max_draws)
+SPREADS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)  # standard deviations of embeddings
+START_SIZES = ("this model", "256 / 8 / 4 / 50,000")  # d_model / heads / layers / token ids
 FFN_SIZES = ("this model", "512 / 2,048")  # d_model / d_ff
 ABOUT_ATTENTION = "What the self-attention of the model is, in this lens."
 DROPOUTS = (0, 0.1, 0.2, 0.3, 0.5)  # 0 is whole, as links write no 0.0
@@ -185,6 +187,10 @@ class ModelLensState(TokensFields):
     temperature: float = control(Number("Temperature", 0.1, 5), default=1.0, held=True)
     tied: bool = control(Flag("Tied embeddings", help="One matrix for the embeddings and the logits."), default=True)
     top: int = control(Whole("Tokens listed", 3, 20, box=True), default=8)
+    spread: float = control(Choice("Embeddings drawn with", SPREADS, help="Their standard deviation."), default=1)
+    start_size: str = control(
+        Choice("First loss of", START_SIZES, help="Of which size the loss before training is."), default=START_SIZES[0]
+    )
 
     def config(self, model: ModelState) -> TransformerConfig:
         """The sidebar's configuration with the lens's attention, or full attention where that one is not possible."""

@@ -7,6 +7,7 @@ from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.output.questions import QUESTIONS
+from tfm_ui.lenses.model.output.start import OutputStart
 from tfm_ui.lenses.model.state import PREFIX, ModelLensState
 from tfm_ui.live import passes
 from tfm_ui.page import controls_line
@@ -40,7 +41,7 @@ def _controls(model: ModelState) -> ModelLensState:
     """The position, tied or not; a button opens how many tokens; beside them the temperature's slider."""
     line = controls_line.row("line_model_output")
     controls_line.draw(ModelLensState, PREFIX, model, line, "token", "tied")
-    state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "top", "attention")
+    state = controls_line.draw_more(ModelLensState, PREFIX, model, line, "top", "attention", "spread", "start_size")
     with st.container(key="model_output_knobs_place"):
         Drawing("model_output_knobs", ((model, ""), (state, PREFIX))).draw("model_output_knobs")
     return state
@@ -63,6 +64,7 @@ VIEW = OutputView(
         OutputPositions,
         Columns([[OutputLens], [OutputAt]]),
         Columns([[OutputNorm], [OutputTied]]),
+        OutputStart,
     ],
     beside={"model_output_knobs": Picture(KNOBS, knob, needs=passes.needs)},
     controls=_controls,

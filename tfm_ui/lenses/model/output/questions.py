@@ -9,7 +9,8 @@ from tfm_ui.lenses.model.naming import trained_on
 from tfm_ui.lenses.model.output.last_modules import OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
-from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.output.start import OutputStart
+from tfm_ui.lenses.model.state import START_SIZES, ModelLensState
 from tfm_ui.page.questions import Computed, Prediction, Question
 from tfm_ui.state import lab_gpt, pretrained
 from tfm_ui.state.model_state import ModelState
@@ -210,6 +211,21 @@ QUESTIONS: tuple[Question, ...] = (
         controls={"view": "output", "token": 1},
         moves=("text", "token"),
         because="one place is not a text, so see at which places it is sure, and where right.",
+    ),
+    Question(
+        "The first loss",
+        "Embeddings drawn with a standard deviation of 1, tied and multiplied by √d_model = 16. With which loss does "
+        "such a model begin, and what does guessing evenly among 50,000 token ids cost?",
+        lambda model, state: OutputStart(model, state).sentence(),
+        Prediction(
+            ask="Which loss does it begin with?",
+            measured=lambda model, state: round(OutputStart(model, state).at(state.spread), 1),
+            hides=("model_output_start",),
+        ),
+        controls={"view": "output", "start_size": START_SIZES[1]},
+        moves=("spread",),
+        given=("weights",),
+        because="before any training one number can be foretold, and it shows a careless start.",
     ),
     *_OF_SMOLLM2,
 )
