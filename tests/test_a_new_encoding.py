@@ -39,7 +39,7 @@ from tfm_ui.lenses.positions.state import CLAIMS, PositionsState
 from tfm_ui.lenses.positions.table import Table
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.parts import formula_laws, parameter_formulas
-from tfm_ui.lenses.training.decode import longest
+from tfm_ui.lenses.training.decode.source import longest
 from tfm_ui.live import script as scripts
 from tfm_ui.pictures.panel import Note, Panel, panels_in
 from tfm_ui.pictures.registry import made, query_of

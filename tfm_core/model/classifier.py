@@ -1,4 +1,8 @@
-"""A classifier: the stack of an encoder, one vector for all of its outputs, and a linear head."""
+"""Heads that answer with no token: one label for a whole text, and a span of the text.
+
+A classifier has the stack of an encoder, one vector for all of its outputs, and a linear head. A reader of spans has
+two vectors, which say of each token whether the answer begins there, and whether it ends there.
+"""
 
 import torch
 from torch import Tensor
@@ -11,6 +15,7 @@ from tfm_core.model.transformer import Stack
 from tfm_core.model.unfilled import Linear
 
 POOLINGS = ("mean", "first")
+ENDS = 2  # of a span
 
 
 class SequenceClassifier(Tapped):
@@ -53,3 +58,42 @@ class SequenceClassifier(Tapped):
         read = (tokens != self.config.pad_id)[..., None]
         mean = (states * read).sum(1) / read.sum(1).clamp(min=1)
         return self.tap("logits", self.head(mean))
+
+
+class SpanReader(Tapped):
+    """Tokens in, for each of them a logit that the answer begins there, and one that it ends there.
+
+    Devlin et al. 2018, section 4.2: each token's output times a vector for the beginning, and times one for the end;
+    the softmax goes over the tokens of the text. It records what its stack records, and `logits` (batch, 2, seq).
+
+    Args:
+        config: an encoder; its head means nothing here.
+
+    Raises:
+        ValueError: for another architecture.
+
+    Examples:
+        >>> import torch
+        >>> from tfm_core import TransformerConfig
+        >>> from tfm_core.model.classifier import SpanReader
+        >>> model = SpanReader(TransformerConfig(vocab_size=50, d_model=8, num_heads=2))
+        >>> model(torch.tensor([[5, 6, 7], [8, 9, 0]])).shape  # (batch, 2, seq)
+        torch.Size([2, 2, 3])
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if config.architecture != "encoder":
+            raise ValueError(f"architecture: expected an encoder, which sees the whole text, got {config.architecture}")
+        self.config = config
+        with torch.device("meta"):
+            self.stack = Stack(config, decoder=False)
+            self.head = Linear(config.d_model, ENDS)
+        fill_parameters(self, config.seed, torch.get_default_device())
+        name_sites(self.stack)
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Token ids (batch, seq) -> logits (batch, 2, seq), of padding negative infinity."""
+        logits: Tensor = self.head(self.stack(tokens, mask)).transpose(1, 2)
+        is_padding = (tokens == self.config.pad_id)[:, None]
+        return self.tap("logits", logits.masked_fill(is_padding, float("-inf")))

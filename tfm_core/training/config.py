@@ -139,6 +139,7 @@ class TrainingConfig:
             activation=self.activation,
             dropout=self.dropout,
             seed=self.seed,
+            head="none" if task.spans else "logits",  # a span is told by two vectors beside it, see `SpanReader`
         )
 
     @property

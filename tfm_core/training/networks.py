@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from tfm_core.model.classifier import SequenceClassifier
+from tfm_core.model.classifier import ENDS, SequenceClassifier, SpanReader
 from tfm_core.model.initialization import generator
 from tfm_core.model.transformer import Transformer
 from tfm_core.training.config import TrainingConfig
@@ -26,30 +26,37 @@ class Recurrent(nn.Module):
         self.layers = RECURRENT[config.network](
             width, width // 2 if both else width, config.num_layers, batch_first=True, bidirectional=both
         )
-        self.unembedding = nn.Linear(width, task.outcomes)
-        self.classes, self.pooling = task.classes, config.pooling
+        self.unembedding = nn.Linear(width, ENDS if task.spans else task.outcomes)
+        self.classes, self.pooling, self.spans = task.classes, config.pooling, task.spans
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Logits (batch, seq, vocab), or (batch, classes) of a classifier."""
+        """Logits (batch, seq, vocab), (batch, classes) of a classifier, or (batch, 2, seq) where a span is asked."""
         states, _ = self.layers(self.embedding(tokens))
         if self.classes:
             states = states[:, 0] if self.pooling == "first" else states.mean(1)
         logits: Tensor = self.unembedding(states)
+        if self.spans:
+            return logits.transpose(1, 2).masked_fill((tokens == 0)[:, None], float("-inf"))
         return logits
 
 
 def network(config: TrainingConfig) -> nn.Module:
     """The network of a run with its first weights, which depend on the seed alone."""
-    task = config.about
     if config.network == "transformer":
-        shape, classes = config.transformer, task.classes
-        model = SequenceClassifier(shape, classes, config.pooling) if classes else Transformer(shape)
+        model = _transformer(config)
         with torch.no_grad():
-            (model.head if isinstance(model, SequenceClassifier) else model.unembedding).weight.mul_(OUTPUT)
+            (model.unembedding if isinstance(model, Transformer) else model.head).weight.mul_(OUTPUT)
         return model
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(generator(config.seed, config.network).initial_seed())
         return Recurrent(config)
+
+
+def _transformer(config: TrainingConfig) -> Transformer | SequenceClassifier | SpanReader:
+    task, shape = config.about, config.transformer
+    if task.spans:
+        return SpanReader(shape)
+    return SequenceClassifier(shape, task.classes, config.pooling) if task.classes else Transformer(shape)
 
 
 def parameters(model: nn.Module) -> int:

@@ -227,7 +227,7 @@ class ModelState:
             tie_embeddings=not self.trained,
             seed=self.seed,
             weights=self.weights,
-            head="none" if self.array else "logits",
+            head="none" if self.array or (self.trained and self.trained.about.spans) else "logits",
         )
 
     def _like(self, config: TransformerConfig) -> TransformerConfig:

@@ -96,9 +96,9 @@ def examples_of(task: str) -> tuple[Example, ...]:
         return " ".join(vocabulary[number] for number in ids if number)  # shorter texts of a task end in padding
 
     targets = [""] * len(drawn) if drawn.target is None else [text(ids) for ids in drawn.target.tolist()]
-    answers = [
-        tuple("" if number == IGNORED else vocabulary[number] for number in ids) for ids in drawn.answers.tolist()
-    ]
+    of_tokens = [] if TASKS[task].spans else drawn.answers.tolist()  # places of a span are no tokens
+    answers = [tuple("" if number == IGNORED else vocabulary[number] for number in ids) for ids in of_tokens]
+    answers = answers or [()] * len(drawn)
     return tuple(map(Example, map(text, drawn.source.tolist()), targets, answers))
 
 

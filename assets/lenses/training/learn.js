@@ -142,11 +142,10 @@ function unfold(drawn) {
    * @param {HTMLElement} place */
   function write(place) {
     const said = header.said[memory.at] ?? []
-    const isClass = header.asked.length !== header.source.length
     /** @type {[string, string[], boolean][]} */
     const lines = [
       ["reads", header.source, false],
-      ["says", said.map((/** @type {string} */ token, /** @type {number} */ i) => header.asked[i] || isClass ? token : ""), true],
+      ["says", said.map((/** @type {string} */ token, /** @type {number} */ i) => header.asked[i] ? token : ""), true],
       ["right", header.asked, false],
     ]
     const longest = Math.max(...[...header.source, ...header.asked].map(token => token.length))

@@ -11,6 +11,8 @@ from tfm_core.training.tasks.task import IGNORED, Examples
 
 SEEDS = st.integers(0, 2**63 - 1)
 COUNTS = st.integers(1, 12)
+OF_TEXTS = ("translation", "question-answering", "summary")  # their definitions are in texts.py
+PADDED = ("authors", *OF_TEXTS)
 EVEN = st.integers(1, 20).map(lambda half: 2 * half)
 # Lengths of the tasks that have several.
 LENGTHS = {"copy": EVEN, "majority": EVEN, "brackets": EVEN.map(lambda even: even + 1)}
@@ -44,7 +46,8 @@ def cells_of(name, place, examples) -> list[set[tuple[int, int]]]:
     """The cells of a pattern, as (query, key) for each example."""
     cells = TASKS[name].patterns[place].cells(examples)
     assert cells.dtype == torch.bool
-    assert cells.shape[:2] == examples.answers.shape
+    queries = examples.source if TASKS[name].spans else examples.answers  # a span is two places of the source
+    assert cells.shape[:2] == queries.shape
     assert cells.shape[2] == examples.source.shape[1]
     return [{(query, key) for query, key in part.nonzero().tolist()} for part in cells]
 

@@ -5,8 +5,11 @@ from tfm_core.training.tasks.counting import BRACKETS, MAJORITY
 from tfm_core.training.tasks.dates import DATES
 from tfm_core.training.tasks.order import REVERSE, REVERSE_BY_DECODER, SORT, SORT_BY_DECODER
 from tfm_core.training.tasks.repeats import COPY, FIRST_AGAIN, INDUCTION
+from tfm_core.training.tasks.stories import QUESTION_ANSWERING
+from tfm_core.training.tasks.summary import SUMMARY
 from tfm_core.training.tasks.task import Task
 from tfm_core.training.tasks.textbook import RANDOM_LABELS, TEXTBOOK
+from tfm_core.training.tasks.translation import TRANSLATION
 
 TASKS: dict[str, Task] = {
     "reverse": REVERSE,
@@ -22,6 +25,9 @@ TASKS: dict[str, Task] = {
     "textbook-random": RANDOM_LABELS,
     "reverse-decoder": REVERSE_BY_DECODER,
     "sort-decoder": SORT_BY_DECODER,
+    "translation": TRANSLATION,
+    "question-answering": QUESTION_ANSWERING,
+    "summary": SUMMARY,
 }
 """Name -> a task with known answers, in the order in which one would teach them.
 

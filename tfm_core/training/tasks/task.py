@@ -28,7 +28,8 @@ class Examples:
     Attributes:
         source: int64 (batch, seq), the tokens of an encoder or a decoder.
         answers: int64 (batch, seq), of a task with two texts (batch, target): the right token at each place, and
-            `IGNORED` where nothing is asked. For a classifier of whole sequences, (batch).
+            `IGNORED` where nothing is asked. For a classifier of whole sequences, (batch). Where the answer is a span
+            of the source, (batch, 2): the places of its first and of its last token.
         target: int64 (batch, target), what the decoder of an encoder-decoder reads: the answers, one place later.
     """
 
@@ -74,6 +75,21 @@ class Pattern:
     even: bool = False
 
 
+@dataclass(frozen=True)
+class Naive:
+    """A way to answer that needs no network, to compare one with.
+
+    Attributes:
+        name: in two or three words.
+        about: what it does, as a sentence goes on after a colon.
+        answer: source (batch, seq) -> answers, of the shape of `Examples.answers`.
+    """
+
+    name: str
+    about: str
+    answer: Callable[[Tensor], Tensor]
+
+
 class Vocabulary:
     """A field of a dataclass for tokens, or for a function that reads them from a file once they are asked for."""
 
@@ -101,12 +117,16 @@ class Task:
         architecture: of the transformer that learns it.
         length: of the sequences that are trained on; `sample` makes others, too, where `stretches`.
         sample: (generator, count, length) -> examples.
-        solve: source (batch, seq) -> answers, of a task whose source may be typed; None where that is not offered.
+        solve: source (batch, seq) -> answers, of a task whose source may be typed; None where that is not offered. A
+            ValueError says what it expects of a source that has no answer.
         patterns: where attention should look.
+        naive: a way to answer without a network.
         defaults: fields of the `TrainingConfig` that differ from its own defaults.
         examples: all there are, where a task is a fixed set; `sample` then draws from it.
         stretches: whether there are examples of other lengths.
         classes: of a classifier of whole sequences; 0 where answers are tokens.
+        spans: whether the answer is a span of the source, told by the places where it begins and ends.
+        end: the token that a decoder writes last; "" if it writes as many tokens as it reads.
         labels: what the answers are called, where a whole sequence has one answer, which is said at its first token or
             by a classifier; empty elsewhere.
         split: sources -> which of them are never trained on; by a hash of their tokens, if nothing else is said.
@@ -123,10 +143,13 @@ class Task:
     sample: Sample
     solve: Callable[[Tensor], Tensor] | None = None
     patterns: tuple[Pattern, ...] = ()
+    naive: Naive | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     examples: Callable[[], Examples] | None = None
     stretches: bool = True
     classes: int = 0
+    spans: bool = False
+    end: str = ""
     labels: tuple[str, ...] = ()
     split: Callable[[Tensor], Tensor] = field(default_factory=lambda: is_held_out)
     unknown: str = ""
@@ -146,7 +169,7 @@ class Task:
     @property
     def outcomes(self) -> int:
         """The number of answers among which the model chooses."""
-        return self.classes or self.vocab_size
+        return self.length if self.spans else self.classes or self.vocab_size
 
     def ids(self, *pieces: str) -> Tensor:
         """The ids of these tokens, int64."""

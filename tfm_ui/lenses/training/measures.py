@@ -7,7 +7,7 @@ from tfm_core.training.baselines import trained_on
 from tfm_core.training.comparison import Entry
 from tfm_ui.lenses.training.classify.curves import Classify
 from tfm_ui.lenses.training.compare.measures import MEASURES as COMPARED_BY
-from tfm_ui.lenses.training.decode import Decode
+from tfm_ui.lenses.training.decode.written import Decode
 from tfm_ui.lenses.training.learn.learned import Learn
 from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
 from tfm_ui.lenses.training.panels import RunPanel

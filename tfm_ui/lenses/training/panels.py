@@ -239,7 +239,9 @@ def before_training(task: Task, point: Point | None) -> Mapping[str, bool]:
     if point is None or point.step:
         return {}
     count = task.outcomes
-    among = formats.plural(count, "class", "classes") if task.classes else formats.plural(count, "token id")
+    among = formats.plural(count, "token id")
+    if task.classes or task.spans:
+        among = formats.plural(count, "place") if task.spans else formats.plural(count, "class", "classes")
     labels = f", of which {len(task.labels)} are labels," if task.labels and not task.classes else ""
     evenly = (
         f"guessing evenly among the {among}{labels} gives ln {formats.count(count)} = {formats.number(math.log(count))}"

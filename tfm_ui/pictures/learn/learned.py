@@ -235,6 +235,8 @@ class Learned:
     def _answers(self, ids: list[int]) -> list[str]:
         if self.config.about.classes:
             return [self.config.about.labels[number] for number in ids]
+        if self.config.about.spans:  # the tokens at which it begins and ends
+            return tokens_of(self.config, self.example.source[0, ids].tolist())
         return tokens_of(self.config, ids)
 
     def _numbers(self, rows: Sequence[AttentionRow]) -> NDArray[np.float32]:

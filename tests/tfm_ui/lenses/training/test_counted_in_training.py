@@ -11,7 +11,7 @@ from tfm_core.training.config import of_task
 from tfm_core.training.networks import network
 from tfm_ui.lenses.training import runs
 from tfm_ui.lenses.training.classify.curves import Classify
-from tfm_ui.lenses.training.decode import Decode
+from tfm_ui.lenses.training.decode.written import Decode
 from tfm_ui.lenses.training.measures import MEASURES
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.state.model_state import ModelState

@@ -9,7 +9,8 @@ from tfm_core import Transformer, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.networks import network
-from tfm_ui.lenses.training.decode import Decode, DecodeNext, start_of
+from tfm_ui.lenses.training.decode.source import start_of
+from tfm_ui.lenses.training.decode.written import Decode, DecodeNext
 from tfm_ui.lenses.training.state import TrainingState
 
 
