@@ -34,7 +34,8 @@ BAR = 24  # signs
 COMPARE = "compare"  # before names of tasks
 # What the app comes with: enough for every lens to open on a model that has learned something.
 SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort", "dates", "brackets",
-                "authors", "textbook", "textbook-random", "reverse-decoder", "sort-decoder")  # fmt: skip
+                "authors", "textbook", "textbook-random", "reverse-decoder", "sort-decoder",
+                "translation", "question-answering", "summary")  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

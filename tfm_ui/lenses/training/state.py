@@ -11,8 +11,10 @@ PREFIX = "training_"
 VIEWS = ("learn", "decode", "classify", "compare")
 AS_TRAINED, LONGER = "trained length", "longer"  # sequences on which networks are tested
 MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
-# Tasks with two texts whose source may be typed.
-PAIRS = tuple(name for name, task in TASKS.items() if task.solve and task.architecture == "encoder-decoder")
+# Tasks whose source may be typed, and that a decoder or a reader of spans answers.
+PAIRS = tuple(
+    name for name, task in TASKS.items() if task.solve and (task.spans or task.architecture == "encoder-decoder")
+)
 # Tasks with one label for the whole sequence.
 LABELLED = tuple(sorted((name for name, task in TASKS.items() if task.labels), key=lambda name: name != "authors"))
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
@@ -73,7 +75,7 @@ class TrainingState(LensState):
     # what of it is looked at
     step: int = control(Whole("Step on screen", 0, MOST_STEPS), default=MOST_STEPS, held=True, local=True)
     pair: str = control(Choice("Task", PAIRS), default=PAIRS[0])
-    source: str = control(Text("Source of the decoder", 160), default="")
+    source: str = control(Text("Source", 200), default="")
     written: int = control(Whole("Tokens written", 0, 40), default=40, held=True)
     probe: int = control(Choice("Example", (1, 2)), default=1)
 
