@@ -17,6 +17,7 @@ from tests.tfm_ui.lenses.profiling.reports import plausible
 from tests.tfm_ui.payloads import decode
 from tests.tfm_ui.pictures.scale_laws import LAWS
 from tfm_core import POSITIONAL
+from tfm_core.pretrained.schemes import ALWAYS
 from tfm_core.study.mask_conventions import CONVENTIONS
 from tfm_core.study.mistakes import MISTAKES
 from tfm_ui.lenses import lenses
@@ -26,6 +27,7 @@ from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.heads.state import SCALES, HeadsState
 from tfm_ui.lenses.masks.state import MasksState
 from tfm_ui.lenses.model.state import ModelLensState
+from tfm_ui.lenses.model.tokens_fields import MEASURES as MEASURES_OF_TOKENS
 from tfm_ui.lenses.positions.state import MEASURES, NOTHING, OWN_SCALES, PositionsState
 from tfm_ui.lenses.profiling.measurements import measurements
 from tfm_ui.lenses.profiling.state import ProfilingState
@@ -112,7 +114,13 @@ LENSES: dict[Any, list[Values]] = {
         {"view": "see", "a": "alibi", "b": "t5", "length": 160, "square": "100,0,20,8"},
         {"a": "alibi", "b": "sinusoidal", "length": 160, "square": "10,10,1,1", "part": "8,8,1,1", "batch": 1},
     ],
-    ModelLensState: [{}, {"reach_length": 8, "reach_seeds": 1}],
+    ModelLensState: [
+        {},
+        {"reach_length": 8, "reach_seeds": 1},
+        *({"view": "tokens", "show": "batch", "cut": name, "paired": True, "row_length": 6} for name in ALWAYS),
+        *({"view": "tokens", "show": "languages", "measure": measure} for measure in MEASURES_OF_TOKENS),
+        *({"view": "tokens", "cut": name, "piece": 3, "second": "c\u0430t"} for name in ALWAYS),
+    ],
     GenerateState: [{}, {"steps": 12}],
     TrainingState: [{}, {"task": "copy"}],
     ClinicState: [

@@ -120,3 +120,8 @@ def _byte_of_signs() -> dict[str, int]:
 
 
 _BYTE = _byte_of_signs()
+
+
+def in_text(signs: str) -> str:
+    """What the signs of a tokenizer's file stand for, as a piece is written; other text as it is."""
+    return as_piece(bytes(map(_BYTE.__getitem__, signs))) if signs and _BYTE.keys() >= set(signs) else signs

@@ -51,6 +51,7 @@ class History:
         at: which of them it is, from 0.
         merges: those of the word, in their order; of byte pairs.
         matches: the search for each piece; of WordPiece.
+        of_bytes: whether signs stand for bytes, see `in_text` of bpe.py.
     """
 
     word: str
@@ -59,6 +60,7 @@ class History:
     at: int
     merges: tuple[Merge, ...] = ()
     matches: tuple[Match, ...] = ()
+    of_bytes: bool = False
 
     @property
     def span(self) -> tuple[int, int]:
@@ -103,6 +105,7 @@ class Scheme:
         single: what stands around a text.
         pair: what stands around two texts in one row; None if they cannot be in one.
         merges: the library's tokenizer, if it is one.
+        by_default: text -> ids, as the library reads it if nothing is set: typed names of special tokens are these.
     """
 
     name: str
@@ -115,6 +118,7 @@ class Scheme:
     single: Around = ALONE
     pair: Around | None = None
     merges: tokenizers.Tokenizer | None = field(default=None, repr=False, compare=False)
+    by_default: Callable[[str], Sequence[int]] = field(default=lambda text: (), repr=False, compare=False)
 
     @property
     def has_types(self) -> bool:
@@ -132,6 +136,13 @@ class Scheme:
         if self.model.get("type") != "BPE" or any(self.model.get(step) for step in SPECIAL_STEPS):
             return {}
         return {(left, right): rank for rank, (left, right) in enumerate(self.model["merges"])}
+
+    @cached_property
+    def of_bytes(self) -> bool:
+        """Whether its tokens are made of bytes."""
+        return self.merges is not None and '"ByteLevel"' in json.dumps(
+            json.loads(self.merges.to_str())["pre_tokenizer"]
+        )
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -162,7 +173,7 @@ class Scheme:
         if self.ranks:
             signs = tuple(sign for sign in word if sign in self.model["vocab"])  # others the library leaves out
             merges = merge_history(signs, self.ranks)
-            told = History(word, signs, parts, at - places[0], merges=merges)
+            told = History(word, signs, parts, at - places[0], merges=merges, of_bytes=self.of_bytes)
             return told if tuple(after_merges(signs, merges)) == parts else None
         prefix, unknown = str(self.model["continuing_subword_prefix"]), str(self.model["unk_token"])
         longest = int(self.model["max_input_chars_per_word"])
@@ -329,6 +340,7 @@ def of_library(
         single=_around(state, "single") or ALONE,
         pair=_around(state, "pair"),
         merges=copy,
+        by_default=lambda text: merges.encode(readable(text), add_special_tokens=False).ids,
     )
 
 

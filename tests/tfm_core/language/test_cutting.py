@@ -141,6 +141,15 @@ def test_a_batch_of_words_is_padded_and_cut() -> None:
     assert one.ids[0] == other.ids[0]
 
 
+def test_left_at_its_defaults_the_library_takes_typed_names_for_special_tokens() -> None:
+    """That is the trap which these schemes avoid."""
+    for scheme, name in ((lab_gpt(), "<|start|>"), (small_pieces(), "[CLS]")):
+        (number,) = scheme.by_default(name)
+        assert scheme.special[number] == name
+        assert len(scheme.cut(name).ids) > 1
+    assert BY_WORDS.by_default("[CLS]") == ()
+
+
 def test_what_makes_no_batch_is_refused() -> None:
     with pytest.raises(ValueError, match="expected more than 2 special tokens, got 2"):
         batch_of(small_pieces(), [("a",)], 2)

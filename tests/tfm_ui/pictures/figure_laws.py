@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.tfm_ui.pictures import tokens_laws
 from tests.tfm_ui.pictures.figure_checks import (
     OUR_TAGS,
     Json,
@@ -236,6 +237,7 @@ LAWS: dict[str, Law] = {
     "maps": maps,
     "matrices": matrices,
     **FIGURES,
+    **tokens_laws.FIGURES,
 }
 
 

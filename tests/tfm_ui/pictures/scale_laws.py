@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.tfm_ui.pictures import tokens_laws
 from tests.tfm_ui.pictures.charts import axis_of, figure
 from tests.tfm_ui.pictures.generate_laws import SCALES
 from tests.tfm_ui.pictures.scale_checks import Floats, floats, printed, prints, tells_apart, within
@@ -230,4 +231,5 @@ LAWS: dict[str, Law] = {
     "maps": maps,
     "matrices": matrices,
     **SCALES,
+    **tokens_laws.SCALES,
 }
