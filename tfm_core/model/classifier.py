@@ -52,12 +52,15 @@ class SequenceClassifier(Tapped):
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         """Token ids (batch, seq) -> logits (batch, classes)."""
-        states = self.stack(tokens, mask)
+        return self.tap("logits", self.head(self.vectors(tokens, mask)))
+
+    def vectors(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """What the head reads: token ids (batch, seq) -> a vector for each sequence, (batch, d_model)."""
+        states: Tensor = self.stack(tokens, mask)
         if self.pooling == "first":
-            return self.tap("logits", self.head(states[:, 0]))
+            return states[:, 0]
         read = (tokens != self.config.pad_id)[..., None]
-        mean = (states * read).sum(1) / read.sum(1).clamp(min=1)
-        return self.tap("logits", self.head(mean))
+        return (states * read).sum(1) / read.sum(1).clamp(min=1)
 
 
 class SpanReader(Tapped):
