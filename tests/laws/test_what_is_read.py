@@ -15,7 +15,7 @@ from tfm_ui.lenses import lens, lenses
 from tfm_ui.lenses.model.depth import wirings
 from tfm_ui.live import cache
 from tfm_ui.page import words
-from tfm_ui.page.lens import Lens
+from tfm_ui.page.lens import Lens, nothing_named
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.lens_state import LensState
 from tfm_ui.state.model_state import ModelState
@@ -43,6 +43,7 @@ READ: list[Values] = [
 ]
 VIEWS = [(each.name, {"view": view} if len(each.views) > 1 else {}) for each in lenses() for view in each.views]
 OTHERS = [("masks", {"view": view, "item": item}) for view in lens("masks").views for item in (1, 3)]
+OTHERS += [("model", {"view": "tokens", "show": show}) for show in ("languages", "batch")]
 OTHERS += [("masks", {"view": "see", "texts": ""}), ("profiling", {"view": "length", "count_embedding": True})]
 OTHERS += [("masks", {"view": "padding", "item": 1, "pad_side": "left"}), ("model", {"shape": "GPT-2 small"})]
 OTHERS += [("generate", {"view": "write", "method": "beam"}), ("generate", {"view": "write", "shows": "attention"})]
@@ -117,7 +118,7 @@ def test_the_tokens_above_a_picture_are_those_that_the_model_reads_for_it(name, 
     with watched() as read:
         drawn = main_picture(of, model, state)
     texts, places = view.texts(model, state), words.of_page(of, model, state)["places"]
-    is_told = bool(drawn) and not view.reads_instead(model, state)
+    is_told = bool(drawn) and view.reads is not nothing_named and not view.reads_instead(model, state)
     if name in IN_A_ROW and not model.is_encoder_decoder:
         (row,) = (place["tokens"] for place in places.values() if place.get("tokens"))
         in_row = [item[0] for item in row if not isinstance(item, str)]

@@ -1,5 +1,6 @@
 """What lessons measure on the pages of the Model lens."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from tfm_ui.lenses.model.block.steps import Block
 from tfm_ui.lenses.model.depth.wirings import Wirings
 from tfm_ui.lenses.model.diagram.block import OUT, Flow
 from tfm_ui.lenses.model.diagram.drawing import Diagram
+from tfm_ui.lenses.model.diagram.passed import Passed, runs
+from tfm_ui.lenses.model.diagram.passed import written as shape_written
 from tfm_ui.lenses.model.distance.paths import DistancePaths
 from tfm_ui.lenses.model.distance.reach import Distance
 from tfm_ui.lenses.model.efficient.compared import EfficientGrowth
@@ -18,6 +21,7 @@ from tfm_ui.lenses.model.feed_forward.activations import FfnSizes
 from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.output.start import OutputStart
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
+from tfm_ui.lenses.model.tokens.measures import OF_TOKENS
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
@@ -185,6 +189,26 @@ def rnn_shrinks(model: ModelState, state: ModelLensState) -> float:
     return min(Distance(model, state).fall("RNN"), MOST)
 
 
+def run_output_shape(model: ModelState, state: ModelLensState) -> str:
+    """The shape of what the last layer gives of the batch that is run once; "" if none is."""
+    return shape_written(Passed(model, state).output) if runs(model, state) else ""
+
+
+def run_torch_shape(model: ModelState, state: ModelLensState) -> str:
+    """The shape of what nn.MultiheadAttention returns as weights by default; "" where it has no place."""
+    return shape_written(Passed(model, state).run.by_default) if runs(model, state) else ""
+
+
+def run_weights(model: ModelState, state: ModelLensState) -> int:
+    """How many attention weights a layer makes of the batch that is run once; 0 if none is."""
+    return math.prod(Passed(model, state).run.weights) if runs(model, state) else 0
+
+
+def run_weights_shape(model: ModelState, state: ModelLensState) -> str:
+    """The shape of these weights; "" if no batch is run."""
+    return shape_written(Passed(model, state).run.weights) if runs(model, state) else ""
+
+
 def same_twice(model: ModelState, state: ModelLensState) -> str:
     """Whether two passes add the same numbers here, each with a draw of the dropout of its own: "yes" or "no"."""
     drawn, again = (Block(model, replace(state, dropout_draw=state.dropout_draw + more)).dropped for more in (0, 1))
@@ -270,6 +294,10 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         recurrent_path,
         repeats_apart,
         rnn_shrinks,
+        run_output_shape,
+        run_torch_shape,
+        run_weights,
+        run_weights_shape,
         same_twice,
         share_of_ends,
         strided_saves,
@@ -282,4 +310,4 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         untrained_loss_with_spread,
         words,
     )
-}
+} | OF_TOKENS

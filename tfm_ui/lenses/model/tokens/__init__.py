@@ -24,6 +24,11 @@ def _main(model: ModelState, state: ModelLensState) -> TokensPanel:
     return PICTURES[state.show](model, state)
 
 
+def _ours(model: ModelState, state: ModelLensState) -> str:
+    """What the languages are made from."""
+    return "Made from one text of this project in five languages." if state.show == "languages" else ""
+
+
 def _below(model: ModelState, state: ModelLensState) -> TokensPanel | None:
     """What belongs to it: the texts of the languages; what a text looks like."""
     if state.show == "languages":
@@ -49,5 +54,6 @@ VIEW = View(
     also=[*PICTURES.values(), TokensAlike, TokensTexts],
     controls=_controls,
     reads=nothing_named,
+    reads_instead=_ours,
     questions=QUESTIONS,
 )

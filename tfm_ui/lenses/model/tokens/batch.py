@@ -15,7 +15,7 @@ from tfm_ui.lenses.model.tokens.labels import chip
 from tfm_ui.lenses.model.tokens.schemes import TokensPanel, scheme_code
 from tfm_ui.live.script import script
 from tfm_ui.live.tensors.step import Step, held
-from tfm_ui.pictures import heatmaps
+from tfm_ui.pictures import figures, heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
 from tfm_ui.pictures.heatmaps import Heat, Side
 from tfm_ui.pictures.map_scale import SHARES, from_zero
@@ -27,7 +27,9 @@ CUT_SHOWN = 24  # pieces that had no room, of each text
 
 def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """A map for each of the grids."""
-    tables = np.asarray(numbers, np.float32).reshape(len(header["grids"]), 2, -1)
+    tables = np.asarray(numbers, np.float32).reshape(len(header["grids"]), 2, header["length"])
+    if not header["length"]:
+        return go.Figure({}, {"template": figures.TEMPLATE, "title": heatmaps.note(header["about"])})
     rows = Side(labels=["row 1", "row 2"], title="row", noun="row")
     columns = Side(
         labels=heatmaps.numbered([str(i) for i in range(1, tables.shape[2] + 1)]), title="token", noun="token"

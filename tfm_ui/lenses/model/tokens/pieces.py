@@ -32,19 +32,21 @@ ROWS_OF_WORD = 40  # signs of a word whose states are drawn whole
 def figure(header: Header, numbers: NDArray[Any]) -> go.Figure:
     """How many tokens each scheme makes of the text."""
     rows = header["rows"][::-1]
+    names = [figures.plain(row["name"]) for row in rows]
     bars = {
         "type": "bar",
         "orientation": "h",
         "x": [row["count"] for row in rows],
-        "y": [figures.plain(row["name"]) for row in rows],
-        "text": [figures.plain(row["facts"]) for row in rows],
+        "y": np.arange(len(rows)),
+        "customdata": [f"{name}: {figures.plain(row['facts'])}" for name, row in zip(names, rows, strict=True)],
         "marker": {"color": figures.colour_of("query")},
-        "hovertemplate": "%{y}: %{text}<extra></extra>",
+        "hovertemplate": "%{customdata}<extra></extra>",
     }
     layout = {
         "template": figures.TEMPLATE,
         "title": heatmaps.note(f"The text: {header['text']}"),
         "xaxis": {"title": {"text": "tokens"}},
+        "yaxis": {"title": {"text": "tokenizer"}, "tickvals": [*range(len(rows))], "ticktext": names},
         "height": 120 + 44 * len(rows),
     }
     return go.Figure([bars], layout)

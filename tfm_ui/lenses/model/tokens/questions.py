@@ -108,13 +108,13 @@ HIDDEN = (PIECES, "model_tokens_alike")
 QUESTIONS = (
     Question(
         "Merges in order",
-        "Lab GPT has read “Moby Dick”. How did its piece “ whale” come about? Click other pieces, too.",
+        "These byte pairs were learned from “Moby Dick”, too. How did the piece “ whale” come about? Click others.",
         how_it_came_about,
         Prediction(ask="How many merges made it?", measured=merges_of, hides=(f"{PIECES}*",)),
         model={"text": WHALE},
         controls={"view": "tokens", "piece": 2},
         moves=("piece",),
-        because="a model reads no letters: what it reads is cut first.",
+        because="a model reads no letters, and what it does read is cut first.",
     ),
     Question(
         "A typed [CLS]",
@@ -127,10 +127,10 @@ QUESTIONS = (
     ),
     Question(
         "Looks the same",
-        "The second text is “p\u0430ypal”, too, and one of its letters is another. Does Lab GPT read the same ids?",
+        "The second text looks the same, but one of its letters is another. Do byte pairs make the same ids of it?",
         do_they_look_alike,
         Prediction(
-            ask="It reads …",
+            ask="They make …",
             measured=same_ids,
             options=("the same ids", "other ids"),
             hides=(f"{PIECES}*", *HIDDEN[1:]),
@@ -142,17 +142,16 @@ QUESTIONS = (
     ),
     Question(
         "In Thai",
-        "The same two sentences in five languages. How many tokens does Lab GPT need for the Thai text?",
+        "Five languages, one text. These byte pairs were learned from English: how many tokens do they need for Thai?",
         what_thai_costs,
         Prediction(ask="How many?", measured=tokens_of_thai, hides=(f"{LANGUAGES}*",)),
         controls={"view": "tokens", "show": "languages"},
         given=("cut",),
-        moves=("measure",),
         because="a vocabulary that was learned from English serves other languages worse.",
     ),
     Question(
         "Mask of a batch",
-        "Two texts become one batch for Lab BERT. What does the attention mask of the shorter one sum to?",
+        "Two texts become one batch of WordPiece. What does the attention mask of the shorter one sum to?",
         what_is_padded,
         Prediction(ask="To which number?", measured=mask_of_shorter, hides=(f"{BATCH}*",)),
         controls={"view": "tokens", "show": "batch", "cut": "WordPiece", "row_length": 16},
