@@ -15,7 +15,7 @@ RANDOM = "random"  # the name of the weights that are drawn from a seed
 Source = Callable[[str], Mapping[str, Tensor] | None]
 
 # Modules above this one whose `source` has weights by name; they are imported when a model asks for such weights.
-ROOMS = ("tfm_core.language.lab_gpt", "tfm_core.training.store")
+ROOMS = ("tfm_core.language.lab_gpt", "tfm_core.language.lab_bert", "tfm_core.training.store")
 # Modules whose `source` has weights that are mapped from a file; `knows` tells their names without reading any.
 MAPPED_ROOMS = ("tfm_core.pretrained.offered", "tfm_core.pretrained.registered")
 

@@ -19,11 +19,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from tfm_core.kept import kept_folder
+from tfm_core.language import lab_bert
 from tfm_core.language.head_scores import HeadRoles
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer, Tokens
 from tfm_core.pretrained.reading import Pretrained, read
-from tfm_core.pretrained.registered import Registered
+from tfm_core.pretrained.registered import LabBert, Readable, Registered
 
 FOLDER = "ATTENTION_LAB_MODELS_FOLDER"  # the environment variable that names their folder
 HEADS = "heads.safetensors"
@@ -180,19 +181,33 @@ def registered_model(name: str) -> Registered:
     return Registered(pretrained(name))
 
 
+_LAB_BERT = LabBert()
+
+
+def readable(name: str) -> Readable:
+    """One of these models, or Lab BERT, which comes along; errors as `pretrained`."""
+    return _LAB_BERT if name == lab_bert.NAME else registered_model(name)
+
+
 def pretrained_tokenizer(name: str) -> Tokenizer:
     """Its tokenizer; errors as `pretrained`."""
-    return registered_model(name).tokenizer
+    return readable(name).tokenizer
 
 
 def pretrained_config(name: str) -> TransformerConfig:
     """Its configuration, also where it is not installed."""
-    return OFFERED[name].config
+    return lab_bert.LAB_BERT if name == lab_bert.NAME else OFFERED[name].config
 
 
 def pretrained_prompt(name: str, text: str, seq_len: int | None = None) -> Tokens:
-    """A text as the model reads it: `Registered.prompt`; errors as `pretrained`."""
-    return registered_model(name).prompt(text, seq_len)
+    """A text as the model reads it: `Readable.prompt`; errors as `pretrained`."""
+    return readable(name).prompt(text, seq_len)
+
+
+def has_name(config: TransformerConfig) -> bool:
+    """Whether `pretrained_config` gives this configuration by the name of its weights."""
+    known = config.weights in OFFERED or config.weights == lab_bert.NAME
+    return known and config == pretrained_config(config.weights)
 
 
 def source(name: str) -> Mapping[str, Tensor] | None:

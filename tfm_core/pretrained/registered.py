@@ -5,6 +5,7 @@ model = Transformer(config).eval()
 tokens = registered_prompt(config.weights, "The capital of France is")
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,36 +13,25 @@ from pathlib import Path
 import tokenizers
 from torch import Tensor
 
+from tfm_core.language.lab_bert import LAB_BERT, TOKENIZER
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer, Tokens
 from tfm_core.pretrained import tokenizer
 from tfm_core.pretrained.reading import Pretrained, read
 
 
-@dataclass(frozen=True)
-class Registered:
-    """A checkpoint, with what is made of it once and kept.
-
-    Attributes:
-        checkpoint: as `read` gives it, with the name of its weights in its configuration.
-    """
-
-    checkpoint: Pretrained
+class Readable(ABC):
+    """A model that reads texts by the library tokenizers, with what is made of it once and kept."""
 
     @property
+    @abstractmethod
     def config(self) -> TransformerConfig:
         """The model's configuration."""
-        return self.checkpoint.config
 
     @cached_property
-    def parameters(self) -> dict[str, Tensor]:
-        """The values of all parameters, by our names."""
-        return self.checkpoint.parameters()
-
-    @cached_property
+    @abstractmethod
     def merges(self) -> tokenizers.Tokenizer:
         """Its tokenizer, as the library of that name has it."""
-        return self.checkpoint.merges()
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
@@ -80,6 +70,43 @@ class Registered:
         padding = (pad,) * (length - len(read_pieces)) if pad >= 0 else ()
         ids = (*map(cuts.id_of, read_pieces), *padding)
         return Tokens(read_pieces, ids, dropped=len(pieces) - len(read_pieces))
+
+
+@dataclass(frozen=True)
+class Registered(Readable):
+    """A checkpoint, with what is made of it once and kept.
+
+    Attributes:
+        checkpoint: as `read` gives it, with the name of its weights in its configuration.
+    """
+
+    checkpoint: Pretrained
+
+    @property
+    def config(self) -> TransformerConfig:
+        """The model's configuration."""
+        return self.checkpoint.config
+
+    @cached_property
+    def parameters(self) -> dict[str, Tensor]:
+        """The values of all parameters, by our names."""
+        return self.checkpoint.parameters()
+
+    @cached_property
+    def merges(self) -> tokenizers.Tokenizer:
+        """Its tokenizer, as the library of that name has it."""
+        return self.checkpoint.merges()
+
+
+class LabBert(Readable):
+    """Lab BERT, which comes along: tfm_core/language/lab_bert.py."""
+
+    config = LAB_BERT
+
+    @cached_property
+    def merges(self) -> tokenizers.Tokenizer:
+        """Its tokenizer, as the library of that name has it."""
+        return tokenizers.Tokenizer.from_file(str(TOKENIZER))
 
 
 _registered: dict[str, Registered] = {}

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tfm_core.language.lab_bert import NAME as LAB_BERT
 from tfm_core.pretrained.offered import OFFERED
 from tfm_ui.lessons.expressions import written
 from tfm_ui.lessons.lesson import Lesson, Step
@@ -22,7 +23,7 @@ MANY = 10_000  # a number from which on it is written without decimals
 LINE = 100  # characters of a text in a line of code
 MEASURES = re.compile(r"\b(profile|compare)\(")
 TRAINS = re.compile(r"\bin train\(")
-LAB_GPT = re.compile(r"\b(lab_prompt|lab_tokenizer)\b")
+LAB_GPT = re.compile(r"\b(lab_prompt|lab_tokenizer)\b|['\"]lab-bert['\"]")
 SECONDS = 0.5  # that are left at least for a step that is begun
 FILES = "It needs files or weights that do not come with the library."
 LATE = "Not computed: the server had no time left for it. The app shows it."
@@ -137,7 +138,7 @@ def _why_not_run(this: Shown, recipe: str) -> str:
         return "It trains for a while."
     if MEASURES.search(recipe):
         return "It trains or measures for minutes."
-    comes_along = model.is_random or model.is_lab_gpt or model.weights in OFFERED
+    comes_along = model.is_random or model.is_lab_gpt or model.weights == LAB_BERT or model.weights in OFFERED
     is_shipped = model.trained and "," not in model.weights  # a run as the tasks' cards have it
     return "" if comes_along or is_shipped or not recipe else FILES
 

@@ -28,7 +28,7 @@ from typing import Any, Self
 import tfm_core
 from tfm_core import LAB_GPT, TransformerConfig
 from tfm_core.pretrained import register
-from tfm_core.pretrained.offered import OFFERED, pretrained_config, pretrained_prompt, pretrained_tokenizer
+from tfm_core.pretrained.offered import has_name, pretrained_config, pretrained_prompt, pretrained_tokenizer
 from tfm_core.pretrained.registered import registered, registered_prompt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pretrained import Brought, known
@@ -110,7 +110,7 @@ def config_code(config: TransformerConfig) -> Code:
     """The expression for a configuration, with the fields that differ from the defaults."""
     fields = {name: getattr(config, name) for name in config.__dataclass_fields__}
     default = type(config)(vocab_size=config.vocab_size)
-    if config.weights in OFFERED and config == OFFERED[config.weights].config:
+    if has_name(config):
         return Code(f"pretrained_config({config.weights!r})", pretrained_config)
     if (brought := known(config.weights)) and config == brought.config and config != LAB_GPT:
         return Code(f"register({YOURS!r}, {config.weights!r})", register)

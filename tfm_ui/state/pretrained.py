@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tfm_core import LAB_GPT, TOKENIZERS, Tokens, TransformerConfig, encode, lab_prompt, lab_tokenizer
+from tfm_core.language import wordpiece
 from tfm_core.language.bpe import SPECIAL
+from tfm_core.language.lab_bert import LAB_BERT
 from tfm_core.model.tokens import PAD_ID, Tokenizer
 from tfm_core.pretrained import offered, register
-from tfm_core.pretrained.registered import Registered, registered
+from tfm_core.pretrained.registered import Readable, Registered, registered
 from tfm_ui.settings import SETTINGS
 from tfm_ui.store import model_folder
 
@@ -85,7 +87,7 @@ class FromFiles(Known):
     """A model whose files lie on this server: what both kinds of them have in common."""
 
     @property
-    def _read(self) -> Registered:
+    def _read(self) -> Readable:
         """The files, once they are read."""
         raise NotImplementedError(f"expected {type(self).__name__} to say where its files are")
 
@@ -128,6 +130,33 @@ class FromFiles(Known):
     def tokens_of(self, text: str, seq_len: int) -> Tokens:
         """What it reads of a text; where it is not there, words."""
         return self._read.prompt(text, seq_len) if self.is_here else encode(text, self.tokenizer, seq_len)
+
+
+@dataclass(frozen=True)
+class LabBert(FromFiles):
+    """Lab BERT, which comes along."""
+
+    name: str = LAB_BERT.weights
+    config: TransformerConfig = LAB_BERT
+
+    called = "Lab BERT: an encoder, trained on prose"
+    badge = "Lab BERT, trained on prose"
+    about = (
+        "Lab BERT: an encoder of BERT’s form, pretrained by a script of this project on the prose of Lab GPT, 1790 to "
+        "1864, by masked words and next sentences"
+    )
+    short = "Lab BERT"
+    learned = "Lab BERT has learned to fill gaps in prose of 1790 to 1864."
+    first_id = len(wordpiece.SPECIAL)
+
+    @property
+    def _read(self) -> Readable:
+        return offered.readable(self.name)
+
+    @property
+    def tokens_by(self) -> str:
+        """Its tokenizer in a few words."""
+        return f"WordPiece: {self.config.vocab_size:,} tokens"
 
 
 @dataclass(frozen=True)
@@ -261,5 +290,6 @@ def is_here(name: str) -> bool:
 CAPITAL = {"weights": "smollm2", "text": "The capital of France is"}  # fields of the model's state
 KNOWN: dict[str, Known] = {
     LAB_GPT.weights: Known(),
+    LAB_BERT.weights: LabBert(),
     **{name: FromPackage(name, model.config) for name, model in offered.OFFERED.items()},
 }

@@ -37,7 +37,7 @@ def card(figures: Mapping[str, Any]) -> str:
         curve="\n".join(
             f"| {point['step']:,} | {point['training_loss']:.3f} | {point['bits_per_byte']:.3f} "
             f"| {point['previous']:.3f} | {point['induction']:.3f} |"
-            for point in _thinned(figures["curve"])
+            for point in thinned(figures["curve"])
         ),
         samples="\n\n".join(
             f"**{_line(prompt) or '(nothing: the start token)'}**{_line(text, after=bool(prompt))}"
@@ -68,7 +68,8 @@ def _repeats(figures: Mapping[str, Any]) -> str:
     )
 
 
-def _thinned(curve: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
+def thinned(curve: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
+    """The points of a curve that the card shows, the last one among them."""
     every = -(-len(curve) // POINTS)
     return [point for number, point in enumerate(curve, 1) if number % every == 0 or number == len(curve)]
 

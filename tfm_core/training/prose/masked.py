@@ -16,22 +16,26 @@ import tokenizers
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tfm_core.language.lab_bert import NEXT_SENTENCE, UNTRAINED
 from tfm_core.language.wordpiece import CLS_ID, MASK_ID, PAD_ID, SEP_ID, SPECIAL
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import draw, generator
 from tfm_core.model.transformer import Transformer
+from tfm_core.positional.maths import sinusoidal_encoding
+from tfm_core.positional.schemes import Learned
 from tfm_core.training.prose.corpus import Document
 from tfm_core.training.prose.course import Course, Rates
+from tfm_core.training.prose.guesses import word_vectors
 
-MASKED = 0.15  # of all tokens but the special ones
+MASKED = 0.15  # of all tokens but the special ones, when it is measured and at the end of training
 HIDDEN, SWAPPED = 0.8, 0.1  # of the masked tokens: read as [MASK], and as any token; the others stay
 SINGLE = 4  # one in this many steps reads stretches without a second part
 LEAST = 6  # tokens of each part of a pair
 ENDS = (".", "!", "?")
 CLOSING = ('"', "”", "’", "'", ")")  # what may follow the end of a sentence and belongs to it
-HELD_OUT_BATCHES = 12  # read for a point of the curve
+HELD_OUT_BATCHES = 6  # read for a point of the curve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +43,16 @@ class MaskedRecipe(Rates):
     """The numbers of a run, which its card names.
 
     Attributes:
+        masked: the share of the tokens that is asked for until the rates fall; from then on it is `MASKED`. Who reads
+            little prose learns more of it so: Wettig et al. 2022.
         tokens: of a step, in texts of one of the lengths.
         lengths: of the texts of a step, in tokens, one drawn at each step.
     """
 
-    steps: int = 6_000
-    learning_rate: float = 2e-3
-    tokens: int = 4_096
+    steps: int = 5_000
+    dropout: float = 0.0
+    masked: float = 0.4
+    tokens: int = 2_048
     lengths: tuple[int, ...] = (32, 64, 128)
 
 
@@ -56,11 +63,13 @@ class Sentences:
     Attributes:
         ids: int64 (token), without special tokens.
         begins: int64, the place of each sentence that has at least `room` tokens of its document on either side.
+        documents: int64, the number of the document of each of these sentences.
         room: max_len of the model.
     """
 
     ids: Tensor
     begins: Tensor
+    documents: Tensor
     room: int
 
 
@@ -96,23 +105,31 @@ def in_a_row(documents: Sequence[Document], words: tokenizers.Tokenizer, room: i
         begins.append(places[(places >= room) & (places <= len(row) - room)] + length)
         rows.append(row)
         length += len(row)
-    found_begins = torch.cat(begins)
-    if len(found_begins) < 2:
-        raise ValueError(f"documents: expected sentences with {room} tokens on either side, got {len(found_begins)}")
-    return Sentences(torch.cat(rows), found_begins, room)
+    all_begins = torch.cat(begins)
+    if len(all_begins) < 2:
+        raise ValueError(f"documents: expected sentences with {room} tokens on either side, got {len(all_begins)}")
+    of_document = torch.arange(len(begins)).repeat_interleave(torch.tensor([len(each) for each in begins]))
+    return Sentences(torch.cat(rows), all_begins, of_document, room)
 
 
-def pairs(texts: Sentences, rows: int, length: int, random: torch.Generator) -> Batch:
+def pairs(texts: Sentences, rows: int, length: int, random: torch.Generator, *, near: bool = False) -> Batch:
     """[CLS] first part [SEP] second part [SEP], each of `length` tokens.
 
-    The first part ends with a sentence, and begins with one where one fits. The second begins with a sentence.
+    The first part ends with a sentence, and begins with one where one fits. The second begins with a sentence; where it
+    does not follow the first, it is from anywhere, or, if `near`, from the same document.
     """
-    ends_at = _any_of(texts.begins, rows, random)
+    chosen = torch.randint(len(texts.begins), (rows,), generator=random)
+    ends_at = texts.begins[chosen]
     most = torch.randint(LEAST, length - 3 - LEAST + 1, (rows,), generator=random)
     first = texts.begins[torch.searchsorted(texts.begins, ends_at - most)]
     first = torch.where(ends_at - first >= LEAST, first, ends_at - most)
     follows = torch.rand(rows, generator=random) < 0.5
-    second = torch.where(follows, ends_at, _any_of(texts.begins, rows, random))
+    elsewhere = _any_of(texts.begins, rows, random)
+    if near:
+        low = torch.searchsorted(texts.documents, texts.documents[chosen])
+        high = torch.searchsorted(texts.documents, texts.documents[chosen], right=True)
+        elsewhere = texts.begins[(low + torch.rand(rows, generator=random) * (high - low)).long()]
+    second = torch.where(follows, ends_at, elsewhere)
     count, places = (ends_at - first)[:, None], torch.arange(length)
     is_second = places > count + 1
     at = torch.where(is_second, second[:, None] + places - count - 2, first[:, None] + places - 1)
@@ -135,9 +152,11 @@ def singles(texts: Sentences, rows: int, length: int, random: torch.Generator) -
     return Batch(tokens, torch.zeros_like(tokens), None)
 
 
-def mask_words(tokens: Tensor, vocab_size: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+def mask_words(
+    tokens: Tensor, vocab_size: int, random: torch.Generator, share: float = MASKED
+) -> tuple[Tensor, Tensor]:
     """What the model reads in place of these tokens, and where it is asked: int64 and bool (batch, seq)."""
-    asked = (tokens >= len(SPECIAL)) & (torch.rand(tokens.shape, generator=random) < MASKED)
+    asked = (tokens >= len(SPECIAL)) & (torch.rand(tokens.shape, generator=random) < share)
     lot = torch.rand(tokens.shape, generator=random)
     other = torch.randint(len(SPECIAL), vocab_size, tokens.shape, generator=random)
     read = torch.where(asked & (lot < HIDDEN), MASK_ID, tokens)
@@ -169,7 +188,7 @@ class MaskedTraining(Course):
         with torch.no_grad():
             head.weight.copy_(draw(recipe.seed, NEXT_SENTENCE, (2, config.d_model), config.d_model**-0.5))
             head.bias.zero_()
-        super().__init__(recipe, Transformer(config), heads={NEXT_SENTENCE: head}, checkpoint=checkpoint)
+        super().__init__(recipe, first_model(config, training.ids), heads={NEXT_SENTENCE: head}, checkpoint=checkpoint)
 
     def loss(self) -> Tensor:
         """The cross-entropy of the masked words, and of the next sentences."""
@@ -177,8 +196,12 @@ class MaskedTraining(Course):
         length = self.recipe.lengths[int(torch.randint(len(self.recipe.lengths), (), generator=random))]
         make = singles if self.step % SINGLE == 0 else pairs
         batch = make(self.training, self.recipe.tokens // length, length, random)
-        read, asked = mask_words(batch.tokens, self.model.config.vocab_size, random)
-        with torch.autocast("cpu", torch.bfloat16):  # twice as fast; weights and their updates stay float32
+        falls = self.step > self.recipe.steps * (1 - self.recipe.fall)
+        share = MASKED if falls else self.recipe.masked
+        read, asked = mask_words(batch.tokens, self.model.config.vocab_size, random, share)
+        # bfloat16 is twice as fast, while weights and their updates stay float32. On a processor, attention by plain
+        # matrix products takes two thirds of the time of torch's fused one for texts so short.
+        with torch.autocast("cpu", torch.bfloat16), sdpa_kernel(SDPBackend.MATH):
             states = self.model.states(read, token_types=batch.types)
             logits = self.model.logits(states[asked])
             said = None if batch.follows is None else self.heads[NEXT_SENTENCE](self.model.pooled(states))
@@ -190,6 +213,31 @@ class MaskedTraining(Course):
     def measured(self) -> dict[str, float]:
         """Held-out: the loss and the accuracy of masked words, the accuracy of next sentences."""
         return judged(self.model, self.heads[NEXT_SENTENCE], self.held_out, batches=HELD_OUT_BATCHES)
+
+
+@torch.no_grad()
+def first_model(config: TransformerConfig, tokens: Tensor) -> Transformer:
+    """The model before its first step, which begins with what counting tells, as little prose is read.
+
+    Its embeddings are `word_vectors`, the bias of its logits is how frequent each token is. Its positions begin as
+    sinusoids, as loud as the embeddings. As random vectors of their usual size they would drown the words, which BERT's
+    form does not multiply by sqrt(d_model), and neighbours would have to be learned one by one.
+
+    Args:
+        config: of the model.
+        tokens: what it is going to read.
+    """
+    model = Transformer(config)
+    waves = sinusoidal_encoding(config.max_len, config.d_model)
+    positions = model.stack.positional
+    assert isinstance(positions, Learned)
+    positions.weight.copy_(waves / config.d_model**0.5)
+    counts = torch.bincount(tokens, minlength=config.vocab_size)
+    known = counts > 0
+    vectors = word_vectors(tokens, config.vocab_size, config.d_model, generator(config.seed, "word vectors"))
+    model.stack.embedding.weight[known] = vectors[known]
+    model.unembedding.bias.copy_((counts + 1).log() - (counts + 1).sum().log())
+    return model
 
 
 @torch.no_grad()

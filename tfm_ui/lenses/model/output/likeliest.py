@@ -156,15 +156,24 @@ class Output(OutputPanel):
         in_logs = (self.logits[self.token].double() / temperature).log_softmax(-1)[self.listed]
         gaps = (self.scores[0] - self.scores).double() / temperature
         apart = float((in_logs[0] - in_logs - gaps).abs().max())
-        matrix = self.modules.unembedding.weight.detach()[self.listed]
-        product = float((matrix @ self.vectors[-1][self.token] - self.scores).abs().max())
+        end, last = self.modules.unembedding, self.vectors[-1][self.token]
+        with torch.no_grad():  # a masked-word head has more than a matrix
+            last = self.modules.transform(last) if self.config.head == "masked" else last
+            products = end.weight[self.listed] @ last
+            products = products if end.bias is None else products + end.bias[self.listed]
+        product = float((products - self.scores).abs().max())
         return {
             f"the {formats.count(self.vocab)} probabilities sum to 1 (error {formats.tiny(off)})": off < ROUNDING,
             f"ln(p₁ / p) is the gap to the largest logit / temperature (largest error {formats.tiny(apart)})": apart
             < 1e-4,
-            "each logit is the dot product of the final vector with the token’s row of the output matrix (largest "
-            f"error {formats.tiny(product)})": product < 1e-3 * max(1.0, self.largest / 100),
+            f"each logit is the dot product of the {self._final} with the token’s row of the output matrix"
+            f"{'' if self.modules.unembedding.bias is None else ', plus its bias'} (largest error "
+            f"{formats.tiny(product)})": product < 1e-3 * max(1.0, self.largest / 100),
         }
+
+    @property
+    def _final(self) -> str:
+        return "vector after the head’s dense layer and norm" if self.config.head == "masked" else "final vector"
 
     def table(self) -> pd.DataFrame:
         """A row per listed token."""
@@ -217,7 +226,7 @@ class Output(OutputPanel):
                 ends=ends,
                 last=len(rows) - 1,
                 pixels=BAR if alone else PAIR,
-                rows="next token",
+                rows="next token" if self.model.looks_back_only else "token here",
                 axis=self._axis(),
                 shapes=[self._dotted()],
             )

@@ -130,6 +130,9 @@ class OutputPanel(LayerPanel):
 
     def right_at(self, position: int) -> str:
         """What is right at a position, or what comes next in the text, and which probability that has."""
+        if self.model.pretrained and not self.model.looks_back_only:
+            share = float(probabilities(self.logits[position], 1.0)[self.tokens.ids[position]])
+            return f"An encoder says what stands here: “{self.names[position]}” has {formats.percent(share, 3)}."
         if self.model.pretrained:
             if position + 1 >= len(self.names):
                 return "The text ends here, so nobody knows what comes next."
@@ -145,6 +148,8 @@ class OutputPanel(LayerPanel):
 
     def right_in_all(self) -> str:
         """How many answers are right, over the positions where the task asks; or how many next tokens."""
+        if self.model.pretrained and not self.model.looks_back_only:
+            return "An encoder sees each of these tokens, so none of this is a guess; hide one to make it guess."
         if self.model.pretrained:
             right, count = int((self.logits[:-1].argmax(-1) == self.ids[1:]).sum()), len(self.names) - 1
             return (
