@@ -7,14 +7,15 @@ compares networks; `python -m tfm_core.training lab-gpt` makes the language mode
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from tfm_core import allocator
-from tfm_core.language import lab_gpt
+from tfm_core.language import lab_bert, lab_gpt
 from tfm_core.training.compare import compare
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
@@ -22,6 +23,8 @@ from tfm_core.training.contestants import Unmatched
 from tfm_core.training.folder import FOLDER, SHIPPED, Folder, default_folder
 from tfm_core.training.outcomes import Outcomes
 from tfm_core.training.prose.make import make
+from tfm_core.training.prose.make_masked import make_masked
+from tfm_core.training.prose.masked import MaskedRecipe
 from tfm_core.training.prose.recipe import Recipe
 from tfm_core.training.run import Run
 from tfm_core.training.store import RunStore
@@ -49,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _compare(parser, given)
     if given.runs == [lab_gpt.NAME]:
         return _lab_gpt(parser, given)
+    if given.runs == [lab_bert.NAME]:
+        return _lab_bert(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
         if not configs:
@@ -81,7 +86,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m tfm_core.training",
         description="Train small transformers on tasks with known answers. A run is named by its task and by what "
         "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here. "
-        "`compare` and tasks: networks of about the same size, each with three seeds. `lab-gpt`: the language model.",
+        "`compare` and tasks: networks of about the same size, each with three seeds. `lab-gpt`: the language model; "
+        "`lab-bert`: the encoder of BERT's form.",
         epilog="Tasks: " + "; ".join(f"{name}: {task.about}" for name, task in TASKS.items()),
     )
     parser.add_argument("runs", nargs="*", metavar="RUN")
@@ -125,22 +131,42 @@ def _compare(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
 
 
 def _lab_gpt(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
-    """Make the language model anew; return the exit code. If somebody interrupts it, what was done is kept."""
+    """Make the language model anew; return the exit code."""
+    figures = _made(parser, given, lab_gpt.NAME, lambda work: make(work, given.out or lab_gpt.FOLDER, Recipe(), _tell))
+    if figures is None:
+        return INTERRUPTED
+    sys.stdout.write("".join(f"{bits:6.3f} bits per byte  {name}\n" for name, bits in figures["bits_per_byte"].items()))
+    return 0
+
+
+def _lab_bert(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """Make the encoder of BERT's form anew; return the exit code."""
+    out, recipe = given.out or lab_bert.FOLDER, MaskedRecipe()
+    figures = _made(parser, given, lab_bert.NAME, lambda work: make_masked(work, out, recipe, _tell))
+    if figures is None:
+        return INTERRUPTED
+    right = figures["masked"]["right"].items()
+    sys.stdout.write("".join(f"{share:7.2%} of held-out masked words  {name}\n" for name, share in right))
+    return 0
+
+
+def _made(
+    parser: argparse.ArgumentParser, given: argparse.Namespace, name: str, make_in: Callable[[Path], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """What a model's making has measured; None if somebody has interrupted it: what was done is kept."""
     if given.device != "cpu" or given.ship or given.again:
-        parser.error(f"{lab_gpt.NAME}: expected no --device cuda, --ship or --again: it is trained on the processor")
-    work = default_folder().parent / lab_gpt.NAME
+        parser.error(f"{name}: expected no --device cuda, --ship or --again: it is trained on the processor")
+    work = default_folder().parent / name
     torch.set_num_threads(given.threads)
     try:
-        figures = make(work, given.out or lab_gpt.FOLDER, Recipe(), _tell)
+        return make_in(work)
     except ModuleNotFoundError as problem:
         parser.error(f"{problem}; pip install -r requirements-lab-gpt.txt")
     except ValueError as problem:
         parser.error(str(problem))
     except KeyboardInterrupt:
         sys.stderr.write(f"\nto go on: the same command again; {work} has what was done\n")
-        return INTERRUPTED
-    sys.stdout.write("".join(f"{bits:6.3f} bits per byte  {name}\n" for name, bits in figures["bits_per_byte"].items()))
-    return 0
+        return None
 
 
 def _ranking(comparison: Comparison) -> str:
