@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from tfm_core.model.config import TransformerConfig
     from tfm_core.model.feed_forward import ACTIVATIONS, FeedForward
     from tfm_core.model.kind import ARCHITECTURES, NORMS
-    from tfm_core.model.layer import TransformerLayer
+    from tfm_core.model.layer import WIRINGS, TransformerLayer
     from tfm_core.model.linear_attention import linear_attention, linear_attention_weights
     from tfm_core.model.recording import Trace, recording, tap
     from tfm_core.model.scaled_dot_product import (
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from tfm_core.study.attribution.scores import ScoreParts, attribute_score
     from tfm_core.study.blocks import block_costs, stack_blocks
     from tfm_core.study.counting import block_parameters
-    from tfm_core.study.depth import WIRINGS, DepthSignal, parameter_gradients, signals_by_depth
+    from tfm_core.study.depth import DepthSignal, parameter_gradients, signals_by_depth
     from tfm_core.study.diagnosis import Diagnosis, diagnose
     from tfm_core.study.distance import gradient_by_distance
     from tfm_core.study.exercise import Exercise

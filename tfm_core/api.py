@@ -44,7 +44,7 @@ GROUPS: dict[str, Group] = {
             "model.config": ("TransformerConfig",),
             "model.feed_forward": ("ACTIVATIONS", "FeedForward"),
             "model.kind": ("ARCHITECTURES", "NORMS"),
-            "model.layer": ("TransformerLayer",),
+            "model.layer": ("WIRINGS", "TransformerLayer"),
             "model.linear_attention": ("linear_attention", "linear_attention_weights"),
             "model.scaled_dot_product": (
                 "attention_scores",
@@ -113,7 +113,7 @@ GROUPS: dict[str, Group] = {
             "study.attribution.scores": ("ScoreParts", "attribute_score"),
             "study.blocks": ("block_costs", "stack_blocks"),
             "study.counting": ("block_parameters",),
-            "study.depth": ("WIRINGS", "DepthSignal", "parameter_gradients", "signals_by_depth"),
+            "study.depth": ("DepthSignal", "parameter_gradients", "signals_by_depth"),
             "study.diagnosis": ("Diagnosis", "diagnose"),
             "study.distance": ("gradient_by_distance",),
             "study.exercise": ("Exercise",),

@@ -1,9 +1,11 @@
 """One layer of a transformer: attention and the feed-forward network, each with its norm and residual connection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from tfm_core.model.attention import ATTENTION
@@ -14,6 +16,8 @@ from tfm_core.model.normalization import NORMALIZATIONS
 from tfm_core.model.recording import Tapped
 from tfm_core.model.stored import Stored
 from tfm_core.positional.schemes import Positional
+
+Function = Callable[[Tensor], Tensor]
 
 
 class TransformerLayer(Tapped):
@@ -123,3 +127,64 @@ class TransformerLayer(Tapped):
     def _drop(self, x: Tensor) -> Tensor:
         """Dropout while training; otherwise not even a module is called, which would slow a small model down."""
         return self.dropout(x) if self.training else x
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What stands around a sub-layer.
+
+    Attributes:
+        norm_before: whether it reads what its norm makes of x, and not x itself.
+        adds: whether its output is added to x, and does not replace it.
+        norm_after: whether its norm acts on what comes out.
+    """
+
+    norm_before: bool
+    adds: bool
+    norm_after: bool
+
+    def read(self, x: Tensor, norm: Function) -> Tensor:
+        """What the sub-layer reads of x."""
+        return norm(x) if self.norm_before else x
+
+    def write(self, x: Tensor, output: Tensor, norm: Function) -> Tensor:
+        """The residual stream after the sub-layer: x and its output, joined and normalised as wired."""
+        x = x + output if self.adds else output
+        return norm(x) if self.norm_after else x
+
+
+WIRINGS = {
+    "pre-norm": Wiring(norm_before=True, adds=True, norm_after=False),
+    "post-norm": Wiring(norm_before=False, adds=True, norm_after=True),
+    "no residuals": Wiring(norm_before=True, adds=False, norm_after=False),
+    "no norm": Wiring(norm_before=False, adds=True, norm_after=False),
+}
+"""Name -> what stands around a sub-layer f: norms before or after it, and whether its output is added.
+
+Pre-norm: Xiong et al. 2020; post-norm: Vaswani et al. 2017, section 3.1; and each without residuals or without norm.
+
+Examples:
+    >>> from tfm_core import WIRINGS
+    >>> list(WIRINGS)
+    ['pre-norm', 'post-norm', 'no residuals', 'no norm']
+"""
+
+
+def through_wired(
+    layer: TransformerLayer,
+    wired: Sequence[Wiring],
+    streams: Sequence[Tensor],
+    mask: Tensor | None = None,
+    positional: Positional | None = None,
+) -> list[Tensor]:
+    """What a layer makes of each wiring's stream, (batch, seq, d_model); its own norm, pre or post, has no effect."""
+
+    def past(sub_layer: Function, norm: Function, streams: Sequence[Tensor]) -> list[Tensor]:
+        # What the sub-layer reads under each wiring is one batch: it is called once for all of them.
+        read = torch.cat([wiring.read(x, norm) for wiring, x in zip(wired, streams, strict=True)])
+        outputs = sub_layer(read).chunk(len(wired))
+        return [wiring.write(x, y, norm) for wiring, x, y in zip(wired, streams, outputs, strict=True)]
+
+    attention = partial(layer.self_attention, mask=mask, positional=positional)
+    between = past(attention, layer.self_attention_norm, streams)
+    return past(layer.feed_forward, layer.feed_forward_norm, between)

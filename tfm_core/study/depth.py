@@ -19,52 +19,11 @@ from torch import Tensor, nn
 
 from tfm_core.model.choices import check_choice
 from tfm_core.model.initialization import draw
-from tfm_core.model.layer import TransformerLayer
+from tfm_core.model.layer import WIRINGS as WIRINGS
+from tfm_core.model.layer import TransformerLayer, Wiring, through_wired
 from tfm_core.positional.schemes import Positional, biases_made_once
 
-Function = Callable[[Tensor], Tensor]
 Conversion = Callable[[TransformerLayer], TransformerLayer]
-
-
-@dataclass(frozen=True)
-class Wiring:
-    """What stands around a sub-layer.
-
-    Attributes:
-        norm_before: whether it reads what its norm makes of x, and not x itself.
-        adds: whether its output is added to x, and does not replace it.
-        norm_after: whether its norm acts on what comes out.
-    """
-
-    norm_before: bool
-    adds: bool
-    norm_after: bool
-
-    def read(self, x: Tensor, norm: Function) -> Tensor:
-        """What the sub-layer reads of x."""
-        return norm(x) if self.norm_before else x
-
-    def write(self, x: Tensor, output: Tensor, norm: Function) -> Tensor:
-        """The residual stream after the sub-layer: x and its output, joined and normalised as wired."""
-        x = x + output if self.adds else output
-        return norm(x) if self.norm_after else x
-
-
-WIRINGS = {
-    "pre-norm": Wiring(norm_before=True, adds=True, norm_after=False),
-    "post-norm": Wiring(norm_before=False, adds=True, norm_after=True),
-    "no residuals": Wiring(norm_before=True, adds=False, norm_after=False),
-    "no norm": Wiring(norm_before=False, adds=True, norm_after=False),
-}
-"""Name -> what stands around a sub-layer f: norms before or after it, and whether its output is added.
-
-Pre-norm: Xiong et al. 2020; post-norm: Vaswani et al. 2017, section 3.1; and each without residuals or without norm.
-
-Examples:
-    >>> from tfm_core import WIRINGS
-    >>> list(WIRINGS)
-    ['pre-norm', 'post-norm', 'no residuals', 'no norm']
-"""
 
 
 @dataclass(frozen=True)
@@ -132,7 +91,7 @@ def signals_by_depth(
     """
     _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]
-    attended = partial(_through, mask=mask, positional=positional)
+    attended = partial(through_wired, mask=mask, positional=positional)
     converted = _converter(layers, x)
     reached = _reached(layers, x, wired, attended, converted)
     backs = [[draw(seed, "probe", tuple(x.shape), std=1.0).to(x)] * len(wired)]
@@ -147,26 +106,6 @@ def signals_by_depth(
         gradients = torch.stack([back[at] for back in reversed(backs)])
         signals[name] = DepthSignal(vectors.norm(dim=-1), gradients.norm(dim=-1), mean_cosine(vectors))
     return signals
-
-
-def _through(
-    layer: TransformerLayer,
-    wired: Sequence[Wiring],
-    streams: Sequence[Tensor],
-    mask: Tensor | None,
-    positional: Positional | None,
-) -> list[Tensor]:
-    """What a layer makes of each wiring's stream."""
-
-    def past(sub_layer: Function, norm: Function, streams: Sequence[Tensor]) -> list[Tensor]:
-        # What the sub-layer reads under each wiring is one batch: it is called once for all of them.
-        read = torch.cat([wiring.read(x, norm) for wiring, x in zip(wired, streams, strict=True)])
-        outputs = sub_layer(read).chunk(len(wired))
-        return [wiring.write(x, y, norm) for wiring, x, y in zip(wired, streams, outputs, strict=True)]
-
-    attention = partial(layer.self_attention, mask=mask, positional=positional)
-    between = past(attention, layer.self_attention_norm, streams)
-    return past(layer.feed_forward, layer.feed_forward_norm, between)
 
 
 def _reached(
@@ -251,7 +190,7 @@ def parameter_gradients(
     """
     _check(layers, wirings)
     wired = [WIRINGS[name] for name in wirings]
-    attended = partial(_through, mask=mask, positional=positional)
+    attended = partial(through_wired, mask=mask, positional=positional)
     converted = _converter(layers, x)
     reached = _reached(layers, x, wired, attended, converted)
     probe = draw(seed, "probe", tuple(x.shape), std=1.0).to(x)

@@ -1,7 +1,8 @@
 """Training without the app, into the same store.
 
 `python -m tfm_core.training reverse induction,seed=1` trains runs; `python -m tfm_core.training compare reverse sort`
-compares networks; `python -m tfm_core.training lab-gpt` makes the language model that comes with the app.
+compares networks; `python -m tfm_core.training lab-gpt` makes the language model that comes with the app. `depth`
+trains four wirings at four depths; `data-and-size` Lab GPT's recipe at four sizes, with four amounts of prose.
 """
 
 import argparse
@@ -17,11 +18,15 @@ import torch
 from tfm_core import allocator
 from tfm_core.language import lab_bert, lab_gpt
 from tfm_core.training.compare import compare
+from tfm_core.training.compare.depth import Cell, DepthRecipe, cells, depth_runs
+from tfm_core.training.compare.depth_table import NAME as DEPTH
+from tfm_core.training.compare.depth_table import Depths, with_runs
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.contestants import Unmatched
 from tfm_core.training.folder import FOLDER, SHIPPED, Folder, default_folder
 from tfm_core.training.outcomes import Outcomes
+from tfm_core.training.prose import data_and_size
 from tfm_core.training.prose.make import make
 from tfm_core.training.prose.make_masked import make_masked
 from tfm_core.training.prose.masked import MaskedRecipe
@@ -54,6 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _lab_gpt(parser, given)
     if given.runs == [lab_bert.NAME]:
         return _lab_bert(parser, given)
+    if given.runs == [DEPTH]:
+        return _depth(given)
+    if given.runs == [data_and_size.NAME]:
+        return _data_and_size(parser, given)
     try:
         configs = [read_name(name) for name in given.runs or (SHIPPED_RUNS if given.ship else ())]
         if not configs:
@@ -87,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Train small transformers on tasks with known answers. A run is named by its task and by what "
         "differs from the task's defaults: reverse,seed=3,learning_rate=0.02. The app finds what is trained here. "
         "`compare` and tasks: networks of about the same size, each with three seeds. `lab-gpt`: the language model; "
-        "`lab-bert`: the encoder of BERT's form.",
+        "`lab-bert`: the encoder of BERT's form. "
+        "`depth`: four wirings at four depths, half an hour. `data-and-size`: Lab GPT's recipe at four sizes, hours.",
         epilog="Tasks: " + "; ".join(f"{name}: {task.about}" for name, task in TASKS.items()),
     )
     parser.add_argument("runs", nargs="*", metavar="RUN")
@@ -167,6 +177,60 @@ def _made(
     except KeyboardInterrupt:
         sys.stderr.write(f"\nto go on: the same command again; {work} has what was done\n")
         return None
+
+
+def _depth(given: argparse.Namespace) -> int:
+    """Train each wiring at each depth, and keep the table after each run; return the exit code.
+
+    If somebody interrupts it, the same command goes on.
+    """
+    torch.set_num_threads(given.threads)
+    depths, recipe, every = Depths(_place(given)), DepthRecipe(), cells()
+    table = with_runs(None if given.again else depths.kept(), recipe, [])
+    try:
+        for run in depth_runs(recipe, every, table.runs):
+            table = with_runs(table, recipe, [run])
+            depths.keep(table)
+            _tell(_cell(run.cell), len(table.runs) / len(every))
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nto go on: the same command again; {depths.shelf.place.where} has what was done\n")
+        return INTERRUPTED
+    for (wiring, layers, warmup), group in table.groups.items():
+        outcome = f"{group.accuracy:7.2%} right, {group.failed} of {len(group.runs)} no better than guessing"
+        sys.stdout.write(f"{wiring:12} {layers:3d} layers, warm-up {warmup:3d}: {outcome}\n")
+    if depths.shelf.problem:
+        sys.stderr.write(f"{depths.shelf.problem}\n")
+        return 1
+    sys.stdout.write(f"{table.seconds:.0f} s, kept in {depths.shelf.place.where}\n")
+    return 0
+
+
+def _cell(cell: Cell) -> str:
+    return f"{cell.wiring}, {cell.layers} layers, warm-up {cell.warmup}, seed {cell.seed}"
+
+
+def _data_and_size(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """Train Lab GPT's recipe at each size with each amount of prose; return the exit code."""
+    if given.device != "cpu":
+        parser.error(f"{data_and_size.NAME}: expected --device cpu: it is trained on the processor; got cuda")
+    work = default_folder().parent / data_and_size.NAME
+    texts = default_folder().parent / lab_gpt.NAME / "texts"
+    out = (SHIPPED if given.ship else given.out or default_folder()) / f"{data_and_size.NAME}.json"
+    torch.set_num_threads(given.threads)
+    try:
+        for row in data_and_size.make(texts, work, out, _tell, again=given.again):
+            sys.stdout.write(
+                f"{row['parameters']:9,d} parameters, {row['tokens']:9,d} tokens: {row['loss']:.3f} nats\n"
+            )
+    except ModuleNotFoundError as problem:
+        parser.error(f"{problem}; pip install -r requirements-lab-gpt.txt")
+    except ValueError as problem:
+        parser.error(str(problem))
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nto go on: the same command again; {work} and {out} have what was done\n")
+        return INTERRUPTED
+    sys.stdout.write(f"kept in {out}\n")
+    return 0
 
 
 def _ranking(comparison: Comparison) -> str:
