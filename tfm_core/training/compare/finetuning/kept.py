@@ -1,0 +1,60 @@
+"""Where results of fine-tuning are kept: grids come with the app, and single runs lie beside trained runs."""
+
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from tfm_core.training.compare.finetuning.grid import NAME, Grid
+from tfm_core.training.compare.finetuning.grid_file import as_parts, read_grid, read_run
+from tfm_core.training.compare.finetuning.tuning import Tuned, Tuning
+from tfm_core.training.folder import SHIPPED, Folder
+from tfm_core.training.store import run_store
+
+FOLDER = SHIPPED / NAME  # of grids
+
+
+@lru_cache(8)
+def shipped_grid(task: str, folder: Path = FOLDER) -> Grid | None:
+    """The grid of a task that comes with the app; None if there is none."""
+    with suppress(ValueError):
+        return read_grid(Folder(folder).read(f"{NAME}-{task}"))
+    return None
+
+
+def keep_grid(grid: Grid, folder: Path = FOLDER) -> None:
+    """Keep a grid, in place of an earlier one of its task.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    Folder(folder).write(f"{NAME}-{grid.task}", as_parts(grid))
+    shipped_grid.cache_clear()
+
+
+def kept_run(tuning: Tuning) -> Tuned | None:
+    """The run that was computed here; None if there is none. What cannot be read counts as missing, and is removed."""
+    shelf, name = run_store().shelf, f"{NAME}-{tuning.name}"
+    for parts in shelf.contents(name):
+        with suppress(ValueError):
+            if (run := read_run(parts)).tuning == tuning:
+                return run
+        shelf.remove(name)
+    return None
+
+
+def keep_run(run: Tuned, owner: str = "") -> None:
+    """Keep a run that has ended, in place of an earlier one of its kind.
+
+    Args:
+        run: that has ended.
+        owner: whose it is; of too much the owner's oldest goes first.
+    """
+    run_store().shelf.write(f"{NAME}-{run.tuning.name}", as_parts(run), owner)
+
+
+def find_run(tuning: Tuning) -> Tuned | None:
+    """The run that was computed here, else the one of the grid that comes with the app; None if there is none."""
+    if run := kept_run(tuning):
+        return run
+    grid = shipped_grid(tuning.task)
+    return next((run for run in grid.runs if run.tuning == tuning), None) if grid else None
