@@ -19,7 +19,7 @@ export default function ({ header, root, alone, commit }) {
 
   /** @param {TokensRow} row @param {TokenPiece} piece */
   function chipOf(row, piece) {
-    const chip = make("span", { className: "chip" }, make("span", { textContent: piece.text, dir: "auto" }), make("sub", { textContent: piece.id }))
+    const chip = make("span", { className: "chip" }, make("span", { textContent: piece.text, dir: "ltr" }), make("sub", { textContent: piece.id }))
     chip.title = `${row.name}: id ${piece.id}, token ${piece.at + 1} of ${row.count}`
     all.push({ row, piece, chip })
     return chip
@@ -41,7 +41,7 @@ export default function ({ header, root, alone, commit }) {
     make("h4", { textContent: history.title }),
     make("p", { textContent: history.about }),
     make("div", { className: "steps" }, ...history.steps.map(({ parts, made, note }) => make("div", { className: "step" },
-      ...parts.map((part, i) => make("i", { className: i === made ? "made" : "", textContent: part, dir: "auto" })),
+      ...parts.map((part, i) => make("i", { className: i === made ? "made" : "", textContent: part, dir: "ltr" })),
       make("small", { textContent: note })))))
 
   /** @param {[number, number]} range of the text's letters @param {TokensRow | undefined} of @param {number} place */

@@ -18,7 +18,7 @@ export default function ({ header, numbers: bytes, root }) {
   $(".rows").replaceChildren(...rows.flatMap((row, number) => {
     const isPad = row.pieces.map((_, place) => value(1, number, place) === 0)
     const head = make("tr", { className: "pieces" }, make("th", { scope: "row", textContent: "pieces" }), ...row.pieces.map((piece, place) =>
-      make("td", { className: isPad[place] ? "pad" : row.special[place] ? "special" : "", textContent: piece, dir: "auto" })))
+      make("td", { className: isPad[place] ? "pad" : row.special[place] ? "special" : "", textContent: piece, dir: "ltr" })))
     const lines = grids.map((name, grid) => make("tr", {}, make("th", { scope: "row", textContent: name }), ...row.pieces.map((_, place) => {
       const figure = value(grid, number, place), className = grid ? `bit of${figure}` : isPad[place] ? "pad" : ""
       return make("td", { className, textContent: figure.toLocaleString("en") })

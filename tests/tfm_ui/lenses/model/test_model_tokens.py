@@ -101,7 +101,7 @@ def test_who_has_no_second_text_in_a_row_says_so() -> None:
     assert panel.grids == ("input_ids", "attention_mask")
 
 
-def test_languages_are_counted_and_lost_text_is_crossed_out() -> None:
+def test_languages_are_counted_and_lost_text_is_told() -> None:
     panel = TokensLanguages(ModelState(), state(show="languages"))
     assert panel.counts.shape == (5, 5)
     assert panel.counts[:, 2].tolist() == [len(text.encode()) for text in TRANSLATIONS.values()]

@@ -109,7 +109,7 @@ class TokensLanguages(TokensPanel):
             return ""
         (i, j), count = max(self.unknown.items(), key=lambda item: item[1] / self.counts[item[0]])
         return (
-            f"Crossed out is where tokens are unknown: of the {formats.count(int(self.counts[i, j]))} that "
+            f"Few tokens may mean that the text is lost: of the {formats.count(int(self.counts[i, j]))} that "
             f"{self.names[j]} makes of the {[*TRANSLATIONS][i]} text, {formats.count(count)} "
             f"{'says' if count == 1 else 'say'} nothing any more."
         )
@@ -131,6 +131,7 @@ class TokensLanguages(TokensPanel):
                 "tokenizer": name,
                 **measured(text, int(self.counts[i, j])),
                 "times English": self.times(language, name),
+                "unknown": self.unknown.get((i, j), 0),
             }
             for i, (language, text) in enumerate(TRANSLATIONS.items())
             for j, name in enumerate(self.names)
@@ -163,8 +164,6 @@ class TokensLanguages(TokensPanel):
             [drawn],
             rows=Axis([*TRANSLATIONS], "the text in", "language"),
             columns=Axis(columns, "cut by", "tokenizer"),
-            crosses=[(0, i, j) for i, j in self.unknown],
-            crossed="some of its tokens are the unknown one",
             absent="this language writes no spaces between words",
             square=False,
         )
