@@ -46,6 +46,8 @@ LOOKS = {
     # output
     "temperature": 0.5,
     "top": 5,
+    # sentences
+    "lines": "A cat.\nA dog.",
     # tokens
     "show": "batch",
     "cut": "WordPiece",

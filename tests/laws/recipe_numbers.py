@@ -56,10 +56,12 @@ from tfm_ui.lenses.model.efficient.compared import Efficient, EfficientGrowth
 from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.feed_forward.activations import Activations, FfnSizes
 from tfm_ui.lenses.model.feed_forward.hidden import Hidden, OneUnit
+from tfm_ui.lenses.model.masked import Masked
 from tfm_ui.lenses.model.output.last_modules import OutputNorm, OutputTied
 from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.output.start import OutputStart
+from tfm_ui.lenses.model.sentences.panels import Sentences, SentencesPooled, SentencesSpecial
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores
 from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Distance as MeansByDistance
@@ -213,6 +215,10 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     },
     Flow: lambda panel: {"flows": panel.ends},
     Passed: lambda panel: {"shapes": panel.run.shapes},
+    Masked: lambda panel: {"ids": panel.listed, "shares": panel.shares[0], "shares_beside": panel.shares[1]},
+    Sentences: named("cosines"),
+    SentencesPooled: lambda panel: {"first": panel.states[0, 0], "pooled": panel.pooled, "cosine": panel.cosine},
+    SentencesSpecial: named("shares"),
     OutputStart: lambda panel: {"losses": panel.by_spread["tied"]},
     Path: named("lengths", "cosines", "logits"),
     Block: block,

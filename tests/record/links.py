@@ -238,6 +238,13 @@ MODEL = (
     *(f"model?model_view=efficient&model_attention={attention}&model_head=2&model_tile=2&model_tile_step=3"
       for attention in ("window", "strided", "linear", "fused")),
     "model?positional=alibi&model_view=output&model_temperature=0.5&model_tied=false&model_top=3&model_token=99",
+    *(f"model?weights=lab-bert&model_view={view}" for view in ("block", "output", "sentences", "masked")),
+    "model?weights=lab-bert&text=Transformers have revolutionized natural language processing.&model_view=sentences"
+    "&model_lines=A cat.\nA dog.",
+    "model?weights=lab-bert&text=She was very [MASK] to see him.&model_view=masked&model_top=4",
+    "model?model_view=sentences",
+    "model?model_view=masked",
+    "heads?weights=lab-bert",
 )  # fmt: skip
 
 LAB = "weights=lab-gpt&text=The captain looked at the sea, and"

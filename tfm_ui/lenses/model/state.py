@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
+from tfm_ui.lenses.model.sentences_fields import SentencesFields
 from tfm_ui.lenses.model.shapes import OUTPUTS, OWN, SHAPES, THIS
 from tfm_ui.lenses.model.tokens_fields import TokensFields, names_of
 from tfm_ui.live import windows
@@ -14,7 +15,10 @@ from tfm_ui.state.sizes import MOST
 from tfm_ui.text import formats
 
 PREFIX = "model_"
-VIEWS = ("diagram", "tokens", "block", "feed_forward", "depth", "distance", "efficient", "output")
+VIEWS = (
+    *("diagram", "tokens", "block", "feed_forward", "depth", "distance", "efficient"),
+    *("output", "sentences", "masked"),
+)
 BLOCKS = (
     "embedding",
     "token_types",
@@ -84,7 +88,7 @@ def most_draws(model: ModelState) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelLensState(TokensFields):
+class ModelLensState(TokensFields, SentencesFields):
     """One for all views: the layer, the token and the attention stay what they were when the view changes."""
 
     NOT_SET_UP = LensState.NOT_SET_UP | {"whole"}
