@@ -20,6 +20,7 @@ from tfm_ui.lenses.model.efficient.tiling import EfficientTiles
 from tfm_ui.lenses.model.feed_forward.activations import FfnSizes
 from tfm_ui.lenses.model.machine import inputs_of
 from tfm_ui.lenses.model.output.start import OutputStart
+from tfm_ui.lenses.model.sentence_measures import OF_SENTENCES
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, ModelLensState
 from tfm_ui.lenses.model.tokens.measures import OF_TOKENS
 from tfm_ui.live.cache import cached
@@ -268,7 +269,7 @@ def words(model: ModelState, state: ModelLensState) -> int:
     return len(model.read_text.split())
 
 
-MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
+_OWN: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
     measure.__name__: measure
     for measure in (
         attention_parameters,
@@ -310,4 +311,5 @@ MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         untrained_loss_with_spread,
         words,
     )
-} | OF_TOKENS
+}
+MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {**_OWN, **OF_TOKENS, **OF_SENTENCES}
