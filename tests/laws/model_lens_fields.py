@@ -46,8 +46,6 @@ LOOKS = {
     # output
     "temperature": 0.5,
     "top": 5,
-    # sentences
-    "lines": "A cat.\nA dog.",
     # tokens
     "show": "batch",
     "cut": "WordPiece",
@@ -71,4 +69,5 @@ RUNS = {
     "start_size": START_SIZES[1],
 }
 # "shape" fills parameters, but on torch's meta device, which has none
-EITHER = ("shape",)
+# a pass of its own reads the text with this token hidden, and one these sentences
+EITHER = ("shape", "gap", "lines")

@@ -146,9 +146,9 @@ def test_guesses_are_those_of_counting() -> None:
 
         def score(t: int, left: int = left, right: int = right) -> float:
             share = counted[t] / len(tokens)
-            one = (after[left, t] + 4 * share) / (counted[left] + 4)
-            two = (after[t, right] + 4 * counted[right] / len(tokens)) / (counted[t] + 4)
-            return one * (two if right >= len(SPECIAL) else 1.0)
+            before = (after[left, t] + 4 * share) / (counted[left] + 4)
+            following = (after[t, right] + 4 * counted[right] / len(tokens)) / (counted[t] + 4)
+            return before * (following if right >= len(SPECIAL) else 1.0)
 
         said = int(guesses.of_both(torch.tensor([left]), torch.tensor([right])))
         assert score(said) == pytest.approx(max(map(score, range(20))), rel=1e-4)

@@ -24,7 +24,6 @@ from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import draw, generator
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import sinusoidal_encoding
-from tfm_core.positional.schemes import Learned
 from tfm_core.training.prose.corpus import Document
 from tfm_core.training.prose.course import Course, Rates
 from tfm_core.training.prose.guesses import word_vectors
@@ -229,9 +228,7 @@ def first_model(config: TransformerConfig, tokens: Tensor) -> Transformer:
     """
     model = Transformer(config)
     waves = sinusoidal_encoding(config.max_len, config.d_model)
-    positions = model.stack.positional
-    assert isinstance(positions, Learned)
-    positions.weight.copy_(waves / config.d_model**0.5)
+    dict(model.named_parameters())["stack.positional.weight"].copy_(waves / config.d_model**0.5)
     counts = torch.bincount(tokens, minlength=config.vocab_size)
     known = counts > 0
     vectors = word_vectors(tokens, config.vocab_size, config.d_model, generator(config.seed, "word vectors"))

@@ -92,21 +92,22 @@ class MaskedPanel(LayerPanel):
     @property
     def mask_id(self) -> int:
         """The id of [MASK]."""
-        found_id = mask_id_of(self.model)
-        assert found_id is not None
-        return found_id
+        number = mask_id_of(self.model)
+        assert number is not None
+        return number
 
     @cached_property
     def gap(self) -> int:
         """The place that is hidden, from 0: a typed [MASK], else the chosen token, but no special one around a text."""
         ids = self.tokens.ids
+        chosen = min(self.state.gap, self.read) - 1
         typed = [place for place in range(self.read) if ids[place] == self.mask_id]
         if typed:
-            return self.token if self.token in typed else typed[0]
+            return chosen if chosen in typed else typed[0]
         before, after = (
             (len(each) for each in self.model.pretrained.special_around) if self.model.pretrained else (0, 0)
         )
-        return max(min(self.token, self.read - 1 - after), min(before, self.read - 1))
+        return max(min(chosen, self.read - 1 - after), min(before, self.read - 1))
 
     @property
     def truth(self) -> int | None:
@@ -181,10 +182,10 @@ class Masked(MaskedPanel):
         if self.truth is None:
             return f"{MASK} was typed at place {self.gap + 1}, so nobody knows what is right there: {best}."
         word = self.names[self.gap]
-        share, seen = (formats.percent(float(each[self.truth]), 3) for each in (self.probabilities, self.beside))
+        share, read = (formats.percent(float(each[self.truth]), 3) for each in (self.probabilities, self.beside))
         return (
             f"“{word}” at place {self.gap + 1} is hidden: {best}. “{word}” itself has rank {formats.count(self.rank)} "
-            f"of {formats.count(len(self.probabilities))}, {share}. Where it can be read, the head gives it {seen}."
+            f"of {formats.count(len(self.probabilities))}, {share}. Where it can be read, the head gives it {read}."
         )
 
     def laws(self) -> dict[str, bool]:
@@ -198,8 +199,8 @@ class Masked(MaskedPanel):
 
     def table(self) -> pd.DataFrame:
         """A row per word that is listed."""
-        hidden, seen = self.shares
-        columns = {"id": self.listed, "hidden": hidden, "as it stands": seen}
+        hidden, beside = self.shares
+        columns = {"id": self.listed, "hidden": hidden, "as it stands": beside}
         return pd.DataFrame(columns, index=pd.Index(self.called, name="word"))
 
     def picture(self) -> Content:
@@ -252,8 +253,8 @@ class MaskedHead(MaskedPanel):
 
     @property
     def open_table(self) -> OpenTable:
-        own = "trained for the head alone; 0 where there is nothing to train, or where it is the embeddings’"
-        return OpenTable({"shape": TextColumn(), "parameters of its own": NumberColumn(help=own)})
+        about = "trained for the head alone; 0 where there is nothing to train, or where it is the embeddings’"
+        return OpenTable({"shape": TextColumn(), "parameters of its own": NumberColumn(help=about)})
 
     def sentence(self) -> str:
         """Its size, and what tying saves."""
@@ -361,7 +362,7 @@ def _times(tensor: Tensor) -> str:
 
 
 def _shown_instead(model: ModelState, state: ModelLensState) -> Note | None:
-    """That Lab BERT is shown, and why."""
+    """A note that Lab BERT is shown, and why."""
     if with_head(model) is model:
         return None
     return Note(
@@ -402,7 +403,7 @@ VIEW: View[ModelLensState] = View(
     tab="output",
     choice="Masked word",
     shows=[Masked, _shown_instead, MaskedHead, MaskedAccuracy],
-    controls=["token", "top"],
+    controls=["gap", "top"],
     reads=lambda model, state: texts_of(with_head(model), state),
     never_trained=lambda model, state: other_attention(with_head(model), state),
     questions=[
@@ -412,7 +413,7 @@ VIEW: View[ModelLensState] = View(
             what_is_hidden,
             Prediction(ask="Which rank has “States” itself?", measured=rank_of, hides=("model_masked",)),
             model=GAP,
-            controls={"view": "masked", "token": 7},
+            controls={"view": "masked", "gap": 7},
             because="an encoder sees both sides, so it is trained to fill a gap and not to go on.",
         ),
         Question(
@@ -426,8 +427,8 @@ VIEW: View[ModelLensState] = View(
                 hides=("model_masked",),
             ),
             model=WRITTEN,
-            controls={"view": "masked", "token": 5},
-            moves=("token",),
+            controls={"view": "masked", "gap": 5},
+            moves=("gap",),
             because="the sign in a text is the token itself, so a reader can leave any gap.",
         ),
         Question(
@@ -442,8 +443,8 @@ VIEW: View[ModelLensState] = View(
                 hides=("model_masked_accuracy",),
             ),
             model=GAP,
-            controls={"view": "masked", "token": 3},
-            moves=("token", "text"),
+            controls={"view": "masked", "gap": 3},
+            moves=("gap", "text"),
             because="one good gap shows little, and two neighbours tell a lot already.",
         ),
     ],

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from tfm_ui.state.fields import Text, control
-from tfm_ui.state.lens_state import LensState
+from tfm_ui.state.fields import Text, Whole, control
 
 MOST_SENTENCES, SIGNS = 5, 400  # sentences that are compared; characters of all of them
 FIVE = (
@@ -16,9 +15,10 @@ FIVE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentencesFields(LensState):
-    """The field of the view "sentences"; the lens's state has it, too."""
+class SentencesFields:
+    """The fields of these two views; the lens's state has them, too."""
 
+    gap: int = control(Whole("Hidden token", 1, 1024, box=True, help="Its place in the text, from 1."), default=2)
     lines: str = control(Text("Sentences, one a line", SIGNS, height=160), default=FIVE)
 
 

@@ -88,7 +88,7 @@ def most_draws(model: ModelState) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelLensState(TokensFields, SentencesFields):
+class ModelLensState(TokensFields, SentencesFields, LensState):
     """One for all views: the layer, the token and the attention stay what they were when the view changes."""
 
     NOT_SET_UP = LensState.NOT_SET_UP | {"whole"}
@@ -208,6 +208,7 @@ class ModelLensState(TokensFields, SentencesFields):
             "cut": {"options": names_of(model)},
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
+            "gap": {"high": max(2, *(len(text.pieces) for text in _texts(model)))},
             "unit": {"high": model.config.feed_forward_dim},
             "token": {"high": max(2, *(len(text.pieces) for text in _texts(model)))},  # 2 is the default
         }

@@ -1,13 +1,11 @@
 """The controls of the view "tokens" of the Model lens."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from tfm_core.pretrained.schemes import ALWAYS, INSTALLED
 from tfm_ui.state.fields import Choice, Flag, Text, Whole, control
-from tfm_ui.state.lens_state import LensState
-from tfm_ui.state.model_state import ModelState
-from tfm_ui.state.pretrained import Brought, is_here
+from tfm_ui.state.pretrained import Brought, Known, is_here
 
 YOURS = "your model"
 MEASURES = ("tokens", "times English", "tokens a word", "tokens a character", "bytes a token")
@@ -21,7 +19,15 @@ def installed() -> tuple[str, ...]:
     return tuple(name for name, weights in INSTALLED.items() if is_here(weights))
 
 
-def names_of(model: ModelState) -> tuple[str, ...]:
+class HasWeights(Protocol):
+    """The state of a model, as far as it is needed here: chains of imports stay short without its class."""
+
+    @property
+    def pretrained(self) -> Known | None:
+        """The pretrained model whose weights are chosen."""
+
+
+def names_of(model: HasWeights) -> tuple[str, ...]:
     """The schemes that can be chosen: those that are always there, of installed models, and of the one in the sidebar
     that a visitor has brought.
     """
@@ -30,10 +36,10 @@ def names_of(model: ModelState) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokensFields(LensState):
+class TokensFields:
     """The fields of this view; the lens's state has them, too."""
 
-    PLACES: ClassVar[tuple[str, ...]] = (*LensState.PLACES, "show")
+    PLACES: ClassVar[tuple[str, ...]] = ("view", "show")
 
     show: str = control(Choice("Show", SHOWN, "buttons"), default=SHOWN[0])
     cut: str = control(

@@ -12,7 +12,7 @@ from tfm_ui.state.model_state import ModelState
 
 
 def _shown_instead(model: ModelState, state: ModelLensState) -> Note | None:
-    """That Lab BERT is shown, and why."""
+    """A note that Lab BERT is shown, and why."""
     if with_pooler(model) is model:
         return None
     return Note(

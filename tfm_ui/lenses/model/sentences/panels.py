@@ -136,7 +136,7 @@ class Sentences(ModelPanel):
 
     @cached_property
     def cosines(self) -> Tensor:
-        """Between each two, (sentence, sentence)."""
+        """The cosine between each two, (sentence, sentence)."""
         vectors = vectors_of(self.config, self.ids)
         directions = vectors / vectors.norm(dim=-1, keepdim=True)
         cosines: Tensor = directions @ directions.T
@@ -263,7 +263,7 @@ class SentencesPooled(LayerPanel):
 
     @property
     def cosine(self) -> float:
-        """Between the two."""
+        """The cosine between the two."""
         return float(torch.cosine_similarity(self.states[0, 0], self.pooled, dim=0))
 
     @property
