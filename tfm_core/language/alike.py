@@ -81,12 +81,12 @@ def signs_alike(text: str) -> tuple[Sign, ...]:
     return tuple(marked)
 
 
-def differences(one: str, other: str) -> tuple[Difference, ...] | None:
+def differences(text: str, other: str) -> tuple[Difference, ...] | None:
     """Where two texts that look alike differ; none if they are the same, None if they do not look alike."""
-    if skeleton(one) != skeleton(other):
+    if skeleton(text) != skeleton(other):
         return None
     apart = []
-    sides = [iter([(start, text[start:end]) for start, end in _clusters(text)]) for text in (one, other)]
+    sides = [iter([(start, each[start:end]) for start, end in _clusters(each)]) for each in (text, other)]
     parts, seen_as, begins = ["", ""], ["", ""], [0, 0]
     ended = [False, False]
     while not all(ended):
@@ -131,7 +131,7 @@ def _is_form(sign: str) -> bool:
 
 
 def _mixed(text: str) -> list[bool]:
-    """Of each sign, whether it stands in a word that has Latin letters."""
+    """Whether each sign stands in a word that has Latin letters."""
     mixed: list[bool] = []
     word = 0
     for at in range(len(text) + 1):

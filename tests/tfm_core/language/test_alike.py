@@ -23,22 +23,22 @@ TEXT = st.text(st.sampled_from("cate\u0301\u0323\u00e9\u0430\u00a0 \u200b\uff43'
 
 @pytest.mark.parametrize("name", TWINS)
 def test_twins_look_alike_and_the_place_is_told(name: str) -> None:
-    one, other = TWINS[name]
-    (difference,) = differences(one, other) if name != "full width" else differences(one[0], other[0])
+    plain, other = TWINS[name]
+    (difference,) = differences(plain, other) if name != "full width" else differences(plain[0], other[0])
     assert difference.texts[0] != difference.texts[1]
-    for text, at, part in zip((one, other), difference.at, difference.texts, strict=True):
+    for text, at, part in zip((plain, other), difference.at, difference.texts, strict=True):
         assert text[at : at + len(part)] == part
     assert signs_alike(other), "the second of them warns by itself"
-    assert not signs_alike(one)
+    assert not signs_alike(plain)
 
 
 @given(TEXT, TEXT)
-def test_the_differences_are_all_that_tells_two_texts_apart(one: str, other: str) -> None:
-    apart = differences(one, other)
+def test_the_differences_are_all_that_tells_two_texts_apart(plain: str, other: str) -> None:
+    apart = differences(plain, other)
     if apart is None:
-        assert skeleton(one) != skeleton(other)
+        assert skeleton(plain) != skeleton(other)
         return
-    changed, shift = one, 0
+    changed, shift = plain, 0
     for difference in apart:
         at = difference.at[0] + shift
         assert changed[at : at + len(difference.texts[0])] == difference.texts[0]

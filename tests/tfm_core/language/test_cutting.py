@@ -134,15 +134,15 @@ def test_pairs_in_a_row_are_the_librarys(pairs: list[tuple[str, str]], most: int
 
 
 def test_a_batch_of_words_is_padded_and_cut() -> None:
-    one, other = batch_of(BY_WORDS, [("a b c d",), ("a",)], 3)
-    assert one.cut == (("d",),)
-    assert other.pieces == ("a", "PAD", "PAD")
-    assert other.mask == (1, 0, 0)
-    assert one.ids[0] == other.ids[0]
+    long, short = batch_of(BY_WORDS, [("a b c d",), ("a",)], 3)
+    assert long.cut == (("d",),)
+    assert short.pieces == ("a", "PAD", "PAD")
+    assert short.mask == (1, 0, 0)
+    assert long.ids[0] == short.ids[0]
 
 
 def test_left_at_its_defaults_the_library_takes_typed_names_for_special_tokens() -> None:
-    """That is the trap which these schemes avoid."""
+    """The trap which these schemes avoid."""
     for scheme, name in ((lab_gpt(), "<|start|>"), (small_pieces(), "[CLS]")):
         (number,) = scheme.by_default(name)
         assert scheme.special[number] == name

@@ -29,7 +29,7 @@ def cut_by_library(vocab: dict[str, int], merges: list[tuple[str, str]], word: s
 
 @given(WORDS, WORD, st.integers(8, 60))
 def test_merges_end_in_the_pieces_of_the_library_and_stand_in_its_order(words, word, size) -> None:
-    """With the first merges alone the library stops where our history stands after those of their numbers."""
+    """The library with the first merges alone stops where our history stands after those of their numbers."""
     vocab, merges = learned(words, size)
     history = merge_history(word, {pair: rank for rank, pair in enumerate(merges)})
     assert after_merges(word, history) == cut_by_library(vocab, merges, word)

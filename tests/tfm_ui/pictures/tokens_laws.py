@@ -35,9 +35,9 @@ def batch_scale(header: Header, numbers: bytes) -> None:
     assert (np.diff(mask, axis=1) <= 0).all()
     for table in types:
         assert np.isin(table, (0, 1)).all()
-    for row, seen in zip(header["rows"], mask, strict=True):
+    for row, read_at in zip(header["rows"], mask, strict=True):
         assert len(row["pieces"]) == len(row["special"]) == header["length"]
-        assert all(special for special, read in zip(row["special"], seen, strict=True) if not read)
+        assert all(special for special, read in zip(row["special"], read_at, strict=True) if not read)
 
 
 def tokens_figure(header: Header, numbers: bytes, figure: Json) -> None:

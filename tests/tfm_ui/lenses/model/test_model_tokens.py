@@ -73,13 +73,13 @@ def test_laws_hold_of_any_text(text: str, cut: str, piece: int) -> None:
 
 
 @given(TEXT, TEXT, st.integers(6, 20), st.booleans())
-def test_a_batch_on_screen_is_the_librarys(one: str, other: str, most: int, paired: bool) -> None:
-    panel = TokensBatch(ModelState(text=one), state(cut="WordPiece", second=other, row_length=most, paired=paired))
+def test_a_batch_on_screen_is_the_librarys(text: str, other: str, most: int, paired: bool) -> None:
+    panel = TokensBatch(ModelState(text=text), state(cut="WordPiece", second=other, row_length=most, paired=paired))
     theirs = tokenizers.Tokenizer.from_file(str(TOKENIZER))
     theirs.encode_special_tokens = True
     theirs.enable_padding(pad_id=0, pad_token="[PAD]")
     theirs.enable_truncation(most)
-    made = theirs.encode_batch([(one, other), (other, other)] if paired else [one, other])
+    made = theirs.encode_batch([(text, other), (other, other)] if paired else [text, other])
     ids, mask, types = (table.tolist() for table in panel.tables)
     assert ids == [row.ids for row in made]
     assert mask == [row.attention_mask for row in made]

@@ -65,7 +65,7 @@ class TokensAlike(TokensPanel):
         return f"{formats.plural(count, 'sign')} of the text can be taken for another: see the table."
 
     def laws(self) -> dict[str, bool]:
-        """That what is told apart is all that differs."""
+        """The second text follows from what is told apart."""
         if self.apart is None:
             return {}
         rest, at = list[str](), 0

@@ -94,8 +94,8 @@ class TokensBatch(TokensPanel):
     @property
     def texts(self) -> list[tuple[str, ...]]:
         """The texts of each row."""
-        one, other = self.text, self.state.second
-        return [(one, other), (other, other)] if self.paired else [(one,), (other,)]
+        text, second = self.text, self.state.second
+        return [(text, second), (second, second)] if self.paired else [(text,), (second,)]
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

@@ -174,7 +174,7 @@ class TokensPieces(TokensPanel):
         return f"Joined, the tokens of {self.chosen} are not the text: spaces, capitals or rare signs are lost."
 
     def laws(self) -> dict[str, bool]:
-        """That no typed sign is special, and that histories end in the tokens."""
+        """No typed sign is special, and histories end in the tokens."""
         special = {
             name: {n for n, written in self.scheme(name).special.items() if written != "[UNK]"} for name in self.names
         }
