@@ -29,6 +29,7 @@ SAYS_WHERE = {"question", "view"}  # fields that tabs and the row of the questio
 ELSEWHERE = {
     "clinic_table": "mask",  # with a mask of several tables
     "generate_chat": "write",  # with weights that answer messages, which are fetched
+    "model_others": "tokens",  # where a model is installed
     "profiling_device": "compare",  # on a machine with a graphics card
 }
 
