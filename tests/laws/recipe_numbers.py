@@ -76,6 +76,8 @@ from tfm_ui.lenses.positions.why.added import ShiftErrors, ShiftMatrix, Unique
 from tfm_ui.lenses.positions.why.pairs import Pairs
 from tfm_ui.lenses.positions.why.turned import Turned
 from tfm_ui.lenses.training.decode.written import Decode, DecodeNext
+from tfm_ui.lenses.training.deep.panels import DeepPanel
+from tfm_ui.lenses.training.sizes.panels import SizesPanel
 from tfm_ui.live.tables import by_distance
 from tfm_ui.pictures.panel import Panel
 
@@ -263,6 +265,14 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     Both: lambda panel: {"right": panel.pairs[panel.first].right, "wrong": panel.pairs[panel.first].wrong},
     Diagnosed: lambda panel: {"diagnosis": {"tried": panel.diagnosis.tried}},
     **dict.fromkeys([Decode, DecodeNext], named("decoded")),
+    DeepPanel: lambda panel: {
+        "shares": {
+            f"{wiring}, {layers} layers, warm-up {warmup}": group.accuracy
+            for (wiring, layers, warmup), group in panel.kept.groups.items()
+            if warmup in panel.warmups
+        }
+    },
+    SizesPanel: lambda panel: {"both": {"constants": panel.law.constants} if panel.law else {}},
 }
 
 

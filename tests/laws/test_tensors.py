@@ -35,6 +35,8 @@ NO_TENSORS = {  # view -> why its main panel has no tensors
     ("model", "distance"): OF_MANY,
     ("training", "classify"): OF_MANY,
     ("training", "compare"): OF_MANY,
+    ("training", "deep"): OF_MANY,
+    ("training", "sizes"): OF_MANY,
     ("clinic", "code"): "what checks say of listings",
 }
 MODELS: list[Values] = [

@@ -1,6 +1,14 @@
 """The fields of the Training lens: field -> another value, by what they ask of a network."""
 
-LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "tested": "longer", "measure": "loss"}
+LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "tested": "longer", "measure": "loss"} | {
+    "drawn": "gradients",
+    "warm": "with",
+    "good": "right answers",
+    "deep": 6,
+    "at": 50,
+    "over": "prose",
+    "part": "1/9",
+}
 # Another run, or another source of the decoder.
 RUNS = {
     "layers": 2,

@@ -280,6 +280,13 @@ TRAINING = (
       for measure in ("whole examples", "loss", "steps to 99 %25")),
     "training?training_view=compare&training_task=authors",  # nobody has compared networks by it
     "training?training_view=lengths&training_task=brackets",
+    "training?training_view=deep",
+    "training?training_view=deep&training_drawn=loss curves&training_deep=12&training_warm=with",
+    "training?training_view=deep&training_drawn=gradients&training_deep=6&training_at=100",
+    "training?training_view=deep&training_good=right answers&training_warm=without",
+    "training?training_view=sizes",
+    "training?training_view=sizes&training_over=prose",
+    "training?training_view=sizes&training_over=steps&training_part=1/9",
     "training?training_view=compare&training_tested=longer&training_task=authors&training_measure=loss",
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from tfm_core.training.__main__ import INTERRUPTED, main
 from tfm_core.training.compare import depth_table
 from tfm_core.training.compare.depth import Cell, DepthRecipe, DepthRun, Wired, cells, depth_run, depth_runs, length
 from tfm_core.training.compare.depth_table import MOST_BYTES, NAME, Depths, DepthTable, NotATable, as_json, read
+from tfm_core.training.examples import batches
 from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.networks import OUTPUT
 
@@ -56,8 +57,8 @@ def test_each_wiring_is_its_formula(name):
 def test_norms_that_are_not_there_are_not_counted():
     config = SHORT.training(0).transformer
     count = {name: sum(each.numel() for each in Wired(config, name).trained) for name in WIRINGS}
-    one = 2 * config.d_model  # the weight and bias of a norm
-    assert count["pre-norm"] == count["no residuals"] == count["post-norm"] + one == count["no norm"] + 3 * one
+    norm = 2 * config.d_model  # the weight and bias of a norm
+    assert count["pre-norm"] == count["no residuals"] == count["post-norm"] + norm == count["no norm"] + 3 * norm
 
 
 @pytest.mark.parametrize("name", WIRINGS)
@@ -72,8 +73,6 @@ def test_the_first_gradients_are_those_of_the_first_loss():
     cell = Cell("post-norm", 3, 2, 1)
     run = depth_run(cell, SHORT)
     config = SHORT.training(1)
-    from tfm_core.training.examples import batches
-
     model, batch = Wired(replace(config.transformer, num_layers=3), cell.wiring), next(batches(config))
     logits = model(batch.source)
     F.cross_entropy(logits.flatten(0, 1), batch.answers.flatten()).backward()

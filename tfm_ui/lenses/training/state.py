@@ -8,7 +8,7 @@ from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "training_"
-VIEWS = ("learn", "decode", "classify", "compare")
+VIEWS = ("learn", "decode", "classify", "compare", "deep", "sizes")
 AS_TRAINED, LONGER = "trained length", "longer"  # sequences on which networks are tested
 MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
 # Tasks whose source may be typed, and that a decoder or a reader of spans answers.
@@ -17,6 +17,13 @@ PAIRS = tuple(
 )
 # Tasks with one label for the whole sequence.
 LABELLED = tuple(sorted((name for name, task in TASKS.items() if task.labels), key=lambda name: name != "authors"))
+# Networks of several depths: with or without a warm-up, what of them is drawn, and by what they are judged.
+BOTH, WITH, WITHOUT = "both", "with", "without"
+DEEP = ("by depth", "loss curves", "gradients")
+GOOD = ("loss", "right answers")
+# Lab GPT's recipe at several sizes: over what its loss is drawn, and shares of its prose.
+OVER = ("parameters", "prose", "steps")
+PARTS = ("1/27", "1/9", "1/3", "all")
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
 MOST_STEPS = 20_000
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1, 10)
@@ -33,7 +40,7 @@ def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
 class TrainingState(LensState):
     """The controls of all views."""
 
-    PLACES = ("view", "tested")
+    PLACES = ("view", "tested", "drawn", "over")
     NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written", "example"}
 
     view: str = control(
@@ -86,6 +93,19 @@ class TrainingState(LensState):
     # on which sequences networks are tested, and what they are compared by
     tested: str = control(Choice("Sequences", (AS_TRAINED, LONGER), "buttons"), default=AS_TRAINED)
     measure: str = control(Choice("By", MEASURES), default=MEASURES[0])
+
+    # networks of several depths
+    drawn: str = control(Choice("Picture", DEEP, "buttons"), default=DEEP[0])
+    warm: str = control(Choice("Warm-up", (BOTH, WITH, WITHOUT)), default=BOTH)
+    good: str = control(Choice("By", GOOD), default=GOOD[0])
+    deep: int = control(Choice("Layers", (2, 6, 12, 24)), default=24)
+    at: int = control(
+        Choice("Step", (1, 10, 50, 100, 200, 400), help="The step before which gradients were measured."), default=1
+    )
+
+    # sizes of a language model, and amounts of prose
+    over: str = control(Choice("Loss over", OVER, "buttons"), default=OVER[0])
+    part: str = control(Choice("Prose", PARTS, help="The share of Lab GPT’s prose."), default=PARTS[-1])
 
     @property
     def has_classes(self) -> bool:
