@@ -16,6 +16,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 PICTURES: dict[str, type[DeepPanel]] = dict(zip(DEEP, (DeepReached, DeepCurves, DeepGradients), strict=True))
+MORE = {DEEP[0]: ("good",), DEEP[1]: ("deep",), DEEP[2]: ("deep", "at")}
 
 
 def _shown(model: ModelState, state: TrainingState) -> list[Block]:
@@ -35,14 +36,11 @@ def _badge(model: ModelState, state: TrainingState) -> str:
 def _controls(model: ModelState) -> TrainingState:
     """Which picture, of which networks."""
     line = controls_line.row("line_training_deep")
-    state = controls_line.draw(TrainingState, PREFIX, model, line, "drawn", "warm")
-    # The number of layers means nothing for the picture over all depths, nor a step for what is no gradient.
-    good = controls_line.place(line, "good", idle=state.drawn != DEEP[0])
-    controls_line.draw(TrainingState, PREFIX, model, good, "good")
-    deep = controls_line.place(line, "deep", idle=state.drawn == DEEP[0])
-    controls_line.draw(TrainingState, PREFIX, model, deep, "deep")
-    at = controls_line.place(line, "at", idle=state.drawn != DEEP[2])
-    return controls_line.draw(TrainingState, PREFIX, model, at, "at")
+    state = controls_line.draw(TrainingState, PREFIX, model, line, "drawn")
+    # Each means something for some pictures alone; where there are two of them, the row has no room for another.
+    controls_line.draw(TrainingState, PREFIX, model, line, *MORE[state.drawn])
+    place = controls_line.more(line, "More") if len(MORE[state.drawn]) > 1 else line
+    return controls_line.draw(TrainingState, PREFIX, model, place, "warm")
 
 
 VIEW = View(
