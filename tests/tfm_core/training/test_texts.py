@@ -64,7 +64,7 @@ def test_numbers_and_days_are_all_there():
     every = [english for english, _ in texts("translation", TASKS["translation"].examples())]
     numbers = [words for words in every if "the" not in words]
     assert len(numbers) == 999
-    assert german(numbers[0]) == "eins"
+    assert {german(words) for words in numbers} == {german_number(value) for value in range(1, 1000)}
     dates = {german(words) for words in every if words[:1] == ["the"]}
     assert len(dates) == 366
     assert "der neunundzwanzigste Februar" in dates
@@ -118,7 +118,7 @@ def test_where_a_reader_should_look_is_the_thing_of_the_same_sentence_and_of_the
     own, asked = (cells_of("question-answering", number, examples) for number in (0, 1))
     for place, (source, _) in enumerate(_sources("question-answering", examples)):
         begin, end = answer_of(source)
-        first = max([number + 1 for number in range(begin) if source[number] in (".", "?", "last") and number >= 4])
+        first = max([number + 1 for number in range(begin) if source[number] in (".", "?")])
         thing = first + 3  # name verb the thing
         assert source[thing] == source[3]
         assert own[place] == {(query, thing) for query in range(begin, end + 1)}
@@ -164,9 +164,9 @@ def test_what_is_typed_is_solved_as_examples_are(name, seed, count):
         ("translation", "one thirty", "expected a number from one to nine hundred and ninety nine or a date"),
         ("translation", "the first march", "got 'the first march'"),
         ("question-answering", "anna took the key to the garden .", "expected a question"),
-        ("question-answering", "where is the key ? anna took the key", "expected a question"),
-        ("question-answering", "where is the key ? anna took the cup to the garden .", "a story about the key"),
-        ("question-answering", "where is the key ?", "expected a question"),
+        ("question-answering", "where is the key now ? anna took the key", "expected a question"),
+        ("question-answering", "where is the key now ? anna took the cup to the garden .", "a story about the key"),
+        ("question-answering", "where is the key now ?", "expected a question"),
         ("summary", "anna lost the key .", "one of them after “note”"),
         ("summary", "note anna lost the key . note ben saw the map .", "one of them after “note”"),
         ("summary", "note anna lost the key", "sentences that end in “.”"),
@@ -197,6 +197,6 @@ def test_what_the_ways_without_a_network_say():
     assert said("translation", "six hundred and forty two") == ["sechs", "hundert", "vierzig", "zwei", "END"]
     assert said("summary", "anna lost the key . note ben saw the map .") == ["anna", "lost", "the", "key", "."]
     task = TASKS["question-answering"]
-    story = "where is the key ? anna took the key to the attic . ben took the cup to the old barn ."
-    assert task.naive.answer(task.ids(*story.split())[None]).tolist() == [[19, 20]]
-    assert task.solve(task.ids(*story.split())[None]).tolist() == [[11, 11]]
+    story = "where is the key now ? anna took the key to the attic . ben took the cup to the old barn ."
+    assert task.naive.answer(task.ids(*story.split())[None]).tolist() == [[20, 21]]
+    assert task.solve(task.ids(*story.split())[None]).tolist() == [[12, 12]]

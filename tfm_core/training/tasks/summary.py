@@ -119,7 +119,7 @@ SUMMARY = Task(
         ),
     ),
     naive=Naive("first sentence", "the first sentence, marked or not", first_sentence),
-    defaults={"d_model": 32, "num_heads": 2, "num_layers": 2, "steps": 300},
+    defaults={"d_model": 32, "num_heads": 2, "steps": 300},
     stretches=False,
     end=STOP,
 )

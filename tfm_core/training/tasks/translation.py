@@ -13,6 +13,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from tfm_core.model.initialization import generator
 from tfm_core.training.tasks.order import START
 from tfm_core.training.tasks.task import IGNORED, Examples, Naive, Pattern, Task
 from tfm_core.training.tasks.written import END, for_decoder, rows_of_ids, text_of
@@ -139,7 +140,9 @@ _ID = {token: 1 + place for place, token in enumerate(VOCABULARY)}
 @cache
 def _listed() -> tuple[Examples, Tensor, dict[tuple[int, ...], int]]:
     """All examples, the cells of each (form, target, source), and source ids -> the number of the form."""
-    every = list(forms())
+    listed = list(forms())
+    order = torch.randperm(len(listed), generator=generator(0, "translation"))  # numbers and dates side by side
+    every = [listed[place] for place in order.tolist()]
     sources = [[_ID[word] for word in form.english] for form in every]
     answers = [[*(_ID[token] for token in form.german), _ID[END]] for form in every]
     cells = torch.zeros(len(every), LENGTH, LENGTH, dtype=torch.bool)
@@ -154,9 +157,9 @@ def _all() -> Examples:
     return _listed()[0]
 
 
-def _sample(generator: torch.Generator, count: int, length: int) -> Examples:
+def _sample(numbers: torch.Generator, count: int, length: int) -> Examples:
     examples = _all()
-    return examples[torch.randint(0, len(examples), (count,), generator=generator)]
+    return examples[torch.randint(0, len(examples), (count,), generator=numbers)]
 
 
 def _numbers_of(source: Tensor) -> list[int]:
@@ -235,7 +238,7 @@ TRANSLATION = Task(
         "each word by the token that most often comes from it, in the order of the source",
         word_for_word,
     ),
-    defaults={"d_model": 32, "num_heads": 2, "num_layers": 2, "steps": 300},
+    defaults={"d_model": 32, "num_heads": 2, "num_layers": 2, "steps": 120},
     examples=_all,
     stretches=False,
     end=END,

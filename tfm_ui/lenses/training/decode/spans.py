@@ -106,8 +106,8 @@ class DecodeSpan(SourcePanel):
             "That is right." if self.is_right else f"Right is “{right}”, from token {int(self.answers[0]) + 1} on."
         )
         return (
-            f"{' '.join(tokens)}: it begins at token {begin + 1}, “{tokens[begin]}” ({sure[0]}), and ends at token "
-            f"{end + 1}, “{tokens[end]}” ({sure[1]}), {answer}. {verdict}"
+            f"Read: {' '.join(tokens)} The answer begins at token {begin + 1}, “{tokens[begin]}” ({sure[0]}), and ends "
+            f"at token {end + 1}, “{tokens[end]}” ({sure[1]}), {answer}. {verdict}"
         )
 
     def table(self) -> pd.DataFrame:

@@ -186,9 +186,9 @@ class Decode(SourcePanel):
         count, (head, hits) = len(self.answers), self.best
         what = "The last token was" if self.step >= self.steps else "The next token is"
         return (
-            f"Source: {' '.join(self.names(self.source))}. Written: {so_far}. {what} “{names[0]}”, with probability "
-            f"{formats.weight(probabilities[0])}. When all is written, {self.right} of {count} tokens are right, and "
-            f"{head} looks most at the right source token in {hits} of {len(self.looking)} steps."
+            f"Source: {_ended(self.names(self.source))} Written: {_ended([so_far])} {what} “{names[0]}”, with "
+            f"probability {formats.weight(probabilities[0])}. When all is written, {self.right} of {count} tokens are "
+            f"right, and {head} looks most at the right source token in {hits} of {len(self.looking)} steps."
         )
 
     def table(self) -> pd.DataFrame:
@@ -278,3 +278,9 @@ class DecodeNext(Decode):
         """The likeliest tokens of the step on screen."""
         names, probabilities = self.likeliest
         return bars.content(names, probabilities, rows="token")
+
+
+def _ended(words: list[str]) -> str:
+    """Words as a sentence: with a stop, unless they have one."""
+    text = " ".join(words)
+    return text if text.endswith(".") else f"{text}."
