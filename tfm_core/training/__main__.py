@@ -40,6 +40,7 @@ INTERRUPTED = 130  # as a shell calls it
 CORES = os.cpu_count() or 1
 BAR = 24  # signs
 COMPARE = "compare"  # before names of tasks
+MOST_MAPS = 400_000  # bytes of attention that a shipped run has
 # What the app comes with: enough for every lens to open on a model that has learned something.
 SHIPPED_RUNS = ("reverse", "copy", "majority", "first-again", "induction", "sort", "dates", "brackets",
                 "authors", "textbook", "textbook-random", "reverse-decoder", "sort-decoder",
@@ -258,8 +259,20 @@ def _train(config: TrainingConfig, store: RunStore | None, device: str) -> Run:
 
 
 def _light(run: Run) -> Run:
-    """The run without the maps of a classifier of whole sequences, whose many heads no other lens shows."""
-    return replace(run, maps={}) if run.config.about.classes else run
+    """The run without the maps of a classifier of whole sequences, whose many heads no other lens shows.
+
+    Of longer texts there are maps at fewer steps, so that all together have at most `MOST_MAPS` bytes.
+    """
+    if run.config.about.classes:
+        return replace(run, maps={})
+    apart = -(-sum(maps.nbytes for maps in run.maps.values()) // MOST_MAPS)
+    kept = [*range(len(run.snapshots) - 1, -1, -max(1, apart))][::-1]  # the last one among them
+    return replace(
+        run,
+        snapshots=tuple(run.snapshots[number] for number in kept),
+        said=run.said[kept],
+        maps={name: maps[kept] for name, maps in run.maps.items()},
+    )
 
 
 def _tell(line: str, share: float) -> None:
