@@ -28,7 +28,7 @@ from tfm_ui.text import formats
 
 QUESTIONS = [(lens, question) for lens in lenses() for question in lens.questions]
 NAMES_OF_QUESTIONS = [f"{lens.name}: {question.name}" for lens, question in QUESTIONS]
-OF_NO_MODEL = {"training": ("learn", "decode", "classify", "compare", "deep", "sizes")}  # their questions name their own tasks
+OF_NO_MODEL = {"training": ("learn", "decode", "classify", "compare", "deep", "sizes", "finetune")}  # their own tasks
 OTHER = {"text": "to be or not to be", "num_heads": 8, "num_layers": 3, "d_model": 64, "seed": 3, "positional": "rope"}
 QUICK = {"distance": {"reach_seeds": 3}}  # as few draws as can be chosen
 

@@ -8,6 +8,12 @@ LOOKS = {"view": "decode", "step": 4, "probe": 2, "written": 3, "example": 2, "t
     "at": 50,
     "over": "prose",
     "part": "1/9",
+    "tuned": "speech",
+    "against": "parameters",
+    "shots": 50,
+    "way": "lora-2",
+    "layer": 2,
+    "head": 2,
 }
 # Another run, or another source of the decoder.
 RUNS = {

@@ -17,7 +17,7 @@ from tests.record.statistics import of_known
 
 ROOT = Path(__file__).parents[2]
 # Recipes that are not run: those that measure or train for minutes, and those that train for seconds.
-RUNS_A_CLOCK = re.compile(r"\b(profile|compare)\(")
+RUNS_A_CLOCK = re.compile(r"\b(profile|compare)\(|in (grid|finetune)\(")
 TRAINS = re.compile(r"\bin train\(")
 
 Record = dict[str, Any]

@@ -21,6 +21,7 @@ from tfm_core.training.compare import compare
 from tfm_core.training.compare.depth import Cell, DepthRecipe, cells, depth_runs
 from tfm_core.training.compare.depth_table import NAME as DEPTH
 from tfm_core.training.compare.depth_table import Depths, with_runs
+from tfm_core.training.compare.finetuning import command as finetuning
 from tfm_core.training.comparison import Comparison
 from tfm_core.training.config import TrainingConfig, read_name
 from tfm_core.training.contestants import Unmatched
@@ -60,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _lab_gpt(parser, given)
     if given.runs == [lab_bert.NAME]:
         return _lab_bert(parser, given)
+    if given.runs[:1] == [finetuning.NAME]:
+        return _finetune(parser, given)
     if given.runs == [DEPTH]:
         return _depth(given)
     if given.runs == [data_and_size.NAME]:
@@ -232,6 +235,18 @@ def _data_and_size(parser: argparse.ArgumentParser, given: argparse.Namespace) -
         return INTERRUPTED
     sys.stdout.write(f"kept in {out}\n")
     return 0
+
+
+def _finetune(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """Fine-tune Lab BERT in all ways; return the exit code."""
+    torch.set_num_threads(given.threads)
+    try:
+        return finetuning.run(given.runs[1:], given.out, _tell)
+    except ValueError as problem:
+        parser.error(str(problem))
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return INTERRUPTED
 
 
 def _ranking(comparison: Comparison) -> str:

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from tfm_core.training.config import TrainingConfig
 from tfm_core.training.examples import FINAL, batches, held_out, side
+from tfm_core.training.tasks.bags import naive_bayes as naive_bayes
+from tfm_core.training.tasks.bags import shares
 from tfm_core.training.tasks.task import Examples, Task, joined
 
-SMOOTHING = 1.0  # added to each count of a word: Laplace's rule
 PENALTY = 1e-3  # of logistic regression: times half of the sum of squared weights
 ROUNDS, FLAT = 200, 1e-5  # of L-BFGS: how many at most, and how small the gradient is at its end
 REMEMBERED, SHORTEST = 20, 1e-6  # of L-BFGS: pairs, and the shortest step
@@ -56,23 +57,6 @@ def bags(task: Task, source: Tensor) -> Tensor:
     counts.scatter_add_(1, source, torch.ones(source.shape, dtype=torch.float64))
     counts[:, 0] = 0
     return counts
-
-
-def shares(labels: Tensor, classes: int) -> Tensor:
-    """The share of each label, float64 (label)."""
-    return torch.bincount(labels, minlength=classes).double() / len(labels)
-
-
-def naive_bayes(counts: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """Multinomial naive Bayes: weights (label, vocab) and biases (label) of the logarithm of each label's likelihood.
-
-    Args:
-        counts: float64 (example, vocab), how often each token is there.
-        labels: int64 (example).
-        classes: how many labels there are.
-    """
-    of_label = F.one_hot(labels, classes).double().T @ counts + SMOOTHING
-    return (of_label / of_label.sum(1, keepdim=True)).log(), shares(labels, classes).log()
 
 
 def logistic_regression(counts: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:

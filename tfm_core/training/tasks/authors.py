@@ -2,37 +2,26 @@
 
 from collections import Counter
 from functools import cache
-from pathlib import Path
-from zlib import crc32
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
+from tfm_core.training.tasks import sentence_files
 from tfm_core.training.tasks.counting import CLS
-from tfm_core.training.tasks.task import IGNORED, Examples, Task, is_held_out
+from tfm_core.training.tasks.sentence_files import FOLDER, Row
+from tfm_core.training.tasks.sentence_files import ORIGINS as ORIGINS
+from tfm_core.training.tasks.sentence_files import are_held_out as are_held_out
+from tfm_core.training.tasks.task import IGNORED, Examples, Task
 
-FILE = Path(__file__).parent / "sentences" / "authors.tsv"
-ORIGINS = {
-    "Austen": "Jane Austen, the six novels, 1811–1817",
-    "Melville": "Herman Melville, Moby-Dick, 1851",
-    "Roosevelt": "Theodore Roosevelt, State of the Union addresses, 1901–1908",
-}
+FILE = FOLDER / "authors.tsv"
 UNKNOWN = "UNKNOWN"
 WORDS = 2_000  # in the vocabulary; all others are read as `UNKNOWN`
 LENGTH = 1 + 28  # CLS and the longest sentence
 
 
-def rows() -> list[tuple[str, list[str]]]:
+def rows() -> list[Row]:
     """The author and the tokens of each sentence, in the order of the file."""
-    lines = FILE.read_text(encoding="utf-8").splitlines()
-    return [(author, sentence.split(" ")) for author, _, sentence in (line.partition("\t") for line in lines)]
-
-
-def are_held_out(sentences: list[list[str]]) -> Tensor:
-    """Which sentences are never trained on: by a hash of their words, whether or not the vocabulary has them."""
-    hashes = [torch.tensor([crc32(word.encode()) for word in sentence]) for sentence in sentences]
-    return is_held_out(pad_sequence(hashes, batch_first=True, padding_value=0))
+    return sentence_files.rows(FILE)
 
 
 def frequent(sentences: list[list[str]]) -> tuple[str, ...]:

@@ -7,7 +7,10 @@ from tfm_core.training.baselines import trained_on
 from tfm_core.training.comparison import Entry
 from tfm_ui.lenses.training.classify.curves import Classify
 from tfm_ui.lenses.training.compare.measures import MEASURES as COMPARED_BY
+from tfm_ui.lenses.training.decode.held_out import DecodeExposure, DecodeMistakes
+from tfm_ui.lenses.training.decode.spans import DecodeSpan
 from tfm_ui.lenses.training.decode.written import Decode
+from tfm_ui.lenses.training.finetune.asked import ASKED
 from tfm_ui.lenses.training.learn.learned import Learn
 from tfm_ui.lenses.training.outcomes import comparison_of, is_recurrent
 from tfm_ui.lenses.training.panels import RunPanel
@@ -93,6 +96,21 @@ def one_or_two_heads(model: ModelState, state: TrainingState) -> str:
     return {1: "one head", -1: "two heads"}.get(COMPARED_BY[state.measure].ahead(both[1], both[2]), LEVEL)
 
 
+def exact(model: ModelState, state: TrainingState) -> float:
+    """The share of held-out examples that the run of the view "decode" has right as a whole."""
+    return DecodeMistakes(model, state).exact
+
+
+def exact_by_rule(model: ModelState, state: TrainingState) -> float:
+    """The share of them that the way without a network has right; 0 of a task that names none."""
+    return DecodeMistakes(model, state).by_rule or 0.0
+
+
+def mistaken(model: ModelState, state: TrainingState) -> int:
+    """How many held-out examples the run of the view "decode" has not right as a whole."""
+    return int((~DecodeMistakes(model, state).is_right).sum())
+
+
 def outcomes(model: ModelState, state: TrainingState) -> int:
     """How many answers the output can choose from."""
     return _panel(model, state).config.about.outcomes
@@ -119,8 +137,9 @@ def right(model: ModelState, state: TrainingState) -> float:
 
 
 def right_written(model: ModelState, state: TrainingState) -> int:
-    """How many tokens of the source on screen the decoder of the view "decode" writes right."""
-    return Decode(model, state).right
+    """How many tokens of the answer on screen the view "decode" has right; of a span, how many of its two ends."""
+    written = Decode(model, state)
+    return written.right if written.is_shown else DecodeSpan(model, state).right_ends
 
 
 def source_tokens(model: ModelState, state: TrainingState) -> int:
@@ -155,27 +174,53 @@ def transformer_right(model: ModelState, state: TrainingState) -> float:
     return _best(state, recurrent=False)
 
 
+def answer_tokens(model: ModelState, state: TrainingState) -> int:
+    """How many tokens the right answer to the source of the view "decode" has, its end among them; of a span, two."""
+    return len(Decode(model, state).answers)
+
+
+def wrong_after_own(model: ModelState, state: TrainingState) -> float:
+    """The share of wrong tokens after each example's first mistake when the decoder goes on alone; 0 without one."""
+    told = DecodeExposure(model, state)
+    return told.wrong_after_own if told.is_shown else 0.0
+
+
+def wrong_after_right(model: ModelState, state: TrainingState) -> float:
+    """The same share when it is given the right tokens; 0 without a mistake."""
+    told = DecodeExposure(model, state)
+    return told.wrong_after_right if told.is_shown else 0.0
+
+
 MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
-    measure.__name__: measure
-    for measure in (
-        ahead_on_labels,
-        ended_early,
-        first_loss,
-        held_out_loss,
-        loss_of_guessing,
-        network_parameters,
-        one_head_right,
-        one_or_two_heads,
-        outcomes,
-        pre_or_post,
-        recurrent_right,
-        right,
-        right_written,
-        source_tokens,
-        steps_done,
-        steps_of_epoch,
-        steps_planned,
-        transformer_right,
-        two_heads_right,
-    )
+    **ASKED,
+    **{
+        measure.__name__: measure
+        for measure in (
+            ahead_on_labels,
+            answer_tokens,
+            ended_early,
+            exact,
+            exact_by_rule,
+            first_loss,
+            held_out_loss,
+            loss_of_guessing,
+            mistaken,
+            network_parameters,
+            one_head_right,
+            one_or_two_heads,
+            outcomes,
+            pre_or_post,
+            recurrent_right,
+            right,
+            right_written,
+            source_tokens,
+            steps_done,
+            steps_of_epoch,
+            steps_planned,
+            transformer_right,
+            two_heads_right,
+            wrong_after_own,
+            wrong_after_right,
+        )
+    },
 }

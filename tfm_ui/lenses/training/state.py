@@ -4,11 +4,14 @@ from dataclasses import dataclass
 
 from tfm_core import NORMS, POSITIONAL, TASKS
 from tfm_core.model.classifier import POOLINGS
+from tfm_core.training.compare.finetuning.labelled import SETS
+from tfm_core.training.compare.finetuning.tuning import SIZES
+from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState
 
 PREFIX = "training_"
-VIEWS = ("learn", "decode", "classify", "compare", "deep", "sizes")
+VIEWS = ("learn", "decode", "classify", "compare", "deep", "sizes", "finetune")
 AS_TRAINED, LONGER = "trained length", "longer"  # sequences on which networks are tested
 MEASURES = ("right answers", "whole examples", "loss", "steps to 99 %")
 # Tasks whose source may be typed, and that a decoder or a reader of spans answers.
@@ -24,6 +27,8 @@ GOOD = ("loss", "right answers")
 # Lab GPT's recipe at several sizes: over what its loss is drawn, and shares of its prose.
 OVER = ("parameters", "prose", "steps")
 PARTS = ("1/27", "1/9", "1/3", "all")
+# Fine-tuning: over what the share of right labels is drawn.
+AGAINST = ("examples", "parameters", "seconds")
 AUTO = "auto"  # as the task has it: the line below the controls says what that is
 MOST_STEPS = 20_000
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1, 10)
@@ -40,7 +45,7 @@ def _or_auto(label: str, *values: object, help: str | None = None) -> Choice:
 class TrainingState(LensState):
     """The controls of all views."""
 
-    PLACES = ("view", "tested", "drawn", "over")
+    PLACES = ("view", "tested", "drawn", "over", "against")
     NOT_SET_UP = LensState.NOT_SET_UP | {"step", "probe", "written", "example"}
 
     view: str = control(
@@ -106,6 +111,14 @@ class TrainingState(LensState):
     # sizes of a language model, and amounts of prose
     over: str = control(Choice("Loss over", OVER, "buttons"), default=OVER[0])
     part: str = control(Choice("Prose", PARTS, help="The share of Lab GPT’s prose."), default=PARTS[-1])
+
+    # fine-tuning a body that has read before: on what, in which way, and which head of it is looked at
+    tuned: str = control(Choice("Task", tuple(SETS)), default="authors")
+    against: str = control(Choice("Right labels over", AGAINST, "buttons"), default=AGAINST[0])
+    shots: int = control(Choice("Examples", SIZES, help="Labelled sentences to learn from."), default=200)
+    way: str = control(Choice("Way", tuple(WAYS)), default="whole")
+    layer: int = control(Whole("Layer", 1, 4), default=4, held=True)
+    head: int = control(Whole("Head", 1, 4), default=1, held=True)
 
     @property
     def has_classes(self) -> bool:

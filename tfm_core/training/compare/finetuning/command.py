@@ -7,7 +7,7 @@ from statistics import median
 
 from tfm_core.training.compare.finetuning.grid import NAME as NAME
 from tfm_core.training.compare.finetuning.grid import RATES, TRIED, TRIED_ON, Grid, grid, rates
-from tfm_core.training.compare.finetuning.kept import FOLDER, keep_grid
+from tfm_core.training.compare.finetuning.grid_file import FOLDER, keep_grid
 from tfm_core.training.compare.finetuning.labelled import SETS
 from tfm_core.training.compare.finetuning.tuning import SIZES
 from tfm_core.training.compare.finetuning.ways import WAYS

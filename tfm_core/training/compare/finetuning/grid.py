@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfm_core.training.baselines import naive_bayes
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS, Sentences, drawn, held_out, not_drawn
 from tfm_core.training.compare.finetuning.tuning import SEEDS, SIZES, Finetuning, Tuned, Tuning, finetune
 from tfm_core.training.compare.finetuning.ways import WAYS
+from tfm_core.training.tasks.bags import naive_bayes
 
 NAME = "finetune"
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates that are tried

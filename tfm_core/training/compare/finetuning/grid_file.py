@@ -3,7 +3,10 @@
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -11,12 +14,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tfm_core.training.compare.finetuning.grid import Bag, Grid
+from tfm_core.training.compare.finetuning.grid import NAME, Bag, Grid
 from tfm_core.training.compare.finetuning.looks import Heads, Looks
 from tfm_core.training.compare.finetuning.tuning import Tuned, TunedPoint, Tuning, shape_of_maps
-from tfm_core.training.folder import JSON, TENSORS, Parts
+from tfm_core.training.folder import JSON, SHIPPED, TENSORS, Folder, Parts
 
 FORMAT = 1
+FOLDER = SHIPPED / NAME  # of grids that come with the app
 MOST_BYTES = 1_000_000  # of each file; a larger one is none of ours
 DIGITS = 5
 T = TypeVar("T")
@@ -71,6 +75,24 @@ def read_grid(parts: Parts) -> Grid:
     if not made.runs or any((run.tuning.task, run.tuning.body) != (made.task, made.body) for run in made.runs):
         raise NotTuned(f"runs: expected some that learn {made.task!r}, got others or none")
     return made
+
+
+@lru_cache(8)
+def shipped_grid(task: str, folder: Path = FOLDER) -> Grid | None:
+    """The grid of a task that comes with the app; None if there is none."""
+    with suppress(ValueError):
+        return read_grid(Folder(folder).read(f"{NAME}-{task}"))
+    return None
+
+
+def keep_grid(grid: Grid, folder: Path = FOLDER) -> None:
+    """Keep a grid, in place of an earlier one of its task.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    Folder(folder).write(f"{NAME}-{grid.task}", as_parts(grid))
+    shipped_grid.cache_clear()
 
 
 def _read(parts: Parts, made: Callable[[Mapping[str, Any], Mapping[str, Tensor]], T]) -> T:

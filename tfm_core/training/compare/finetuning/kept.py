@@ -1,34 +1,11 @@
-"""Where results of fine-tuning are kept: grids come with the app, and single runs lie beside trained runs."""
+"""Where single runs of fine-tuning are kept: beside trained runs. Grids come with the app."""
 
 from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
 
-from tfm_core.training.compare.finetuning.grid import NAME, Grid
-from tfm_core.training.compare.finetuning.grid_file import as_parts, read_grid, read_run
+from tfm_core.training.compare.finetuning.grid import NAME
+from tfm_core.training.compare.finetuning.grid_file import as_parts, read_run, shipped_grid
 from tfm_core.training.compare.finetuning.tuning import Tuned, Tuning
-from tfm_core.training.folder import SHIPPED, Folder
 from tfm_core.training.store import run_store
-
-FOLDER = SHIPPED / NAME  # of grids
-
-
-@lru_cache(8)
-def shipped_grid(task: str, folder: Path = FOLDER) -> Grid | None:
-    """The grid of a task that comes with the app; None if there is none."""
-    with suppress(ValueError):
-        return read_grid(Folder(folder).read(f"{NAME}-{task}"))
-    return None
-
-
-def keep_grid(grid: Grid, folder: Path = FOLDER) -> None:
-    """Keep a grid, in place of an earlier one of its task.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
-    Folder(folder).write(f"{NAME}-{grid.task}", as_parts(grid))
-    shipped_grid.cache_clear()
 
 
 def kept_run(tuning: Tuning) -> Tuned | None:

@@ -13,10 +13,8 @@ from tfm_core.language.lab_bert import LAB_BERT, lab_bert_tokenizer
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import generator
 from tfm_core.model.tokens import Tokenizer
-from tfm_core.training.tasks import authors
-
-FOLDER = Path(authors.FILE).parent
-Row = tuple[str, list[str]]  # the label, and the words and marks of the sentence
+from tfm_core.training.tasks import sentence_files
+from tfm_core.training.tasks.sentence_files import FOLDER, ORIGINS, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,7 @@ class LabelledSet:
         labels: what a sentence may be.
         origin: where the sentences are from, in a sentence.
         read: what of it the body has read without labels, in a sentence.
-        rows: the sentences, in a fixed order.
+        path: the file.
     """
 
     title: str
@@ -37,7 +35,7 @@ class LabelledSet:
     labels: tuple[str, ...]
     origin: str
     read: str
-    rows: Callable[[], list[Row]]
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -74,20 +72,9 @@ class Sentences:
         return Sentences(self.source[which], self.labels[which])
 
 
-def _speech() -> list[Row]:
-    lines = (FOLDER / "speech.tsv").read_text(encoding="utf-8").splitlines()
-    return [(label, sentence.split(" ")) for label, _, sentence in (line.partition("\t") for line in lines)]
-
-
-@cache
 def sides(name: str) -> tuple[list[Row], list[Row]]:
     """The sentences of a set that may be learned from, and those that never are: by a hash of their words."""
-    rows = SETS[name].rows()
-    held_out = authors.are_held_out([words for _, words in rows]).tolist()
-    return (
-        [row for row, out in zip(rows, held_out, strict=True) if not out],
-        [row for row, out in zip(rows, held_out, strict=True) if out],
-    )
+    return sentence_files.sides(SETS[name].path)
 
 
 @cache
@@ -97,7 +84,7 @@ def held_out(name: str, body: str) -> Sentences:
 
 
 def drawn(name: str, body: str, count: int, seed: int) -> Sentences:
-    """So many sentences to learn from: with one seed, the first 50 are also the first of 200.
+    """Sentences to learn from, so many: with one seed, the first 50 are also the first of 200.
 
     Raises:
         ValueError: if there are not so many.
@@ -134,10 +121,10 @@ SETS: dict[str, LabelledSet] = {
     "authors": LabelledSet(
         title="Three authors",
         about="Who wrote the sentence: Austen, Melville or Roosevelt?",
-        labels=tuple(authors.ORIGINS),
-        origin=f"3,600 sentences, all in the public domain: {'; '.join(authors.ORIGINS.values())}.",
+        labels=tuple(ORIGINS),
+        origin=f"3,600 sentences, all in the public domain: {'; '.join(ORIGINS.values())}.",
         read="Lab BERT has read most of Austen’s novels and of Moby-Dick without labels, and nothing of Roosevelt.",
-        rows=authors.rows,
+        path=FOLDER / "authors.tsv",
     ),
     "speech": LabelledSet(
         title="Speech or narration",
@@ -146,7 +133,7 @@ SETS: dict[str, LabelledSet] = {
         origin="3,200 sentences of Jane Austen’s six novels, 1811–1817, without “I”, “you” and other words of the "
         "first and second person, half of them from between quotation marks.",
         read="Lab BERT has read most of these novels without labels, but with their quotation marks.",
-        rows=_speech,
+        path=FOLDER / "speech.tsv",
     ),
 }
 BODIES: dict[str, Body] = {"lab-bert": Body("Lab BERT", LAB_BERT, lab_bert_tokenizer)}

@@ -17,12 +17,12 @@ from tfm_core.model.trained import RANDOM, trained_weights
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS, Sentences, drawn, held_out
 from tfm_core.training.compare.finetuning.looks import Heads, Looks, looks_of, moved, weights_of
 from tfm_core.training.compare.finetuning.ways import WAYS
-from tfm_core.training.networks import OUTPUT
 
 SIZES = (50, 200, 1_000)  # examples
 SEEDS = (0, 1, 2)
 STEPS = {50: 60, 200: 100, 1_000: 200}  # the same for all ways
 BATCH, WARMUP, DECAY, CLIP = 16, 0.1, 0.01, 1.0
+OUTPUT = 0.25  # of the first logits' usual spread, as in networks.py: training begins near guessing evenly
 POINTS = 5  # of the curve, before the last one
 EVALUATED = 128  # held-out sentences of each point
 LOOKED_AT = 64  # held-out sentences on which heads are looked at

@@ -53,7 +53,7 @@ WAYS: dict[str, Way] = {
     "nothing": Way(
         title="from nothing",
         about="the same network with random weights, all of which are trained",
-        learning_rate=1e-3,
+        learning_rate=3e-4,
         colour="head 2",
         prepare=_whole,
         pretrained=False,
@@ -68,14 +68,14 @@ WAYS: dict[str, Way] = {
     "whole": Way(
         title="whole model",
         about="the head and all of the body",
-        learning_rate=1e-3,
+        learning_rate=3e-4,
         colour="head 1",
         prepare=_whole,
     ),
     "lora-2": Way(
         title="LoRA, rank 2",
         about="the head, and matrices of rank 2 beside each query and value projection",
-        learning_rate=3e-3,
+        learning_rate=1e-3,
         colour="head 4",
         prepare=_low_rank(2),
         rank=2,
@@ -83,7 +83,7 @@ WAYS: dict[str, Way] = {
     "lora-8": Way(
         title="LoRA, rank 8",
         about="the head, and matrices of rank 8 beside each query and value projection",
-        learning_rate=3e-3,
+        learning_rate=1e-3,
         colour="head 5",
         prepare=_low_rank(8),
         rank=8,
