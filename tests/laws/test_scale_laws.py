@@ -122,7 +122,7 @@ LENSES: dict[Any, list[Values]] = {
         *({"view": "tokens", "cut": name, "piece": 3, "second": "c\u0430t"} for name in ALWAYS),
     ],
     GenerateState: [{}, {"steps": 12}],
-    TrainingState: [{}, {"task": "copy"}],
+    TrainingState: [{}, {"task": "copy"}, {"view": "finetune", "way": "lora-2"}],
     ClinicState: [
         *(
             {"pasted": pasted}

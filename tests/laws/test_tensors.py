@@ -37,6 +37,7 @@ NO_TENSORS = {  # view -> why its main panel has no tensors
     ("training", "compare"): OF_MANY,
     ("training", "deep"): OF_MANY,
     ("training", "sizes"): OF_MANY,
+    ("training", "finetune"): OF_MANY,
     ("clinic", "code"): "what checks say of listings",
 }
 MODELS: list[Values] = [

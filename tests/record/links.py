@@ -287,6 +287,11 @@ TRAINING = (
     "training?training_view=sizes",
     "training?training_view=sizes&training_over=prose",
     "training?training_view=sizes&training_over=steps&training_part=1/9",
+    "training?training_view=finetune",
+    "training?training_view=finetune&training_against=seconds&training_way=frozen&training_shots=50",
+    "training?training_view=finetune&training_tuned=speech&training_way=lora-8&training_shots=1000&training_layer=2"
+    "&training_head=3",
+    "training?training_view=finetune&training_seed=9",  # nobody has trained it
     "training?training_view=compare&training_tested=longer&training_task=authors&training_measure=loss",
 )  # fmt: skip
 
