@@ -5,35 +5,27 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from tfm_core import TransformerConfig, recording
+from tfm_ui.lenses.generate.courses import settings_of
 from tfm_ui.lenses.generate.kept.stored import CLOSE, Kept
 from tfm_ui.lenses.generate.state import GenerateState
 from tfm_ui.lenses.generate.surprise.tokens import Surprise
+from tfm_ui.lenses.generate.write import first_program
 from tfm_ui.lenses.generate.write.beams import Beams
+from tfm_ui.lenses.generate.write.first_program import dropping
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.live.cache import cached
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 
-DROPOUT = 0.1  # with which Lab GPT was trained
 LEFT = 6  # the number of a step that says how many tokens all cuts left; see `Steps`
 
 
 @cached()
 def _likeliest_with_dropout(config: TransformerConfig, tokens: tuple[int, ...]) -> list[int]:
-    """The likeliest next token at each place, where dropout acts on what each sub-layer adds.
-
-    The draw is from a generator of its own: the global one belongs to all threads.
-    """
-    drawn = torch.Generator().manual_seed(0)
-
-    def drop(x: Tensor) -> Tensor:
-        return x * torch.empty_like(x).bernoulli_(1 - DROPOUT, generator=drawn) / (1 - DROPOUT)
-
-    edits = {f"*layers.*.{sub_layer}.output": drop for sub_layer in ("self_attention", "feed_forward")}
-    with torch.no_grad(), recording((), edits):
+    """The likeliest next token at each place, where dropout acts on what each sub-layer adds."""
+    with torch.no_grad(), recording((), dropping(0)):
         likeliest: list[int] = transformer(config)(torch.tensor([tokens]))[0].argmax(-1).tolist()
     return likeliest
 
@@ -135,6 +127,21 @@ def others_in_training_mode(model: ModelState, state: GenerateState) -> int:
     return sum(int(step.logits.argmax()) != other for step, other in zip(steps, drawn, strict=True))
 
 
+def parts_in_training_mode(model: ModelState, state: GenerateState) -> int:
+    """The first step at which two runs in training mode, with a dropout of 0.1, differ; 0 if they do not in 30."""
+    return first_program.parts_at(model, state)
+
+
+def past_context(model: ModelState, state: GenerateState) -> float:
+    """The mean of −ln p of the tokens written after the context was full, read past its end; 0 if there are none."""
+    return first_program.past_context(model, settings_of(model, state))[1]
+
+
+def past_table_error(model: ModelState, state: GenerateState) -> str:
+    """What torch raises where a learned table of as many positions as the context is asked for one more."""
+    return first_program.past_table_error(model, state)
+
+
 def passes(model: ModelState, state: GenerateState) -> int:
     """How many passes of the model, one after the other, have written the text; 0 where nothing is written."""
     kept = Kept(model, state)
@@ -167,6 +174,16 @@ def text(model: ModelState, state: GenerateState) -> str:
     return " ".join(Write(model, state).text.split())
 
 
+def topk_error(model: ModelState, state: GenerateState) -> str:
+    """What torch.topk raises for this top-k and this vocabulary; "" if nothing."""
+    return first_program.topk_error(model, state)
+
+
+def within_context(model: ModelState, state: GenerateState) -> float:
+    """The mean of −ln p of the same tokens, read in a full context as here; 0 if there are none."""
+    return first_program.past_context(model, settings_of(model, state))[0]
+
+
 def written(model: ModelState, state: GenerateState) -> int:
     """How many tokens are written."""
     return len(Write(model, state).course.steps)
@@ -189,11 +206,16 @@ MEASURES: Mapping[str, Callable[[ModelState, GenerateState], float | str]] = {
         likeliest_taken,
         most_left,
         others_in_training_mode,
+        parts_in_training_mode,
         passes,
+        past_context,
+        past_table_error,
         read_with_cache,
         read_without_cache,
         share_left,
         text,
+        topk_error,
+        within_context,
         written,
     )
 }

@@ -10,8 +10,9 @@ import torch
 from tests.tfm_ui.lenses.generate.examples import LAB
 from tfm_core import Transformer, TransformerLayer
 from tfm_ui.lenses.generate import measures
-from tfm_ui.lenses.generate.measures import DROPOUT, MEASURES
+from tfm_ui.lenses.generate.measures import MEASURES
 from tfm_ui.lenses.generate.state import GenerateState
+from tfm_ui.lenses.generate.write.first_program import DROPOUT
 from tfm_ui.live.passes import transformer
 from tfm_ui.state.model_state import ModelState
 

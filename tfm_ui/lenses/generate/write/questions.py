@@ -5,15 +5,33 @@ from itertools import pairwise
 
 import numpy as np
 
+from tfm_ui.lenses.generate.courses import settings_of
 from tfm_ui.lenses.generate.panel import LAB, answer_from
-from tfm_ui.lenses.generate.state import ATTENTION
+from tfm_ui.lenses.generate.state import ATTENTION, GenerateState
+from tfm_ui.lenses.generate.write.first_program import (
+    DROPOUT,
+    MOST,
+    parts_at,
+    past_context,
+    past_table_error,
+    texts_in_training_mode,
+    topk_error,
+)
 from tfm_ui.lenses.generate.write.look import TOO_SHORT, Look, head_with_most
 from tfm_ui.lenses.generate.write.text import Write, in_words
-from tfm_ui.page.questions import Question
+from tfm_ui.page.questions import Prediction, Question
+from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 from tfm_ui.text.token_labels import named
 
 REPEATED = {"weights": "lab-gpt", "text": "Quoz Bramble met Dapnel Stiggot. Then Quoz Bramble met Dapnel"}
+LONG = {
+    "weights": "lab-gpt",
+    "text": "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in "
+    "want of a wife. However little known the feelings or views of such a man may be on his first entering a "
+    "neighbourhood, this truth is so well fixed in the minds of the surrounding families, that he is "
+    "considered as the rightful property of some one or other of their daughters.",
+}
 PLACES = ("the first token of the context", "the token before the last", "the last token itself")
 
 
@@ -123,6 +141,58 @@ def first_time(look: Look) -> str:
     )
 
 
+@answer_from(Write)
+def without_eval(write: Write) -> str:
+    """Both texts of the same prompt, with dropout on, and where they part."""
+    at, texts = parts_at(write.model, write.state), texts_in_training_mode(write.model, write.state)
+    said = f"With a dropout of {DROPOUT} while it writes, {in_words(write.settings.sampling)}, two runs of one prompt"
+    if not at:
+        return f"{said} agree in their first {formats.plural(len(texts[0]), 'token')}."
+    parts = [write.written(text[max(0, at - 4) : at + 4]) for text in texts]
+    first, second = (write.model.tokens_by.join(part).strip() for part in parts)
+    return (
+        f"{said} differ first at step {at}: “{first}” and “{second}”. Each pass draws other zeros. Call model.eval() "
+        "before generate, and the text is one."
+    )
+
+
+def where_topk_ends(model: ModelState, state: GenerateState) -> str:
+    """What a program does that hands this k to torch.topk: "an error", or "nothing" unusual."""
+    return "an error" if topk_error(model, state) else "a cut"
+
+
+@answer_from(Write)
+def k_above_vocabulary(write: Write) -> str:
+    """What torch raises, and how many tokens are left here."""
+    k, vocab, error = write.state.top_k, write.model.config.vocab_size, topk_error(write.model, write.state)
+    if not error:
+        return f"torch.topk with k = {k} takes {k} of {vocab:,} tokens: this k is not above the vocabulary."
+    return (
+        f"torch.topk with k = {k} and {vocab} logits raises “{error}”. Here the cut takes min(k, vocabulary): all "
+        f"{vocab} tokens are left."
+    )
+
+
+@answer_from(Write)
+def past_the_context(write: Write) -> str:
+    """What a learned table raises there, and what reading on costs this model."""
+    context, error = write.model.most_tokens, past_table_error(write.model, write.state)
+    table = f"A learned table of {context} positions raises “{error}” at the next one."
+    here, past = past_context(write.model, write.settings)
+    if not past:
+        return f"{table} This text does not come to the end of its context."
+    return (
+        f"{table} Here positions are {write.model.positional}: they go on without an error, but training never showed "
+        "them. The tokens that were written after the context was full have a mean −ln p of "
+        f"{past:.2f} read past its end, and of {here:.2f} read as here, in the newer half."
+    )
+
+
+def costs_past_the_end(model: ModelState, state: GenerateState) -> float:
+    """The mean of −ln p, read past the end, in nats."""
+    return round(past_context(model, settings_of(model, state))[1], 2)
+
+
 QUESTIONS = [
     Question(
         "The draw", "How was the first token chosen? Step back to it, and look at the draw.", chosen,
@@ -163,5 +233,31 @@ QUESTIONS = [
         model=REPEATED, controls={"shows": ATTENTION, "method": "greedy", "steps": 12},
         moves=("method", "steps"),
         because="a text in which names return shows whether a head looks them up.",
+    ),
+    Question(
+        "Without eval()", "Greedy, but in training mode, where dropout acts: does one prompt give one text?",
+        without_eval,
+        Prediction(ask="At which step do two runs differ first? 0: at none of 30.", measured=parts_at),
+        model=LAB, controls={"method": "greedy", "steps": MOST},
+        moves=("text",), given=("shows",),
+        because="all of this was written in evaluation mode, which a first program forgets.",
+    ),
+    Question(
+        "k above V", "These weights know an alphabet. A first program calls torch.topk with k = 50: what happens?",
+        k_above_vocabulary,
+        Prediction(ask="What does torch.topk give?", measured=where_topk_ends, options=("a cut", "an error")),
+        model={"weights": "induction"}, controls={"top_k": 50},
+        moves=("top_k",), given=("shows",),
+        because="a cut of 50 tokens takes for granted that there are 50.",
+    ),
+    Question(
+        "Past the end", "200 tokens after this prompt are more than its context. What if one reads on past the end?",
+        past_the_context,
+        Prediction(
+            ask="The mean −ln p of the late tokens, read past the end?", measured=costs_past_the_end, unit="nats"
+        ),
+        model=LONG, controls={"temperature": 1.0, "top_k": 0, "steps": 200},
+        moves=("seed",), given=("shows",),
+        because="a text grows, and what a model can read of it ends somewhere.",
     ),
 ]  # fmt: skip
