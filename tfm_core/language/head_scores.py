@@ -6,7 +6,7 @@ previous token, and in a later layer a head that looks at what followed the last
 Heads", who call the second score prefix matching.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -93,50 +93,3 @@ def losses_by_name(scores: HeadScores) -> Mapping[str, float]:
         "first_loss": scores.first_loss,
         "second_loss": scores.second_loss,
     }
-
-
-@dataclass(frozen=True)
-class HeadRoles:
-    """How much of a known role each head plays on random tokens: float32 (layer, head), mean weights from 0 to 1.
-
-    Attributes:
-        previous: on the token before: Clark et al. 2019, section 3.1; Elhage et al. 2021.
-        following: on the token after; 0 in a decoder.
-        first: on the very first token, by all queries after it: an attention sink, Xiao et al. 2023.
-        induction: on the token after the same token's first occurrence, by the second half: Olsson et al. 2022. In an
-            encoder, which sees what follows, it is no sign of copying, and None.
-    """
-
-    previous: Tensor
-    following: Tensor
-    first: Tensor
-    induction: Tensor | None
-
-
-@torch.no_grad()
-def head_roles(
-    model: Transformer, *, first_id: int, around: tuple[Sequence[int], Sequence[int]] = ((), ()), seed: int = 0
-) -> HeadRoles:
-    """The roles of all heads of an encoder or a decoder, one text of random tokens after the other.
-
-    Args:
-        model: in evaluation mode.
-        first_id: the lowest id that is drawn; those below are special.
-        around: the ids of special tokens that stand before and after each of its texts.
-        seed: of the random tokens.
-    """
-    is_decoder = model.config.architecture == "decoder"
-    before, after = (torch.tensor([list(ids)] * BATCH, dtype=torch.int64).view(BATCH, -1) for ids in around)
-    random = repeated_tokens(model.config.vocab_size, first_id=first_id, seed=seed)
-    tokens = torch.cat([before, random, after], 1)
-    with recording("*.self_attention.weights") as trace:
-        model.states(tokens)
-    roles: dict[str, list[Tensor]] = {"previous": [], "following": [], "first": [], "induction": []}
-    for layer in range(model.config.num_layers):
-        weights = trace[f"layers.{layer}.self_attention.weights"]
-        roles["previous"].append(previous_token_scores(weights))
-        roles["following"].append(weights.diagonal(1, -2, -1).mean((0, -1)))
-        roles["first"].append(weights[:, :, 1:, 0].mean((0, -1)))
-        roles["induction"].append(induction_scores(weights[:, :, before.shape[1] :, before.shape[1] :], LENGTH))
-    stacked = {name: torch.stack(each) for name, each in roles.items()}
-    return HeadRoles(**stacked if is_decoder else stacked | {"induction": None})

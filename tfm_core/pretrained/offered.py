@@ -14,20 +14,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
 from tfm_core.kept import kept_folder
 from tfm_core.language import lab_bert
-from tfm_core.language.head_scores import HeadRoles
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.tokens import Tokenizer, Tokens
 from tfm_core.pretrained.reading import Pretrained, read
 from tfm_core.pretrained.registered import LabBert, Readable, Registered
 
 FOLDER = "ATTENTION_LAB_MODELS_FOLDER"  # the environment variable that names their folder
-HEADS = "heads.safetensors"
 
 
 _ROOT = Path(__file__).parents[2]
@@ -218,17 +214,3 @@ def source(name: str) -> Mapping[str, Tensor] | None:
 def knows(name: str) -> bool:
     """Whether it is the name of one of these models, installed or not."""
     return name in OFFERED
-
-
-def heads_of(name: str) -> HeadRoles:
-    """What the heads of an installed model do: `head_roles`, measured when it was installed, as it takes seconds.
-
-    Raises:
-        ValueError: as `pretrained`; if the file with the measurement is broken.
-    """
-    file = OFFERED[name].folder / HEADS
-    try:
-        roles = load_file(file)
-        return HeadRoles(roles["previous"], roles["following"], roles["first"], roles.get("induction"))
-    except (SafetensorError, OSError, KeyError) as problem:
-        raise ValueError(f"{file}: expected what heads do, as {COMMAND} measures it; {problem}") from problem

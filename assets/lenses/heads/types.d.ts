@@ -33,3 +33,23 @@ interface HeadsGridHeader extends Header {
   topText: string
   about: string[]
 }
+
+interface RoleKey {
+  role: string
+  letter: string
+  title: string
+  colour: number // of a head's colours, from 0; -1 is grey
+}
+
+interface RolesMapHeader extends Header {
+  layers: number
+  heads: number
+  picked: Point
+  single: boolean // whether it shows the scores of one role
+  top: number
+  topText: string
+  roles: string[] // of each head; "" for none
+  has: boolean[]
+  told: string[]
+  legend: RoleKey[]
+}

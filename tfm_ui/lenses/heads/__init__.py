@@ -2,7 +2,8 @@
 
 from tfm_ui.lenses.heads.panels import Head, Heads, Numbers
 from tfm_ui.lenses.heads.questions import QUESTIONS
-from tfm_ui.lenses.heads.roles import Roles
+from tfm_ui.lenses.heads.roles import VIEW as ROLES
+from tfm_ui.lenses.heads.roles.closest import Roles
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.page.lens import LeadsOn, Lens, View, measures_of
 from tfm_ui.pictures.panel import Columns, Note
@@ -47,7 +48,8 @@ LENS = Lens(
             also=[Heads, Head],
             controls=("kind", "layer", "head", "scale"),
             reads_pass=True,
-        )
+        ),
+        "roles": ROLES,
     },
     questions=QUESTIONS,
     measures=measures_of(__name__),
