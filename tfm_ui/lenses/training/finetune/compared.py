@@ -104,7 +104,7 @@ class Finetune(GridPanel):
         else:
             bags = Line(BAG, across, [self.grid.bag(self.shots)] * 2, "ink", "dashed")
         drawn += [bags, Line(MOST, across, [self.grid.most_frequent] * 2, "muted", "dashed")]
-        return lines.content([Chart(AXES[self.state.against], RIGHT, drawn, x_scale="log10", reach=(0.3, 1))])
+        return lines.content([Chart(AXES[self.state.against], RIGHT, drawn, x_scale="log10")])
 
     def _over_examples(self) -> list[Line]:
         drawn = []
@@ -199,7 +199,7 @@ class FinetuneWays(GridPanel):
     def open_table(self) -> OpenTable:
         number, share = st.column_config.NumberColumn, st.column_config.NumberColumn(format="%.1f%%")
         columns = {
-            "share of all": share,
+            "share of all": st.column_config.NumberColumn(format="%.2f%%"),
             "seconds": number(format="%.1f"),
             **dict.fromkeys(("right", "lowest", "highest"), share),
         }

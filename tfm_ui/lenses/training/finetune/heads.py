@@ -25,7 +25,7 @@ from tfm_ui.text import formats
 from tfm_ui.text.ties import one_of_ties, places_of_largest
 
 STEP = "step of training"
-LOOKS = {"first": "[CLS]", "last": "[SEP]", "previous": "the token before"}
+LOOKS = {"first": "[CLS]", "last": "[SEP]", "previous": "previous token"}
 PICKS = ("training_layer", "training_head")
 ALIKE = 1e-3  # a distance below it is none that a reader could see
 Floats = NDArray[np.float32]

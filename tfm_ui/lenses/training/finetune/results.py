@@ -155,7 +155,8 @@ class TunedPanel(KeptPanel):
     @property
     def named(self) -> str:
         """The run in words."""
-        return f"{self.way.title}, {formats.count(self.tuning.examples)} examples, seed {self.tuning.seed}"
+        title = self.way.title[:1].upper() + self.way.title[1:]
+        return f"{title}, {formats.count(self.tuning.examples)} examples, seed {self.tuning.seed}"
 
     @property
     def shape(self) -> str:
