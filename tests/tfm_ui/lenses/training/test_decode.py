@@ -9,8 +9,14 @@ from tfm_core import Transformer, run_store
 from tfm_core.training.config import of_task
 from tfm_core.training.decoding import decode_greedily
 from tfm_core.training.networks import network
+from tfm_core.training.tasks.task import IGNORED
+from tfm_ui.lenses.training.decode.beside import DecodeBeside
+from tfm_ui.lenses.training.decode.held_out import DecodeExposure, DecodeMistakes
+from tfm_ui.lenses.training.decode.questions import order_of_words
 from tfm_ui.lenses.training.decode.source import start_of
-from tfm_ui.lenses.training.decode.written import Decode, DecodeNext
+from tfm_ui.lenses.training.decode.spans import DecodeSpan
+from tfm_ui.lenses.training.decode.written import NO_DECODER, Decode, DecodeNext
+from tfm_ui.lenses.training.panels import NOT_YET
 from tfm_ui.lenses.training.state import TrainingState
 
 
@@ -103,3 +109,134 @@ def test_when_a_run_goes_on_its_pictures_are_asked_for_again():
     for panel in (Decode, DecodeNext):
         assert panel(MODEL, trained).key != panel(MODEL, untrained).key
         assert panel(MODEL, trained).key == panel(MODEL, TrainingState(written=3)).key
+
+
+TEXTS = {
+    "translation": "three hundred and forty two",
+    "summary": "anna lost the key . note ben saw the red map .",
+    "question-answering": "where is the key now ? anna took the key to the attic . ben took the cup to the old barn .",
+}
+
+
+@pytest.mark.parametrize(("task", "typed"), TEXTS.items())
+def test_texts_are_read_as_they_are_typed(task, typed):
+    state = TrainingState(view="decode", pair=task, source=typed)
+    assert Decode(MODEL, state).problem == ""
+    assert Decode(MODEL, state).names(Decode(MODEL, state).source) == typed.split()
+
+
+@pytest.mark.parametrize(
+    ("task", "typed", "sentence"),
+    [
+        ("translation", "one thirty", "Expected a number from one to nine hundred and ninety nine"),
+        ("translation", "two thousand", "“thousand” is not among the"),
+        ("translation", "vier", "Expected a number from one"),
+        ("translation", "START", "“START” is not among the"),
+        ("translation", "one " * 7, "7 tokens, but 1 to 6 can be read"),
+        ("summary", "anna lost the key .", "one of them after “note”"),
+        ("question-answering", "where is the key now ?", "Expected a question"),
+    ],
+)
+def test_texts_without_an_answer_are_refused_in_a_sentence(task, typed, sentence):
+    decode = Decode(MODEL, TrainingState(view="decode", pair=task, source=typed))
+    assert sentence in decode.problem
+    assert decode.problem.endswith("an example that was held out is read.")
+    assert decode.source == Decode(MODEL, TrainingState(pair=task)).source
+
+
+def test_capitals_and_hyphens_are_read():
+    decode = Decode(MODEL, TrainingState(pair="translation", source="On the Twenty-first of March"))
+    assert decode.problem == ""
+    assert decode.names(decode.source) == "on the twenty first of march".split()
+    assert decode.names(decode.answers) == "am ein und zwanzigsten März END".split()
+
+
+def test_a_translation_turns_back_and_a_head_follows():
+    state = TrainingState(view="decode", pair="translation", source="three hundred and forty two")
+    decode = Decode(MODEL, state)
+    assert decode.names(decode.decoded.written) == "drei hundert zwei und vierzig END".split()
+    assert decode.right == 6
+    assert decode.looking == [0, 1, 2, 4]  # "und" and END come from no word
+    assert "“vierzig” comes from source token 4, before that of “zwei”, 5" in order_of_words(MODEL, state)
+    assert "The order of the source stays." in order_of_words(
+        MODEL, TrainingState(pair="translation", source="two hundred")
+    )
+
+
+def test_where_an_answer_begins_and_ends_is_the_networks_own_pass():
+    state = TrainingState(pair="question-answering", source=TEXTS["question-answering"])
+    span, config = DecodeSpan(MODEL, state), of_task("question-answering")
+    model = network(config).eval()
+    model.load_state_dict(dict(run_store().find(config).weights))
+    with torch.no_grad():
+        expected = model(torch.tensor([span.source]))[0].softmax(-1)
+    torch.testing.assert_close(span.ends, expected)
+    assert span.said == (12, 12)
+    assert "so the answer is “attic”. That is right." in span.sentence()
+    assert not Decode(MODEL, state).is_shown
+    assert Decode.content(MODEL, state)[0]["about"] == NO_DECODER
+    assert not DecodeExposure(MODEL, state).is_shown
+
+
+@pytest.mark.parametrize("task", ["sort-decoder", "translation", "summary"])
+def test_both_ways_of_reading_are_the_models_own(task):
+    """Every held-out example alone: what it says after the right tokens, and what it writes."""
+    panel = DecodeExposure(MODEL, TrainingState(pair=task))
+    model, start = trained(task), start_of(of_task(task))
+    told = panel.exposure
+    for row in range(0, len(panel.examples), 100):
+        example = panel.examples[row : row + 1]
+        count = int((example.answers != IGNORED).sum())
+        with torch.no_grad():
+            forced = model(example.source, example.target)[0].argmax(-1)
+        alone = decode_greedily(model, example.source, start=start, steps=count).written
+        assert told.forced[row, :count].equal(forced[:count])
+        assert told.alone[row, :count].equal(alone)
+    assert f"of {len(panel.examples)} held-out" in DecodeMistakes(MODEL, TrainingState(pair=task)).sentence()
+
+
+def test_sorting_is_hurt_by_its_own_mistakes_and_reversing_makes_none():
+    sort, reverse = (DecodeExposure(MODEL, TrainingState(pair=f"{task}-decoder")) for task in ("sort", "reverse"))
+    assert sort.wrong_after_own > 5 * sort.wrong_after_right
+    assert "It makes no mistake on them" in reverse.sentence()
+    assert not reverse.differs
+    assert sort.differs
+
+
+def test_mistakes_are_shown_and_none_was_trained_on():
+    for task in ("translation", "summary", "question-answering", "sort-decoder"):
+        panel = DecodeMistakes(MODEL, TrainingState(pair=task))
+        table = panel.table()
+        assert 1 <= len(table) <= 10
+        assert (table["said"] != table["right"]).all()
+        assert all(panel.laws().values())
+        assert panel.exact > (panel.by_rule or 0)
+    right = DecodeMistakes(MODEL, TrainingState(pair="reverse-decoder"))
+    assert "No mistake is left to show" in right.sentence()
+    assert (right.table()["said"] == right.table()["right"]).all()
+
+
+@pytest.mark.parametrize("task", ["translation", "sort-decoder"])
+def test_a_mistake_of_this_source_and_what_follows_it(task):
+    mistakes = DecodeMistakes(MODEL, TrainingState(pair=task))
+    source = mistakes.row(mistakes.numbers[0]).source
+    beside = DecodeBeside(MODEL, TrainingState(pair=task, source=source))
+    first = beside.first_mistake
+    assert first is not None
+    assert f"The first mistake is at place {first + 1}" in beside.sentence()
+    assert all(beside.laws().values())
+    assert [place.forced for place in beside.places[: first + 1]] == [
+        place.alone for place in beside.places[: first + 1]
+    ]
+    _, numbers = DecodeBeside.content(MODEL, TrainingState(pair=task, source=source))
+    assert numbers.size == 2 * len(beside.places)
+
+
+def test_questions_on_texts_hold_of_trained_and_of_untrained_runs():
+    assert "held-out examples are right as a whole" in answer("Where is the key?")
+    assert measured("Where is the key?") > 80
+    assert "after the first one" in answer("Exposure bias")
+    assert 5 < measured("Exposure bias") < 100
+    assert "turns back" in answer("Forty-two is two and forty")
+    assert answer("Exposure bias", seed=4711) == NOT_YET
+    assert measured("Where is the key?", seed=4711) == 0

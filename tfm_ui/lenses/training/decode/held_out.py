@@ -123,6 +123,18 @@ class DecodeExposure(HeldOutPanel):
         told, asked = self.exposure, int(self.exposure.asked.sum())
         return int(told.right(told.forced).sum()) / asked, int(told.right(told.alone).sum()) / asked
 
+    @property
+    def wrong_after_own(self) -> float:
+        """The share of wrong tokens after each example's first mistake, when it goes on alone; 0 without a mistake."""
+        wrong, later = self.exposure.wrong_after_first(self.exposure.alone)
+        return wrong / later if later else 0.0
+
+    @property
+    def wrong_after_right(self) -> float:
+        """The same share when it is given the right tokens."""
+        wrong, later = self.exposure.wrong_after_first(self.exposure.forced)
+        return wrong / later if later else 0.0
+
     def sentence(self) -> str:
         """Both shares, what follows an example's own first mistake, and what follows one that is put in."""
         count = formats.plural(len(self.examples), "held-out example")
@@ -272,7 +284,8 @@ class DecodeMistakes(HeldOutPanel):
         task = self.config.about
         if task.spans:
             begin, end = answer.tolist()
-            return " ".join(tokens_of(self.config, source[begin : end + 1])) or "no span"
+            words = " ".join(tokens_of(self.config, source[begin : end + 1]))
+            return f"{words} (from token {begin + 1})" if words else "no span"  # a name may stand there twice
         tokens = [token for token in tokens_of(self.config, answer.tolist()) if token]
         if task.end in tokens:
             tokens = tokens[: tokens.index(task.end) + 1]

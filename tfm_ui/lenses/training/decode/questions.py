@@ -56,8 +56,7 @@ def rights(model: ModelState, state: TrainingState) -> float:
     written = Decode(model, state)
     if written.is_shown:
         return float(written.right)
-    span = DecodeSpan(model, state)
-    return float(sum(said == right for said, right in zip(span.said, span.answers.tolist(), strict=True)))
+    return float(DecodeSpan(model, state).right_ends)
 
 
 def order_of_words(model: ModelState, state: TrainingState) -> str:
@@ -95,12 +94,9 @@ def what_a_mistake_costs(told: DecodeExposure) -> str:
 
 
 @answered_from(DecodeExposure, 0.0)
-def wrong_after_a_wrong_one(told: DecodeExposure) -> float:
-    """Later tokens that are wrong after a wrong first one, in percent; 0 where nothing is trained, or written."""
-    if not told.is_shown:
-        return 0.0
-    wrong, later = told.exposure.wrong_after_forced(told.exposure.misled)
-    return formats.points(wrong / later) if later else 0.0
+def wrong_after_its_own(told: DecodeExposure) -> float:
+    """Wrong tokens after the first mistake, in percent, when it goes on alone; 0 where nothing is trained, or wrong."""
+    return formats.points(told.wrong_after_own) if told.is_shown else 0.0
 
 
 # What they say is checked by tests/tfm_ui/lenses/training/test_decode.py.
@@ -146,15 +142,15 @@ QUESTIONS = (
     ),
     Question(
         "Exposure bias",
-        "In training the decoder read right tokens alone. Put a wrong first token in: how many later ones go wrong?",
+        "In training the decoder read right tokens alone. What does it write after a mistake of its own?",
         what_a_mistake_costs,
         Prediction(
-            ask="Which share of the later tokens will be wrong?",
-            measured=wrong_after_a_wrong_one,
+            ask="Which share of the tokens after an example’s first mistake will be wrong?",
+            measured=wrong_after_its_own,
             unit="%",
             hides=("training_decode_exposure*", "notes"),
         ),
-        controls={"view": "decode", "pair": "translation"},
+        controls={"view": "decode", "pair": "sort-decoder"},
         given=("source",),
         because="what a decoder has learned with right tokens, it must do with its own.",
     ),

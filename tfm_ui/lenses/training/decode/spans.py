@@ -91,6 +91,11 @@ class DecodeSpan(SourcePanel):
         """Whether both ends are right."""
         return list(self.said) == self.answers.tolist()
 
+    @property
+    def right_ends(self) -> int:
+        """How many of both ends are right."""
+        return sum(said == right for said, right in zip(self.said, self.answers.tolist(), strict=True))
+
     def span(self, begin: int, end: int) -> str:
         """The tokens from one place to the other; "" if the end comes first."""
         return " ".join(self.names(self.source)[begin : end + 1])
