@@ -76,6 +76,8 @@ HOME = (
 TRAINED = (
     "heads?weights=induction&heads_layer=2",
     "heads?weights=reverse-decoder&heads_kind=cross&text=@3",
+    "heads?weights=translation&heads_kind=cross&text=@2",
+    "heads?weights=question-answering&text=@1",
     "attention?weights=induction&attention_view=change&attention_layer=2&attention_changes=silence 2.1",
     "positions?weights=reverse&positions_a=learned",
     "positions?weights=reverse&positions_view=model&positions_a=learned&positions_b=none",
@@ -274,6 +276,11 @@ TRAINING = (
     "training?training_task=copy&training_layers=1&training_heads=4&training_width=16&training_positional=rope"
     "&training_seed=5&training_steps=50",  # nobody has trained it
     "training?training_view=decode&training_pair=sort-decoder&training_source=3 1 2&training_written=2",
+    "training?training_view=decode&training_pair=translation&training_source=on the twenty-first of March",
+    "training?training_view=decode&training_pair=translation&training_source=one thirty",  # no number
+    "training?training_view=decode&training_pair=question-answering",
+    "training?training_view=decode&training_pair=summary&training_steps=50",  # nobody has trained it so
+    "training?training_task=question-answering&training_probe=2",
     "training?training_view=classify&training_labelled=brackets&training_example=3",
     "training?training_view=classify&training_labelled=majority&training_pooling=first",
     *(f"training?training_view=compare&training_task=brackets&training_measure={measure}"
