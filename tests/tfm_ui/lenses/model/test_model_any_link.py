@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.tfm_ui.lenses.model.any_link import models, panels_that_hold, states
 from tfm_core import TOKENIZERS
 from tfm_ui.lenses.model.diagram.block import formulas
-from tfm_ui.lenses.model.state import BLOCKS, DROPOUTS, FFN_SIZES, OUTSIDE_LAYERS, SUB_LAYERS
+from tfm_ui.lenses.model.state import BLOCKS, DROPOUTS, FFN_SIZES, OUTSIDE_LAYERS, SPREADS, SUB_LAYERS
 
 HEAD, WIDTH, TWO = st.integers(1, 16), st.sampled_from([32, 64, 96]), st.just(2)
 TEMPERATURE = st.sampled_from([0.1, 0.5, 1.0, 1.7, 5.0])
@@ -48,8 +48,14 @@ VIEWS: dict[str, tuple[Fields, Fields, tuple[int, int]]] = {
     ),
     "output": (
         {"tokenizer": st.sampled_from(tuple(TOKENIZERS)), "d_model": WIDTH},
-        {"token": st.integers(1, 20), "temperature": TEMPERATURE, "tied": st.booleans(), "top": st.integers(3, 20)},
-        (6, 6),
+        {
+            "token": st.integers(1, 20),
+            "temperature": TEMPERATURE,
+            "tied": st.booleans(),
+            "top": st.integers(3, 20),
+            "spread": st.sampled_from(SPREADS),
+        },
+        (7, 7),
     ),
 }
 

@@ -257,7 +257,7 @@ QUESTIONS = [
             ask="The mean −ln p of the late tokens, read past the end?", measured=costs_past_the_end, unit="nats"
         ),
         model=LONG, controls={"temperature": 1.0, "top_k": 0, "steps": 200},
-        moves=("seed",), given=("shows",),
+        given=("shows",),
         because="a text grows, and what a model can read of it ends somewhere.",
     ),
 ]  # fmt: skip

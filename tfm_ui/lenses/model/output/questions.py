@@ -214,8 +214,8 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "The first loss",
-        "Embeddings drawn with a standard deviation of 1, tied and multiplied by √d_model = 16. With which loss does "
-        "such a model begin, and what does guessing evenly among 50,000 token ids cost?",
+        "Tied embeddings of standard deviation 1, multiplied by √d_model = 16: with which loss do they begin, where "
+        "ln V is 10.8?",
         lambda model, state: OutputStart(model, state).sentence(),
         Prediction(
             ask="Which loss does it begin with?",
@@ -223,7 +223,6 @@ QUESTIONS: tuple[Question, ...] = (
             hides=("model_output_start",),
         ),
         controls={"view": "output", "start_size": START_SIZES[1]},
-        moves=("spread",),
         given=("weights",),
         because="before any training one number can be foretold, and it shows a careless start.",
     ),

@@ -185,9 +185,9 @@ class OutputStart(OutputPanel):
 
     def table(self) -> pd.DataFrame:
         """A row per standard deviation."""
-        by_spread = {name: losses or [float("nan")] * len(self.spreads) for name, losses in self.by_spread.items()}
-        index = pd.Index(self.spreads, name="standard deviation")
-        return pd.DataFrame({f"loss, {name}": losses for name, losses in by_spread.items()}, index=index)
+        columns = {f"loss, {name}": losses for name, losses in self.by_spread.items() if losses}
+        columns["guessing evenly"] = [self.evenly] * len(self.spreads)
+        return pd.DataFrame(columns, index=pd.Index(self.spreads, name="standard deviation"))
 
     def picture(self) -> Content:
         """Both lines, and what guessing evenly costs."""
