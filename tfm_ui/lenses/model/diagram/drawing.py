@@ -122,7 +122,8 @@ class Diagram(DiagramPanel):
 
     @property
     def title(self) -> str:
-        return f"The machine, {'live' if self.chosen.live else 'counted only'}"
+        counted = "counted" if self.state.run else "counted only"
+        return f"The machine, {'live' if self.chosen.live else counted}"
 
     @property
     def how_to_read(self) -> str:

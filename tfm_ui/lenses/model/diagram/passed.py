@@ -194,7 +194,7 @@ class Passed(DiagramPanel):
                 continue
             stages[site] = shape
             if end == "weights" and site.endswith(WEIGHTS) and self.run.by_default and "decoder." not in site:
-                stages["nn.MultiheadAttention, as it is called by default"] = self.run.by_default
+                stages["nn.MultiheadAttention"] = self.run.by_default
         return stages
 
     def table(self) -> pd.DataFrame:
@@ -223,7 +223,7 @@ class Passed(DiagramPanel):
 
 
 def _else(site: str) -> str:
-    return "whole numbers" if site == "token ids" else "the average over the heads"
+    return "whole numbers" if site == "token ids" else "by default: the average over the heads"
 
 
 def written(shape: tuple[int, ...]) -> str:
