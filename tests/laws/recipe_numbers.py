@@ -32,7 +32,8 @@ from tfm_ui.lenses.generate.write.beams import Beams
 from tfm_ui.lenses.generate.write.look import Look
 from tfm_ui.lenses.generate.write.text import Write
 from tfm_ui.lenses.heads.panels import Head
-from tfm_ui.lenses.heads.roles import Roles
+from tfm_ui.lenses.heads.roles.closest import Roles
+from tfm_ui.lenses.heads.roles.map import RoleMap
 from tfm_ui.lenses.home.why import Why
 from tfm_ui.lenses.masks.conventions.chosen import Handed, Ours
 from tfm_ui.lenses.masks.conventions.table import Conventions
@@ -182,6 +183,7 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     },
     PairingMaps: pairings,
     Roles: lambda panel: {"roles": panel.roles},
+    RoleMap: lambda panel: {"roles": panel.strongest},
     ShiftErrors: lambda panel: {"left": {scheme.key: {"at": error.at} for scheme, error in panel.sides if error}},
     ShiftMatrix: named("matrix"),
     Unique: lambda panel: {"nearest": {scheme.key: {"distance": near.distance} for scheme, near in panel.sides}},

@@ -39,7 +39,10 @@ BOTH = ModelState(text="a b c d", seq_len=6, positional="t5", architecture="enco
 
 # Lens's state -> field -> another value: fields that say what is looked at. No pass depends on them.
 LOOKS = {
-    HeadsState: {"kind": "cross", "layer": 2, "head": 3, "scale": "own"},
+    HeadsState: {
+        **{"view": "roles", "kind": "cross", "layer": 2, "head": 3, "scale": "own"},
+        **{"role": "verb", "breaks": "moved"},
+    },
     AttentionState: {
         "view": "change",
         "kind": "cross",  # of the stack that is looked at: the other one's residual stream is not kept

@@ -57,7 +57,8 @@ LENSES: dict[Any, list[Values]] = {
     LensState: [{}],
     HeadsState: [
         {"scale": scale, "kind": kind} for scale, kind in zip(SCALES, ("encoder", "cross", "decoder") * 2, strict=True)
-    ],
+    ]
+    + [{"view": "roles", "role": "verb"}, {"view": "roles", "layer": 2, "breaks": "repeats"}],
     AttentionState: [
         *(
             {"view": "steps", "step": step, "whole": whole}

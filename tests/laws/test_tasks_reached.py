@@ -38,6 +38,7 @@ REACHED = {
     ("why-the-square-root", "the-same-by-temperature"): {"attention_temperature": "7.94"},
     ("many-heads", "the-price-narrow-heads"): {"num_heads": "16"},
     ("many-heads", "first-token"): {"heads_layer": "4", "heads_head": "5"},
+    ("many-heads", "roles-and-baseline"): {"heads_role": "verb"},
     ("many-heads", "two-heads"): {"attention_changes": "silence 2.1"},
     ("many-heads", "a-pronoun"): {"text": "The dog chased the cat because it"},
     ("many-heads", "tired-or-wide"): {"attention_key": "8"},

@@ -28,6 +28,7 @@ VIEWS = [(lens.name, view) for lens in lenses() for view in lens.views]
 COUNTS = "counts of parameters, operations or bytes by formula, or times: no tensor has them"
 OF_MANY = "statistics of many networks that are drawn anew or trained: their tensors are nobody's step"
 NO_TENSORS = {  # view -> why its main panel has no tensors
+    ("heads", "roles"): "means over many texts, which are kept in a file beside the weights",
     **{("profiling", view): COUNTS for view in BY_LENS["profiling"].views},
     ("positions", "table"): "names, sources and counts of the schemes",
     ("model", "diagram"): COUNTS,

@@ -11,6 +11,8 @@ PRESETS = (
     "heads?",
     "heads?text=the dog saw the man and the man saw the dog&seq_len=11&positional=none&causal=false",
     "heads?causal=false",
+    "heads?weights=lab-gpt&heads_view=roles&heads_layer=4&heads_head=3&heads_breaks=repeats",
+    "heads?weights=lab-gpt&heads_view=roles&heads_role=article&heads_layer=3&heads_head=2",
     "heads?num_heads=16",
     "heads?text=@alice&seq_len=512&num_heads=8&num_layers=4&positional=alibi",
     "heads?architecture=encoder-decoder&heads_kind=cross",
@@ -247,6 +249,14 @@ MODEL = (
     "model?model_view=sentences",
     "model?model_view=masked",
     "heads?weights=lab-bert",
+    "model?model_view=tokens",
+    "model?model_view=tokens&text=[CLS] and <|start|> 👨‍👩‍👧 cаt مرحبا น้ำเย็น&model_cut=bytes&model_piece=20",
+    "model?model_view=tokens&text=@alice&model_cut=WordPiece&model_piece=70",
+    "model?model_view=tokens&text=café&model_second=café",
+    *(f"model?model_view=tokens&model_show=languages&model_measure={measure}"
+      for measure in ("times English", "tokens a word", "tokens a character", "bytes a token")),
+    "model?model_view=tokens&model_show=batch&model_cut=WordPiece",
+    "model?model_view=tokens&model_show=batch&model_cut=WordPiece&model_paired=true&model_row_length=8",
 )  # fmt: skip
 
 LAB = "weights=lab-gpt&text=The captain looked at the sea, and"

@@ -95,6 +95,18 @@ def heads_grid(header: Header, numbers: bytes, figure: Json) -> None:
     assert "1/254" in figure["layout"]["title"]["subtitle"]["text"]
 
 
+def roles_map(header: Header, numbers: bytes, figure: Json) -> None:
+    """The scores, and gaps where a head has no role; each cell says what the picture's does."""
+    (trace,) = traces(figure)
+    scores = floats(numbers).reshape(header["layers"], header["heads"])
+    same(trace["z"], scores, "scores")
+    named(trace, *scores.shape)
+    assert scale_of(trace, figure) == (0, header["top"])
+    assert [unescape(text) for row in trace["text"] for text in row] == header["told"]
+    if np.isnan(scores).any():
+        assert "Grey: no role." in figure["layout"]["title"]["subtitle"]["text"]
+
+
 def arcs(header: Header, numbers: bytes, figure: Json) -> None:
     """Every weight stands at its key; of a long text the largest, each with its key and what is left of the row."""
     maps, queries, kept = len(header["maps"]), len(header["queries"]), header["kept"]
@@ -236,6 +248,7 @@ LAWS: dict[str, Law] = {
     "learn": learn,
     "maps": maps,
     "matrices": matrices,
+    "roles_map": roles_map,
     **FIGURES,
     **tokens_laws.FIGURES,
 }

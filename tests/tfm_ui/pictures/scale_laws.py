@@ -71,6 +71,16 @@ def heads_grid(header: Header, numbers: bytes) -> None:
         printed(header["topText"])
 
 
+def roles_map(header: Header, numbers: bytes) -> None:
+    """Scores lie between 0 and the top, and a cell without a role has none; each role that is shown has a key."""
+    scores = floats(numbers)
+    assert len(scores) == header["layers"] * header["heads"] == len(header["roles"]) == len(header["told"])
+    assert [bool(role) for role in header["roles"]] == np.isfinite(scores).tolist()
+    within(scores[np.isfinite(scores)], 0, header["top"], "scores")
+    prints(header["topText"], header["top"])
+    assert {key["role"] for key in header["legend"]} == set(header["roles"]) - {""}
+
+
 def chart(header: Header, numbers: bytes) -> None:
     """All values lie on the axes, as far as these can show them, and no text is a tag that a reader has typed."""
     assert not numbers, "a chart is its figure"
@@ -230,6 +240,7 @@ LAWS: dict[str, Law] = {
     "learn": learn,
     "maps": maps,
     "matrices": matrices,
+    "roles_map": roles_map,
     **SCALES,
     **tokens_laws.SCALES,
 }

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from tfm_core.language.roles import RoleScores
 from tfm_ui.lenses.heads.panels import Head, Heads
+from tfm_ui.lenses.heads.roles.panel import RolesPanel, with_syntax
 from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.live import passes
 from tfm_ui.state.model_state import ModelState
@@ -110,6 +112,63 @@ def previous(model: ModelState, state: HeadsState) -> float:
     return float(head.weights[: head.read, : head.read].diagonal(-1).mean(dtype=np.float64))
 
 
+def role_baseline(model: ModelState, state: HeadsState) -> float:
+    """What position alone would give the locked head in the chosen role; 0 where it is not measured."""
+    of = _scores(model, state)
+    return float(of.baseline[_place(model, state)]) if of else 0.0
+
+
+def role_heads(model: ModelState, state: HeadsState) -> int:
+    """How many heads have the chosen role; 0 where it is not measured."""
+    of = _scores(model, state)
+    return len(of.heads) if of else 0
+
+
+def role_score(model: ModelState, state: HeadsState) -> float:
+    """The mean weight that the locked head gives in the chosen role; 0 where it is not measured."""
+    of = _scores(model, state)
+    return float(of.score[_place(model, state)]) if of else 0.0
+
+
+def role_prose(model: ModelState, state: HeadsState) -> float:
+    """The loss on the marked sentences, of the model as it is; 0 where it is not measured."""
+    return _silence(model, state).get("whole", {}).get("prose", 0.0)
+
+
+def role_prose_silent(model: ModelState, state: HeadsState) -> float:
+    """The same loss with all heads of the chosen role silent; 0 where it is not measured."""
+    return _silence(model, state).get("silent", {}).get("prose", 0.0)
+
+
+def role_repeats(model: ModelState, state: HeadsState) -> float:
+    """The loss on random tokens that come again, of the model as it is; 0 where it is not measured."""
+    return _silence(model, state).get("whole", {}).get("repeats", 0.0)
+
+
+def role_repeats_silent(model: ModelState, state: HeadsState) -> float:
+    """The same loss with all heads of the chosen role silent; 0 where it is not measured."""
+    return _silence(model, state).get("silent", {}).get("repeats", 0.0)
+
+
+def syntax_heads(model: ModelState, state: HeadsState) -> float:
+    """How many heads have a role of grammar."""
+    return with_syntax(model, state)
+
+
+def _place(model: ModelState, state: HeadsState) -> tuple[int, int]:
+    panel = RolesPanel(model, state)
+    return panel.layer, panel.head
+
+
+def _scores(model: ModelState, state: HeadsState) -> RoleScores | None:
+    return RolesPanel(model, state).measured.get(state.role)
+
+
+def _silence(model: ModelState, state: HeadsState) -> Mapping[str, Mapping[str, float]]:
+    result = RolesPanel(model, state).kept.silenced.get(state.role)
+    return {"whole": result.whole, "silent": result.silent} if result else {}
+
+
 def row_largest(model: ModelState, state: HeadsState) -> float:
     """The largest weight of the last token's row in the head on screen."""
     head = Head(model, state)
@@ -139,7 +198,15 @@ MEASURES: Mapping[str, Callable[[ModelState, HeadsState], float | str]] = {
         padding,
         pieces_within_words,
         previous,
+        role_baseline,
+        role_heads,
+        role_prose,
+        role_prose_silent,
+        role_repeats,
+        role_repeats_silent,
+        role_score,
         row_largest,
         rows_of_first_token,
+        syntax_heads,
     )
 }

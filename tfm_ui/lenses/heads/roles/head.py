@@ -10,6 +10,7 @@ from tfm_core.language.marked import EDGES, marked_sentences
 from tfm_core.language.role_scores import role_scores
 from tfm_core.language.roles import MARGIN, ROLES, bootstrapped
 from tfm_ui.lenses.heads.roles.panel import RolesPanel, named
+from tfm_ui.live.head_roles import why_not
 from tfm_ui.pictures import chart
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.chart import CHART
@@ -52,7 +53,8 @@ class OneHead(RolesPanel):
         """A bar for each role."""
         roles = list(self.measured)
         at = np.arange(len(roles))
-        scores, bases, lows, highs = (np.array(side, np.float64) for side in zip(*map(self.values, roles), strict=True))
+        values = np.array([self.values(role) for role in roles], np.float64).reshape(-1, 4)
+        scores, bases, lows, highs = values.T
         said = [self.said(role) for role in roles]
         ends = np.stack([bases + lows, bases + highs])
         bars: dict[str, Any] = {
@@ -89,7 +91,7 @@ class OneHead(RolesPanel):
             "marker": {"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 2}},
         }
         reach = np.concatenate([scores, bases, ends.ravel()])
-        most, least = max(0.2, float(reach.max())), min(0.0, float(reach.min()))
+        most, least = float(reach.max(initial=0.2)), float(reach.min(initial=0.0))
         figure = in_rows(
             [bars, lines, rings],
             names=[Name(plain(f"{ROLES[role].letter}  {ROLES[role].title}"), row) for row, role in enumerate(roles)],
@@ -112,6 +114,8 @@ class OneHead(RolesPanel):
 
     def sentence(self) -> str:
         """Which roles the head has."""
+        if not self.measured:
+            return why_not(self.model)
         has = [role for role in self.measured if self.has(role)]
         if not has:
             best = max(self.measured, key=lambda role: float(self.measured[role].margin[self.layer, self.head]))
@@ -119,7 +123,8 @@ class OneHead(RolesPanel):
                 f"{named(self.layer, self.head)} has none of these roles: no margin is above {formats.percent(MARGIN)} "
                 f"with 95% of a bootstrap. The nearest: {self.said(best)}."
             )
-        return f"{named(self.layer, self.head)} has {formats.listed([self.title_of(each) for each in has])}."
+        roles = formats.listed([self.title_of(role) for role in has])
+        return f"{named(self.layer, self.head)} has {'this role' if len(has) == 1 else 'these roles'}: {roles}."
 
     def table(self) -> pd.DataFrame:
         """A row for each role."""
@@ -136,6 +141,10 @@ class RoleSentences(RolesPanel):
     """Where the locked head does best and worst."""
 
     key = "roles_sentences"
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(self.measured)
 
     @property
     def title(self) -> str:

@@ -13,7 +13,7 @@ from tfm_core.language.roles import MARGIN, ROLES, SINKS, strongest
 from tfm_core.pretrained.roles import of_model
 from tfm_ui.lenses.heads.panels import lock
 from tfm_ui.lenses.heads.roles.panel import RolesPanel, named
-from tfm_ui.live.head_roles import is_kept
+from tfm_ui.live.head_roles import is_kept, why_not
 from tfm_ui.live.script import script
 from tfm_ui.pictures import heatmaps
 from tfm_ui.pictures.canvas import Canvas, Content, Header
@@ -144,6 +144,8 @@ class RoleMap(RolesPanel):
 
     def sentence(self) -> str:
         """How many heads have which role."""
+        if not self.measured:
+            return why_not(self.model)
         if not self.can_be:
             return f"{ROLES[self.role].title}: {NOT_HERE[self.role]}"
         if self.role:

@@ -2,12 +2,17 @@
 
 from functools import cached_property
 
+import torch
+
 from tfm_core.language.kept_roles import KeptRoles
 from tfm_core.language.marked import OTHER_NUMBER, marked_sentences
 from tfm_core.language.roles import ROLES, Measured, strongest
 from tfm_ui.lenses.heads.panels import HeadsPanel
-from tfm_ui.lenses.heads.state import ALL_ROLES
-from tfm_ui.live.head_roles import is_kept, needs, roles_of
+from tfm_ui.lenses.heads.state import ALL_ROLES, HeadsState
+from tfm_ui.live.head_roles import is_kept, needs, roles_of, why_not
+from tfm_ui.state.model_state import ModelState
+
+NOTHING = KeptRoles({}, {}, 0.0)  # of a model whose roles cannot be measured: a picture of it is empty
 
 
 class RolesPanel(HeadsPanel):
@@ -35,8 +40,8 @@ class RolesPanel(HeadsPanel):
 
     @cached_property
     def kept(self) -> KeptRoles:  # type: ignore[override]
-        """What was measured."""
-        return roles_of(self.model)
+        """What was measured; nothing where it cannot be."""
+        return NOTHING if why_not(self.model) else roles_of(self.model)
 
     @property
     def measured(self) -> Measured:
@@ -46,6 +51,8 @@ class RolesPanel(HeadsPanel):
     @cached_property
     def strongest(self) -> list[list[str]]:
         """The role of each head, (layer, head); "" where it has none."""
+        if not self.measured:
+            return [[""] * self.model.num_heads] * self.model.num_layers
         return strongest(self.measured)
 
     @property
@@ -98,3 +105,10 @@ class RolesPanel(HeadsPanel):
 def named(layer: int, head: int) -> str:
     """A head's name; layer and head from 0."""
     return f"L{layer + 1} h{head + 1}"
+
+
+def with_syntax(model: ModelState, state: HeadsState) -> float:
+    """How many heads have at least one role of syntax."""
+    panel = RolesPanel(model, state)
+    has = [of.has for role, of in panel.measured.items() if ROLES[role].is_syntax]
+    return float(torch.stack(has).any(0).sum()) if has else 0.0

@@ -1,24 +1,13 @@
 """Questions of the view “Roles”, with answers that are computed from the scores on screen."""
 
-import torch
-
 from tfm_core.language.roles import ROLES
-from tfm_ui.lenses.heads.roles.panel import RolesPanel, named
+from tfm_ui.lenses.heads.roles.panel import RolesPanel, named, with_syntax
 from tfm_ui.lenses.heads.state import ALL_ROLES, HeadsState
 from tfm_ui.live.head_roles import why_not
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state import lab_gpt
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-
-
-def with_syntax(model: ModelState, state: HeadsState) -> float:
-    """How many heads have at least one role of syntax."""
-    if why_not(model):
-        return 0.0
-    panel = RolesPanel(model, state)
-    has = [of.has for role, of in panel.measured.items() if ROLES[role].is_syntax]
-    return float(torch.stack(has).any(0).sum()) if has else 0.0
 
 
 def heads_learn_grammar(model: ModelState, state: HeadsState) -> str:

@@ -55,6 +55,8 @@ class Silence(RolesPanel):
     @property
     def measure(self) -> str:
         """What is measured: what the link asks for, or what this model has in its place."""
+        if not self.results:
+            return str(self.state.breaks)
         has = [name for name in MEASURES if name in next(iter(self.results.values())).silent]
         return self.state.breaks if self.state.breaks in has else has[-1]
 
@@ -97,6 +99,8 @@ class Silence(RolesPanel):
 
     def sentence(self) -> str:
         """Which role's silence does most harm, and which none."""
+        if not self.results:
+            return "Nothing was silenced: no head has a role, or it has not been measured."
         worse = [role for role, result in self.results.items() if result.is_worse(self.measure)]
         whole = next(iter(self.results.values())).whole[self.measure]
         begins = f"As it is: {formats.number(whole)} {MEASURES[self.measure]}."
@@ -164,10 +168,27 @@ def grammar(model: ModelState, state: HeadsState) -> Note | None:
             "So it has hardly learned to agree, and there is little that could break: where heads look is not a rule."
         )
     elif harm:
-        means = f"So agreement needs the heads of {formats.listed([panel.title_of(role) for role in harm])}."
+        shares = formats.listed([formats.percent(asked[role].silent["right"]) for role in harm])
+        means = (
+            f"So agreement leans on the heads of {formats.listed([panel.title_of(role) for role in harm])} more than "
+            f"on those of each draw; without them the right form is the likelier one in {shares}."
+        )
     else:
         means = "So they look where grammar says, but agreement needs them no more than random heads."
-    return Note(f"{begins} {agrees} {means}", "plain")
+    return Note(f"{begins} {agrees} {means} {_dearest(panel) if whole['right'] > CHANCE else ''}".strip(), "plain")
+
+
+def _dearest(panel: RolesPanel) -> str:
+    """The role without which agreement suffers most, where it is none of grammar and worse than each draw."""
+    results = {role: each for role, each in panel.kept.silenced.items() if each.is_worse("agreement")}
+    worst = min(results, key=lambda role: results[role].silent["agreement"], default="")
+    if not worst or ROLES[worst].is_syntax:
+        return ""
+    heads, share = len(results[worst].heads), formats.percent(results[worst].silent["right"])
+    return (
+        f"Of all roles it depends most on {panel.title_of(worst)}, which is none of grammar: without its "
+        f"{formats.plural(heads, 'head')} {share} are right."
+    )
 
 
 def how_measured(model: ModelState, state: HeadsState) -> Note:
