@@ -220,6 +220,9 @@ def test_mistakes_are_shown_and_none_was_trained_on():
 def test_a_mistake_of_this_source_and_what_follows_it(task):
     mistakes = DecodeMistakes(MODEL, TrainingState(pair=task))
     source = mistakes.row(mistakes.numbers[0]).source
+    assert mistakes.following == 0
+    after = DecodeMistakes(MODEL, TrainingState(pair=task, source=source))
+    assert after.following == 1 % len(after.numbers)
     beside = DecodeBeside(MODEL, TrainingState(pair=task, source=source))
     first = beside.first_mistake
     assert first is not None

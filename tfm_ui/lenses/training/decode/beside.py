@@ -126,7 +126,7 @@ class DecodeBeside(Decode):
         text, number = st.column_config.TextColumn, st.column_config.NumberColumn
         help_ = "the probability of the right token"
         shares = {name: number(format=PERCENT, help=help_) for name in ("right token, given", "right token, own")}
-        return OpenTable({"right": text(), **shares}, row=self.first_mistake)
+        return OpenTable({"right": text(), **shares})
 
     def table(self) -> pd.DataFrame:
         """A row per place."""

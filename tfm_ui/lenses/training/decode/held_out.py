@@ -231,10 +231,7 @@ class Row:
 class DecodeMistakes(HeldOutPanel):
     """Held-out examples that the run gets wrong, and how many, beside a way that needs no network."""
 
-    how_to_read = (
-        "The bars are exact matches: examples all of whose answer is right. None of them was ever trained on. A click "
-        "on a row of the table reads this source above."
-    )
+    how_to_read = "The bars are exact matches: examples all of whose answer is right. None of them was ever trained on."
     sources = (right, exposure)
 
     @property
@@ -244,7 +241,7 @@ class DecodeMistakes(HeldOutPanel):
     @property
     def open_table(self) -> OpenTable:
         text = st.column_config.TextColumn
-        return OpenTable({"source": text(width="large")}, choose=self._choose)
+        return OpenTable({"source": text(width="large")})
 
     @cached_property
     def said(self) -> Tensor:
@@ -330,5 +327,24 @@ class DecodeMistakes(HeldOutPanel):
             names, shares = [*names, naive.name], [*shares, self.by_rule]
         return bars.content(names, shares, rows="exact matches", of_one_whole=False)
 
-    def _choose(self, row: int) -> None:
-        controls.change(PREFIX, source=self.row(self.numbers[row]).source)
+    @property
+    def following(self) -> int:
+        """The row of the mistake after the one whose source is on screen, from 0; the first where none of them is."""
+        sources = [self.row(number).source for number in self.numbers]
+        typed = " ".join(self.state.source.split())
+        return (sources.index(typed) + 1) % len(sources) if typed in sources else 0
+
+    def below(self) -> None:
+        """Draw the button that reads one mistake after the other above."""
+        if bool(self.is_right.all()):
+            return
+        row = self.following
+        st.button(
+            f"Read mistake {row + 1} of {len(self.numbers)} above",
+            on_click=controls.change,
+            args=(PREFIX,),
+            kwargs={"source": self.row(self.numbers[row]).source},
+            icon=":material/arrow_upward:",
+            type="tertiary",
+            key="_training_mistake",
+        )
