@@ -67,6 +67,10 @@ REACHED = {
     ("the-whole-machine", "encoder-only-or-decoder-only"): {"causal": "false", "architecture": "decoder"},
     ("training", "sequence-to-sequence"): {"training_written": "10"},
     ("training", "limits"): {"training_source": "1 2 3"},
+    ("sequence-to-sequence", "order"): {"training_written": "6"},
+    ("sequence-to-sequence", "ask"): {
+        "training_source": "where is the key now ? anna took the key to the attic . ben took the cup to the garden ."
+    },
     (shelf.LECTURE, "what-is-predicted"): {"text": "He saw a great whale, and she saw a great"},
     (shelf.LECTURE, "a-soft-dictionary"): {"attention_ask": "teen:1.2,-1.8"},
     (shelf.LECTURE, "mask-and-softmax"): {"attention_temperature": "0.3"},

@@ -29,7 +29,7 @@ def test_no_answer_begins_or_ends_in_padding():
 
 
 def test_its_stack_is_that_of_a_transformer_without_a_head():
-    """So other lenses can show what has been trained."""
+    """Other lenses can so show what has been trained."""
     reader = SpanReader(CONFIG).eval()
     bare = Transformer(TransformerConfig(vocab_size=20, d_model=8, num_heads=2, num_layers=2, seed=9, head="none"))
     bare.load_state_dict({name: value for name, value in reader.state_dict().items() if name.startswith("stack.")})

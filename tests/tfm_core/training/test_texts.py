@@ -34,7 +34,7 @@ def texts(name, examples) -> list[tuple[list[str], list[str]]]:
     ],
 )  # fmt: skip
 def test_the_rule_of_this_test_is_german(value, word):
-    """As every grammar of German has them."""
+    """These are written as every grammar of German has them."""
     assert german_number(value) == word
 
 
@@ -115,13 +115,13 @@ def _sources(name, examples):
 @given(SEEDS, COUNTS)
 def test_where_a_reader_should_look_is_the_thing_of_the_same_sentence_and_of_the_question(seed, count):
     examples = sampled("question-answering", seed, count)
-    own, asked = (cells_of("question-answering", number, examples) for number in (0, 1))
+    sentence, asked = (cells_of("question-answering", number, examples) for number in (0, 1))
     for place, (source, _) in enumerate(_sources("question-answering", examples)):
         begin, end = answer_of(source)
         first = max([number + 1 for number in range(begin) if source[number] in (".", "?")])
         thing = first + 3  # name verb the thing
         assert source[thing] == source[3]
-        assert own[place] == {(query, thing) for query in range(begin, end + 1)}
+        assert sentence[place] == {(query, thing) for query in range(begin, end + 1)}
         assert asked[place] == {(query, 3) for query in range(begin, end + 1)}
 
 

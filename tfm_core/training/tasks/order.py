@@ -4,10 +4,9 @@ import torch
 from torch import Tensor
 
 from tfm_core.training.tasks.cells import DIGITS, equal_to_answer, mirrored, random_tokens
-from tfm_core.training.tasks.task import Examples, Pattern, Task
+from tfm_core.training.tasks.task import START, Examples, Pattern, Task
 
 NUMBERS = tuple(str(number) for number in range(32))
-START = "START"  # what a decoder reads first
 
 
 def in_reverse(source: Tensor) -> Tensor:

@@ -59,7 +59,7 @@ def _sample(generator: torch.Generator, count: int, length: int) -> Examples:
 
 
 def _read(source: Tensor) -> list[tuple[str, list[str], list[range]]]:
-    """Of each source the question's first word, its tokens, and the places of each sentence of the story.
+    """The first word of each source's question, its tokens, and the places of each sentence of the story.
 
     Raises:
         ValueError: for what is no question with a story.
@@ -75,8 +75,8 @@ def _read(source: Tensor) -> list[tuple[str, list[str], list[range]]]:
         is_story = sentences and ends[-1] == len(tokens) and all(_is_sentence(tokens, each) for each in sentences)
         if question != pattern or not is_story:
             raise ValueError(
-                "source: expected a question, “where is the key now ?” or “who had the key last ?”, then sentences such "
-                f"as “anna took the key to the garden .”, got {' '.join(tokens)[:80]!r}"
+                "source: expected a question, “where is the key now ?” or “who had the key last ?”, then sentences "
+                f"such as “anna took the key to the garden .”, got {' '.join(tokens)[:80]!r}"
             )
         if not any(tokens[THING_ASKED] == tokens[each.start + THING] for each in sentences):
             raise ValueError(f"source: expected a story about the {tokens[THING_ASKED]}, got one without it")
@@ -127,13 +127,13 @@ def _rows(examples: Examples) -> tuple[Tensor, Tensor]:
 
 
 def _asked_thing(examples: Examples) -> Tensor:
-    """From each token of the answer to the thing in the question."""
+    """The thing in the question, for each token of the answer."""
     inside, places = _rows(examples)
     return inside[:, :, None] & (places == THING_ASKED)[None, None]
 
 
 def _own_thing(examples: Examples) -> Tensor:
-    """From each token of the answer to the thing of its own sentence."""
+    """The thing of its own sentence, for each token of the answer."""
     inside, places = _rows(examples)
     is_dot = examples.source == _ID["."]
     sentence = is_dot.cumsum(1) - is_dot.long()  # the number of each token's sentence; the question is in the first

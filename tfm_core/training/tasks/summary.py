@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from tfm_core.training.tasks.order import START
-from tfm_core.training.tasks.task import IGNORED, Examples, Naive, Pattern, Task
+from tfm_core.training.tasks.task import IGNORED, START, Examples, Naive, Pattern, Task
 from tfm_core.training.tasks.written import compact, for_decoder, rows_of_ids, text_of
 
 MARK, STOP = "note", "."
@@ -94,7 +93,7 @@ def first_sentence(source: Tensor) -> Tensor:
 
 
 def copied(examples: Examples) -> Tensor:
-    """From each token that is written to its place in the marked sentence, boolean (batch, target, source)."""
+    """The place in the marked sentence of each token that is written, boolean (batch, target, source)."""
     source, answers = examples.source, examples.answers
     begin = (source == _ID[MARK]).long().argmax(1)[:, None] + 1
     place = begin + torch.arange(answers.shape[1])  # (batch, target)

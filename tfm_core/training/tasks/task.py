@@ -15,6 +15,7 @@ from tfm_core.model.tokens import Tokenizer, of_vocabulary
 
 IGNORED = -100  # the answer where nothing is asked, as torch's cross-entropy has it
 PAD = "PAD"  # id 0 of every vocabulary
+START = "START"  # what a decoder reads first
 HELD_OUT = 5  # one example in this many is held out
 PRIME = 2_147_483_647  # of the hash; a product of two numbers below it fits into int64
 

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.model.initialization import generator
-from tfm_core.training.tasks.order import START
-from tfm_core.training.tasks.task import IGNORED, Examples, Naive, Pattern, Task
+from tfm_core.training.tasks.task import IGNORED, START, Examples, Naive, Pattern, Task
 from tfm_core.training.tasks.written import END, for_decoder, rows_of_ids, text_of
 
 UNITS = {"one": "ein", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf", "six": "sechs",

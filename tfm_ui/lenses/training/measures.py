@@ -147,6 +147,11 @@ def source_tokens(model: ModelState, state: TrainingState) -> int:
     return len(Decode(model, state).source)
 
 
+def source_typed(model: ModelState, state: TrainingState) -> str:
+    """Whether the view "decode" reads a source that somebody has typed: "yes" or "no"."""
+    return "yes" if state.source.strip() and not Decode(model, state).problem else "no"
+
+
 def steps_done(model: ModelState, state: TrainingState) -> int:
     """How many steps of the run on screen are made."""
     return _panel(model, state).run.done
@@ -214,6 +219,7 @@ MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
             right,
             right_written,
             source_tokens,
+            source_typed,
             steps_done,
             steps_of_epoch,
             steps_planned,

@@ -13,9 +13,9 @@ from tfm_core.training.tasks.task import IGNORED
 from tfm_ui.lenses.training.decode.beside import DecodeBeside
 from tfm_ui.lenses.training.decode.held_out import DecodeExposure, DecodeMistakes
 from tfm_ui.lenses.training.decode.questions import order_of_words
-from tfm_ui.lenses.training.decode.source import start_of
+from tfm_ui.lenses.training.decode.source import NO_DECODER, start_of
 from tfm_ui.lenses.training.decode.spans import DecodeSpan
-from tfm_ui.lenses.training.decode.written import NO_DECODER, Decode, DecodeNext
+from tfm_ui.lenses.training.decode.written import Decode, DecodeNext
 from tfm_ui.lenses.training.panels import NOT_YET
 from tfm_ui.lenses.training.state import TrainingState
 
@@ -231,8 +231,8 @@ def test_a_mistake_of_this_source_and_what_follows_it(task):
     assert [place.forced for place in beside.places[: first + 1]] == [
         place.alone for place in beside.places[: first + 1]
     ]
-    _, numbers = DecodeBeside.content(MODEL, TrainingState(pair=task, source=source))
-    assert numbers.size == 2 * len(beside.places)
+    assert DecodeBeside.content(MODEL, TrainingState(pair=task, source=source))[0]["about"] == beside.sentence()
+    assert beside.places[first].sure_forced == pytest.approx(beside.places[first].sure_alone, abs=1e-4)
 
 
 def test_questions_on_texts_hold_of_trained_and_of_untrained_runs():

@@ -12,13 +12,12 @@ from torch import Tensor
 
 from tfm_core import TrainingConfig, Transformer
 from tfm_core.training.decoding import decode_greedily
-from tfm_ui.lenses.training.decode.source import start_of
-from tfm_ui.lenses.training.decode.written import Decode, shown_model
+from tfm_ui.lenses.training.decode.source import shown_model, start_of
+from tfm_ui.lenses.training.decode.written import Decode
 from tfm_ui.live.cache import cached, never
-from tfm_ui.pictures import maps
+from tfm_ui.pictures import pairs
 from tfm_ui.pictures.canvas import Content
-from tfm_ui.pictures.map_scale import SHARES
-from tfm_ui.pictures.maps import ABSENT, MAPS, Axis, Map
+from tfm_ui.pictures.chart import CHART
 from tfm_ui.pictures.panel import OpenTable
 from tfm_ui.text import formats
 
@@ -55,11 +54,11 @@ class DecodeBeside(Decode):
     """Teacher forcing beside writing alone, on the source on screen."""
 
     how_to_read = (
-        "A column for each right token: how likely it is after the right tokens (teacher forcing, as in training), and "
+        "Two bars for each right token: how likely it is after the right tokens (teacher forcing, as in training), and "
         "after those that the decoder has written itself. Up to its first mistake both are the same."
     )
     sources = (decode_greedily, Transformer)
-    canvas = MAPS
+    canvas = CHART
 
     @property
     def title(self) -> str:
@@ -114,10 +113,10 @@ class DecodeBeside(Decode):
         )
         if not later:
             return f"{begin} It is the last place: nothing follows."
-        own = sum(each.alone != each.right for each in later)
+        alone = sum(each.alone != each.right for each in later)
         forced = sum(each.forced != each.right for each in later)
         return (
-            f"{begin} Of the {formats.plural(len(later), 'token')} after it, {own} {_is(own)} wrong after its own "
+            f"{begin} Of the {formats.plural(len(later), 'token')} after it, {alone} {_is(alone)} wrong after its own "
             f"tokens, and {forced} after the right ones."
         )
 
@@ -150,22 +149,14 @@ class DecodeBeside(Decode):
         return ""
 
     def picture(self) -> Content:
-        """How likely the right token is at each place, by both ways of reading."""
-        places = self.places
-        values = np.array([[each.sure_forced for each in places], [each.sure_alone for each in places]], np.float32)
-        return maps.content(
-            [
-                Map(
-                    name="right token",
-                    values=np.where(np.isnan(values), ABSENT, values),
-                    scale=SHARES,
-                    unit="probability",
-                )
-            ],
-            rows=Axis(["after the right tokens", "after its own"], "what the decoder has read", "way"),
-            columns=Axis([place.right for place in places], "right token", "place"),
-            absent="nothing more is written",
-            square=False,
+        """How likely the right token is at each place, by both ways of reading; where nothing is written, 0."""
+        shares = np.array([[each.sure_forced, each.sure_alone] for each in self.places], np.float32).T
+        return pairs.content(
+            [f"{number} {place.right}" for number, place in enumerate(self.places, 1)],
+            ("after the right tokens", "after its own"),
+            np.nan_to_num(shares),
+            roles=("ink", "head 1"),
+            rows="right token",
         )
 
 

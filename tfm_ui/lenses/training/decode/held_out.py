@@ -17,8 +17,7 @@ from tfm_core.training.networks import network
 from tfm_core.training.scores import right
 from tfm_core.training.tasks.task import Examples
 from tfm_core.training.tasks.written import text_of
-from tfm_ui.lenses.training.decode.source import start_of
-from tfm_ui.lenses.training.decode.written import NO_DECODER, shown_model
+from tfm_ui.lenses.training.decode.source import NO_DECODER, shown_model, start_of
 from tfm_ui.lenses.training.panels import RunPanel
 from tfm_ui.lenses.training.runs import shown_run
 from tfm_ui.lenses.training.state import PREFIX, TrainingState
@@ -154,12 +153,12 @@ class DecodeExposure(HeldOutPanel):
                 "It makes no mistake on them, so there is nothing that a mistake could spoil: a run that is stopped "
                 "earlier, by fewer steps, shows it."
             )
-        own, forced = told.wrong_after_first(told.alone), told.wrong_after_first(told.forced)
-        if not own[1]:
+        alone, forced = told.wrong_after_first(told.alone), told.wrong_after_first(told.forced)
+        if not alone[1]:
             return f"{formats.plural(count, 'example')} {_has(count)} a mistake, always at the last place."
         return (
-            f"{formats.plural(count, 'example')} {_has(count)} a mistake. Of the {formats.plural(own[1], 'token')} "
-            f"after the first one, {share(own)} are wrong when it goes on from its own tokens, and {share(forced)} "
+            f"{formats.plural(count, 'example')} {_has(count)} a mistake. Of the {formats.plural(alone[1], 'token')} "
+            f"after the first one, {share(alone)} are wrong when it goes on from its own tokens, and {share(forced)} "
             "when it is given the right ones."
         )
 

@@ -3,8 +3,9 @@
 from itertools import pairwise
 
 from tfm_ui.lenses.training.decode.held_out import DecodeExposure, DecodeMistakes
+from tfm_ui.lenses.training.decode.source import NO_DECODER
 from tfm_ui.lenses.training.decode.spans import DecodeSpan
-from tfm_ui.lenses.training.decode.written import NO_DECODER, Decode
+from tfm_ui.lenses.training.decode.written import Decode
 from tfm_ui.lenses.training.panels import NOT_YET, answered_from
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.page.questions import Prediction, Question
@@ -60,7 +61,7 @@ def rights(model: ModelState, state: TrainingState) -> float:
 
 
 def order_of_words(model: ModelState, state: TrainingState) -> str:
-    """In which order the decoder takes its tokens from the source, and where that turns back."""
+    """The order in which the decoder takes its tokens from the source, and where that turns back."""
     written = Decode(model, state)
     if not written.is_shown:
         return DecodeSpan(model, state).sentence()
@@ -137,7 +138,6 @@ QUESTIONS = (
         "German says the units before the tens. In which order do the German tokens come from the English words?",
         order_of_words,
         controls={"view": "decode", "pair": "translation", "source": "three hundred and forty two"},
-        moves=("written",),
         because="reversing turns every order alike, and a language turns only some of it.",
     ),
     Question(
@@ -150,8 +150,7 @@ QUESTIONS = (
             unit="%",
             hides=("training_decode_exposure*", "notes"),
         ),
-        controls={"view": "decode", "pair": "sort-decoder"},
-        given=("source",),
+        controls={"view": "decode", "pair": "sort-decoder", "source": "4 17 9 9 22 30 6 9 0 9"},
         because="what a decoder has learned with right tokens, it must do with its own.",
     ),
     Question(
@@ -166,7 +165,7 @@ QUESTIONS = (
         ),
         controls={"view": "decode", "pair": "question-answering"},
         given=("source",),
-        because="an answer need not be written: it can be shown in the text itself.",
+        because="an answer need not be written where the text itself can show it.",
     ),
     Question(
         "The sentence after “note”",

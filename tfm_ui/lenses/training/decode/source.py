@@ -6,17 +6,19 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from tfm_core import POSITIONAL, TrainingConfig
-from tfm_core.training.tasks.order import START
-from tfm_core.training.tasks.task import IGNORED, Task
+from tfm_core import POSITIONAL, TrainingConfig, Transformer
+from tfm_core.training.networks import network
+from tfm_core.training.tasks.task import IGNORED, START, Task
 from tfm_core.training.tasks.written import END, text_of
 from tfm_ui.lenses.training.panels import RunPanel
+from tfm_ui.lenses.training.runs import shown_run
 from tfm_ui.pictures.learn.left_out import probes_of
 from tfm_ui.pictures.learn.told import tokens_of
 from tfm_ui.text import formats
 
 FEWEST = 2  # tokens of a source, where tasks have sources of any length
 NAMED = 3  # tokens that are named as examples
+NO_DECODER = "This task has no decoder: its answer is a span of the source."
 
 
 def longest(config: TrainingConfig) -> int:
@@ -85,6 +87,14 @@ def end_of(config: TrainingConfig) -> int | None:
 def most_written(config: TrainingConfig, source: tuple[int, ...]) -> int:
     """How many tokens are written at most: as many as any right answer has."""
     return probes_of(config.task).answers.shape[1] if config.about.end else len(source)
+
+
+def shown_model(config: TrainingConfig) -> Transformer:
+    """The encoder-decoder as far as it is trained."""
+    model = network(config)
+    model.load_state_dict(dict(shown_run(config).weights), strict=False)
+    assert isinstance(model, Transformer)
+    return model.eval()
 
 
 class SourcePanel(RunPanel):

@@ -12,11 +12,16 @@ from torch import Tensor
 
 from tfm_core import TrainingConfig, Transformer, TransformerConfig
 from tfm_core.training.decoding import Decoded, decode_greedily
-from tfm_core.training.networks import network
 from tfm_core.training.scores import pattern_score
 from tfm_core.training.tasks.task import Examples
-from tfm_ui.lenses.training.decode.source import SourcePanel, end_of, most_written, start_of
-from tfm_ui.lenses.training.runs import shown_run
+from tfm_ui.lenses.training.decode.source import (
+    NO_DECODER,
+    SourcePanel,
+    end_of,
+    most_written,
+    shown_model,
+    start_of,
+)
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.cache import cached, never
 from tfm_ui.live.script import Code, config_code, script
@@ -31,7 +36,6 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
 
 LIKELIEST = 8  # tokens
-NO_DECODER = "This task has no decoder: its answer is a span of the source."
 
 
 def decoding(*, config: TransformerConfig, source: Tensor, start: int, steps: int, end: int | None) -> Decoded:
@@ -51,14 +55,6 @@ def _decoded(config: TrainingConfig, source: tuple[int, ...], done: int) -> Deco
         steps=most_written(config, source),
         end=end_of(config),
     )
-
-
-def shown_model(config: TrainingConfig) -> Transformer:
-    """The encoder-decoder as far as it is trained."""
-    model = network(config)
-    model.load_state_dict(dict(shown_run(config).weights), strict=False)
-    assert isinstance(model, Transformer)
-    return model.eval()
 
 
 class Decode(SourcePanel):
