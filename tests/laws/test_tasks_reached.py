@@ -40,8 +40,9 @@ REACHED = {
     ("many-heads", "first-token"): {"heads_layer": "4", "heads_head": "5"},
     ("many-heads", "roles-and-baseline"): {"heads_role": "verb"},
     ("many-heads", "two-heads"): {"attention_changes": "silence 2.1"},
-    ("many-heads", "a-pronoun"): {"text": "The dog chased the cat because it"},
-    ("many-heads", "tired-or-wide"): {"attention_key": "8"},
+    ("bert", "a-hidden-word"): {"text": "The government of the United [MASK]."},
+    ("real-models", "a-pronoun"): {"text": "The dog chased the cat because it"},
+    ("bert", "tired-or-wide"): {"attention_key": "8"},
     ("why-attention", "a-product-of-many-factors"): {"model_reach_length": "16"},
     ("why-attention", "let-it-see-further"): {"model_reach_kernel": "17", "num_layers": "6"},
     ("positions", "the-same-word-four-times"): {"positional": "rope"},
@@ -50,7 +51,7 @@ REACHED = {
     ("layers", "the-same-size-again"): {"d_ff": "85"},
     ("layers", "the-gradient-of-the-weights"): {"model_depth": "36"},
     ("layers", "trained-before-or-after"): {"training_task": "reverse"},
-    ("layers", "dropout-is-for-training"): {"model_dropout": "0"},
+    ("training", "dropout-is-for-training"): {"model_dropout": "0"},
     ("efficient-attention", "what-a-window-costs-in-layers"): {"model_attention": "full"},
     ("efficient-attention", "linear-is-not-always-less"): {"num_heads": "8"},
     ("efficient-attention", "fused-the-same-tile-by-tile"): {"model_tile_step": "16"},
@@ -65,8 +66,8 @@ REACHED = {
     ("the-whole-machine", "a-gpt-of-16-million"): {"model_own_words": "50000"},
     ("the-whole-machine", "the-switch-that-helps"): {"model_tied": "false"},
     ("the-whole-machine", "encoder-only-or-decoder-only"): {"causal": "false", "architecture": "decoder"},
-    ("training", "sequence-to-sequence"): {"training_written": "10"},
-    ("training", "limits"): {"training_source": "1 2 3"},
+    ("sequence-to-sequence", "sequence-to-sequence"): {"training_written": "10"},
+    ("sequence-to-sequence", "limits"): {"training_source": "1 2 3"},
     ("sequence-to-sequence", "order"): {"training_written": "6"},
     ("sequence-to-sequence", "ask"): {
         "training_source": "where is the key now ? anna took the key to the attic . ben took the cup to the garden ."
@@ -84,7 +85,7 @@ REACHED = {
 TRAINED: dict[tuple[str, str], tuple[dict[str, str], str]] = {
     ("training", "longer"): ({"training_steps": "400"}, ""),
     ("training", "rate"): ({"training_rate": "10"}, "It diverged."),
-    ("training", "seeds"): ({"training_seed": "5"}, ""),
+    ("sequence-to-sequence", "seeds"): ({"training_seed": "5"}, ""),
 }
 
 

@@ -8,7 +8,8 @@ from tests.pages.measuring import bars, press, said
 from tests.pages.test_app import plain, start, widget
 from tests.tfm_core.training.tuned import tuned
 from tfm_core.training.compare.finetuning.kept import kept_run
-from tfm_core.training.compare.finetuning.tuning import Tuning, TuningStep
+from tfm_core.training.compare.finetuning.outcome import Tuning
+from tfm_core.training.compare.finetuning.tuning import TuningStep
 from tfm_core.training.folder import Folder
 from tfm_core.training.store import run_store
 from tfm_ui.lenses.training.finetune import results

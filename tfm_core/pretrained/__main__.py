@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> None:
         for offered in missing:
             install(offered, wheels)
     for offered in OFFERED.values():
-        if not roles.are_kept(offered.name):  # it was installed by an earlier version
+        if not roles.are_kept(offered.name):  # just installed, or by an earlier version
             roles.measure(offered.name, silence=False)
         _say(f"{offered.called}: {offered.folder}")
 

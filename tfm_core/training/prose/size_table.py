@@ -57,7 +57,7 @@ class SizeRun:
 
     @property
     def still_falling(self) -> float:
-        """By how many nats the held-out loss fell between the last two points of the curve; negative if it rose."""
+        """Nats by which the held-out loss fell between the last two points of the curve; negative if it rose."""
         return self.curve[-2][2] - self.curve[-1][2] if len(self.curve) > 1 else math.nan
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tfm_core import NORMS, POSITIONAL, TASKS
 from tfm_core.model.classifier import POOLINGS
 from tfm_core.training.compare.finetuning.labelled import SETS
-from tfm_core.training.compare.finetuning.tuning import SIZES
+from tfm_core.training.compare.finetuning.outcome import SIZES
 from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_ui.state.fields import Choice, Text, Whole, control
 from tfm_ui.state.lens_state import LensState

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from tfm_core.training.compare.finetuning.grid import NAME as NAME
-from tfm_core.training.compare.finetuning.grid import RATES, TRIED, TRIED_ON, Grid, grid, rates
+from tfm_core.training.compare.finetuning.grid import RATES, TRIED, TRIED_ON, grid, rates
 from tfm_core.training.compare.finetuning.grid_file import FOLDER, keep_grid
 from tfm_core.training.compare.finetuning.labelled import SETS
-from tfm_core.training.compare.finetuning.tuning import SIZES
+from tfm_core.training.compare.finetuning.outcome import NAME as NAME
+from tfm_core.training.compare.finetuning.outcome import SIZES, Grid
 from tfm_core.training.compare.finetuning.ways import WAYS
 
 LOOK = "rates"

@@ -2,76 +2,23 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from statistics import mean, median
+from dataclasses import replace
+from statistics import mean
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS, Sentences, drawn, held_out, not_drawn
-from tfm_core.training.compare.finetuning.tuning import SEEDS, SIZES, Finetuning, Tuned, Tuning, finetune
+from tfm_core.training.compare.finetuning.outcome import SEEDS, SIZES, Bag, Grid, Tuned, Tuning
+from tfm_core.training.compare.finetuning.tuning import Finetuning, finetune
 from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_core.training.tasks.bags import naive_bayes
 
-NAME = "finetune"
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates that are tried
 TRIED = 200  # examples that a rate is tried with
 TRIED_ON = 600  # sentences of the training side that it is measured on
 TRIED_SEED = 7
-
-
-@dataclass(frozen=True)
-class Bag:
-    """What naive Bayes reaches with the same examples.
-
-    Attributes:
-        examples: how many.
-        seed: that has drawn them.
-        accuracy: share of right labels, of all held-out sentences.
-    """
-
-    examples: int
-    seed: int
-    accuracy: float
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What has come out of one task.
-
-    Attributes:
-        task: a key of `SETS`.
-        body: a key of `BODIES`.
-        runs: with each way, number of examples and seed, as far as there are.
-        bags: of naive Bayes, over the same pieces.
-        most_frequent: the share of held-out sentences that have the label that is the most frequent of the training
-            side.
-        tested: how many sentences are held out.
-        parameters: of the whole network.
-        seconds: that all of it took.
-    """
-
-    task: str
-    body: str
-    runs: tuple[Tuned, ...]
-    bags: tuple[Bag, ...]
-    most_frequent: float
-    tested: int
-    parameters: int
-    seconds: float
-
-    def of(self, way: str, examples: int) -> tuple[Tuned, ...]:
-        """The runs of a way with so many examples."""
-        return tuple(run for run in self.runs if (run.tuning.way, run.tuning.examples) == (way, examples))
-
-    def accuracies(self, way: str, examples: int) -> list[float]:
-        """The share of right labels of each seed."""
-        return [run.accuracy for run in self.of(way, examples) if run.accuracy is not None]
-
-    def bag(self, examples: int) -> float:
-        """The median of naive Bayes over the seeds."""
-        return median(bag.accuracy for bag in self.bags if bag.examples == examples)
 
 
 def grid(task: str, body: str = "lab-bert") -> Iterator[tuple[float, Grid]]:

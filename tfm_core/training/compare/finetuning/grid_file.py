@@ -14,9 +14,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tfm_core.training.compare.finetuning.grid import NAME, Bag, Grid
 from tfm_core.training.compare.finetuning.looks import Heads, Looks
-from tfm_core.training.compare.finetuning.tuning import Tuned, TunedPoint, Tuning, shape_of_maps
+from tfm_core.training.compare.finetuning.outcome import NAME, Bag, Grid, Tuned, TunedPoint, Tuning, shape_of_maps
 from tfm_core.training.folder import JSON, SHIPPED, TENSORS, Folder, Parts
 
 FORMAT = 1

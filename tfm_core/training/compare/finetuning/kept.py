@@ -2,9 +2,8 @@
 
 from contextlib import suppress
 
-from tfm_core.training.compare.finetuning.grid import NAME
 from tfm_core.training.compare.finetuning.grid_file import as_parts, read_run, shipped_grid
-from tfm_core.training.compare.finetuning.tuning import Tuned, Tuning
+from tfm_core.training.compare.finetuning.outcome import NAME, Tuned, Tuning
 from tfm_core.training.store import run_store
 
 

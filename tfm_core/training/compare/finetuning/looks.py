@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.recording import recording
 
 Heads = tuple[tuple[float, ...], ...]  # (layer, head)
@@ -30,7 +29,7 @@ class Looks:
 
 
 @torch.no_grad()
-def weights_of(model: SequenceClassifier, source: Tensor) -> Tensor:
+def weights_of(model: nn.Module, source: Tensor) -> Tensor:
     """The weights of all heads on these sentences, (layer, sentence, head, query, key)."""
     with recording(SITE) as trace:
         model(source)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -10,109 +10,26 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from tfm_core.model.choices import check_choice
 from tfm_core.model.classifier import SequenceClassifier
 from tfm_core.model.initialization import generator
 from tfm_core.model.trained import RANDOM, trained_weights
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS, Sentences, drawn, held_out
-from tfm_core.training.compare.finetuning.looks import Heads, Looks, looks_of, moved, weights_of
+from tfm_core.training.compare.finetuning.looks import looks_of, moved, weights_of
+from tfm_core.training.compare.finetuning.outcome import (
+    EVALUATED,
+    Tuned,
+    TunedPoint,
+    Tuning,
+    shown_sentence,
+)
 from tfm_core.training.compare.finetuning.ways import WAYS
 
-SIZES = (50, 200, 1_000)  # examples
-SEEDS = (0, 1, 2)
-STEPS = {50: 60, 200: 100, 1_000: 200}  # the same for all ways
 BATCH, WARMUP, DECAY, CLIP = 16, 0.1, 0.01, 1.0
 OUTPUT = 0.25  # of the first logits' usual spread, as in networks.py: training begins near guessing evenly
 POINTS = 5  # of the curve, before the last one
-EVALUATED = 128  # held-out sentences of each point
 LOOKED_AT = 64  # held-out sentences on which heads are looked at
-SHOWN = range(11, 14)  # pieces of the sentence whose maps are kept: they can be read
 AT_ONCE = 64  # sentences of a pass
 REPORT_SECONDS = 0.2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tuning:
-    """What is fine-tuned, how, and on what.
-
-    Attributes:
-        task: a key of `SETS`.
-        way: a key of `WAYS`.
-        examples: one of `SIZES`.
-        seed: of the examples, their order, the head and whatever else begins at random.
-        body: a key of `BODIES`.
-
-    Raises:
-        ValueError: naming the field, what was expected and what came.
-    """
-
-    task: str
-    way: str
-    examples: int
-    seed: int = 0
-    body: str = "lab-bert"
-
-    def __post_init__(self) -> None:
-        for field, choices in (("task", SETS), ("way", WAYS), ("body", BODIES)):
-            check_choice(field, getattr(self, field), choices)
-        if self.examples not in SIZES:
-            raise ValueError(f"examples: expected one of {', '.join(map(str, SIZES))}; got {self.examples!r}")
-        if type(self.seed) is not int or self.seed < 0:
-            raise ValueError(f"seed: expected a whole number from 0 on, got {self.seed!r}")
-
-    @property
-    def steps(self) -> int:
-        """How many steps are made."""
-        return STEPS[self.examples]
-
-    @property
-    def name(self) -> str:
-        """Its name as a file."""
-        return "-".join(map(str, asdict(self).values()))
-
-
-@dataclass(frozen=True)
-class TunedPoint:
-    """A point of the curve.
-
-    Attributes:
-        step: after how many steps.
-        loss: of training, the mean since the point before, nats; None before the first step.
-        accuracy: share of right labels, of the first `EVALUATED` held-out sentences.
-    """
-
-    step: int
-    loss: float | None
-    accuracy: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tuned:
-    """What has come of it.
-
-    Attributes:
-        tuning: what was asked for.
-        trained: how many parameters were trained.
-        seconds: that the steps took, without the looks at it on the way.
-        curve: its points.
-        accuracy: share of right labels of all held-out sentences, at the end; so far None.
-        before: where the heads looked before the first step.
-        after: and where at the end.
-        moved: how far each head's weights have moved, see `looks.moved`.
-        maps: "before" and "after" -> (layer, head, query, key), the weights on `shown_sentence`; may be left out.
-        made_with: the version of torch.
-    """
-
-    tuning: Tuning
-    trained: int
-    seconds: float
-    curve: tuple[TunedPoint, ...]
-    accuracy: float | None
-    before: Looks
-    after: Looks | None
-    moved: Heads
-    maps: dict[str, Tensor]
-    made_with: str
 
 
 @dataclass(frozen=True)
@@ -158,21 +75,6 @@ def classifier(tuning: Tuning) -> SequenceClassifier:
     way.prepare(model, tuning.seed)
     model.head.requires_grad_()
     return model
-
-
-def shown_sentence(task: str, body: str) -> Tensor:
-    """The first held-out sentence that is short enough for its maps to be read: token ids (1, seq)."""
-    every = held_out(task, body)
-    lengths = (every.source != BODIES[body].config.pad_id).sum(1)
-    fits = (lengths >= SHOWN.start) & (lengths < SHOWN.stop)
-    number = int(fits.long().argmax())
-    return every.source[number : number + 1, : lengths[number]]
-
-
-def shape_of_maps(tuning: Tuning) -> torch.Size:
-    """The shape of the maps on the shown sentence: (layer, head, query, key)."""
-    config, length = BODIES[tuning.body].config, shown_sentence(tuning.task, tuning.body).shape[1]
-    return torch.Size((config.num_layers, config.num_heads, length, length))
 
 
 class Finetuning:

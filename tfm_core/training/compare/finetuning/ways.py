@@ -7,7 +7,8 @@ the run did not learn from: `python -m tfm_core.training finetune rates` prints 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tfm_core.model.classifier import SequenceClassifier
+from torch import nn
+
 from tfm_core.training.compare.finetuning.lora import add_low_rank
 
 
@@ -20,7 +21,7 @@ class Way:
         about: what is trained, as a clause without a subject.
         learning_rate: the highest one of AdamW.
         colour: of its lines.
-        prepare: (model, seed): leaves `requires_grad` on what is trained of the body; the head is trained anyway.
+        prepare: (`SequenceClassifier`, seed): leaves `requires_grad` on what is trained of the body; the head is trained anyway.
         pretrained: whether the body begins with what it has learned; otherwise at random.
         rank: of LoRA's matrices; 0 where there are none.
     """
@@ -29,21 +30,21 @@ class Way:
     about: str
     learning_rate: float
     colour: str
-    prepare: Callable[[SequenceClassifier, int], None]
+    prepare: Callable[[nn.Module, int], None]
     pretrained: bool = True
     rank: int = 0
 
 
-def _whole(model: SequenceClassifier, seed: int) -> None:
+def _whole(model: nn.Module, seed: int) -> None:
     """All of the body is trained."""
 
 
-def _frozen(model: SequenceClassifier, seed: int) -> None:
-    model.stack.requires_grad_(False)
+def _frozen(model: nn.Module, seed: int) -> None:
+    model.get_submodule("stack").requires_grad_(False)
 
 
-def _low_rank(rank: int) -> Callable[[SequenceClassifier, int], None]:
-    def prepare(model: SequenceClassifier, seed: int) -> None:
+def _low_rank(rank: int) -> Callable[[nn.Module, int], None]:
+    def prepare(model: nn.Module, seed: int) -> None:
         add_low_rank(model, rank, seed=seed)
 
     return prepare

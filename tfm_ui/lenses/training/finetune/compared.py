@@ -7,10 +7,11 @@ import streamlit as st
 
 from tfm_core.model.config import TransformerConfig
 from tfm_core.training.baselines import naive_bayes
-from tfm_core.training.compare.finetuning.grid import Grid, bags_of, grid
+from tfm_core.training.compare.finetuning.grid import bags_of, grid
 from tfm_core.training.compare.finetuning.labelled import BODIES
 from tfm_core.training.compare.finetuning.lora import LowRank, low_rank_parameters
-from tfm_core.training.compare.finetuning.tuning import BATCH, SIZES, STEPS, finetune
+from tfm_core.training.compare.finetuning.outcome import SIZES, STEPS, Grid
+from tfm_core.training.compare.finetuning.tuning import BATCH, finetune
 from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_ui.lenses.training.finetune.results import GridPanel
 from tfm_ui.lenses.training.state import PREFIX

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS
 from tfm_core.training.compare.finetuning.looks import Heads, Looks, looks_of, moved
-from tfm_core.training.compare.finetuning.tuning import EVALUATED, LOOKED_AT, Tuned, Tuning, finetune, shown_sentence
+from tfm_core.training.compare.finetuning.outcome import EVALUATED, Tuned, Tuning, shown_sentence
+from tfm_core.training.compare.finetuning.tuning import LOOKED_AT, finetune
 from tfm_ui.lenses.training.finetune.results import TunedPanel, run_of, tuning_of
 from tfm_ui.lenses.training.state import TrainingState
 from tfm_ui.live.script import Code, script

@@ -1,6 +1,6 @@
 """Questions of the view "finetune". What they say is computed from what is on screen."""
 
-from tfm_core.training.compare.finetuning.tuning import SIZES
+from tfm_core.training.compare.finetuning.outcome import SIZES
 from tfm_core.training.compare.finetuning.ways import WAYS
 from tfm_ui.lenses.training.finetune.compared import Finetune
 from tfm_ui.lenses.training.finetune.heads import FinetuneHeads

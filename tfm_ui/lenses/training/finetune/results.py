@@ -3,11 +3,11 @@
 from functools import cached_property
 from statistics import median
 
-from tfm_core.training.compare.finetuning.grid import Grid
 from tfm_core.training.compare.finetuning.grid_file import shipped_grid
 from tfm_core.training.compare.finetuning.kept import find_run
 from tfm_core.training.compare.finetuning.labelled import BODIES, SETS, LabelledSet
-from tfm_core.training.compare.finetuning.tuning import Tuned, Tuning, TuningStep
+from tfm_core.training.compare.finetuning.outcome import Grid, Tuned, Tuning
+from tfm_core.training.compare.finetuning.tuning import TuningStep
 from tfm_core.training.compare.finetuning.ways import WAYS, Way
 from tfm_core.training.verdict import ahead, chance_between
 from tfm_ui.jobs import sessions

@@ -5,7 +5,8 @@ from statistics import median
 
 from tfm_core.training.compare.finetuning.grid_file import shipped_grid
 from tfm_core.training.compare.finetuning.kept import find_run, keep_run, kept_run
-from tfm_core.training.compare.finetuning.tuning import Tuning, TuningStep
+from tfm_core.training.compare.finetuning.outcome import Tuning
+from tfm_core.training.compare.finetuning.tuning import TuningStep
 from tfm_core.training.store import run_store
 from tfm_ui.jobs.job import JobStatus, Request
 from tfm_ui.jobs.messages import JobStep
