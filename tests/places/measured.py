@@ -29,6 +29,8 @@ SAYS_WHERE = {"question", "view"}  # fields that tabs and the row of the questio
 ELSEWHERE = {
     "clinic_table": "mask",  # with a mask of several tables
     "generate_chat": "write",  # with weights that answer messages, which are fetched
+    "model_batch": "diagram",  # of a shape that is counted, and run once
+    "model_batch_tokens": "diagram",
     "model_others": "tokens",  # where a model is installed
     "profiling_device": "compare",  # on a machine with a graphics card
 }

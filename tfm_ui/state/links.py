@@ -17,7 +17,7 @@ S = TypeVar("S", bound=State)
 LINK_CHARS = 2000  # the longest link that all chat programs and mail readers accept
 # The part of a link for all texts together. It is fixed, so that moving a slider does not change how much of a text the
 # link carries. Only in the Attention lens, whose links may hold lists and changes, texts can get less than this.
-TEXT_CHARS = 1500
+TEXT_CHARS = 1430
 
 
 @dataclass(frozen=True)

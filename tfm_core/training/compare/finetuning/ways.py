@@ -21,7 +21,8 @@ class Way:
         about: what is trained, as a clause without a subject.
         learning_rate: the highest one of AdamW.
         colour: of its lines.
-        prepare: (`SequenceClassifier`, seed): leaves `requires_grad` on what is trained of the body; the head is trained anyway.
+        prepare: (`SequenceClassifier`, seed): leaves `requires_grad` on what is trained of the body; the head is
+            trained anyway.
         pretrained: whether the body begins with what it has learned; otherwise at random.
         rank: of LoRA's matrices; 0 where there are none.
     """
