@@ -99,6 +99,7 @@ __all__ = [
     "LAB_GPT",
     "NORMS",
     "TOKENIZERS",
+    "WIRINGS",
     "FeedForward",
     "KeyValueCache",
     "MultiHeadAttention",
@@ -182,7 +183,6 @@ __all__ += [
 
 # study
 __all__ += [
-    "WIRINGS",
     "AttentionArray",
     "AttentionCost",
     "DepthSignal",

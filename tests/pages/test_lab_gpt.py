@@ -72,7 +72,7 @@ def test_samples_are_offered_and_read():
 @pytest.mark.parametrize("weights", ["lab-gpt,seed=3", "Lab-GPT", "lab_gpt"])
 def test_a_name_that_is_nearly_lab_gpts_is_random_and_that_is_said(weights):
     app = start(weights=weights)
-    assert "it can be random, lab\\-gpt, smollm2, minilm, or the name of a run" in app.warning[0].value
+    assert "it can be random, lab\\-gpt, lab\\-bert, smollm2, minilm, or the name of a run" in app.warning[0].value
     assert badge(app).startswith("Random weights")
 
 

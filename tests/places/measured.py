@@ -31,6 +31,7 @@ ELSEWHERE = {
     "generate_chat": "write",  # with weights that answer messages, which are fetched
     "model_batch": "diagram",  # of a shape that is counted, and run once
     "model_batch_tokens": "diagram",
+    "model_own_target": "diagram",  # numbers of one’s own, of an encoder-decoder
     "model_others": "tokens",  # where a model is installed
     "profiling_device": "compare",  # on a machine with a graphics card
 }

@@ -1,7 +1,7 @@
 """What lessons measure on the pages of the Training lens."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from tfm_core.training.baselines import trained_on
 from tfm_core.training.comparison import Entry
@@ -196,37 +196,33 @@ def wrong_after_right(model: ModelState, state: TrainingState) -> float:
     return told.wrong_after_right if told.is_shown else 0.0
 
 
-MEASURES: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
-    **ASKED,
-    **{
-        measure.__name__: measure
-        for measure in (
-            ahead_on_labels,
-            answer_tokens,
-            ended_early,
-            exact,
-            exact_by_rule,
-            first_loss,
-            held_out_loss,
-            loss_of_guessing,
-            mistaken,
-            network_parameters,
-            one_head_right,
-            one_or_two_heads,
-            outcomes,
-            pre_or_post,
-            recurrent_right,
-            right,
-            right_written,
-            source_tokens,
-            source_typed,
-            steps_done,
-            steps_of_epoch,
-            steps_planned,
-            transformer_right,
-            two_heads_right,
-            wrong_after_own,
-            wrong_after_right,
-        )
-    },
-}
+OF_PAGES: Sequence[Callable[[ModelState, TrainingState], float | str]] = (
+    ahead_on_labels,
+    answer_tokens,
+    ended_early,
+    exact,
+    exact_by_rule,
+    first_loss,
+    held_out_loss,
+    loss_of_guessing,
+    mistaken,
+    network_parameters,
+    one_head_right,
+    one_or_two_heads,
+    outcomes,
+    pre_or_post,
+    recurrent_right,
+    right,
+    right_written,
+    source_tokens,
+    source_typed,
+    steps_done,
+    steps_of_epoch,
+    steps_planned,
+    transformer_right,
+    *ASKED,
+    two_heads_right,
+    wrong_after_own,
+    wrong_after_right,
+)
+MEASURES = {measure.__name__: measure for measure in OF_PAGES}

@@ -82,8 +82,9 @@ class DeepPanel(TrainingPanel):
             "does not fall, gradients not cut. Networks of one seed begin with the same weights and see the same "
             "examples. A run has failed if its loss on held-out examples, after all steps, is not lower than that of "
             f"guessing, {table.guessing:.3f} nats, by {SURE:g} standard errors, or if a loss was no finite number; it "
-            f"has learned the task if {LEARNED:.0%} of the answers are right. Training fails at a depth if most seeds "
-            f"fail. Computed in {table.seconds / 60:.0f} minutes on one core with {table.made_with}: {COMMAND}",
+            f"has learned the task if {formats.percent(LEARNED)} of the answers are right. Training fails at a depth "
+            f"if most seeds fail. Computed in {table.seconds / 60:.0f} minutes on one core with {table.made_with}: "
+            f"{COMMAND}",
             "plain",
         )
 

@@ -1,6 +1,6 @@
 """What lessons measure on the page of the view "finetune": shares are medians over the seeds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 from tfm_core.training.compare.finetuning.labelled import BODIES
 from tfm_core.training.compare.finetuning.lora import low_rank_parameters
@@ -53,15 +53,12 @@ def tuned_low_rank(model: ModelState, state: TrainingState) -> int:
     return low_rank_parameters(BODIES[tuning_of(state).body].config, rank) if rank else 0
 
 
-ASKED: Mapping[str, Callable[[ModelState, TrainingState], float | str]] = {
-    measure.__name__: measure
-    for measure in (
-        tuned_as_a_whole,
-        tuned_bag,
-        tuned_from_nothing,
-        tuned_low_rank,
-        tuned_parameters,
-        tuned_right,
-        tuned_share,
-    )
-}
+ASKED: Sequence[Callable[[ModelState, TrainingState], float | str]] = (
+    tuned_as_a_whole,
+    tuned_bag,
+    tuned_from_nothing,
+    tuned_low_rank,
+    tuned_parameters,
+    tuned_right,
+    tuned_share,
+)

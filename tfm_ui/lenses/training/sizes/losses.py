@@ -36,7 +36,7 @@ class SizesLosses(SizesPanel):
         lines_are = "a size of model" if self.over_data else "an amount of prose"
         return (
             f"A dot is a run, on log axes; a colour is {lines_are}. Lines are the law L(N, D) through all runs, thin "
-            f"lines the interval that holds {LEVEL:.0%} of the fits with random weights of the runs."
+            f"lines the interval that holds {formats.percent(LEVEL)} of the fits with random weights of the runs."
         )
 
     def sentence(self) -> str:
