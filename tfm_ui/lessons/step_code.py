@@ -21,8 +21,8 @@ from tfm_ui.state.samples import read_text
 SAMPLE = re.compile(r"""Path\('assets/texts/(\w+)\.txt'\)\.read_text\(encoding="utf-8"\)\.rstrip\("\\n"\)""")
 MANY = 10_000  # a number from which on it is written without decimals
 LINE = 100  # characters of a text in a line of code
-MEASURES = re.compile(r"\b(profile|compare)\(")
-TRAINS = re.compile(r"\bin train\(")
+MEASURES = re.compile(r"\b(profile|compare)\(|\bin grid\(")
+TRAINS = re.compile(r"\bin (train|finetune)\(")
 LAB_GPT = re.compile(r"\b(lab_prompt|lab_tokenizer)\b|['\"]lab-bert['\"]")
 SECONDS = 0.5  # that are left at least for a step that is begun
 FILES = "It needs files or weights that do not come with the library."

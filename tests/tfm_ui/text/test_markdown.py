@@ -52,6 +52,8 @@ OURS = {
     "tfm_ui/page/frame.py: f'{busy} Any change of a control asks again.'",
     "tfm_ui/page/panels.py: f'{rows}: more are too much for a browser. The CSV file under “Download” has all of them.'",
     "tfm_ui/page/upload.py: SEEN_BY.format(what=what)",
+    "tfm_ui/lenses/model/diagram/passed.py: f'Drawing the weights and running the batch took "
+    "{self.run.seconds:.2f} s on this server.'",
     "tfm_ui/lessons/lecture_page.py: NOTHING",
     "tfm_ui/lessons/speaker.py: AWAY",
     "tfm_ui/lessons/speaker.py: READS",

@@ -312,4 +312,6 @@ _OWN: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {
         words,
     )
 }
-MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = {**_OWN, **OF_TOKENS, **OF_SENTENCES}
+MEASURES: Mapping[str, Callable[[ModelState, ModelLensState], float | str]] = dict(
+    sorted({**_OWN, **OF_TOKENS, **OF_SENTENCES}.items())
+)

@@ -16,7 +16,7 @@ from tfm_ui.text import formats
 
 PREFIX = "model_"
 VIEWS = (
-    *("diagram", "tokens", "block", "feed_forward", "depth", "distance", "efficient"),
+    *("diagram", "block", "tokens", "feed_forward", "depth", "distance", "efficient"),
     *("output", "sentences", "masked"),
 )
 BLOCKS = (

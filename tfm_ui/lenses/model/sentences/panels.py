@@ -357,13 +357,13 @@ class SentencesSpecial(LayerPanel):
         return f"layer × special token = {self.model.num_layers} × {len(self.places)}"
 
     def sentence(self) -> str:
-        """Where each takes most."""
+        """In which layer each has the largest share."""
         told = []
         for column, name in enumerate(self.called):
             shares = self.shares[:, column].numpy()
             layers = places_of_largest(shares)
             share = formats.percent(float(shares[layers[0]]), 3)
-            told.append(f"{name} takes most in layer {layers[0] + 1}{one_of_ties(len(layers))}, {share}")
+            told.append(f"{name} has its largest share in layer {layers[0] + 1}{one_of_ties(len(layers))}, {share}")
         even, last = 1 / self.read, float(self.shares[:, -1].max())
         here = (
             f"here {self.called[-1]} gets more than {TWICE} even shares, as a place to rest"
