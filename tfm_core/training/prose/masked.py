@@ -48,7 +48,7 @@ class MaskedRecipe(Rates):
         lengths: of the texts of a step, in tokens, one drawn at each step.
     """
 
-    steps: int = 5_000
+    steps: int = 16_000
     dropout: float = 0.0
     masked: float = 0.4
     tokens: int = 2_048
