@@ -63,6 +63,7 @@ from tfm_ui.lenses.model.output.lens import OutputAt, OutputLens
 from tfm_ui.lenses.model.output.likeliest import Output, OutputPositions
 from tfm_ui.lenses.model.output.start import OutputStart
 from tfm_ui.lenses.model.sentences.panels import Sentences, SentencesPooled, SentencesSpecial
+from tfm_ui.lenses.model.tokens.pieces import TokensPieces
 from tfm_ui.lenses.positions.beyond import Beyond, BeyondScores
 from tfm_ui.lenses.positions.fault import FaultAdded, FaultMaps
 from tfm_ui.lenses.positions.model.maps import Distance as MeansByDistance
@@ -219,6 +220,7 @@ NUMBERS: dict[type[Panel], Callable[[Any], Numbers]] = {
     },
     Flow: lambda panel: {"flows": panel.ends},
     Passed: lambda panel: {"shapes": panel.run.shapes},
+    TokensPieces: lambda panel: {"pieces": panel.mine.pieces, "ids": panel.mine.ids},
     Masked: lambda panel: {"ids": panel.listed, "shares": panel.shares[0], "shares_beside": panel.shares[1]},
     Sentences: named("cosines"),
     SentencesPooled: lambda panel: {"first": panel.states[0, 0], "pooled": panel.pooled, "cosine": panel.cosine},

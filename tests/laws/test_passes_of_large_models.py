@@ -41,6 +41,8 @@ MORE = {  # views that compare models or sentences run as many as they show
     **dict.fromkeys(
         ["model.words of feed_forward", "model_activations", "model_hidden", "model_one_unit"], ACTIVATIONS
     ),
+    **dict.fromkeys(["model.words of masked", "model_masked"], 2.1),  # Lab BERT, with the word hidden and as it stands
+    "model.words of sentences": 1.5,  # Lab BERT on the text, and on five sentences
     "model.words of output": 4.5,  # the tied model and the untied one, and the lens, which reads out each layer
     "model_output_at": LENS,
     "model_output_lens": LENS,

@@ -39,11 +39,12 @@ GAP = {"weights": NAME, "text": "The government of the United States is at peace
 WRITTEN = {"weights": NAME, "text": f"She was very {MASK} to see him."}
 
 
-def told(model: Transformer, inputs: Sequence[Tensor], mask: Tensor | None, gap: int) -> Tensor:
-    """The logits at one place of a text, (vocab)."""
+def told(model: Transformer, inputs: Sequence[Tensor], mask: Tensor | None, gap: int) -> tuple[Tensor, Tensor]:
+    """The last hidden state at one place of a text, (d_model), and the logits that the head makes of it, (vocab)."""
     with torch.no_grad():
-        logits: Tensor = model(*inputs, mask=mask)[0, gap]
-    return logits
+        states = model.states(*inputs, mask=mask)[:, gap : gap + 1]  # logits of all places take long, and one is shown
+        logits = model.logits(states)
+    return states[0, 0].clone(), logits[0, 0]
 
 
 def filled(
@@ -53,20 +54,21 @@ def filled(
     model = Transformer(config).eval()
     hidden = inputs[0].clone()
     hidden[0, gap] = mask_id
-    probabilities = told(model, [hidden], mask, gap).double().softmax(-1)
-    beside = told(model, inputs, mask, gap).double().softmax(-1)
+    probabilities = told(model, [hidden], mask, gap)[1].double().softmax(-1)
+    beside = told(model, inputs, mask, gap)[1].double().softmax(-1)
     ids = probabilities.topk(top).indices
     shares, shares_beside = probabilities[ids], beside[ids]
     return ids, shares, shares_beside
 
 
 @cached()
-def logits_of(model: ModelState, config: TransformerConfig, gap: int, mask_id: int) -> tuple[Tensor, Tensor]:
-    """The logits at a place that is hidden, and where nothing is hidden, (vocab) each."""
+def read_at(model: ModelState, config: TransformerConfig, gap: int, mask_id: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The last hidden state at a place that is hidden, the logits there, and those where nothing is hidden."""
     inputs, mask = inputs_of(model)
     hidden = inputs[0].clone()
     hidden[0, gap] = mask_id
-    return told(transformer(config), [hidden], mask, gap), told(transformer(config), inputs, mask, gap)
+    state, logits = told(transformer(config), [hidden], mask, gap)
+    return state, logits, told(transformer(config), inputs, mask, gap)[1]
 
 
 @cache
@@ -115,10 +117,15 @@ class MaskedPanel(LayerPanel):
         number = self.tokens.ids[self.gap]
         return None if number == self.mask_id else number
 
-    @cached_property
+    @property
+    def at_gap(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The last hidden state at the place while it is hidden, its logits, and those of the text as it stands."""
+        return read_at(self.model, self.config, self.gap, self.mask_id)
+
+    @property
     def logits(self) -> Tensor:
         """The logits at the place while it is hidden, (vocab)."""
-        return logits_of(self.model, self.config, self.gap, self.mask_id)[0]
+        return self.at_gap[1]
 
 
 class Masked(MaskedPanel):
@@ -135,7 +142,7 @@ class Masked(MaskedPanel):
     @cached_property
     def beside(self) -> Tensor:
         """What it says of the same place while the word can be read, float64 (vocab)."""
-        return logits_of(self.model, self.config, self.gap, self.mask_id)[1].double().softmax(-1)
+        return self.at_gap[2].double().softmax(-1)
 
     @cached_property
     def listed(self) -> list[int]:
@@ -269,12 +276,8 @@ class MaskedHead(MaskedPanel):
     def laws(self) -> dict[str, bool]:
         """Whether these parts, one after the other, give the model's logits."""
         model = transformer(self.config)
-        inputs, mask = inputs_of(self.model)
-        hidden = inputs[0].clone()
-        hidden[0, self.gap] = self.mask_id
         with torch.no_grad():
-            state = model.states(hidden, mask=mask)[0, self.gap]
-            ours = model.transform.norm(model.transform.activation(model.transform.projection(state)))
+            ours = model.transform.norm(model.transform.activation(model.transform.projection(self.at_gap[0])))
             ours = ours @ model.unembedding.weight.T + model.unembedding.bias
         off = float((ours - self.logits).abs().max())
         near = off < NEAR * max(1.0, float(self.logits.abs().max()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from tfm_core import ATTENTION, POSITIONAL, Tokens, TransformerConfig
 from tfm_ui.lenses.model.sentences_fields import SentencesFields
 from tfm_ui.lenses.model.shapes import OUTPUTS, OWN, SHAPES, THIS
-from tfm_ui.lenses.model.tokens_fields import TokensFields, names_of
+from tfm_ui.lenses.model.tokens_fields import TokensFields
 from tfm_ui.live import windows
 from tfm_ui.settings import SETTINGS
 from tfm_ui.state.fields import Choice, Flag, Limits, Number, Text, Whole, control
@@ -205,7 +205,6 @@ class ModelLensState(TokensFields, SentencesFields, LensState):
         """Layers, heads, hidden units and tokens of this model, and the attentions that are possible in it."""
         return {
             "attention": {"options": possible(model), "help": f"{ABOUT_ATTENTION} {why_not_all(model)}".strip()},
-            "cut": {"options": names_of(model)},
             "layer": {"high": model.num_layers},
             "head": {"high": model.num_heads},
             "gap": {"high": max(2, *(len(text.pieces) for text in _texts(model)))},

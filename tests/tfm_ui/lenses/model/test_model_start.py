@@ -12,7 +12,7 @@ from tests.tfm_ui.lenses.model.any_link import left_by
 from tfm_core import Transformer
 from tfm_ui.lenses.model import LENS
 from tfm_ui.lenses.model.measures import MEASURES
-from tfm_ui.lenses.model.output.start import OutputStart
+from tfm_ui.lenses.model.output.start import FEW_SPREADS, READ, OutputStart
 from tfm_ui.lenses.model.state import START_SIZES, ModelLensState
 from tfm_ui.pictures.panel import panels_in
 from tfm_ui.state.model_state import ModelState
@@ -69,6 +69,24 @@ def test_a_standard_deviation_of_1_begins_near_d_model_and_a_small_one_near_ln_v
     assert f"{panel.at(1):.1f}" in panel.sentence()
     assert len(panel.draws) == 3
     assert panel.draws[0] == pytest.approx(panel.at(1), rel=1e-4)
+
+
+def test_of_a_long_text_and_in_a_large_model_few_tokens_are_read_at_few_points() -> None:
+    """What is on screen is the loss of a text that ends there."""
+    words = [f"w{number}" for number in range(300)]
+    state = ModelLensState(view="output")
+    long, short = (
+        OutputStart(ModelState(text=" ".join(text), architecture="decoder", num_layers=4), state)
+        for text in (words, words[:READ])
+    )
+    assert long.model.is_heavy
+    assert not short.model.is_heavy
+    assert {*FEW_SPREADS} <= {*long.spreads} < {*short.spreads}
+    assert len(long.draws) < len(short.draws)
+    for spread in long.spreads:
+        assert long.at(spread) == pytest.approx(short.at(spread), rel=1e-4)
+    assert f"the first {READ} tokens of the text" in long.how_to_read
+    assert "first" not in short.how_to_read
 
 
 def test_what_lessons_measure_is_what_is_on_screen() -> None:

@@ -33,19 +33,21 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.state.pass_cost import NUMBER
 from tfm_ui.text import formats
 
-FEW_SPREADS = (0.005, 0.02, 0.2, 1, 2)  # of the larger size, so that it takes a second or two
-READ = 33  # token ids of a text that is drawn: 32 next tokens
+FEW_SPREADS = (0.005, 0.02, 0.2, 1, 2)  # of a large model, so that it takes a second or two
+READ = 33  # token ids that are read at most, so that no long text takes minutes: 32 next tokens
 DRAWS, FEW_DRAWS = 5, 3
 
 
 def first_losses(
     *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, spreads: Sequence[float], read: int
 ) -> list[float]:
-    """The loss of an untrained model on the next tokens of a text, nats, for each standard deviation of its embeddings.
+    """The loss of an untrained model on the first tokens of a text, nats, for each standard deviation of its embeddings.
 
     Embeddings as they are drawn have a standard deviation of 1 / √d_model: they are multiplied by what is missing. The
     matrix of an untied output stays as it is.
     """
+    inputs = [ids[:, :READ] for ids in inputs]
+    mask = None if mask is None else mask[:READ, :READ]
     model, ids = Transformer(config).eval(), inputs[-1]
     tables = {
         name: parameter
@@ -69,11 +71,11 @@ def _losses(model: ModelState, config: TransformerConfig, spreads: tuple[float, 
 
 
 def _texts(model: ModelState, config: TransformerConfig, drawn: bool) -> tuple[tuple[Tensor, ...], Tensor | None, int]:
-    """What the model reads, its mask, and how many tokens count: the sidebar's text, or token ids that are drawn."""
+    """The texts, their mask, and how many tokens count, of the sidebar's text or of token ids that are drawn."""
     if drawn:
         return (ids_drawn(config.vocab_size, config.seed),), None, READ
     text = model.target_tokens if model.is_encoder_decoder else model.source_tokens
-    return (*inputs_of(model), len(text.pieces))
+    return (*inputs_of(model), min(READ, len(text.pieces)))
 
 
 def ids_drawn(vocab_size: int, seed: int) -> Tensor:
@@ -109,6 +111,11 @@ class OutputStart(OutputPanel):
         """Whether another size than the sidebar's is looked at, on token ids that are drawn."""
         return self.state.start_size != START_SIZES[0]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether each loss takes so long that fewer are measured."""
+        return self.is_drawn or self.model.is_heavy
+
     @cached_property
     def of_start(self) -> TransformerConfig:
         """What is run, tied."""
@@ -124,7 +131,7 @@ class OutputStart(OutputPanel):
     @cached_property
     def spreads(self) -> tuple[float, ...]:
         """The standard deviations of the chart."""
-        return tuple(sorted({*(FEW_SPREADS if self.is_drawn else SPREADS), self.usual, self.state.spread}))
+        return tuple(sorted({*(FEW_SPREADS if self.is_large else SPREADS), self.usual, self.state.spread}))
 
     @cached_property
     def by_spread(self) -> dict[str, list[float]]:
@@ -135,7 +142,7 @@ class OutputStart(OutputPanel):
     @property
     def count(self) -> int:
         """How many models are drawn."""
-        return FEW_DRAWS if self.is_drawn else DRAWS
+        return FEW_DRAWS if self.is_large else DRAWS
 
     @cached_property
     def draws(self) -> list[float]:
@@ -156,7 +163,9 @@ class OutputStart(OutputPanel):
 
     @property
     def how_to_read(self) -> str:
-        read = f"{READ} token ids drawn at random" if self.is_drawn else "the text in the sidebar"
+        text = self.model.target_tokens if self.model.is_encoder_decoder else self.model.source_tokens
+        part = f"the first {READ} tokens of " if len(text.pieces) > READ else ""
+        read = f"{READ} token ids drawn at random" if self.is_drawn else f"{part}the text in the sidebar"
         return (
             "The mean of −ln p of each next token, before any training, by the standard deviation of the embeddings; "
             f"both axes are logarithmic. Read: {read}. Tied, the embeddings are also the output’s matrix. Choose the "

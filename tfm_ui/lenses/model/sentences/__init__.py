@@ -21,6 +21,11 @@ def _shown_instead(model: ModelState, state: ModelLensState) -> Note | None:
     )
 
 
+def _ours(model: ModelState, state: ModelLensState) -> str:
+    """What the map is made from."""
+    return "Made from the sentences that a button opens; what stands below it is made from the sidebar’s text."
+
+
 def _controls(model: ModelState) -> ModelLensState:
     """A button opens the box for the sentences."""
     line = controls_line.row("line_model_sentences")
@@ -35,6 +40,7 @@ VIEW: View[ModelLensState] = View(
     shows=[Sentences, _shown_instead, Columns([[SentencesPooled], [SentencesSpecial]])],
     controls=_controls,
     reads=nothing_named,
+    reads_instead=_ours,
     never_trained=lambda model, state: other_attention(with_pooler(model), state),
     questions=QUESTIONS,
 )

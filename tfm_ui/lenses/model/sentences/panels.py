@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_ui.lenses.model import machine
 from tfm_ui.lenses.model.encoders import with_pooler
-from tfm_ui.lenses.model.machine import LayerPanel, ModelPanel, config_of
+from tfm_ui.lenses.model.machine import LayerPanel, ModelPanel, config_of, inputs_of
 from tfm_ui.lenses.model.sentences_fields import about_lines, sentences_in
 from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.live import passes
@@ -154,6 +154,12 @@ class Sentences(ModelPanel):
         row, column = self.pairs[places_of_largest(values)[0]]
         return column, row
 
+    def partners(self, of: int) -> list[int]:
+        """The other sentences that are most like one, from 0: one, or several that are as alike."""
+        others = [other for other in range(len(self.texts)) if other != of]
+        values = np.array([float(self.cosines[of, other]) for other in others])
+        return [others[place] for place in places_of_largest(values)] if others else []
+
     @property
     def how_to_read(self) -> str:
         return (
@@ -205,7 +211,7 @@ class Sentences(ModelPanel):
 
     def table(self) -> pd.DataFrame:
         """A row and a column per sentence."""
-        names = pd.Index(self.texts, name="sentence")
+        names = pd.Index(self.texts, name="sentence \\ sentence")
         return pd.DataFrame(self.cosines.numpy() if self.texts else np.zeros((0, 0)), index=names, columns=self.texts)
 
     def picture(self) -> Content:
@@ -231,7 +237,63 @@ class Sentences(ModelPanel):
         return script(alike, config=config_code(self.config), sentences=[list(ids) for ids in self.ids])
 
 
-class SentencesPooled(LayerPanel):
+class Encoded(NamedTuple):
+    """What both panels on the text show of one pass.
+
+    Attributes:
+        states: last_hidden_state, (1, token, d_model).
+        pooled: the pooled output, (d_model).
+        shares: the share of the weight on each special token in each layer, (layer, place).
+    """
+
+    states: Tensor
+    pooled: Tensor
+    shares: Tensor
+
+
+@cached()
+def encoded(model: ModelState, config: TransformerConfig, places: tuple[int, ...], read: int) -> Encoded:
+    """A pass over the text, of which no layer's weights are kept."""
+    shares: list[Tensor] = []
+
+    def note(site: str, weights: Tensor) -> None:
+        shares.append(shares_of(weights[0], places, read))
+
+    inputs, mask = inputs_of(model)
+    with torch.no_grad(), recording([], watch={"layers.*.self_attention.weights": note}):
+        states = transformer(config).states(*inputs, mask=mask)
+        pooled = transformer(config).pooled(states)[0]
+    return Encoded(states, pooled, torch.stack(shares))
+
+
+def needs_of_text(model: ModelState, state: ModelLensState) -> int:
+    """A pass over the text."""
+    return passes.needs(with_pooler(model))
+
+
+class EncodedPanel(LayerPanel):
+    """A panel on the encoder's pass over the text."""
+
+    needs = needs_of_text
+
+    def __init__(self, model: ModelState, state: ModelLensState) -> None:
+        super().__init__(with_pooler(model), state)
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Where the special tokens around the text stand."""
+        known = self.model.pretrained
+        assert known
+        before, after = (len(ids) for ids in known.special_around)
+        return [*range(min(before, self.read)), *range(max(before, self.read - after), self.read)]
+
+    @property
+    def of_pass(self) -> Encoded:
+        """What is shown of the pass."""
+        return encoded(self.model, self.config, tuple(self.places), self.read)
+
+
+class SentencesPooled(EncodedPanel):
     """The pooled output beside the last hidden state of the first token."""
 
     canvas = CHART
@@ -242,24 +304,21 @@ class SentencesPooled(LayerPanel):
         "tanh make of it: no number of it is outside of −1 to 1."
     )
 
-    def __init__(self, model: ModelState, state: ModelLensState) -> None:
-        super().__init__(with_pooler(model), state)
-
     @property
     def site(self) -> str:
         """Where the last hidden states are recorded."""
         last = f"layers.{self.model.num_layers - 1}.feed_forward.residual_after"
         return "final_norm" if self.config.norm == "pre" else last
 
-    @cached_property
+    @property
     def states(self) -> Tensor:
         """last_hidden_state, (1, token, d_model)."""
-        return machine.read(self.model, self.config, (self.site, "pooled"))[self.site]
+        return self.of_pass.states
 
-    @cached_property
+    @property
     def pooled(self) -> Tensor:
         """The pooled output, (d_model)."""
-        return machine.read(self.model, self.config, (self.site, "pooled"))["pooled"][0]
+        return self.of_pass.pooled
 
     @property
     def cosine(self) -> float:
@@ -315,35 +374,22 @@ class SentencesPooled(LayerPanel):
         return self.script(pooled_beside, site=self.site)
 
 
-class SentencesSpecial(LayerPanel):
+class SentencesSpecial(EncodedPanel):
     """How much of the attention the special tokens around the text take, layer by layer."""
 
     canvas = CHART
     title = "Attention to the special tokens"
     sources = (shares_of, on_special)
 
-    def __init__(self, model: ModelState, state: ModelLensState) -> None:
-        super().__init__(with_pooler(model), state)
-
-    @cached_property
-    def places(self) -> list[int]:
-        """Where the special tokens around the text stand."""
-        known = self.model.pretrained
-        assert known
-        before, after = (len(ids) for ids in known.special_around)
-        return [*range(min(before, self.read)), *range(max(before, self.read - after), self.read)]
-
     @property
     def called(self) -> list[str]:
         """How they are written."""
         return [self.tokens.pieces[place] for place in self.places]
 
-    @cached_property
+    @property
     def shares(self) -> Tensor:
         """Their share of the weight in each layer, (layer, place)."""
-        sites = tuple(f"layers.{layer}.self_attention.weights" for layer in range(self.model.num_layers))
-        trace = machine.read(self.model, self.config, sites)
-        return torch.stack([shares_of(trace[site][0], self.places, self.read) for site in sites])
+        return self.of_pass.shares
 
     @property
     def how_to_read(self) -> str:

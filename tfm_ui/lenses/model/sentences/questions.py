@@ -6,22 +6,29 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
+from tfm_ui.text.ties import one_of_ties
 
 SENTENCE = "Transformers have revolutionized natural language processing."  # the example of the course's document
 ON_LAB_BERT = {"weights": NAME, "text": SENTENCE}
 
 
-def the_most_alike(model: ModelState, state: ModelLensState) -> str:
-    """The two sentences that are most alike."""
-    return Sentences(model, state).sentence()
+def most_like_first(model: ModelState, state: ModelLensState) -> str:
+    """Which sentence is most like sentence 1, and which two are most alike."""
+    panel = Sentences(model, state)
+    partners = panel.partners(0)
+    if not partners:
+        return panel.sentence()
+    cosine = formats.number(float(panel.cosines[0, partners[0]]))
+    return (
+        f"Sentence 1 is most like sentence {partners[0] + 1}{one_of_ties(len(partners))}, with a cosine of {cosine}. "
+        f"{panel.sentence()}"
+    )
 
 
-def numbers_of_most_alike(model: ModelState, state: ModelLensState) -> str:
-    """The numbers of these two: "1 and 2"; "none" where there are no two."""
-    if len(Sentences(model, state).texts) < 2:
-        return "none"
-    first, second = Sentences(model, state).most_alike
-    return f"{first + 1} and {second + 1}"
+def partner_of_first(model: ModelState, state: ModelLensState) -> str:
+    """The number of the sentence that is most like sentence 1; "none" where there is no other."""
+    partners = Sentences(model, state).partners(0)
+    return str(partners[0] + 1) if partners else "none"
 
 
 def pooled_and_first(model: ModelState, state: ModelLensState) -> str:
@@ -35,7 +42,7 @@ def cosine_of_pooled(model: ModelState, state: ModelLensState) -> float:
 
 
 def what_is_at_special(model: ModelState, state: ModelLensState) -> str:
-    """How much the special tokens take."""
+    """The share of the weight on the special tokens."""
     return SentencesSpecial(model, state).sentence()
 
 
@@ -47,17 +54,16 @@ def share_of_last(model: ModelState, state: ModelLensState) -> float:
 QUESTIONS = (
     Question(
         "Sentences alike",
-        "Five sentences, each as the mean of its last hidden states. Which two point most nearly the same way?",
-        the_most_alike,
+        "Five sentences, each as the mean of its last hidden states. Which one points most nearly the way of sentence 1?",
+        most_like_first,
         Prediction(
-            ask="Which two?",
-            measured=numbers_of_most_alike,
-            options=tuple(f"{first} and {second}" for first in range(1, 5) for second in range(first + 1, 6)),
+            ask="Which sentence is most like sentence 1?",
+            measured=partner_of_first,
+            options=("2", "3", "4", "5"),
             hides=("model_sentences",),
         ),
-        model=ON_LAB_BERT,
+        model={"weights": NAME},
         controls={"view": "sentences"},
-        moves=("text",),
         given=("lines",),
         because="an encoder’s vectors are also used without any logits, to compare texts.",
     ),
@@ -69,20 +75,18 @@ QUESTIONS = (
             ask="Which cosine is between them, −1 to 1?", measured=cosine_of_pooled, hides=("model_sentences_pooled",)
         ),
         model=ON_LAB_BERT,
-        controls={"view": "sentences", "token": 1},
-        moves=("token",),
+        controls={"view": "sentences"},
         because="one token stands before every text so that a single vector can speak for all of it.",
     ),
     Question(
         "Attention to SEP",
-        "[SEP] ends the text and means nothing. In the layer where it takes most, which share of the weight is on it?",
+        "[SEP] ends the text and means nothing. In the layer where its share of the weight is largest, how large is it?",
         what_is_at_special,
         Prediction(
             ask="Which share, in percent?", measured=share_of_last, unit="%", hides=("model_sentences_special",)
         ),
-        model=ON_LAB_BERT,
-        controls={"view": "sentences", "token": 3},
-        moves=("token",),
+        model={"weights": NAME, "text": "She was very glad to see him, and said so."},
+        controls={"view": "sentences"},
         because="weights of a query sum to 1, so a head with nothing to do must put them somewhere.",
     ),
 )

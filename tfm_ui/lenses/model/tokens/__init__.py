@@ -7,9 +7,10 @@ from tfm_ui.lenses.model.tokens.languages import TokensLanguages, TokensTexts
 from tfm_ui.lenses.model.tokens.pieces import TokensPieces
 from tfm_ui.lenses.model.tokens.questions import QUESTIONS
 from tfm_ui.lenses.model.tokens.schemes import TokensPanel
-from tfm_ui.lenses.model.tokens_fields import installed
+from tfm_ui.lenses.model.tokens_fields import YOURS, installed
 from tfm_ui.page import controls, controls_line
 from tfm_ui.page.lens import View, nothing_named
+from tfm_ui.pictures.panel import Note
 from tfm_ui.state.model_state import ModelState
 
 PICTURES: dict[str, type[TokensPanel]] = {
@@ -29,11 +30,24 @@ def _ours(model: ModelState, state: ModelLensState) -> str:
     return "Made from one text of this project in five languages." if state.show == "languages" else ""
 
 
-def _below(model: ModelState, state: ModelLensState) -> TokensPanel | None:
+def _another(model: ModelState, state: ModelLensState) -> Note | None:
+    """A note that the chosen tokenizer is not here, and which one is shown."""
+    if (shown := TokensPanel(model, state).chosen) == state.cut:
+        return None
+    why = (
+        "No model of your own is chosen in the sidebar" if state.cut == YOURS else f"{state.cut} is not installed here"
+    )
+    return Note(f"{why}, so the tokenizer of {shown} is shown.")
+
+
+def _below(model: ModelState, state: ModelLensState) -> TokensPanel | Note | None:
     """What belongs to it: the texts of the languages; what a text looks like."""
     if state.show == "languages":
         return TokensTexts(model, state)
-    return TokensAlike(model, state) if state.show == "pieces" else None
+    if state.show != "pieces":
+        return None
+    alike = TokensAlike(model, state)
+    return alike if alike.is_shown else alike.instead()
 
 
 def _controls(model: ModelState) -> ModelLensState:
@@ -50,7 +64,7 @@ def _controls(model: ModelState) -> ModelLensState:
 
 VIEW = View(
     title="Tokens",
-    shows=[_main, _below],
+    shows=[_main, _another, _below],
     also=[*PICTURES.values(), TokensAlike, TokensTexts],
     controls=_controls,
     reads=nothing_named,

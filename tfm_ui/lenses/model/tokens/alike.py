@@ -7,7 +7,7 @@ import pandas as pd
 from tfm_core.language.alike import Difference, code_points, differences, signs_alike, skeleton
 from tfm_ui.lenses.model.tokens.labels import chip, isolated
 from tfm_ui.lenses.model.tokens.schemes import TokensPanel
-from tfm_ui.pictures.panel import OpenTable
+from tfm_ui.pictures.panel import Note, OpenTable
 from tfm_ui.text import formats
 
 MOST_ROWS = 40
@@ -34,6 +34,13 @@ class TokensAlike(TokensPanel):
     def are_twins(self) -> bool:
         """Whether the two texts look alike and are not the same."""
         return bool(self.apart)
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(len(self.table()))
+
+    def instead(self) -> Note:
+        return Note(self.sentence(), "plain")
 
     def sentence(self) -> str:
         """Whether they look alike, where they differ, and how many tokens each has."""
@@ -90,8 +97,8 @@ class TokensAlike(TokensPanel):
         return pd.DataFrame(told, columns=["at", "sign", "code points", "is taken for"])
 
     @property
-    def open_table(self) -> OpenTable | None:
-        return OpenTable({}) if len(self.table()) else None
+    def open_table(self) -> OpenTable:
+        return OpenTable({})
 
 
 def _named(text: str) -> str:
