@@ -4,13 +4,16 @@ import pytest
 
 from tests.pages.test_app import start, text_on, widget
 from tfm_core.pretrained.offered import OFFERED
+from tfm_ui.lenses.model import LENS
 from tfm_ui.lenses.model.state import OUTSIDE_LAYERS, VIEWS
 
 
 def test_a_block_has_no_tab_and_leads_back_to_the_machine_with_all_that_was_chosen():
     app = start("model", model_view="block", model_layer="2", model_question="old-and-new", seed="3")
     tabs = {button.key: button.proto.type for button in app.button if str(button.key).startswith("_view_")}
-    assert list(tabs) == [f"_view_{view}" for view in VIEWS if view != "block"]
+    under_others = {view for view in VIEWS if LENS.views[view].tab or LENS.views[view].within}
+    assert "block" in under_others
+    assert list(tabs) == [f"_view_{view}" for view in VIEWS if view not in under_others]
     assert [key for key, kind in tabs.items() if kind == "primary"] == ["_view_diagram"]
     for key in ("_back", "_view_diagram"):
         widget(app, key).click().run()

@@ -76,7 +76,7 @@ def test_of_a_long_text_and_in_a_large_model_few_tokens_are_read_at_few_points()
     words = [f"w{number}" for number in range(300)]
     state = ModelLensState(view="output")
     long, short = (
-        OutputStart(ModelState(text=" ".join(text), architecture="decoder", num_layers=4), state)
+        OutputStart(ModelState(text=" ".join(text), architecture="decoder", num_layers=8, num_heads=8), state)
         for text in (words, words[:READ])
     )
     assert long.model.is_heavy

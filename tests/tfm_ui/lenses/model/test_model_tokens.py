@@ -66,7 +66,8 @@ def test_laws_hold_of_any_text(text: str, cut: str, piece: int) -> None:
     assert all(panel.laws().values())
     header, _ = panel.picture()
     assert panel.sentence()
-    assert not header["rows"][0]["count"] or header["history"]["title"]
+    (row,) = (row for row in header["rows"] if row["chosen"])
+    assert bool(row["count"]) == bool(header["history"]["title"])  # WordPiece makes nothing of control characters
     alike = TokensAlike(panel.model, panel.state)
     assert all(alike.laws().values())
     assert alike.sentence()

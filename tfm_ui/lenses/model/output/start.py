@@ -39,15 +39,21 @@ DRAWS, FEW_DRAWS = 5, 3
 
 
 def first_losses(
-    *, config: TransformerConfig, inputs: Sequence[Tensor], mask: Tensor | None, spreads: Sequence[float], read: int
+    *,
+    config: TransformerConfig,
+    inputs: Sequence[Tensor],
+    mask: Tensor | None,
+    spreads: Sequence[float],
+    read: int,
+    most: int,
 ) -> list[float]:
-    """The loss of an untrained model on the first tokens of a text, nats, for each standard deviation of its embeddings.
+    """The loss of an untrained model on the first tokens of a text, nats, by its embeddings' standard deviation.
 
     Embeddings as they are drawn have a standard deviation of 1 / √d_model: they are multiplied by what is missing. The
     matrix of an untied output stays as it is.
     """
-    inputs = [ids[:, :READ] for ids in inputs]
-    mask = None if mask is None else mask[:READ, :READ]
+    inputs = [ids[:, :most] for ids in inputs]
+    mask = None if mask is None else mask[:most, :most]
     model, ids = Transformer(config).eval(), inputs[-1]
     tables = {
         name: parameter
@@ -67,7 +73,9 @@ def first_losses(
 @cached()
 def _losses(model: ModelState, config: TransformerConfig, spreads: tuple[float, ...], drawn: bool) -> list[float]:
     inputs, mask, read = _texts(model, config, drawn)
-    return first_losses(config=config, inputs=inputs, mask=mask, spreads=spreads, read=read) if read > 1 else []
+    if read < 2:
+        return []
+    return first_losses(config=config, inputs=inputs, mask=mask, spreads=spreads, read=read, most=READ)
 
 
 def _texts(model: ModelState, config: TransformerConfig, drawn: bool) -> tuple[tuple[Tensor, ...], Tensor | None, int]:
@@ -218,4 +226,4 @@ class OutputStart(OutputPanel):
         arguments = in_script(self.model, self.of_start)
         if self.is_drawn:
             arguments |= {"inputs": Code(f"(torch.tensor({inputs[0].tolist()}),)"), "mask": Code("None")}
-        return script(first_losses, **arguments, spreads=self.spreads, read=read)
+        return script(first_losses, **arguments, spreads=self.spreads, read=read, most=READ)

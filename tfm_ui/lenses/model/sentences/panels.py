@@ -176,10 +176,13 @@ class Sentences(ModelPanel):
         if len(self.texts) < 2:
             return about_lines(self.state.lines)
         first, second = self.most_alike
+        partners = self.partners(0)
+        near = formats.number(float(self.cosines[0, partners[0]]))
         values = np.array([float(self.cosines[pair]) for pair in self.pairs])
         alike_too = one_of_ties(len(places_of_largest(values)))
         low, high = formats.number(float(values.min())), formats.number(float(values.max()))
         told = (
+            f"Sentence 1 is most like sentence {partners[0] + 1}{one_of_ties(len(partners))}, with a cosine of {near}. "
             f"The most alike are “{self.texts[first]}” and “{self.texts[second]}”{alike_too}, with a cosine of {high}; "
             f"the lowest of {formats.plural(len(values), 'pair')} is {low}."
         )

@@ -6,7 +6,6 @@ from tfm_ui.lenses.model.state import ModelLensState
 from tfm_ui.page.questions import Prediction, Question
 from tfm_ui.state.model_state import ModelState
 from tfm_ui.text import formats
-from tfm_ui.text.ties import one_of_ties
 
 SENTENCE = "Transformers have revolutionized natural language processing."  # the example of the course's document
 ON_LAB_BERT = {"weights": NAME, "text": SENTENCE}
@@ -14,15 +13,7 @@ ON_LAB_BERT = {"weights": NAME, "text": SENTENCE}
 
 def most_like_first(model: ModelState, state: ModelLensState) -> str:
     """Which sentence is most like sentence 1, and which two are most alike."""
-    panel = Sentences(model, state)
-    partners = panel.partners(0)
-    if not partners:
-        return panel.sentence()
-    cosine = formats.number(float(panel.cosines[0, partners[0]]))
-    return (
-        f"Sentence 1 is most like sentence {partners[0] + 1}{one_of_ties(len(partners))}, with a cosine of {cosine}. "
-        f"{panel.sentence()}"
-    )
+    return Sentences(model, state).sentence()
 
 
 def partner_of_first(model: ModelState, state: ModelLensState) -> str:
@@ -54,7 +45,7 @@ def share_of_last(model: ModelState, state: ModelLensState) -> float:
 QUESTIONS = (
     Question(
         "Sentences alike",
-        "Five sentences, each as the mean of its last hidden states. Which one points most nearly the way of sentence 1?",
+        "Five sentences, each as the mean of its last hidden states. Which one points most nearly as sentence 1 does?",
         most_like_first,
         Prediction(
             ask="Which sentence is most like sentence 1?",
@@ -80,7 +71,7 @@ QUESTIONS = (
     ),
     Question(
         "Attention to SEP",
-        "[SEP] ends the text and means nothing. In the layer where its share of the weight is largest, how large is it?",
+        "[SEP] ends the text and means nothing. How large is its share of the weight in the layer where it is largest?",
         what_is_at_special,
         Prediction(
             ask="Which share, in percent?", measured=share_of_last, unit="%", hides=("model_sentences_special",)

@@ -32,7 +32,7 @@ def _ours(model: ModelState, state: ModelLensState) -> str:
 
 def _another(model: ModelState, state: ModelLensState) -> Note | None:
     """A note that the chosen tokenizer is not here, and which one is shown."""
-    if (shown := TokensPanel(model, state).chosen) == state.cut:
+    if (shown := _main(model, state).chosen) == state.cut:
         return None
     why = (
         "No model of your own is chosen in the sidebar" if state.cut == YOURS else f"{state.cut} is not installed here"
