@@ -14,6 +14,7 @@ PLAIN = (-4, 9)  # powers of ten that are written as 0.001 or 1 000
 LARGE = 3  # from this power of ten on they are written as 10k or 2M
 MOST_TICKED = 10  # up to this many whole numbers each have a tick
 TICKS = 8  # at most, on a scale of powers of two
+FEW_POWERS = (0.8, 2.2)  # powers of ten: a span of more than the first and fewer than the second has ticks at 1, 2, 5
 
 
 def of_x(lines: Sequence[Line], scale: Scale, marks: Sequence[float]) -> dict[str, Any]:
@@ -44,6 +45,8 @@ def _axis(values: Sequence[Iterable[float]], scale: Scale, low: float, high: flo
         }
     elif scale == "log10":
         axis["minorloglabels"] = "complete"
+        if FEW_POWERS[0] < high - low < FEW_POWERS[1]:
+            axis["dtick"] = "D2"  # with a tick at every digit, their names stand upon each other on a phone
         if PLAIN[0] <= low and high <= PLAIN[1]:
             axis["tickformat"] = "~s" if low > LARGE else ",~r"
     elif high - low <= MOST_TICKED and all(float(value).is_integer() for some in values for value in some):

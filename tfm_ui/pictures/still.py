@@ -302,7 +302,7 @@ class Drawing:
                 axis.set_major_formatter(PercentFormatter(1))
             if side.get("showticklabels") is False:
                 axis.set_ticks([])
-            if float(side.get("dtick", 0)).is_integer() and side.get("dtick") and side.get("type") != "log":
+            if side.get("type") != "log" and side.get("dtick") and float(side["dtick"]).is_integer():
                 axis.set_major_locator(MaxNLocator("auto", integer=True))
             if "range" in side and side.get("type") != "category":
                 ends = [10**end if side.get("type") == "log" else end for end in side["range"]]

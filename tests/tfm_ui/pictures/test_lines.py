@@ -96,6 +96,8 @@ def test_scales_become_axes():
     (layout,) = [figure(made(Chart("x", "y", [line], x_scale="log2", y_scale="log10"))).layout]
     assert (layout.xaxis.type, layout.yaxis.type) == ("log", "log")
     assert layout.xaxis.dtick % math.log10(2) == pytest.approx(0, abs=1e-9)  # every tick is a power of two
+    few = figure(made(Chart("x", "y", [Line("a", [50, 1000], [1, 2], "ink")], x_scale="log10"))).layout
+    assert few.xaxis.dtick == "D2"  # 50, 100, 200, 500, 1,000: names that a phone has room for
     counts = figure(made(Chart("x", "y", [Line("a", [1, 2, 3], [0, 1, 1], "ink")]))).layout
     assert (counts.xaxis.type, counts.xaxis.dtick, counts.yaxis.dtick) == ("linear", 1, 1)
 
