@@ -50,11 +50,16 @@ def mean_pooled(model: Transformer, sentences: Sequence[Sequence[int]]) -> Tenso
     return mean
 
 
+def cosines_of(vectors: Tensor) -> Tensor:
+    """The cosine between each two vectors, (vector, vector): in float64, as in float32 some are above 1."""
+    directions = vectors.double() / vectors.double().norm(dim=-1, keepdim=True)
+    cosines: Tensor = directions @ directions.T
+    return cosines.float()
+
+
 def alike(*, config: TransformerConfig, sentences: Sequence[Sequence[int]]) -> Tensor:
     """The cosine between the mean-pooled vectors of each two sentences, (sentence, sentence)."""
-    vectors = mean_pooled(Transformer(config).eval(), sentences)
-    directions = vectors / vectors.norm(dim=-1, keepdim=True)
-    cosines: Tensor = directions @ directions.T
+    cosines = cosines_of(mean_pooled(Transformer(config).eval(), sentences))
     return cosines
 
 
@@ -109,7 +114,7 @@ class Sentences(ModelPanel):
     canvas = MAPS
     needs = needs_of_sentences
     title = "How alike are these sentences?"
-    sources = (mean_pooled, alike)
+    sources = (mean_pooled, cosines_of)
 
     def __init__(self, model: ModelState, state: ModelLensState) -> None:
         super().__init__(with_pooler(model), state)
@@ -137,10 +142,7 @@ class Sentences(ModelPanel):
     @cached_property
     def cosines(self) -> Tensor:
         """The cosine between each two, (sentence, sentence)."""
-        vectors = vectors_of(self.config, self.ids)
-        directions = vectors / vectors.norm(dim=-1, keepdim=True)
-        cosines: Tensor = directions @ directions.T
-        return cosines
+        return cosines_of(vectors_of(self.config, self.ids))
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -406,7 +408,7 @@ class SentencesSpecial(EncodedPanel):
         return f"layer × special token = {self.model.num_layers} × {len(self.places)}"
 
     def sentence(self) -> str:
-        """In which layer each has the largest share."""
+        """The layer in which each has its largest share."""
         told = []
         for column, name in enumerate(self.called):
             shares = self.shares[:, column].numpy()
