@@ -3,7 +3,7 @@
 import ast
 import re
 from contextlib import chdir, redirect_stdout
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -51,12 +51,17 @@ def _left(recipe: str, *, seed: int) -> Record:
     }
     last = list(values)[-1]
     if is_dataclass(values[last]):  # several results under one name
-        values[last] = vars(values[last])
+        values[last] = _named(values[last])
     for name, value in list(values.items()):
         if isinstance(value, dict):  # results by name, whose entries may be dataclasses
-            values[name] = {key: vars(entry) if is_dataclass(entry) else entry for key, entry in value.items()}
+            values[name] = {key: _named(entry) if is_dataclass(entry) else entry for key, entry in value.items()}
     left = of_known(values)
     return {name: value for name, value in left.items() if value not in (None, {}, [])}
+
+
+def _named(result: Any) -> dict[str, Any]:
+    """The fields of a result: what it has computed of them and keeps depends on what was asked before."""
+    return {field.name: getattr(result, field.name) for field in fields(result)}
 
 
 def _imported(recipe: str) -> set[str]:
