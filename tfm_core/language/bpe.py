@@ -44,13 +44,21 @@ def load(path: Path) -> Tokenizer:
     Raises:
         ValueError: if the file is none.
     """
+    return as_tokenizer(from_file(path))
+
+
+def from_file(path: Path) -> tokenizers.Tokenizer:
+    """The library's own tokenizer in a file of the `tokenizers` library.
+
+    Raises:
+        ValueError: if the file is none.
+    """
     import tokenizers
 
     try:
-        merges = tokenizers.Tokenizer.from_file(str(path))
+        return tokenizers.Tokenizer.from_file(str(path))
     except Exception as problem:  # the library raises no narrower class
         raise ValueError(f"expected a tokenizer in {path}; {problem}") from problem
-    return as_tokenizer(merges)
 
 
 def as_tokenizer(merges: tokenizers.Tokenizer) -> Tokenizer:

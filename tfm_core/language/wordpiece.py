@@ -12,6 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfm_core.language.bpe import from_file
 from tfm_core.model.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -50,13 +51,7 @@ def load(path: Path) -> Tokenizer:
     Raises:
         ValueError: if the file is none.
     """
-    import tokenizers
-
-    try:
-        merges = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as problem:  # the library raises no narrower class
-        raise ValueError(f"expected a tokenizer in {path}; {problem}") from problem
-    return as_tokenizer(merges)
+    return as_tokenizer(from_file(path))
 
 
 def as_tokenizer(merges: tokenizers.Tokenizer) -> Tokenizer:

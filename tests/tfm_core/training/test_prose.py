@@ -217,7 +217,7 @@ def test_the_command_names_what_it_lacks(monkeypatch: pytest.MonkeyPatch, capsys
     def nothing(folder: Path) -> None:
         raise ValueError("expected apt-get and npm to bring everything; there is no apt-get")
 
-    monkeypatch.setattr(make, "fetch", nothing)
+    monkeypatch.setattr("tfm_core.training.prose.corpus.fetch", nothing)
     monkeypatch.setenv("ATTENTION_LAB_RUNS", str(Path("/nonexistent") / "runs"))
     with pytest.raises(SystemExit):
         main(["lab-gpt"])

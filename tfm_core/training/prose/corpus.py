@@ -72,6 +72,17 @@ def documents(folder: Path) -> list[Document]:
     ]
 
 
+def corpus_in(folder: Path) -> list[Document]:
+    """All documents of the corpus; whoever has no such folder yet gets the packages first, as `fetch`.
+
+    Raises:
+        ValueError: if the texts cannot be had.
+    """
+    if not folder.exists():
+        fetch(folder)
+    return documents(folder)
+
+
 def sizes(corpus: Sequence[Document]) -> dict[str, dict[str, int]]:
     """Source -> how many documents it has, and how many bytes."""
     return {

@@ -19,7 +19,7 @@ import torch
 from tfm_core.language.lab_gpt import TOKENIZER, UNTRAINED
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import generator
-from tfm_core.training.prose.corpus import documents, fetch
+from tfm_core.training.prose.corpus import corpus_in
 from tfm_core.training.prose.read import read
 from tfm_core.training.prose.recipe import Recipe, Texts, Training
 from tfm_core.training.prose.size_table import NAME as NAME
@@ -108,9 +108,7 @@ def make(
     Raises:
         ValueError: if the texts cannot be had.
     """
-    if not texts.exists():
-        fetch(texts)
-    ids = read(documents(texts), tokenizers.Tokenizer.from_file(str(TOKENIZER)))
+    ids = read(corpus_in(texts), tokenizers.Tokenizer.from_file(str(TOKENIZER)))
     for folder in (work, out.parent):
         folder.mkdir(parents=True, exist_ok=True)
     if again:

@@ -17,7 +17,7 @@ from tfm_core.language.bpe import SPECIAL, START_ID, as_tokenizer
 from tfm_core.language.head_scores import head_scores
 from tfm_core.model.transformer import Transformer
 from tfm_core.training.prose.card import card
-from tfm_core.training.prose.corpus import documents, fetch, sizes
+from tfm_core.training.prose.corpus import corpus_in, sizes
 from tfm_core.training.prose.ngram import NGrams, xz_bits_per_byte
 from tfm_core.training.prose.read import make_tokenizer, read
 from tfm_core.training.prose.recipe import Recipe, Training, bits_per_byte
@@ -39,10 +39,7 @@ def make(work: Path, out: Path, recipe: Recipe, tell: Callable[[str, float], Non
     Raises:
         ValueError: if the texts cannot be had.
     """
-    texts = work / "texts"
-    if not texts.exists():
-        fetch(texts)
-    corpus = documents(texts)
+    corpus = corpus_in(work / "texts")
     out.mkdir(parents=True, exist_ok=True)
     merges = make_tokenizer(corpus)
     ids = read(corpus, merges)

@@ -16,7 +16,7 @@ from tfm_core.language import lab_bert, wordpiece
 from tfm_core.language.wordpiece import MASK, MASK_ID
 from tfm_core.model.initialization import generator
 from tfm_core.model.transformer import Transformer
-from tfm_core.training.prose.corpus import Document, documents, fetch, sizes
+from tfm_core.training.prose.corpus import Document, corpus_in, sizes
 from tfm_core.training.prose.guesses import Guesses
 from tfm_core.training.prose.masked import MaskedRecipe, MaskedTraining, Sentences, in_a_row, mask_words, pairs
 from tfm_core.training.prose.masked_card import masked_card
@@ -43,10 +43,7 @@ def make_masked(work: Path, out: Path, recipe: MaskedRecipe, tell: Callable[[str
     Raises:
         ValueError: if the texts cannot be had.
     """
-    texts = work / "texts"
-    if not texts.exists():
-        fetch(texts)
-    corpus, config = documents(texts), lab_bert.UNTRAINED
+    corpus, config = corpus_in(work / "texts"), lab_bert.UNTRAINED
     out.mkdir(parents=True, exist_ok=True)
     words = _tokenizer(work / lab_bert.TOKENIZER.name, corpus, config.vocab_size)
     words.save(str(out / lab_bert.TOKENIZER.name))

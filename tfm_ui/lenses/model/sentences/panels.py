@@ -419,7 +419,7 @@ class SentencesSpecial(EncodedPanel):
         here = (
             f"here {self.called[-1]} gets more than {TWICE} even shares, as a place to rest"
             if last > TWICE * even
-            else f"here {self.called[-1]} gets no {TWICE} even shares in any layer, so it is no such place"
+            else f"here {self.called[-1]} gets at most {TWICE} even shares in each layer, so it is no such place"
         )
         return (
             f"{'; '.join(told)}. An even share is {formats.percent(even, 3)}. In BERT, Clark et al. 2019 found heads "
