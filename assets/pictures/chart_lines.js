@@ -31,8 +31,11 @@ export function arranged({ data, layout }, width, skin, room, hidden) {
     const plot = tall - above - BELOW * rem, hasNames = names > 0 && names < each / 3 && called.length * LINE * rem <= plot + LINE * rem
     const right = hasNames ? names : 14 * rem, inside = each - left - right
     const vertical = layout[`yaxis${which}`], horizontal = layout[`xaxis${which}`]
+    const ofPower = inside / Math.abs(horizontal.range[1] - horizontal.range[0]) // pixels of a power of ten, on a log scale
+    const isTight = horizontal.type === "log" && typeof horizontal.dtick !== "number" && ofPower * Math.log10(2) < 40 * rem && ofPower > 48 * rem
     after[`xaxis${which}`] = {
-      ...horizontal, automargin: false, tickangle: 0, domain: [(x0 + left) / width, (x0 + each - right) / width],
+      ...horizontal, ...isTight ? { dtick: 1 } : {}, // 5 and 10 would touch
+      automargin: false, tickangle: 0, domain: [(x0 + left) / width, (x0 + each - right) / width],
       title: { text: "" },
       nticks: Math.max(3, Math.min(horizontal.type === "log" ? 5 : Infinity, Math.floor(inside / (48 * rem)))),
     }

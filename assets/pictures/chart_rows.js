@@ -1,6 +1,6 @@
 /* Where the parts of a chart in rows go: names at the left of their rows if there is room, above them if there is none. */
 
-import { kept, legendHeight, titleBelow, wide } from "./chart_look.js"
+import { kept, legendHeight, titleBelow, wide, wrapped } from "./chart_look.js"
 
 /* In pixels at a root font of 16: the height of a line of words, of the ticks' names below, of the x axis's title. */
 const WORDS = 20, TICKS = 28, TITLE = 22
@@ -19,7 +19,8 @@ export function inRows({ data, layout }, width, skin, { high, fill }) {
   const lines = Number(texts.some(each => each.name === "line"))
   const l = isNarrow ? 8 * rem : names + 14 * rem, r = isNarrow && areBeside ? 8 * rem : right + 14 * rem, plot = width - l - r
   const above = legendHeight(layout.showlegend ? data : [], plot, skin) + (4 + WORDS * lines) * rem // it is as wide as the plot
-  const below = (TICKS + (xaxis.title?.text ? TITLE : 0)) * rem
+  const title = xaxis.title?.text ? wrapped(xaxis.title.text, width, xaxis.title.font.size, skin).length : 0 // in lines
+  const below = (TICKS + TITLE * title) * rem
   const margin = { l, r, t: above, b: below, autoexpand: false }
   const range = isNarrow ? [yaxis.range[0], yaxis.range[1] - (areBeside ? 0.9 : 0.2)] : yaxis.range // room for the first name
   const rows = range[0] - range[1], most = (high - above - below) / rows

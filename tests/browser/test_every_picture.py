@@ -109,7 +109,7 @@ def shown(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
     assert problems == {}
 
 
-def fits_each_width(page: Page, widths: Sequence[int]) -> bool:
+def fits_each_width(page: Page, widths: Sequence[int], name: str = "") -> bool:
     """Check that at no width the page scrolls sideways, or a text of a chart is cut off or lies over another."""
     is_chart = False
     for width in widths:
@@ -119,7 +119,7 @@ def fits_each_width(page: Page, widths: Sequence[int]) -> bool:
         plot = page.locator(".plot")
         if plot.is_visible():  # of a scheme that has no such picture there is none
             is_chart = True
-            assert faults(plot) == [], width
+            assert faults(plot) == [], (name, width)
     return is_chart
 
 
@@ -167,4 +167,4 @@ def test_a_picture_that_is_drawn_after_another_is_that_of_its_own_file(
 def test_a_chart_with_long_names_and_many_curves_fits_each_width(shown: Shown, request: pytest.FixtureRequest):
     query = "&".join(f"{key}={value}" for key, value in LONG.items())
     widths = WIDTHS if request.config.getoption("all_combinations") else WIDTHS[:1]
-    assert sum(fits_each_width(shown(name, query), widths) for name in CHARTS) > 30
+    assert sum(fits_each_width(shown(name, query), widths, name) for name in CHARTS) > 30

@@ -97,10 +97,13 @@ export default function ({ header, root, alone, commit }) {
     rest()
     const { high, fill } = room(root, $(".cuts"))
     const lines = root.querySelectorAll(".cut").length
-    $(".cuts").style.setProperty("--line", high === Infinity ? "8rem" : `${Math.max(44, Math.floor(high / lines) - 14)}px`)
+    $(".cuts").style.setProperty("--line", high === Infinity ? "8rem" : `max(2.4rem, ${Math.floor(high / lines) - 15}px)`)
+    $(".cuts").style.setProperty("--cuts", high === Infinity ? "none" : `${high}px`)
     $(".cuts").style.minHeight = fill ? `${high}px` : ""
     const line = all.find(({ row, piece }) => row.chosen && piece.at === at)?.chip
     if (line?.parentElement) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - 8
+    const cut = /** @type {HTMLElement | null} */ (root.querySelector(".chosen")), below = cut ? cut.offsetTop + cut.offsetHeight - $(".cuts").offsetTop : 0
+    $(".cuts").scrollTop = below - $(".cuts").clientHeight // 0 where it is in view already
   }
 
   root.savePicture = (file, words = { caption: header.about }) => {

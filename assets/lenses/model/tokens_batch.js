@@ -2,7 +2,7 @@
 
    payload, behind the header: float32 [grid][row][place]. Texts are never read as HTML. */
 
-import { watch } from "../../pictures/canvas.js"
+import { room, watch } from "../../pictures/canvas.js"
 import { make, partsOf } from "../../pictures/elements.js"
 import { save } from "../../pictures/files.js"
 import { dress, floats } from "../../pictures/paint.js"
@@ -32,7 +32,13 @@ export default function ({ header, numbers: bytes, root }) {
   }))
   /** @type {Skin} */
   let skin
-  const draw = () => { if (root.clientWidth) skin = dress(root) }
+  function draw() {
+    if (!root.clientWidth) return
+    skin = dress(root)
+    $(".rows").style.minHeight = ""
+    const { high, fill } = room(root, $(".rows"))
+    $(".rows").style.minHeight = fill ? `${high}px` : ""
+  }
   root.savePicture = (file, words = { caption: header.about }) =>
     save(root, file, words, { width: root.clientWidth, draw: () => {}, sheet: () => posterOf(root, skin, PARTS, WORDS) })
   return watch(root, draw)
