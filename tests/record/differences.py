@@ -1,12 +1,14 @@
 """The comparison of two descriptions (statistics.py): a line for each difference that rounding does not explain."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.record.statistics import Described, without_rounding
 
 RELATIVE, OF_THE_LARGEST, ABSOLUTE = 1e-4, 1e-5, 1e-7  # what processors may differ in
-NOISE = 1e-5  # where nothing is larger, it is rounding noise: of it only the shape is compared
+NOISE = 3e-5  # where nothing is larger, it is rounding noise, as of logits near 20: of it only the shape is compared
+HUGE, OF_POWER = 1e30, 0.1  # what explodes so far multiplies errors of rounding, too: its powers of ten are compared
 EXACT = ("shape", "nan", "+inf", "-inf")  # of statistics: they depend on no processor
 LINE = 200  # characters of a text that a difference tells
 
@@ -94,6 +96,8 @@ def _are_noise(recorded: float | str, now: float | str) -> bool:
 def _differ(recorded: float | str, now: float | str, largest: float = 0) -> bool:
     if isinstance(recorded, str) or isinstance(now, str):
         return recorded != now
+    if min(abs(recorded), abs(now)) > HUGE:
+        return abs(math.log10(abs(now)) - math.log10(abs(recorded))) > OF_POWER * math.log10(abs(recorded))
     return abs(recorded - now) > RELATIVE * abs(recorded) + OF_THE_LARGEST * largest + ABSOLUTE
 
 

@@ -6,7 +6,7 @@ The statistics and the digests do not depend on the last digits, which are other
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,8 +19,9 @@ MOST = 40  # entries of a mapping or list that are described one by one
 ALIKE = 4  # mappings with the same keys, from which on they are described key by key, as a table's columns
 SHORT = 1000  # characters of a text that is kept as it is
 LISTED = 300  # characters of texts in a list that are kept as they are
-# Errors of rounding, as in "largest error 1×10⁻⁷", are another on another processor; there they may be just 0.
-ROUNDING = re.compile(r"\d+(?:\.\d+)?×10⁻(?:[¹²³]?[⁵-⁹])")
+# Errors of rounding, as in "largest error 1×10⁻⁷", are another on another processor; there they may be just 0. And what
+# explodes to 10³⁰ or more multiplies them: it, too, is another there.
+ROUNDING = re.compile(r"\d+(?:\.\d+)?×10(?:⁻(?:[¹²³]?[⁵-⁹])|[³⁴-⁹][⁰¹²³⁴-⁹])")
 NO_ERROR = re.compile(r"(?<![\d.,×])0(?![\d.,×%])")
 NONE_AT_ALL = "none by more than …, which is rounding", "none at all"
 GOLDEN = (5**0.5 - 1) / 2
@@ -91,8 +92,29 @@ def _of_a_list(values: list[Any]) -> Described:
         rows = [np.zeros(0) if value in ([], ()) else _array(list(value)) for value in values]
         if all(row is not None and row.ndim == 1 for row in rows):
             return {"lengths": numbers(np.array([len(row) for row in rows])), "all": numbers(np.concatenate(rows))}
-    described = [value for value in map(describe, values) if value is not NO_KIND]
-    return text("\n".join(map(str, described))) if len(values) > MOST else described
+    if len(values) > MOST:  # numbers apart from words: in a digest their last digits would count
+        every = list(_leaves(values))
+        are_numbers = [isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in every]
+        words = [str(value) for value, is_number in zip(every, are_numbers, strict=True) if not is_number]
+        amounts = [float(value) for value, is_number in zip(every, are_numbers, strict=True) if is_number]
+        return {"words": text("\n".join(words)), "numbers": numbers(np.array(amounts))}
+    return [value for value in map(describe, values) if value is not NO_KIND]
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What is of a recorded kind in a value, in its order, with the names that stand before it."""
+    if isinstance(value, torch.Tensor | np.ndarray):
+        yield from value.ravel().tolist()
+    elif isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield str(name)
+            yield from _leaves(entry)
+    elif isinstance(value, list | tuple):
+        yield f"{len(value)}:"
+        for entry in value:
+            yield from _leaves(entry)
+    elif value is None or isinstance(value, bool | int | float | str | np.generic):
+        yield value
 
 
 def _has_keys_of(first: Any, value: Any) -> bool:

@@ -44,6 +44,23 @@ def test_of_a_few_numbers_each_is_compared(other):
     assert differ(True, 1)
 
 
+def test_of_what_explodes_the_powers_of_ten_are_compared():
+    assert differ([8e41, 6.0], [4e43, 6.0]) == []
+    assert differ([8e41, 1e40, 6.0], [8e41, 1e40, 6.0]) == []
+    assert differ([8e41, 1e29], [8e41, 1e38])
+    assert differ([8e41, 6.0], [8e48, 6.0])
+    assert differ([8e41, 6.0], [8e29, 6.0])
+
+
+def test_of_a_long_list_of_words_and_numbers_the_last_digits_are_no_difference():
+    rows = [[f"word {i}", 0.0955009 + i, None, {"x": [i]}] for i in range(50)]
+    assert describe(rows)["numbers"]["shape"] == [100]
+    assert differ(rows, [[word, value * (1 + 1e-6), *rest] for word, value, *rest in rows]) == []
+    assert differ(rows, [[word, value * 1.001, *rest] for word, value, *rest in rows])
+    assert differ(rows, [[word[::-1], *rest] for word, *rest in rows])
+    assert differ(rows, [*rows[:-1], [*rows[-1], 7]])
+
+
 def test_what_rounding_leaves_of_nothing_is_compared_by_what_is_no_number():
     assert differ([1e-9, None], [None, 1e-9])
     assert differ([1e-9, 1e-8], [1e-8, 1e-9]) == []
@@ -66,6 +83,7 @@ def test_texts_lists_and_mappings_are_compared_by_their_entries():
         ("at most 3×10⁻⁷ (more than 5×10⁻¹² counts)", "at most 0 (more than 5×10⁻¹² counts)"),
         ("Of 55 others none at all.", "Of 55 others none by more than 2×10⁻¹⁵, which is rounding."),
         ("0\n4×10⁻⁷\n0", "0\n3×10⁻⁷\n1×10⁻⁷"),
+        ("× 0.326 no residuals, × 2×10⁴⁰ no norm", "× 0.326 no residuals, × 9×10⁴¹ no norm"),
     ],
 )
 def test_in_words_errors_of_rounding_are_no_difference(words, elsewhere):
@@ -77,7 +95,15 @@ def test_in_words_errors_of_rounding_are_no_difference(words, elsewhere):
 
 @pytest.mark.parametrize(
     ("words", "elsewhere"),
-    [("0 of 3", "1 of 3"), ("10 of 30", "1 of 3"), ("3×10⁻⁷", "3×10⁻⁴"), ("0.02", "0.01"), ("0", "0.01"), ("0%", "7%")],
+    [
+        ("0 of 3", "1 of 3"),
+        ("10 of 30", "1 of 3"),
+        ("3×10⁻⁷", "3×10⁻⁴"),
+        ("3×10²⁹", "3×10²⁸"),
+        ("0.02", "0.01"),
+        ("0", "0.01"),
+        ("0%", "7%"),
+    ],
 )
 def test_in_words_other_numbers_are(words, elsewhere):
     assert differ(words, elsewhere)

@@ -141,7 +141,8 @@ class BlockLengths(BlockBoth):
         for norm, (before, after) in self.lengths.items():
             vectors = formats.plural(len(after), "vector")
             are = "is" if len(after) == 1 else "are"
-            longer.append(f"under {norm}-norm {int((after > before).sum())} of {vectors} {are} longer than before")
+            grown = int((after > before * (1 + ROUNDING)).sum())
+            longer.append(f"under {norm}-norm {grown} of {vectors} {are} longer than before")
         root, width = formats.number(float(np.sqrt(self.model.d_model))), self.model.d_model
         plain = "" if self.is_rms else " and a shift of 0"
         return (
