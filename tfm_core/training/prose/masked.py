@@ -25,7 +25,7 @@ from tfm_core.model.initialization import draw, generator
 from tfm_core.model.transformer import Transformer
 from tfm_core.positional.maths import sinusoidal_encoding
 from tfm_core.training.prose.corpus import Document
-from tfm_core.training.prose.course import Course, Rates
+from tfm_core.training.prose.course import Course, Rates, half_precision
 from tfm_core.training.prose.guesses import word_vectors
 
 MASKED = 0.15  # of all tokens but the special ones, when it is measured and at the end of training
@@ -198,9 +198,9 @@ class MaskedTraining(Course):
         falls = self.step > self.recipe.steps * (1 - self.recipe.fall)
         share = MASKED if falls else self.recipe.masked
         read, asked = mask_words(batch.tokens, self.model.config.vocab_size, random, share)
-        # bfloat16 is twice as fast, while weights and their updates stay float32. On a processor, attention by plain
-        # matrix products takes two thirds of the time of torch's fused one for texts so short.
-        with torch.autocast("cpu", torch.bfloat16), sdpa_kernel(SDPBackend.MATH):
+        # On a processor, attention by plain matrix products takes two thirds of the time of torch's fused one for texts
+        # so short.
+        with half_precision(), sdpa_kernel(SDPBackend.MATH):
             states = self.model.states(read, token_types=batch.types)
             logits = self.model.logits(states[asked])
             said = None if batch.follows is None else self.heads[NEXT_SENTENCE](self.model.pooled(states))

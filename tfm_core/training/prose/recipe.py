@@ -18,7 +18,7 @@ from tfm_core.language.lab_gpt import UNTRAINED
 from tfm_core.model.config import TransformerConfig
 from tfm_core.model.initialization import generator
 from tfm_core.model.transformer import Transformer
-from tfm_core.training.prose.course import Course, Rates
+from tfm_core.training.prose.course import Course, Rates, half_precision
 
 SHORTEST = 8  # tokens of a stretch that is repeated
 EACH = 4  # one in this many held-out windows is read for a point of the curve
@@ -90,7 +90,7 @@ class Training(Course):
     def loss(self) -> Tensor:
         """The cross-entropy of each window's tokens but the first."""
         windows = self._windows()
-        with torch.autocast("cpu", torch.bfloat16):  # twice as fast; weights and their updates stay float32
+        with half_precision():
             logits = self.model(windows[:, :-1])
         return F.cross_entropy(logits.float().flatten(0, 1), windows[:, 1:].flatten())
 
