@@ -41,7 +41,7 @@ export default function ({ header, numbers, root, alone, setTriggerValue }) {
   /** @param {Context} context @param {number} i @param {{ x: number, y: number, w: number, h: number }} box */
   function cell(context, i, { x, y, w, h }) {
     const key = byRole.get(header.roles[i])
-    if (!key) return outlineBox(context, skin.rule, 1, x, y, w, h)
+    if (!key) return outlineBox(context, skin.rule, 1, x + 0.5, y + 0.5, w - 1, h - 1)
     const colour = single ? table[Math.round(255 * clamp(scores[i] / header.top, 0, 1))] : colourOf(key)
     fillBox(context, colour, x, y, w, h)
     if (!single && key.role === "sep") {

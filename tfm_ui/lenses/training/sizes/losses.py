@@ -6,7 +6,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tfm_core.training.prose.scaling import HOFFMANN, KAPLAN, LEVEL, law, power_law
+from tfm_core.training.prose.scaling import DRAWS, HOFFMANN, KAPLAN, LEVEL, law, power_law
 from tfm_core.training.prose.size_table import SizeRun
 from tfm_ui.lenses.training.sizes.panels import COLOURS, SizesPanel, axis, compact, lab_gpt_figures, within
 from tfm_ui.lenses.training.state import OVER
@@ -35,8 +35,8 @@ class SizesLosses(SizesPanel):
         """What dots, lines and the cross are."""
         lines_are = "a size of model" if self.over_data else "an amount of prose"
         return (
-            f"A dot is a run, on log axes; a colour is {lines_are}. Lines are the law L(N, D) through all runs, thin "
-            f"lines the interval that holds {formats.percent(LEVEL)} of the fits with random weights of the runs."
+            f"A dot is a run, on log axes; a colour is {lines_are}. Lines are the law L(N, D) through all runs; thin "
+            f"lines, around the largest, hold {formats.percent(LEVEL)} of {DRAWS} fits in which each run counts at random."
         )
 
     def sentence(self) -> str:
@@ -152,21 +152,21 @@ class SizesLosses(SizesPanel):
                 Line(name, [self.x(run) for run in runs], [run.loss for run in runs], colour, "dots", says=says)
             )
             if self.law and len(every_x) > 1:
-                drawn += self._law_lines(value, colour)
+                drawn += self._law_lines(value, colour, with_interval=value == series[-1])
         parameters, tokens, loss = self.shipped
         at = tokens if self.over_data else parameters
         drawn.append(Line("Lab GPT as it ships", [at], [loss], "ink", "dots", mark="Lab GPT"))
         what = "tokens of prose" if self.over_data else "parameters"
         return Chart(what, "held-out loss, nats a token", drawn, x_scale="log10", y_scale="log10")
 
-    def _law_lines(self, value: int, colour: str) -> list[Line]:
+    def _law_lines(self, value: int, colour: str, *, with_interval: bool) -> list[Line]:
         assert self.law
         every_x = self.amounts if self.over_data else self.sizes
         x = axis(min(every_x), max(every_x))
         others = torch.full_like(x, value)
         both = (others, x) if self.over_data else (x, others)
-        low, high = self.law.band(*both)
-        edges = [Line("", x.tolist(), edge.tolist(), colour, "thin") for edge in (low, high)]
+        band = self.law.band(*both) if with_interval else ()  # those of all would lie upon each other
+        edges = [Line("", x.tolist(), edge.tolist(), colour, "thin") for edge in band]
         return [Line("", x.tolist(), self.law.at(*both).tolist(), colour), *edges]
 
 
