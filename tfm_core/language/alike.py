@@ -14,6 +14,8 @@ GREEK = dict(zip("οΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "oABEZHIKMNOPTYX", strict=Tru
 LETTERS = CYRILLIC | GREEK
 MARKS = dict(zip("‘’‛′“”‐‑‒–−", "''''\"\"-----", strict=True))
 UNSEEN = "\u200b\u2060\ufeff\u00ad"  # nothing of them is seen, wherever they stand
+# They turn the direction in which others are written, and are not seen themselves: Unicode Standard Annex #9.
+DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 JOINERS = "\u200c\u200d"  # emoji, Arabic and the scripts of India need them; among Latin letters they are not seen
 FORMS = ("<wide>", "<narrow>", "<noBreak>", "<font>")  # other forms of a sign, by their decomposition
 
@@ -119,7 +121,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 def _like(part: str) -> str:
     """What a sign with its marks looks like, decomposed."""
-    plain = "".join(LETTERS.get(sign, MARKS.get(sign, "" if sign in UNSEEN else sign)) for sign in part)
+    plain = "".join(LETTERS.get(sign, MARKS.get(sign, "" if sign in UNSEEN + DIRECTIONS else sign)) for sign in part)
     plain = "".join(unicodedata.normalize("NFKD", sign) if _is_form(sign) else sign for sign in plain)
     return unicodedata.normalize("NFD", plain)
 
@@ -148,6 +150,8 @@ def _why(part: str, mixed: bool, before: str) -> str:
         return f"{'Cyrillic' if sign in CYRILLIC else 'Greek'}, in a word of Latin letters"
     if sign in UNSEEN:
         return "not seen at all"
+    if sign in DIRECTIONS:
+        return "not seen, and sets the direction in which others are written"
     if sign in JOINERS and before.isascii() and before:
         return "not seen after a Latin letter"
     if sign in MARKS:

@@ -30,6 +30,21 @@ def with_head(model: ModelState) -> ModelState:
     return _lab_bert(model) if mask_id_of(model) is None else model
 
 
+def about_typed(model: ModelState) -> str:
+    """What becomes of a special token's sign that is typed in the text; "" if there is none, or only [MASK]."""
+    mine = model.pretrained
+    if mine is None or mine.why_not_there:
+        return ""
+    pieces = mine.tokenizer.pieces
+    typed = [pieces[number] for ids in mine.special_around for number in ids if pieces[number] in model.text]
+    if not typed:
+        return ""
+    return (
+        f"“{typed[0]}” is typed in the text and read as that special token, as BERT’s tokenizer does by default; the "
+        "view Tokens cuts it as text."
+    )
+
+
 def called(model: ModelState) -> str:
     """What the sidebar's model is called at the beginning of a sentence."""
     return model.pretrained.short if model.pretrained else "The model of the sidebar"

@@ -15,7 +15,7 @@ from tfm_core import Transformer, TransformerConfig
 from tfm_core.language.lab_bert import FIGURES, NAME
 from tfm_core.language.wordpiece import MASK
 from tfm_core.model.transformer import OutputTransform
-from tfm_ui.lenses.model.encoders import called, mask_id_of, with_head
+from tfm_ui.lenses.model.encoders import about_typed, called, mask_id_of, with_head
 from tfm_ui.lenses.model.machine import LayerPanel, inputs_of
 from tfm_ui.lenses.model.naming import name_of
 from tfm_ui.lenses.model.other_attention import other_attention
@@ -174,7 +174,7 @@ class Masked(MaskedPanel):
 
     @property
     def shape(self) -> str:
-        return f"{formats.plural(len(self.listed), 'word')} of {formats.count(len(self.probabilities))}"
+        return f"{formats.plural(len(self.listed), 'piece')} of {formats.count(len(self.probabilities))}"
 
     @property
     def shares(self) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -184,16 +184,19 @@ class Masked(MaskedPanel):
     def sentence(self) -> str:
         """The likeliest word, and the rank of the true one."""
         best = (
-            f"the likeliest word is {self.called[0]}, {formats.percent(float(self.probabilities[self.listed[0]]), 3)}"
+            f"the likeliest piece is {self.called[0]}, {formats.percent(float(self.probabilities[self.listed[0]]), 3)}"
         )
+        typed = about_typed(self.model)
         if self.truth is None:
-            return f"{MASK} was typed at place {self.gap + 1}, so nobody knows what is right there: {best}."
+            known = f"{MASK} was typed at place {self.gap + 1}, so nobody knows what is right there: {best}."
+            return f"{known} {typed}".strip()
         word = self.names[self.gap]
         share, read = (formats.percent(float(each[self.truth]), 3) for each in (self.probabilities, self.beside))
         return (
             f"“{word}” at place {self.gap + 1} is hidden: {best}. “{word}” itself has rank {formats.count(self.rank)} "
-            f"of {formats.count(len(self.probabilities))}, {share}. Where it can be read, the head gives it {read}."
-        )
+            f"of {formats.count(len(self.probabilities))}, {share}. Where it can be read, the head gives it {read}. "
+            f"{typed}"
+        ).strip()
 
     def laws(self) -> dict[str, bool]:
         """What must hold of both distributions."""
@@ -337,12 +340,11 @@ class MaskedAccuracy(MaskedPanel):
         near, anywhere = (formats.percent(measured["next"][name]) for name in ("same document", "anywhere"))
         return (
             f"Lab BERT tells {formats.percent(ours[1], 3)} right, {beats} the best guess by counting ({best}: "
-            f"{formats.percent(share, 3)}); among its first five words the right one is at "
-            f"{formats.percent(measured['masked']['among five'])}. Its pooled output tells next sentences from others "
-            f"right at {anywhere}, and from others of the same document at {near}, where a coin is right at 50%. "
-            f"Measured once, after {formats.count(measured['recipe']['steps'])} steps from seed "
-            f"{measured['recipe']['seed']}, {formats.number(measured['minutes'])} minutes on a part of one core; "
-            f"{COMMAND} makes it anew."
+            f"{formats.percent(share, 3)}); {formats.percent(measured['masked']['among five'])} are among its first "
+            f"five. Its pooled output tells next sentences from others right at {anywhere}, and from those of the same "
+            f"document at {near}, where a coin is right at 50%. Measured once, after "
+            f"{formats.count(measured['recipe']['steps'])} steps from seed {measured['recipe']['seed']}, about "
+            f"{measured['minutes']:.0f} minutes on a part of one core; {COMMAND} makes it anew."
         )
 
     def laws(self) -> dict[str, bool]:
@@ -424,7 +426,7 @@ VIEW: View[ModelLensState] = View(
             "[MASK] stands in the text itself, so that nobody knows what is right. What does the head say?",
             what_is_hidden,
             Prediction(
-                ask="Which probability, in percent, has the likeliest word?",
+                ask="Which probability, in percent, has the likeliest piece?",
                 measured=share_of_likeliest,
                 unit="%",
                 hides=("model_masked",),

@@ -130,7 +130,24 @@ def test_look_alikes_are_named() -> None:
     assert "COMBINING ACUTE ACCENT" in twins.sentence()
     assert len(twins.table()) == 1
     assert "are the same, sign by sign" in TokensAlike(ModelState(text="a"), state(second="a")).sentence()
-    assert "do not look alike" in TokensAlike(ModelState(text="a"), state(second="b")).sentence()
+    assert "does not look like" in TokensAlike(ModelState(text="a"), state(second="b")).sentence()
+
+
+def test_signs_that_are_not_seen_are_all_counted_and_the_first_is_named() -> None:
+    told = pieces("a\u200bb\u202ec\ufeff").about_alike()
+    assert told.startswith("Sign 2, ")
+    assert told.endswith("is not seen at all. 2 more can mislead, too.")
+
+
+def test_a_byte_without_merges_is_told_as_a_byte_of_its_letter() -> None:
+    about = pieces("\u0627").picture()[0]["history"]["about"]
+    assert "No merge" in about
+    assert "keeps no list" not in about
+    assert "U+0627 ARABIC LETTER ALEF: bytes D8 A7" in about
+
+
+def test_all_tokenizers_with_the_most_tokens_are_named() -> None:
+    assert "Most: characters and bytes, 43 each." in pieces("the cat sat on the mat because it was tired").sentence()
 
 
 def test_of_a_long_text_a_page_is_drawn_around_the_piece() -> None:

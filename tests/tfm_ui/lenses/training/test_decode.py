@@ -238,7 +238,7 @@ def test_a_mistake_of_this_source_and_what_follows_it(task):
 def test_questions_on_texts_hold_of_trained_and_of_untrained_runs():
     assert "held-out examples are right as a whole" in answer("Where is the key?")
     assert measured("Where is the key?") > 80
-    assert "after the first one" in answer("Exposure bias")
+    assert "follow an example’s first mistake" in answer("Exposure bias")
     assert 5 < measured("Exposure bias") < 100
     assert "turns back" in answer("Forty-two is two and forty")
     assert answer("Exposure bias", seed=4711) == NOT_YET

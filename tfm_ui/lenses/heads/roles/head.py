@@ -152,9 +152,14 @@ class RoleSentences(RolesPanel):
 
     @property
     def how_to_read(self) -> str:
+        why = (
+            ""
+            if self.looked_at == self.of_sentences
+            else " Of the roles measured on sentences it comes closest to this."
+        )
         return (
             f"The sentences in which {named(self.layer, self.head)} gives the pairs of this role most of its weight "
-            "beyond the baseline, and least. Marked pairs stand in brackets: query → key."
+            f"beyond the baseline, and least.{why} Marked pairs stand in brackets: query → key."
         )
 
     @property
@@ -213,6 +218,10 @@ class RoleSentences(RolesPanel):
         table = self.table()
         best, worst = table.iloc[0], table.iloc[-1]
         return (
-            f"Best: “{table.index[0]}”, {formats.percent(best['weight'] / 100)} of the weight. Worst: "
-            f"“{table.index[-1]}”, {formats.percent(worst['weight'] / 100)}."
+            f"Furthest above its baseline: “{table.index[0]}”, {_beside(best)}. Least: “{table.index[-1]}”, "
+            f"{_beside(worst)}."
         )
+
+
+def _beside(row: pd.Series) -> str:
+    return f"{formats.percent(row['weight'] / 100)} of the weight beside {formats.percent(row['baseline'] / 100)}"

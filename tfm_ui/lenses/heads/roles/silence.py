@@ -115,7 +115,8 @@ class Silence(RolesPanel):
             if all_else
             else ""
         )
-        return f"{begins} Silent heads do more harm than each draw of random ones with these roles: {listed}.{few}"
+        harm = f"To silence the heads of these roles does more harm than each draw of random heads: {listed}."
+        return f"{begins} {harm}{few}"
 
     def table(self) -> pd.DataFrame:
         """A row for each role and measure."""

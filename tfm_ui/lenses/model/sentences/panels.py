@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tfm_core import Transformer, TransformerConfig, recording
-from tfm_ui.lenses.model.encoders import with_pooler
+from tfm_ui.lenses.model.encoders import about_typed, with_pooler
 from tfm_ui.lenses.model.machine import LayerPanel, ModelPanel, config_of, inputs_of
 from tfm_ui.lenses.model.sentences_fields import about_lines, sentences_in
 from tfm_ui.lenses.model.state import ModelLensState
@@ -344,8 +344,8 @@ class SentencesPooled(EncodedPanel):
             f"{tuple(self.states.shape)}, the pooled output {(1, *self.pooled.shape)}. The pooled output is not the "
             f"last hidden state of {pieces[0]}: the cosine between them is {formats.number(self.cosine)}. Its largest "
             f"number is {largest} in size, as a tanh gives none above 1; that of {pieces[0]} has "
-            f"{formats.number(float(self.states[0, 0].abs().max()))}."
-        )
+            f"{formats.number(float(self.states[0, 0].abs().max()))}. {about_typed(self.model)}"
+        ).strip()
 
     def laws(self) -> dict[str, bool]:
         """Whether the pooled output is the tanh of the dense layer."""
@@ -416,11 +416,10 @@ class SentencesSpecial(EncodedPanel):
             share = formats.percent(float(shares[layers[0]]), 3)
             told.append(f"{name} has its largest share in layer {layers[0] + 1}{one_of_ties(len(layers))}, {share}")
         even, last = 1 / self.read, float(self.shares[:, -1].max())
-        here = (
-            f"here {self.called[-1]} gets more than {TWICE} even shares, as a place to rest"
-            if last > TWICE * even
-            else f"here {self.called[-1]} gets at most {TWICE} even shares in each layer, so it is no such place"
+        most = (
+            f"here a layer’s heads give {self.called[-1]} at most {formats.number(last / even)} even shares on average"
         )
+        here = f"{most}: a place to rest" if last > TWICE * even else f"{most}, so most heads do not rest there"
         return (
             f"{'; '.join(told)}. An even share is {formats.percent(even, 3)}. In BERT, Clark et al. 2019 found heads "
             f"that look at [SEP] where they find nothing to do; {here}."

@@ -11,6 +11,7 @@ from tfm_ui.pictures.panel import Note, OpenTable
 from tfm_ui.text import formats
 
 MOST_ROWS = 40
+SHORT = 40  # characters of the second text that are quoted
 NAMED = 3  # places that the sentence names
 
 
@@ -48,7 +49,8 @@ class TokensAlike(TokensPanel):
             return self._of_twins()
         if self.apart == () and self.text:
             return "The text and the second text are the same, sign by sign. " + self._of_signs()
-        return "The text and the second text do not look alike. " + self._of_signs()
+        second = self.state.second[:SHORT] + "…" * (len(self.state.second) > SHORT)
+        return f"The text does not look like the second text, “{isolated(second)}”. {self._of_signs()}"
 
     def _of_twins(self) -> str:
         assert self.apart

@@ -133,10 +133,10 @@ class TokensPieces(TokensPanel):
         if not self.text:
             return "There is no text to cut."
         counts = {name: len(cut.ids) for name, cut in self.cuts.items()}
-        few, many = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+        few, many = min(counts.values()), max(counts.values())
         said = [
-            f"{self.chosen} cuts the text into {formats.plural(counts[self.chosen], 'token')}. The fewest come of "
-            f"{few}, {formats.count(counts[few])}, the most of {many}, {formats.count(counts[many])}."
+            f"{self.chosen} cuts the text into {formats.plural(counts[self.chosen], 'token')}. Fewest tokens: "
+            f"{_with(counts, few)}. Most: {_with(counts, many)}."
         ]
         return " ".join(filter(None, [*said, self.about_typed(), self.about_alike(), self.about_loss()]))
 
@@ -160,12 +160,11 @@ class TokensPieces(TokensPanel):
         if not self.alike:
             return ""
         first = self.alike[0]
-        like = f"looks like “{isolated(first.like)}”" if first.like else "is not seen"
-        more = f" So with {len(self.alike) - 1} more." if len(self.alike) > 1 else ""
-        return (
-            f"Sign {first.at + 1}, “{isolated(chip(first.text))}” ({code_points(first.text)}), {like} and is "
-            f"{first.why}.{more}"
-        )
+        like = f"looks like “{isolated(first.like)}” and is" if first.like else "is"
+        others = len(self.alike) - 1
+        more = f" {formats.count(others)} more can mislead, too." if others else ""
+        sign = f"“{isolated(chip(first.text))}” ({code_points(first.text)})"
+        return f"Sign {first.at + 1}, {sign}, {like} {first.why}.{more}"
 
     def about_loss(self) -> str:
         """Whether the chosen tokens give the text back."""
@@ -268,11 +267,16 @@ class TokensPieces(TokensPanel):
         begin, end = self.mine.spans[self.at]
         letters = self.text[begin:end][:16]
         size = " ".join(f"{byte:02X}" for byte in letters.encode("utf-8", "surrogatepass"))
-        return {
-            "title": title,
-            "about": _without_history(self.chosen, letters, size, self.scheme(self.chosen)),
-            "steps": [],
-        }
+        about = _without_history(self.chosen, letters, size, self.scheme(self.chosen))
+        if self.history and self.history.of_bytes:
+            about = f"No merge of the list joins this byte with a neighbour. {code_points(letters)}: bytes {size}."
+        return {"title": title, "about": about, "steps": []}
+
+
+def _with(counts: dict[str, int], count: int) -> str:
+    """Which schemes make this many tokens, and how many."""
+    names = [name for name, each in counts.items() if each == count]
+    return f"{formats.listed(names)}, {formats.count(count)}{' each' if len(names) > 1 else ''}"
 
 
 def _without_history(name: str, letters: str, in_bytes: str, scheme: Scheme) -> str:
@@ -312,11 +316,10 @@ def _of_merges(history: History) -> dict[str, Any]:
         note = f"merge {formats.count(merge.rank + 1)} of the list, step {order} in this word"
         steps.append({"parts": _part(history, inside), "made": made, "note": note})
     left_out = max(0, len(steps) - STEPS)
-    count = formats.plural(len(within), "merge")
-    about = (
-        f"Byte pairs: of all neighbours, those are merged whose merge was learned first. {count} made this piece, of "
-        f"{len(history.merges)} in its word."
-    )
+    made_by = f"{formats.plural(len(within), 'merge')} made this piece, of {len(history.merges)} in its word."
+    if not within:
+        made_by = f"No merge made this piece, of {len(history.merges)} in its word: it has stayed as it was."
+    about = f"Byte pairs: of all neighbours, those are merged whose merge was learned first. {made_by}"
     about += f" The first {left_out} steps have no room." if left_out else ""
     return {"about": about, "steps": steps[left_out:]}
 

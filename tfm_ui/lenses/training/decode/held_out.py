@@ -156,10 +156,11 @@ class DecodeExposure(HeldOutPanel):
         alone, forced = told.wrong_after_first(told.alone), told.wrong_after_first(told.forced)
         if not alone[1]:
             return f"{formats.plural(count, 'example')} {_has(count)} a mistake, always at the last place."
+        later = f"{formats.plural(alone[1], 'token')} that {'follows' if alone[1] == 1 else 'follow'}"
         return (
-            f"{formats.plural(count, 'example')} {_has(count)} a mistake. Of the {formats.plural(alone[1], 'token')} "
-            f"after the first one, {share(alone)} are wrong when it goes on from its own tokens, and {share(forced)} "
-            "when it is given the right ones."
+            f"{formats.plural(count, 'example')} {_has(count)} a mistake. Of the {later} an example’s first mistake, "
+            f"{share(alone)} are wrong when it goes on from its own tokens, and {share(forced)} when it is given the "
+            "right ones."
         )
 
     def after_forced(self) -> str:
@@ -299,6 +300,8 @@ class DecodeMistakes(HeldOutPanel):
             parts.append("No mistake is left to show: the table has right ones.")
         else:
             row = self.row(self.numbers[0])
+            if total - hits > LISTED:
+                parts.append(f"The table has the first {LISTED} of {total - hits} mistakes.")
             parts.append(f"The first mistake: “{row.source}” becomes “{row.said}”, and “{row.right}” is right.")
         if not self.run.is_complete:
             parts.append("These weights are not trained to their end.")

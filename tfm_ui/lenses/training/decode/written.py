@@ -184,7 +184,8 @@ class Decode(SourcePanel):
         return (
             f"Source: {_ended(self.names(self.source))} Written: {_ended([so_far])} {what} “{names[0]}”, with "
             f"probability {formats.weight(probabilities[0])}. When all is written, {self.right} of {count} tokens are "
-            f"right, and {head} looks most at the right source token in {hits} of {len(self.looking)} steps."
+            f"right, and {head} looks most at the right source token in {hits} of the "
+            f"{formats.plural(len(self.looking), 'step')} that {'has' if len(self.looking) == 1 else 'have'} one."
         )
 
     def table(self) -> pd.DataFrame:

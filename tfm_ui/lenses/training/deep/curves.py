@@ -39,6 +39,12 @@ class DeepCurves(DeepPanel):
                 losses.setdefault(step, []).append(loss)
         return list(losses), [median(values) for values in losses.values()]
 
+    @property
+    def every_loss(self) -> list[float]:
+        """All losses on screen, so that the charts have the same axis."""
+        runs = [run for warmup in self.warmups for wiring in self.kept.wirings for run in self.runs(wiring, warmup)]
+        return [loss for run in runs for _, loss, _ in run.points]
+
     def halved_at(self, wiring: str, warmup: int) -> int | None:
         """The first step at which the median is below half of the loss of guessing; None if there is none."""
         steps, losses = self.curve(wiring, warmup)
@@ -99,4 +105,11 @@ class DeepCurves(DeepPanel):
         last = self.kept.recipe.steps
         drawn.append(Line("guessing", [0, last], [self.kept.guessing] * 2, "muted", "dashed"))
         marks = {"warm-up ends": float(warmup)} if warmup else {}
-        return Chart(f"step, {spelled(warmup)}", "held-out loss, nats", drawn, y_scale="log10", marks=marks)
+        return Chart(
+            f"step, {spelled(warmup)}",
+            "held-out loss, nats",
+            drawn,
+            y_scale="log10",
+            marks=marks,
+            reach=self.every_loss,
+        )

@@ -1,7 +1,8 @@
 """The length of the gradient at each layer's parameters, at a step."""
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -11,6 +12,8 @@ from tfm_ui.pictures import lines
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.lines import Chart, Line
 from tfm_ui.text import formats
+
+FAR = 1e4  # a wiring with gradients so many times as long as the usual ones has charts of its own
 
 
 class DeepGradients(DeepPanel):
@@ -90,16 +93,23 @@ class DeepGradients(DeepPanel):
         return pd.DataFrame(rows, columns=["wiring", "warm-up", "layer", "all parameters", "last matrix"])
 
     def picture(self) -> Content:
-        """A chart for each warm-up."""
-        return lines.content([self._chart(warmup) for warmup in self.warmups])
+        """A chart for each warm-up, and one more for each wiring that explodes: beside it all others would be flat."""
+        rows = {wiring: [self.row(wiring, warmup) for warmup in self.warmups] for wiring in self.kept.wirings}
+        tops = {wiring: max(itertools.chain(*each), default=0.0) for wiring, each in rows.items()}
+        usual = sorted(tops.values())[len(tops) // 2]
+        apart = [wiring for wiring, top in tops.items() if top > FAR * usual]
+        others = [wiring for wiring in self.kept.wirings if wiring not in apart]
+        return lines.content(
+            [self._chart(warmup, wirings) for wirings in filter(None, (others, apart)) for warmup in self.warmups]
+        )
 
-    def _chart(self, warmup: int) -> Chart:
-        drawn = [
-            Line(wiring, range(1, len(row) + 1), row, COLOURS[wiring])
-            for wiring in self.kept.wirings
-            if (row := self.row(wiring, warmup))
-        ]
-        return Chart(f"layer, {spelled(warmup)}", "norm of the gradient", drawn, y_scale="log10")
+    def _chart(self, warmup: int, wirings: Sequence[str]) -> Chart:
+        drawn, reach = list[Line](), list[float]()
+        for wiring in wirings:
+            reach += itertools.chain(*(self.row(wiring, each) for each in self.warmups))  # the same axis for all
+            if row := self.row(wiring, warmup):
+                drawn.append(Line(wiring, range(1, len(row) + 1), row, COLOURS[wiring]))
+        return Chart(f"layer, {spelled(warmup)}", "norm of the gradient", drawn, y_scale="log10", reach=reach)
 
 
 def _written(value: float) -> str:

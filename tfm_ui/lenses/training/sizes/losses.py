@@ -36,7 +36,7 @@ class SizesLosses(SizesPanel):
         lines_are = "a size of model" if self.over_data else "an amount of prose"
         return (
             f"A dot is a run, on log axes; a colour is {lines_are}. Lines are the law L(N, D) through all runs; thin "
-            f"lines, around the largest, hold {formats.percent(LEVEL)} of {DRAWS} fits in which each run counts at random."
+            f"lines, around the largest, hold {formats.percent(LEVEL)} of {DRAWS} fits that weigh the runs at random."
         )
 
     def sentence(self) -> str:
