@@ -29,7 +29,7 @@ export default function ({ header, root, alone, commit }) {
   const left = (count, where) => count ? [make("span", { className: "more", textContent: `${count.toLocaleString("en")} ${where}` })] : []
 
   $(".cuts").replaceChildren(...rows.map(row => {
-    const line = make("p", { tabIndex: row.chosen ? 0 : -1, dir: "ltr" })
+    const line = make("p", { tabIndex: 0, dir: "ltr" }) // a row may scroll, for keys too
     line.setAttribute("role", row.chosen ? "application" : "group")
     line.setAttribute("aria-label", `${row.name}: ${row.facts}${row.chosen ? ". Arrow keys walk through its pieces." : ""}`)
     line.append(...left(row.before, "before"), ...row.pieces.map(piece => chipOf(row, piece)), ...left(row.after, "more"))

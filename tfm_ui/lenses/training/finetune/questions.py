@@ -138,8 +138,7 @@ QUESTIONS = (
     ),
     Question(
         "Where heads go",
-        "The whole model was trained on 1,000 sentences by three authors. Did its heads look elsewhere afterwards? "
-        "Compare the maps below, before and after.",
+        "The whole model was trained on 1,000 sentences by three authors. Did its heads look elsewhere afterwards?",
         where_heads_went,
         Prediction(
             ask="What share of its weight has a head moved, as the mean of all?",
