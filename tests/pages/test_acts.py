@@ -17,6 +17,7 @@ from tfm_ui.lenses.heads.state import HeadsState
 from tfm_ui.lenses.home import questions as home
 from tfm_ui.page.question_numbers import NAMES
 from tfm_ui.state.fields import controls_of, held_by
+from tfm_ui.state.links import TEXT_CHARS
 from tfm_ui.state.model_state import ModelState
 
 HOME = "home"
@@ -141,7 +142,7 @@ def test_a_name_that_is_none_is_read_as_it_stands_and_that_is_said():
 def test_of_a_long_text_all_is_read_and_the_page_says_what_links_carry():
     app = start(text="word " * 600, seq_len="12")
     assert app.session_state["text"] == "word " * 600
-    assert "carry the first 1,500 of the 3,000 characters of “Text”." in text_on(app)
+    assert f"carry the first {TEXT_CHARS:,} of the 3,000 characters of “Text”." in text_on(app)
     assert not app.warning
     widget(app, "text").set_value("short").run()
     assert "carry the first" not in text_on(app)

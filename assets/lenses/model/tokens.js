@@ -102,8 +102,8 @@ export default function ({ header, root, alone, commit }) {
     $(".cuts").style.minHeight = fill ? `${high}px` : ""
     const line = all.find(({ row, piece }) => row.chosen && piece.at === at)?.chip
     if (line?.parentElement) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - 8
-    const cut = /** @type {HTMLElement | null} */ (root.querySelector(".chosen")), below = cut ? cut.offsetTop + cut.offsetHeight - $(".cuts").offsetTop : 0
-    $(".cuts").scrollTop = below - $(".cuts").clientHeight // 0 where it is in view already
+    const cut = /** @type {HTMLElement | null} */ (root.querySelector(".chosen")), cuts = $(".cuts")
+    if (cut) cuts.scrollTop = cut.offsetTop + cut.offsetHeight - cuts.offsetTop - cuts.clientHeight // 0 where it is in view already
   }
 
   root.savePicture = (file, words = { caption: header.about }) => {

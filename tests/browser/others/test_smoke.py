@@ -22,7 +22,7 @@ from tfm_ui.state.model_state import ModelState
 PATIENCE = 60.0  # seconds
 Browser = Firefox | WebKit
 BROWSERS: dict[str, Any] = {"firefox": firefox, "webkit": webkit}
-PLAIN = {"table", "roofline", "surprise"}  # tables; a chart once it is measured; a text
+PLAIN = {"table", "roofline", "surprise", "tokens"}  # tables; a chart once it is measured; texts
 # How many colours each canvas of the main picture has, of which three are enough, and how many marks each chart.
 DRAWN = """(() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
@@ -151,6 +151,8 @@ def test_pictures_of_every_kind_are_drawn_and_what_is_done_changes_the_page(
     elif name == "attention":
         open_view(browser, name, "arcs")
     if name == "heads":
+        go(browser, address, name, FIRSTS[name][0])
+        wait_until_drawn(browser)
         a_head_that_is_clicked_is_locked(browser)
     if everything or name == "heads":
         a_click_a_drag_and_back_work(browser, name)
