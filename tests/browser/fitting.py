@@ -74,7 +74,8 @@ STOPPED = "⚠ Stopped. 1,314 of 1,500 steps are made."  # the most that is told
 def controls_are_in_sight(visitor: Visitor, view: str) -> None:
     """Each control of the row is there without being scrolled to, and sliders are wide enough to be moved."""
     knobs = visitor.page.locator(".st-key-knobs")
-    assert knobs.locator("button, input, select").evaluate_all(BEYOND) == [], view
+    beyond = knobs.locator("button, input, select").evaluate_all(BEYOND)
+    assert beyond == [], (view, visitor.page.viewport_size)
     assert knobs.locator("input[type=range]").evaluate_all(THIN) == [], view
 
 
