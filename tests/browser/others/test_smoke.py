@@ -22,8 +22,9 @@ from tfm_ui.state.model_state import ModelState
 PATIENCE = 60.0  # seconds
 Browser = Firefox | WebKit
 BROWSERS: dict[str, Any] = {"firefox": firefox, "webkit": webkit}
-PLAIN = {"table", "roofline", "surprise", "tokens"}  # tables; a chart once it is measured; texts
-# How many colours each canvas of the main picture has, of which three are enough, and how many marks each chart.
+PLAIN = {"table", "roofline", "surprise"}  # tables; a chart once it is measured; a text
+# How many colours each canvas of the main picture has, of which three are enough, how many marks each chart,
+# and how many pieces a text that is cut.
 DRAWN = """(() => {
   const within = (node, what) => [...node.querySelectorAll("*")].flatMap(e => [
     ...e.matches(what) ? [e] : [], ...e.shadowRoot ? within(e.shadowRoot, what) : []])
@@ -39,6 +40,7 @@ DRAWN = """(() => {
   }
   return [
     ...within(stage, "canvas").filter(canvas => canvas.width * canvas.height && canvas.offsetParent).map(colours),
+    ...within(stage, ".cuts").map(cuts => cuts.querySelectorAll(".chip").length),
     ...within(stage, ".plot").filter(plot => plot.offsetHeight).map(plot => plot.querySelectorAll("path, text").length),
   ]
 })()"""
