@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from urllib.error import HTTPError, URLError
@@ -47,6 +47,7 @@ def running_server(
     options: Sequence[str] = (),
     settings: Mapping[str, str] = MappingProxyType({}),
     core: int | None = None,
+    log: Path | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Run the app as `running_app` does; yield the address and the id of the process.
 
@@ -56,6 +57,7 @@ def running_server(
         options: more of Streamlit's.
         settings: environment variables.
         core: on which it runs alone, with all processes that it starts (Linux); by default on all of them.
+        log: the file to whose end it writes what it logs; by default where this process does.
     """
     if port is None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -64,7 +66,9 @@ def running_server(
     command = [sys.executable, "-m", "streamlit", "run", script, *usual, *options]
     if core is not None:
         command = ["taskset", "--cpu-list", str(core), *command]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env={**os.environ, **settings})
+    with log.open("ab") if log else nullcontext() as stderr:
+        env = {**os.environ, **settings}
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
     try:
         give_up = time.monotonic() + 60
         while not is_healthy(port):

@@ -138,9 +138,9 @@ class Server:
 
 
 @contextmanager
-def attacked(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
-    """A server that nobody has visited yet."""
-    with running_server(settings=settings) as (address, pid):
+def attacked(settings: Mapping[str, str] = MappingProxyType({}), log: Path | None = None) -> Iterator[Server]:
+    """A server that nobody has visited yet; it logs into the file `log`."""
+    with running_server(settings=settings, log=log) as (address, pid):
         yield Server(int(address.rpartition(":")[2]), pid)
 
 

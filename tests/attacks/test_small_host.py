@@ -36,14 +36,15 @@ def the_log_is_json_and_holds_nothing_that_was_typed(written: str) -> None:
     assert TYPED not in written
 
 
-def test_a_small_host_answers_whatever_strangers_do_and_leaves_nothing_behind(capfd):
+def test_a_small_host_answers_whatever_strangers_do_and_leaves_nothing_behind(tmp_path):
     place = f"127.0.0.1:{free_port()}"
-    with attacked(SMALL_HOST | at_the_door.SETTINGS | {"ATTENTION_LAB_METRICS": place}) as server:
+    log = tmp_path / "log"  # pytest's own capture moves the place where a running server writes while it reads
+    with attacked(SMALL_HOST | at_the_door.SETTINGS | {"ATTENTION_LAB_METRICS": place}, log) as server:
         with silent_connections_are_closed(server), who_opens_tabs_and_asks_for_no_page_keeps_nobody_out(server):
             what_is_typed_is_answered(server)
             watchers_come_before_pictures(server)
             figures_are_handed_out_at_their_own_address_alone(server, place)
-            the_log_is_json_and_holds_nothing_that_was_typed(capfd.readouterr().err)
+            the_log_is_json_and_holds_nothing_that_was_typed(log.read_text())
             huge_heads_are_not_kept(server)
         unknown_widgets_are_not_kept(server)
         memory_stays_within_that_of_a_small_host(server)

@@ -107,6 +107,7 @@ def a_pointer_may_move_between_an_update_and_its_drawing(visitor, picture: str, 
 
 def test_pictures_come_ahead_of_the_page_and_agree_with_it_in_the_end(visit):
     visitor = visit("/heads")
+    visitor.page.evaluate("performance.setResourceTimingBufferSize(5000)")  # 250 by default: many keys ask for more
     the_pictures_are_asked_for_before_the_page_is(visitor)
     visitor.back_to("/heads")
     after_fast_key_presses_address_slider_page_and_picture_agree(visitor)
