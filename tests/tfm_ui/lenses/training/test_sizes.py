@@ -1,14 +1,17 @@
 """The view "sizes" on a made-up table whose constants are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tfm_core.training.prose.scaling import STEEPEST
 from tfm_core.training.prose.size_table import SizeRun
 from tfm_ui.lenses.training.sizes import losses as view
 from tfm_ui.lenses.training.sizes import panels
 from tfm_ui.lenses.training.sizes.curves import SizesCurves
 from tfm_ui.lenses.training.sizes.losses import SizesLosses
-from tfm_ui.lenses.training.sizes.questions import HELPS, gains, which_helps
+from tfm_ui.lenses.training.sizes.questions import HELPS, gains, size_or_prose, which_helps
 from tfm_ui.lenses.training.state import OVER, PARTS, TrainingState
 from tfm_ui.state.model_state import ModelState
 
@@ -36,10 +39,32 @@ def test_known_powers_come_out_and_tell_what_helps(use, alpha, beta):
     panel = SizesLosses(ModelState(), TrainingState())
     assert panel.law["alpha"] == pytest.approx(alpha, rel=1e-2)
     assert panel.law["beta"] == pytest.approx(beta, rel=1e-2)
-    by_size, by_data = gains(panel)
-    assert by_size == pytest.approx(2 * 3**-alpha * (1 - 9**-alpha), rel=2e-2)
-    assert by_data == pytest.approx(2 * 3**-beta * (1 - 9**-beta), rel=2e-2)
+    assert panel.misses < 0.01
+    for gained, power in zip(gains(panel), (alpha, beta), strict=True):
+        assert gained == pytest.approx([2 * 3**power * (1 - 27**-power)] * 2)  # the made-up loss is a sum
     assert which_helps(ModelState(), TrainingState()) == HELPS[alpha < beta]
+    assert "beside the other" not in size_or_prose(ModelState(), TrainingState())
+
+
+def test_what_helps_is_read_off_the_four_corners_where_no_law_holds(use):
+    flat, falls = {(SIZES[0], TOKENS[0]): 5.0, (SIZES[-1], TOKENS[0]): 5.25}, {(SIZES[0], TOKENS[-1]): 4.5}
+    corners = flat | falls | {(SIZES[-1], TOKENS[-1]): 3.0}
+    use(tuple(replace(run, loss=corners.get((run.parameters, run.tokens), run.loss)) for run in made(0.3, 0.3)))
+    panel = SizesLosses(ModelState(), TrainingState())
+    assert gains(panel) == ((-0.25, 1.5), (0.5, 2.25))
+    assert which_helps(ModelState(), TrainingState()) == HELPS[1]
+    answer = size_or_prose(ModelState(), TrainingState())
+    assert "has 0.25 nats more, all of the prose gives 0.50 nats less." in answer
+    assert "Each helps more beside the other." in answer
+    off = max(
+        abs(float(panel.law.at(*map(view._float, (run.parameters, run.tokens)))) - run.loss) for run in panel.runs
+    )
+    assert f"misses a run by up to {off:.2f} nats" in answer
+
+
+def test_an_interval_that_ends_where_the_search_ends_says_so():
+    assert panels.within(0.4, (0.1, STEEPEST)) == "0.4 (0.1 to 5 or more)"
+    assert panels.within(0.4, (-0.1, 4)) == "0.4 (−0.1 to 4)"
 
 
 def test_single_powers_are_polyfits_of_the_largest(use):
@@ -55,6 +80,8 @@ def test_too_few_runs_are_shown_without_a_law(use):
     use(made(0.3, 0.3, 5))
     panel = SizesLosses(ModelState(), TrainingState())
     assert panel.law is None
+    assert size_or_prose(ModelState(), TrainingState()) == "Too few runs are done yet."
+    assert which_helps(ModelState(), TrainingState()) == HELPS[2]
     assert panel.largest == SIZES[0]
     assert "Lab GPT as it ships" in panel.sentence()
     assert panel.picture()

@@ -27,10 +27,15 @@ class DeepGradients(DeepPanel):
 
     @property
     def how_to_read(self) -> str:
-        """Which number it is."""
+        """Which number it is, and what is drawn apart."""
+        apart = ""
+        if self.apart:
+            names = formats.listed(self.apart)
+            apart = f" The longest, those of {names}, have charts of their own below, with another axis."
         return (
             "Over the layers from the input to the output, on a log axis: the Frobenius norm of the gradient of the "
             f"batch’s loss at all parameters of a layer, before step {self.step} is made; the median over the seeds."
+            f"{apart}"
         )
 
     @property
@@ -92,12 +97,17 @@ class DeepGradients(DeepPanel):
         ]
         return pd.DataFrame(rows, columns=["wiring", "warm-up", "layer", "all parameters", "last matrix"])
 
-    def picture(self) -> Content:
-        """A chart for each warm-up, and one more for each wiring that explodes: beside it all others would be flat."""
+    @property
+    def apart(self) -> list[str]:
+        """The wirings whose gradients explode: beside them all others would be flat."""
         rows = {wiring: [self.row(wiring, warmup) for warmup in self.warmups] for wiring in self.kept.wirings}
         tops = {wiring: max(itertools.chain(*each), default=0.0) for wiring, each in rows.items()}
         usual = sorted(tops.values())[len(tops) // 2]
-        apart = [wiring for wiring, top in tops.items() if top > FAR * usual]
+        return [wiring for wiring, top in tops.items() if top > FAR * usual]
+
+    def picture(self) -> Content:
+        """A chart for each warm-up, and one more for each warm-up with what is drawn apart."""
+        apart = self.apart
         others = [wiring for wiring in self.kept.wirings if wiring not in apart]
         return lines.content(
             [self._chart(warmup, wirings) for wirings in filter(None, (others, apart)) for warmup in self.warmups]

@@ -72,7 +72,8 @@ class SizesLosses(SizesPanel):
             for name, sign in {"alpha": "α", "beta": "β", "E": "E"}.items()
         )
         cannot = " The interval of E is so wide that these runs do not tell a least loss." if self.is_open else ""
-        return f"L(N, D) = E + A / N^α + B / D^β has {told} (Hoffmann et al. 2022).{cannot}"
+        law = f"L(N, D) = E + A / N^α + B / D^β has {told} (Hoffmann et al. 2022)"
+        return f"{law}; it misses a run by up to {self.misses:.2f} nats.{cannot}"
 
     @property
     def is_open(self) -> bool:

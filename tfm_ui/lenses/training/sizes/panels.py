@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.language import lab_gpt
-from tfm_core.training.prose.scaling import Law, Power, law, power_law
+from tfm_core.training.prose.scaling import STEEPEST, Law, Power, law, power_law
 from tfm_core.training.prose.size_table import NAME, RUNS, SizeRun, find
 from tfm_ui.lenses.training.panels import TrainingPanel
 from tfm_ui.lenses.training.state import PARTS, TrainingState
@@ -72,6 +72,11 @@ class SizesPanel(TrainingPanel):
         return sorted({run.parameters for run in self.runs})
 
     @property
+    def ends_of_prose(self) -> tuple[int, int]:
+        """The fewest and the most tokens of prose."""
+        return self.amounts[0], self.amounts[-1]
+
+    @property
     def amount(self) -> int:
         """The amount of prose on screen, of those that there are."""
         return self.amounts[min(PARTS.index(self.state.part) + 1, len(self.amounts)) - 1]
@@ -79,7 +84,17 @@ class SizesPanel(TrainingPanel):
     @cached_property
     def law(self) -> Law | None:
         """The law of both through all runs; None of too few."""
-        return _law(tuple((run.parameters, run.tokens, run.loss) for run in self.runs))
+        return _law(self._triples)
+
+    @property
+    def _triples(self) -> Triples:
+        return tuple((run.parameters, run.tokens, run.loss) for run in self.runs)
+
+    @property
+    def misses(self) -> float:
+        """How far the law of both lies from the run that it fits worst, nats a token."""
+        parameters, tokens, losses = torch.tensor(self._triples, dtype=torch.float64).unbind(1)
+        return float((self.law.at(parameters, tokens) - losses).abs().max()) if self.law else math.nan
 
     @cached_property
     def by_size(self) -> Power | None:
@@ -110,8 +125,7 @@ class SizesPanel(TrainingPanel):
 
     def recipe(self) -> str:
         """A script that leaves `both`, the law through all runs."""
-        runs = tuple((run.parameters, run.tokens, run.loss) for run in self.runs)
-        return script(fitted_law, runs=runs)
+        return script(fitted_law, runs=self._triples)
 
     @classmethod
     def conditions(cls, model: ModelState, state: TrainingState) -> Note:
@@ -131,7 +145,7 @@ class SizesPanel(TrainingPanel):
             f"come lower; {over} of {len(runs)} runs had their lowest loss before the last step. With one seed "
             f"nobody can tell a difference of a few thousandths from chance, and the powers depend on how long is "
             f"trained. "
-            f"Computed in {hours:.1f} hours on one core: {COMMAND}.{missing}",
+            f"Computed in {hours:.1f} hours on one or two cores: {COMMAND}.{missing}",
             "plain",
         )
 
@@ -157,6 +171,7 @@ def compact(number: float) -> str:
 
 
 def within(value: float, ends: tuple[float, float]) -> str:
-    """A number and its interval."""
+    """A number and its interval, whose end may be the end of the search."""
     low, high = ends
-    return f"{value:.3g} ({low:.3g} to {high:.3g})".replace("-", "−")
+    more = " or more" if high > 0.99 * STEEPEST else ""
+    return f"{value:.3g} ({low:.3g} to {high:.3g}{more})".replace("-", "−")

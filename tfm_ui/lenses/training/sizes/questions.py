@@ -1,15 +1,14 @@
 """Questions of the view "sizes", and their answers, computed from the runs."""
 
-from tfm_core.training.prose.scaling import HOFFMANN, KAPLAN
+from tfm_core.training.prose.scaling import KAPLAN
 from tfm_ui.lenses.training.panels import NOTHING, answered_from
 from tfm_ui.lenses.training.sizes.curves import SizesCurves
 from tfm_ui.lenses.training.sizes.losses import SizesLosses
-from tfm_ui.lenses.training.sizes.panels import SizesPanel, compact, within
+from tfm_ui.lenses.training.sizes.panels import SizesPanel, compact
 from tfm_ui.lenses.training.state import OVER
 from tfm_ui.page.questions import Prediction, Question
 
-HELPS = ("nine times the parameters", "nine times the prose", "neither")
-FAR = 9.0
+HELPS = ("the largest model", "all of the prose", "neither")
 
 
 @answered_from(SizesLosses, NOTHING)
@@ -25,41 +24,49 @@ def what_size_does(losses: SizesLosses) -> str:
     )
 
 
-def gains(panel: SizesPanel) -> tuple[float, float]:
-    """How many nats the law falls by from the middle run with `FAR` times the parameters, and the prose."""
-    law = panel.law
-    if not law:
-        return 0.0, 0.0
-    floor = (law["A"], law["alpha"]), (law["B"], law["beta"])
-    middles = panel.sizes[len(panel.sizes) // 2], panel.amounts[len(panel.amounts) // 2]
-    by_size, by_data = (
-        height * middle**-power * (1 - FAR**-power) for (height, power), middle in zip(floor, middles, strict=True)
-    )
-    return by_size, by_data
+def gains(panel: SizesPanel) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """How many nats the largest model brings, and all of the prose: alone, and beside the other; None before all ran.
+
+    Measured at the four corners of the table, without any law.
+    """
+    ends = [(size, tokens) for size in (panel.sizes[0], panel.sizes[-1]) for tokens in panel.ends_of_prose]
+    loss = {(run.parameters, run.tokens): run.loss for run in panel.runs}
+    if not loss.keys() >= set(ends):
+        return None
+    neither, prose, size, both = (loss[end] for end in ends)
+    return (neither - size, prose - both), (neither - prose, size - both)
 
 
 @answered_from(SizesLosses, HELPS[2])
 def which_helps(losses: SizesLosses) -> str:
-    """One of `HELPS`, by the law from a run in the middle."""
-    by_size, by_data = gains(losses)
-    if by_size == by_data:
+    """One of `HELPS`: what brings more alone."""
+    both = gains(losses)
+    if not both or both[0][0] == both[1][0]:
         return HELPS[2]
-    return HELPS[0] if by_size > by_data else HELPS[1]
+    return HELPS[both[0][0] < both[1][0]]
 
 
 @answered_from(SizesLosses, NOTHING)
 def size_or_prose(losses: SizesLosses) -> str:
-    """What more of either brings by the law, and its powers."""
-    if not losses.law:
-        return "Too few runs are done yet for a law of both."
-    by_size, by_data = gains(losses)
-    middles = compact(losses.sizes[len(losses.sizes) // 2]), compact(losses.amounts[len(losses.amounts) // 2])
-    alpha, beta = (within(losses.law[name], losses.law.interval(name)) for name in ("alpha", "beta"))
+    """What either brings alone and beside the other, and how far the law is off, which adds both."""
+    both = gains(losses)
+    if not both:
+        return "Too few runs are done yet."
+    (size, size_beside), (prose, prose_beside) = both
+    few, many = (compact(tokens) for tokens in losses.ends_of_prose)
+    small, large = compact(losses.sizes[0]), compact(losses.sizes[-1])
+    needs = min(round(size_beside - size, 2), round(prose_beside - prose, 2)) > 0
+    off = f" The law adds what both bring; it misses a run by up to {losses.misses:.2f} nats." if losses.law else ""
     return (
-        f"From {middles[0]} parameters and {middles[1]} tokens on, the law gives {by_size:.2f} nats less for nine "
-        f"times the parameters, {by_data:.2f} for nine times the prose. Its powers: α = {alpha}, β = {beta}; Hoffmann "
-        f"et al. 2022 found {HOFFMANN['alpha']} and {HOFFMANN['beta']}. With more prose there were also more steps."
+        f"From {small} parameters and {few} tokens on, the largest model has {_less(size)}, all of the prose gives "
+        f"{_less(prose)}. On {many} tokens {large} parameters have {_less(size_beside)} than {small}; and {large} "
+        f"parameters have {_less(prose_beside)} on {many} tokens than on {few}."
+        f"{' Each helps more beside the other.' if needs else ''}{off} With more prose there were also more steps."
     )
+
+
+def _less(nats: float) -> str:
+    return f"{abs(nats):.2f} nats {'less' if nats >= 0 else 'more'}"
 
 
 @answered_from(SizesCurves, NOTHING)
@@ -86,9 +93,9 @@ QUESTIONS = (
     ),
     Question(
         "Size or prose?",
-        "The same runs over the amount of prose. Which helps more: nine times the parameters, or nine times the prose?",
+        "From the smallest model and the least prose on, what helps more: the largest model, or all of the prose?",
         size_or_prose,
-        Prediction(ask="Which helps more?", measured=which_helps, options=HELPS, hides=("training_sizes_losses",)),
+        Prediction(ask="What helps more?", measured=which_helps, options=HELPS, hides=("training_sizes_losses",)),
         controls={"view": "sizes", "over": OVER[1]},
         because="a larger model can only use what there is to read.",
     ),
