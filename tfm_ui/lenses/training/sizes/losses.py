@@ -156,7 +156,7 @@ class SizesLosses(SizesPanel):
                 drawn += self._law_lines(value, colour, with_interval=value == series[-1])
         parameters, tokens, loss = self.shipped
         at = tokens if self.over_data else parameters
-        drawn.append(Line("Lab GPT as it ships", [at], [loss], "ink", "dots", mark="Lab GPT"))
+        drawn.append(Line("Lab GPT as it ships", [at], [loss], "ink", "dots"))
         what = "tokens of prose" if self.over_data else "parameters"
         return Chart(what, "held-out loss, nats a token", drawn, x_scale="log10", y_scale="log10")
 
