@@ -50,11 +50,12 @@ const isAhead = () => ahead.size > 0 || later.size > 0
  * @param {Words} words @param {number} number of the question that they answer
  * @param {() => HTMLElement[]} pictures that are on the page at the time */
 export function sayOnPage(words, number, pictures) {
-  void endAtRest(pictures)
-  if (number <= spokenNumber) return
-  spokenNumber = number
-  const panels = pictures().map(panelOf).filter(panel => panel !== null) // a picture may stand in none
-  say(words, element => !panels.some(panel => panel.contains(element)))
+  if (number > spokenNumber) {
+    spokenNumber = number
+    const panels = pictures().map(panelOf).filter(panel => panel !== null) // a picture may stand in none
+    say(words, element => !panels.some(panel => panel.contains(element)))
+  }
+  void endAtRest(pictures) // no picture may follow that would look
 }
 
 /** A picture has been drawn: its panel says what it shows.

@@ -162,18 +162,31 @@ test("slow words are asked for at rest alone, and the answer of a question with 
   assert.deepEqual([wanted("seed=2"), wanted("seed=2", true)], [["model.words"], ["model.words", "model.answer", "model.slow"]])
 })
 
-test("a wish that nobody takes further is forgotten once all pictures rest: the page's words are asked for", async () => {
-  answer("seed=1", tick("seed=1"))
+/** All pictures rest at the page's link: the words that the page asks for by then.
+ * @param {Partial<Record<keyof typeof places, Spoken>>} words with which it is answered */
+async function rest(words) {
   for (const { dataset } of Object.values(picture)) dataset.settled = "seed=0"
   /** @type {string[]} */
   const asked = []
   globalThis.fetch = async address => {
     const names = String(address).split("/pictures/")[1].split("+")
     asked.push(...names)
-    return new Response(new Blob(names.map(() => encoded({ query: "seed=0", places: { said_slow: { text: ["slow of 0"] } } }))))
+    return new Response(new Blob(names.map(() => encoded({ query: "seed=0", places: /** @type {any} */ (words) }))))
   }
   mock.timers.tick(120)
   for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate)
-  assert.deepEqual(asked, ["model.words", "model.slow"])
+  return asked
+}
+
+test("a wish that nobody takes further is forgotten once all pictures rest: the page's words are asked for", async () => {
+  answer("seed=1", tick("seed=1"))
+  assert.deepEqual(await rest({ said_slow: { text: ["slow of 0"] } }), ["model.words", "model.slow"])
   assert.deepEqual([marked(), page.isBehind, places.said_slow.textContent], [[], false, "slow of 0"])
+})
+
+test("so it is if a picture has spoken once, and of nothing that stands in a panel", async () => {
+  answer("seed=1", { facts: { text: ["seed=1"] } }, ["slow"])
+  assert.deepEqual([page.isBehind, places.facts.textContent], [true, "seed=1"])
+  assert.deepEqual(await rest({ facts: { text: ["facts of 0"] } }), ["model.words", "model.slow"])
+  assert.deepEqual([page.isBehind, places.facts.textContent], [false, "facts of 0"])
 })
