@@ -56,15 +56,15 @@ def test_what_helps_is_read_off_the_four_corners_where_no_law_holds(use):
     answer = size_or_prose(ModelState(), TrainingState())
     assert "has 0.25 nats more, all of the prose gives 0.50 nats less." in answer
     assert "Each helps more beside the other." in answer
-    off = max(
-        abs(float(panel.law.at(*map(view._float, (run.parameters, run.tokens)))) - run.loss) for run in panel.runs
-    )
+    E, A, B, alpha, beta = (panel.law[name] for name in ("E", "A", "B", "alpha", "beta"))
+    off = max(abs(E + A / run.parameters**alpha + B / run.tokens**beta - run.loss) for run in panel.runs)
     assert f"misses a run by up to {off:.2f} nats" in answer
 
 
 def test_an_interval_that_ends_where_the_search_ends_says_so():
-    assert panels.within(0.4, (0.1, STEEPEST)) == "0.4 (0.1 to 5 or more)"
-    assert panels.within(0.4, (-0.1, 4)) == "0.4 (−0.1 to 4)"
+    assert panels.within(0.4, (0.1, STEEPEST), STEEPEST) == "0.4 (0.1 to 5 or more)"
+    assert panels.within(0.4, (-0.1, 4), STEEPEST) == "0.4 (−0.1 to 4)"
+    assert panels.within(3, (0.1, 6)) == "3 (0.1 to 6)"  # E may be so large
 
 
 def test_single_powers_are_polyfits_of_the_largest(use):

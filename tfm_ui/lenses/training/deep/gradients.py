@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import pandas as pd
 
@@ -97,7 +98,7 @@ class DeepGradients(DeepPanel):
         ]
         return pd.DataFrame(rows, columns=["wiring", "warm-up", "layer", "all parameters", "last matrix"])
 
-    @property
+    @cached_property
     def apart(self) -> list[str]:
         """The wirings whose gradients explode: beside them all others would be flat."""
         rows = {wiring: [self.row(wiring, warmup) for warmup in self.warmups] for wiring in self.kept.wirings}
@@ -107,10 +108,9 @@ class DeepGradients(DeepPanel):
 
     def picture(self) -> Content:
         """A chart for each warm-up, and one more for each warm-up with what is drawn apart."""
-        apart = self.apart
-        others = [wiring for wiring in self.kept.wirings if wiring not in apart]
+        others = [wiring for wiring in self.kept.wirings if wiring not in self.apart]
         return lines.content(
-            [self._chart(warmup, wirings) for wirings in filter(None, (others, apart)) for warmup in self.warmups]
+            [self._chart(warmup, wirings) for wirings in filter(None, (others, self.apart)) for warmup in self.warmups]
         )
 
     def _chart(self, warmup: int, wirings: Sequence[str]) -> Chart:

@@ -1,12 +1,12 @@
 """The loss over the number of parameters, or over the amount of prose."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
 import torch
-from torch import Tensor
 
-from tfm_core.training.prose.scaling import DRAWS, HOFFMANN, KAPLAN, LEVEL, law, power_law
+from tfm_core.training.prose.scaling import DRAWS, HOFFMANN, KAPLAN, LEVEL, STEEPEST, law, power_law
 from tfm_core.training.prose.size_table import SizeRun
 from tfm_ui.lenses.training.sizes.panels import COLOURS, SizesPanel, axis, compact, lab_gpt_figures, within
 from tfm_ui.lenses.training.state import OVER
@@ -32,7 +32,7 @@ class SizesLosses(SizesPanel):
 
     @property
     def how_to_read(self) -> str:
-        """What dots, lines and the cross are."""
+        """What dots and lines are."""
         lines_are = "a size of model" if self.over_data else "an amount of prose"
         return (
             f"A dot is a run, on log axes; a colour is {lines_are}. Lines are the law L(N, D) through all runs; thin "
@@ -68,8 +68,8 @@ class SizesLosses(SizesPanel):
         if not self.law:
             return ""
         told = ", ".join(
-            f"{sign} = {within(self.law[name], self.law.interval(name))} beside {HOFFMANN[name]}"
-            for name, sign in {"alpha": "α", "beta": "β", "E": "E"}.items()
+            f"{sign} = {within(self.law[name], self.law.interval(name), most)} beside {HOFFMANN[name]}"
+            for name, sign, most in (("alpha", "α", STEEPEST), ("beta", "β", STEEPEST), ("E", "E", math.inf))
         )
         cannot = " The interval of E is so wide that these runs do not tell a least loss." if self.is_open else ""
         law = f"L(N, D) = E + A / N^α + B / D^β has {told} (Hoffmann et al. 2022)"
@@ -111,7 +111,6 @@ class SizesLosses(SizesPanel):
 
     def table(self) -> pd.DataFrame:
         """A row per run."""
-        fitted = self.law
         rows = [
             {
                 "d_model": run.d_model,
@@ -121,14 +120,14 @@ class SizesLosses(SizesPanel):
                 "steps": run.steps,
                 "tokens read": run.read,
                 "held-out loss, nats a token": run.loss,
-                "by the law": float(fitted.at(_float(run.parameters), _float(run.tokens))) if fitted else None,
+                "by the law": expected,
                 "bits per byte": run.bits_per_byte,
                 "training loss": run.training_loss,
                 "lowest at step": run.best_step,
                 "still fell by": run.still_falling,
                 "seconds": run.seconds,
             }
-            for run in self.runs
+            for run, expected in zip(self.runs, self.by_law, strict=True)
         ]
         return pd.DataFrame(rows)
 
@@ -169,7 +168,3 @@ class SizesLosses(SizesPanel):
         band = self.law.band(*both) if with_interval else ()  # those of all would lie upon each other
         edges = [Line("", x.tolist(), edge.tolist(), colour, "thin") for edge in band]
         return [Line("", x.tolist(), self.law.at(*both).tolist(), colour), *edges]
-
-
-def _float(number: int) -> Tensor:
-    return torch.tensor(number, dtype=torch.float64)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tfm_core.language import lab_gpt
-from tfm_core.training.prose.scaling import STEEPEST, Law, Power, law, power_law
+from tfm_core.training.prose.scaling import Law, Power, law, power_law
 from tfm_core.training.prose.size_table import NAME, RUNS, SizeRun, find
 from tfm_ui.lenses.training.panels import TrainingPanel
 from tfm_ui.lenses.training.state import PARTS, TrainingState
@@ -91,10 +91,17 @@ class SizesPanel(TrainingPanel):
         return tuple((run.parameters, run.tokens, run.loss) for run in self.runs)
 
     @property
+    def by_law(self) -> list[float]:
+        """The loss of each run by the law of both, nats a token; NaN if there are too few runs for one."""
+        if not self.law:
+            return [math.nan] * len(self.runs)
+        parameters, tokens, _ = torch.tensor(self._triples, dtype=torch.float64).unbind(1)
+        return list(self.law.at(parameters, tokens).tolist())
+
+    @property
     def misses(self) -> float:
         """How far the law of both lies from the run that it fits worst, nats a token."""
-        parameters, tokens, losses = torch.tensor(self._triples, dtype=torch.float64).unbind(1)
-        return float((self.law.at(parameters, tokens) - losses).abs().max()) if self.law else math.nan
+        return max(abs(loss - run.loss) for loss, run in zip(self.by_law, self.runs, strict=True))
 
     @cached_property
     def by_size(self) -> Power | None:
@@ -170,8 +177,8 @@ def compact(number: float) -> str:
     return f"{number / 1e6:.2g} M" if number >= 1e6 else f"{number / 1e3:.0f} k"
 
 
-def within(value: float, ends: tuple[float, float]) -> str:
-    """A number and its interval, whose end may be the end of the search."""
+def within(value: float, ends: tuple[float, float], most: float = math.inf) -> str:
+    """A number and its interval, which may end where the search for it does, at `most`."""
     low, high = ends
-    more = " or more" if high > 0.99 * STEEPEST else ""
+    more = " or more" if high > 0.99 * most else ""
     return f"{value:.3g} ({low:.3g} to {high:.3g}{more})".replace("-", "−")
