@@ -193,6 +193,12 @@ class Settings:
         "UPLOADS_MIB", MEBIBYTES, "64", "32", "masks and attention weights that are kept in all"
     )
     runs_bytes: int = _setting("RUNS_MB", MEGABYTES, "100", "100", "trained runs that are kept")
+    rooms: int = _setting("ROOMS", COUNT, "20", "20", "rooms for lectures that are open at the same time")
+    room_members: int = _setting("ROOM_MEMBERS", COUNT, "300", "150", "those who are in one room")
+    room_answers: int = _setting("ROOM_ANSWERS", COUNT, "10000", "5000", "answers and done tasks that a room keeps")
+    room_bytes: int = _setting(
+        "ROOM_KB", whole(100, unit="kB", times=1000), "2000", "1000", "all that a room keeps"
+    )
     store: str = _setting(
         "STORE",
         STORE,

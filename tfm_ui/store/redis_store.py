@@ -24,6 +24,7 @@ FORMAT = 2  # of what scripts.py keeps: servers of another format, before or aft
 PATIENCE = 1.0  # seconds that Redis may be silent
 WHOLE = 3.0  # seconds that a whole answer may take, however slowly it comes
 PAUSE = 0.5  # seconds without another try after Redis has not answered: a page that asks ten times waits once
+HEALTH = 10  # seconds of silence after which a connection that only listens is tried
 POLICY = "noeviction"
 
 _log = logging.getLogger(__name__)
@@ -94,7 +95,9 @@ class RedisStore:
             retry=again,
             connection_class=_BoundedSecureConnection if parts.scheme == "rediss" else _BoundedConnection,
         )
-        self._base = f"{PREFIX}:{deployment}:{FORMAT}"
+        # Who listens for what servers tell each other hears nothing for hours, and asks now and then whether Redis is there.
+        self.listening = Redis.from_url(address, socket_connect_timeout=PATIENCE, health_check_interval=HEALTH)
+        self.base = f"{PREFIX}:{deployment}:{FORMAT}"  # begins the names of all that these servers keep
         self._host = f"{parts.hostname}:{parts.port or 6379}"  # not the whole address, which may hold a password
         self._tries_at = 0.0
         self._told = ""  # what the log has been told of a Redis that is away
@@ -130,8 +133,8 @@ class RedisStore:
     def ready(self) -> str:
         """Why the store does not answer, in a sentence; "" if it does."""
         try:
-            with self._asking():
-                self._redis.ping()
+            with self.asking() as redis:
+                redis.ping()
         except StoreAway as problem:
             return str(problem)
         return ""
@@ -143,8 +146,8 @@ class RedisStore:
             needed: bytes of all that may be kept.
         """
         try:
-            with self._asking():
-                memory = self._redis.info("memory")  # CONFIG GET is forbidden more often
+            with self.asking() as redis:
+                memory = redis.info("memory")  # CONFIG GET is forbidden more often
         except StoreAway as problem:
             return f"The eviction policy of Redis cannot be looked up, and should be {POLICY}. {problem}"
         policy, most = memory.get("maxmemory_policy", "unknown"), int(memory.get("maxmemory", 0))
@@ -157,17 +160,23 @@ class RedisStore:
     def close(self) -> None:
         """Close all connections."""
         self._redis.close()
+        self.listening.close()
 
     def _run(self, script: Any, kind: Kind, *arguments: Any) -> Any:
-        with self._asking():
-            return script([f"{self._base}:{kind.name}:"], [int(kind.lifetime * 1e6), *arguments])
+        with self.asking():
+            return script([f"{self.base}:{kind.name}:"], [int(kind.lifetime * 1e6), *arguments])
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def asking(self) -> Iterator[Redis]:
+        """The connection to Redis, to be asked in the block.
+
+        Raises:
+            StoreAway: if it does not answer, or answers by an error; for a moment after that nobody asks it again.
+        """
         if time.monotonic() < self._tries_at:
             raise StoreAway(_sentence("it does not answer"))
         try:
-            yield
+            yield self._redis
         except (Disconnected, TimedOut) as error:
             self._tries_at = time.monotonic() + PAUSE
             raise self._away("it does not answer", error) from error

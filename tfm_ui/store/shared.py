@@ -25,6 +25,8 @@ from tfm_ui.settings import SETTINGS
 from tfm_ui.store import model_folder
 from tfm_ui.store.kinds import KINDS
 from tfm_ui.store.local import LocalStore
+from tfm_ui.store.rooms import RoomStore
+from tfm_ui.store.rooms_local import LocalRooms
 from tfm_ui.store.spare import WithSpare
 from tfm_ui.store.store import KeyValueStore, StoreAway
 
@@ -66,6 +68,15 @@ def store() -> KeyValueStore:
         return WithSpare(_redis(), _local(folder()))
     except StoreAway:  # there is no spare one, and nobody may need it
         return _redis()
+
+
+def rooms() -> RoomStore:
+    """Where the rooms of this server are: without a spare place, as all servers must see the same.
+
+    Raises:
+        StoreAway: if there is no folder for them, and none can be made.
+    """
+    return _redis_rooms() if SETTINGS.store else _local_rooms(folder())
 
 
 def problem() -> str:
@@ -174,6 +185,18 @@ def _held(descriptor: int) -> bool:
 @cache
 def _local(folder: Path) -> LocalStore:
     return LocalStore(folder)
+
+
+@cache
+def _local_rooms(folder: Path) -> LocalRooms:
+    return LocalRooms(folder)
+
+
+@cache
+def _redis_rooms() -> RoomStore:
+    from tfm_ui.store.rooms_redis import RedisRooms
+
+    return RedisRooms(_redis())
 
 
 @cache

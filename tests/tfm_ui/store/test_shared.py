@@ -336,7 +336,7 @@ def test_who_reads_does_not_wait_for_a_thread_that_waits_for_another_process(tmp
     other.execute("BEGIN IMMEDIATE")  # as another process does while it writes
     with ThreadPoolExecutor(1) as thread:
         written = thread.submit(store.put, kind, "a", b"second")
-        while store._idle and not written.done():  # until it has a connection
+        while store._file._idle and not written.done():  # until it has a connection
             time.sleep(0.001)
         assert store.get(kind, "a") == b"first"
         assert not written.done()
