@@ -9,6 +9,8 @@ from itertools import chain
 
 import streamlit as st
 
+from tfm_ui.classroom import bar, following, opening
+from tfm_ui.classroom.requests import room_routes
 from tfm_ui.lenses import NAMES, lens, lenses
 from tfm_ui.lenses.previews import tags
 from tfm_ui.lessons import adding, going, sheet_pieces, shelf
@@ -34,7 +36,7 @@ def route() -> tuple[st.Page, frame.Groups]:
     for number, each in enumerate(lenses()):
         groups.setdefault(each.group, []).append(each.page(default=number == 0))
     groups["learn"].append(frame.learn_page())
-    hidden = [frame.lecture_page(), frame.speaker_page()]
+    hidden = [frame.lecture_page(), frame.speaker_page(), frame.room_page()]
     return st.navigation([*chain.from_iterable(groups.values()), *hidden], position="top"), groups
 
 
@@ -58,15 +60,18 @@ def visit() -> None:
     frame.set_up(page, groups)
     if name != frame.SPEAKER:  # nothing but notes and clock
         box.draw(index.kept(everything))
+    bar.draw(name, asked)
+    following.here(name, lens, NAMES)
     sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
     box.follow(partial(way.go, lenses=lenses(), open_step=open_step))
+    following.elsewhere(lens, NAMES)
     if asked and present.presenting():
         present_bar.draw(lenses(), asked)
     else:
         frame.lens_links(groups)
     frame.notice_box()
     frame.in_turn(page.run, heavy=frame.model().is_heavy)()
-    frame.foot(groups, page, partial(adding.menu, asked) if asked else lambda: None)
+    frame.foot(groups, page, partial(adding.menu, asked) if asked else lambda: None, opening.button)
     reconnect.run_after_lost_connection()
     start.warm_up()
     start.collect_garbage()
@@ -90,5 +95,10 @@ elif __name__ != "__mp_main__":  # the start of the server; worker processes imp
     route()
     start.preload()
     middleware = [*MIDDLEWARE, part(LinkPreview, "http", pages=[*NAMES, frame.LEARN], tags=tags)]
-    routes = [*ROUTES, *sheet_routes(partial(sheet_pieces.pieces, lens)), index_route(partial(index.kept, everything))]
+    routes = [
+        *ROUTES,
+        *sheet_routes(partial(sheet_pieces.pieces, lens)),
+        *room_routes(),
+        index_route(partial(index.kept, everything)),
+    ]
     app = st.App(__file__, routes=routes, middleware=middleware, lifespan=lifespan)

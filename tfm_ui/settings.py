@@ -196,9 +196,7 @@ class Settings:
     rooms: int = _setting("ROOMS", COUNT, "20", "20", "rooms for lectures that are open at the same time")
     room_members: int = _setting("ROOM_MEMBERS", COUNT, "300", "150", "those who are in one room")
     room_answers: int = _setting("ROOM_ANSWERS", COUNT, "10000", "5000", "answers and done tasks that a room keeps")
-    room_bytes: int = _setting(
-        "ROOM_KB", whole(100, unit="kB", times=1000), "2000", "1000", "all that a room keeps"
-    )
+    room_bytes: int = _setting("ROOM_KB", whole(100, unit="kB", times=1000), "2000", "1000", "all that a room keeps")
     store: str = _setting(
         "STORE",
         STORE,

@@ -32,6 +32,14 @@ export const everywhere = {
     for (const follower of connected()) follower.dispatch({ type: "join", changes, number })
     return number
   },
+  /** What somebody else's link says, while that moves. @param {string} query */
+  follow: query => connected().forEach(follower => follower.dispatch({ type: "wish", query })),
+  /** The same, and the page is told. @param {string} query @returns {number} of the commit */
+  followed(query) {
+    const number = ++commits
+    for (const follower of connected()) follower.dispatch({ type: "join", changes: {}, query, number })
+    return number
+  },
   retract: () => connected().forEach(follower => follower.retract()),
 }
 

@@ -95,6 +95,11 @@ const HANDLERS = {
     wish(state, changed(state, changes), effects)
   },
 
+  /* The same, for a whole query. */
+  wish(state, { query }, effects) {
+    wish(state, query, effects)
+  },
+
   /* Tell the page. What the browser alone works with (`local`) changes no numbers. */
   commit(state, { changes, number }, effects) {
     const inNumbers = Object.entries(changes).filter(([name]) => !(name in state.page.local))
@@ -114,9 +119,9 @@ const HANDLERS = {
   },
 
   /* Another picture, or a slider beside the page, has told the page. */
-  join(state, { changes, number }, effects) {
+  join(state, { changes, query, number }, effects) {
     state.commits = number
-    promise(state, changed(state, changes), effects)
+    promise(state, query ?? changed(state, changes), effects)
   },
 
   answer(state, event, effects) {

@@ -36,9 +36,10 @@ type FollowEvent =
   | { type: "page"; query: string; heard: number; local: Values; slow?: boolean } // `slow`: it is asked for at rest alone
   | { type: "address"; query: string; before?: string; isTidied?: boolean } // `before`: what the address was
   | { type: "preview"; changes: Values }
+  | { type: "wish"; query: string } // what somebody else's link says, while that moves
   | { type: "commit"; changes: Values; number: number }
   | { type: "retract" }
-  | { type: "join"; changes: Values; number: number } // a commit of another picture
+  | { type: "join"; changes: Values; query?: string; number: number } // a commit of another picture, or a whole query
   | { type: "timeout"; isRunning?: boolean } // whether the page is being run just now
   | { type: "words"; number: number; query: string; content?: WordsAlone } // missing where there was no answer
   | AnswerEvent

@@ -33,32 +33,37 @@ SENTENCES = ("*.words",)
 BRIEF = 50  # words of a step, its heading and its task together
 
 Draw = Callable[[Lens, ModelState, LensState, str], None]
+# Is told the strip of what is asked, if something is, and the link of a step whose task is done; "" of none.
+Hear = Callable[[Strip | None, str], None]
 
 
-def here(lens_of: LensOf) -> Draw:
+def here(lens_of: LensOf, hear: Hear = lambda strip, done: None) -> Draw:
     """What draws the row of this page: of the lesson's step that its link names, or of the lens's questions.
 
     Args:
         lens_of: the app's lenses.
+        hear: is told what is on screen, for the room that this page may be in.
     """
     if not (asked := in_lesson.asked()):
         going.end()
-        return _draw_question
+        return partial(_draw_question, hear)
     try:
-        return partial(_draw, shelf.place(asked), lens_of)
+        return partial(_draw, shelf.place(asked), lens_of, hear)
     except (LookupError, StoreAway) as problem:
         notices.notify(f"The link asked for lesson = {asked[:80]}: {problem}.")
         going.end()
         in_lesson.leave()
-        return _draw_question
+        return partial(_draw_question, hear)
 
 
-def _draw_question(lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
-    question_row.draw(lens, model, state, unanswerable, adding.question)
+def _draw_question(hear: Hear, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
+    hear(question_row.draw(lens, model, state, unanswerable, adding.question), "")
     lecture.exchange()
 
 
-def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: LensState, unanswerable: str) -> None:
+def _draw(
+    place: Place, lens_of: LensOf, hear: Hear, lens: Lens, model: ModelState, state: LensState, unanswerable: str
+) -> None:
     this = shown(place.step, lens_of)
     is_here = this.is_on_screen(lens, model, state)
     is_same_page = this.lens is lens
@@ -92,6 +97,7 @@ def _draw(place: Place, lens_of: LensOf, lens: Lens, model: ModelState, state: L
         st.html(said(place, lens, _why_not(this, lens, is_here=is_here)))
     if strip and is_same_page:
         strip.draw(unanswerable)
+    hear(strip if is_same_page and not unanswerable else None, place.link if is_reached and place.step.task else "")
     kept.exchange()
     lecture.exchange()
 

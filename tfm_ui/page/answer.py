@@ -65,14 +65,29 @@ class Strip:
         follows: bool = True,
         following: Next | None = None,
     ) -> None:
-        self._which, self._follows, self._following = which, follows, following
-        self._question, self._model, self._state = question, model, state
+        self.which, self.question = which, question
+        self._follows, self._following = follows, following
+        self._model, self._state = model, state
         self._waits_for = question.predict if is_asked and which not in _seen() else None
 
     @property
     def is_open(self) -> bool:
         """Whether the reader has opened it."""
-        return bool(st.session_state.get(OPEN) == self._which)
+        return bool(st.session_state.get(OPEN) == self.which)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for the reader's prediction."""
+        return self._waits_for is not None
+
+    def said(self) -> str:
+        """The answer, computed from what is on screen."""
+        return self.question.answer(self._model, self._state)
+
+    def measured(self) -> float | str:
+        """What a prediction is compared with, computed from what is on screen; "" if that is nothing."""
+        predict = self.question.predict
+        return "" if predict is None or predict.in_words else predict.measured(self._model, self._state)
 
     def button(self, *, disabled: bool, calls: bool = False) -> None:
         """Draw the button that opens and closes it.
@@ -93,7 +108,7 @@ class Strip:
         """
         if self._waits_for and not unanswerable:
             # Not of a style alone: such an element would stay when it is no longer drawn.
-            st.html(f'<div class="veil"><style>{"".join(_veil(self._waits_for))}</style></div>')
+            st.html(f'<div class="veil"><style>{"".join(_veil(self._waits_for, self.which))}</style></div>')
         if self.is_open:
             with st.container(key="answer"):
                 if unanswerable:
@@ -104,15 +119,15 @@ class Strip:
                     self._answer()
 
     def _turn(self) -> None:
-        st.session_state[OPEN] = "" if self.is_open else self._which
+        st.session_state[OPEN] = "" if self.is_open else self.which
 
     def _see(self) -> None:
-        st.session_state[SEEN] = {**_seen(), self._which: st.session_state.get(self._guess)}
+        st.session_state[SEEN] = {**_seen(), self.which: st.session_state.get(self._guess)}
 
     @property
     def _guess(self) -> str:
         """The key of the control that takes the reader's guess."""
-        return f"_prediction_{self._which}"
+        return f"_prediction_{self.which}"
 
     def _predict(self, prediction: Prediction) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="predicting"):
@@ -133,9 +148,9 @@ class Strip:
             st.button("Show the answer", on_click=self._see, type="primary", key="_show_answer")
 
     def _answer(self) -> None:
-        prediction = self._question.predict
-        if prediction and self._which in _seen():
-            guess = _seen()[self._which]
+        prediction = self.question.predict
+        if prediction and self.which in _seen():
+            guess = _seen()[self.which]
             said = "Nothing was predicted." if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
             if not prediction.in_words:
                 measured = _said(prediction.measured(self._model, self._state), prediction)
@@ -143,7 +158,7 @@ class Strip:
             else:
                 said, here = said if guess in (None, "") else f"You wrote: {guess}", ""
             st.html(f'<p class="measured">{escape(said)}{here}</p>')
-        answer = explained(self._question.answer(self._model, self._state))
+        answer = explained(self.said())
         place = ' data-words="answer"' if self._follows else ""
         st.html(f'<p class="said"{place}>{answer}</p>')
         if self._following:
@@ -195,18 +210,22 @@ def _said(value: float | str | None, prediction: Prediction) -> str:
     return f"{value:{',.0f' if abs(value) >= 10_000 else ',.4g'}}{prediction.unit}".replace("-", "−")
 
 
-def _veil(prediction: Prediction) -> Iterator[str]:
-    """Rules of style that hide what gives a prediction away, and say so in its place; also from who listens."""
-    yield ".st-key-unseen_words { visibility: hidden; }"
+def _veil(prediction: Prediction, which: str) -> Iterator[str]:
+    """Rules of style that hide what gives a prediction away, and say so in its place; also from who listens.
+
+    They end when the answer of this question is shown in the room that the tab follows: assets/classroom says which is.
+    """
+    hidden = f':root:not([data-shown="{which}"])'
+    yield f"{hidden} .st-key-unseen_words {{ visibility: hidden; }}"
     for name in prediction.hides:
         panel, _, part = name.partition(".")
         if name == "notes":
-            yield ".note { visibility: hidden; }"
+            yield f"{hidden} .note {{ visibility: hidden; }}"
             continue
         key, top = (f"words_{panel}", "0") if part == "words" else (f"panel_{panel}", "3.5rem")
         if panel.startswith(CARD):
             key = panel
-        place = f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}"
+        place = f"{hidden} " + (f"[class*=st-key-{key[:-1]}]" if key.endswith("*") else f".st-key-{key}")
         if part == "words":
             yield f"{place} > * {{ visibility: hidden; }}"
         else:

@@ -25,9 +25,10 @@ LECTURE = "lecture"  # of the page on which a visitor puts a lecture together
 SPEAKER = "speaker"  # of the page that a speaker reads while presenting
 STYLES = (
     *("streamlit_private/page.css", "page/page.css", "page/tensors.css"),
-    *("lessons/lessons.css", "lessons/lecture.css", "lenses/clinic/clinic.css"),
+    *("lessons/lessons.css", "lessons/lecture.css", "lenses/clinic/clinic.css", "classroom/place.css"),
 )
-NO_LENS = (LEARN, LECTURE, SPEAKER)  # pages that show no lens
+ROOM = "room"  # of the page on which a room is entered, and on which its owner has the desk
+NO_LENS = (LEARN, LECTURE, SPEAKER, ROOM)  # pages that show no lens
 ASKED = "_lens"  # key of the session state: the name of the lens whose page is open, or one of NO_LENS
 
 
@@ -103,6 +104,11 @@ def lecture_page() -> st.Page:
 def speaker_page() -> st.Page:
     """The page that a speaker reads while presenting; it is not in the bar."""
     return st.Page("pages/learn/speaker.py", title="Speaker’s view", url_path=SPEAKER, visibility="hidden")
+
+
+def room_page() -> st.Page:
+    """The page on which a room is entered, and on which its owner has the desk; it is not in the bar."""
+    return st.Page("pages/learn/room.py", title="Room", url_path=ROOM, visibility="hidden")
 
 
 def start_here() -> None:
@@ -187,7 +193,9 @@ def lens_links(groups: Groups) -> None:
                 st.page_link(page, label=page.title)
 
 
-def foot(groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None) -> None:
+def foot(
+    groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None, room: Callable[[], None] = lambda: None
+) -> None:
     """Draw links to the page before and the page after, and the sidebar's tools.
 
     Called last, when all states are known.
@@ -196,9 +204,10 @@ def foot(groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None)
         groups: all pages, in the order of the bar.
         page: the page that is open.
         also: draws what else can be done with the page, beside its link.
+        room: draws the button of the room, beside “Present”.
     """
     pages = [*chain.from_iterable(groups.values())]
-    if not presenting() and page.url_path not in (LECTURE, SPEAKER):
+    if not presenting() and page.url_path not in (LECTURE, SPEAKER, ROOM):
         pages = [other for other in pages if other is page or other.url_path != LEARN]  # from lens to lens
         at = [other.url_path for other in pages].index(page.url_path)
         with st.container(horizontal=True, horizontal_alignment="distribute", key="lenses"):
@@ -206,5 +215,5 @@ def foot(groups: Groups, page: st.Page, also: Callable[[], None] = lambda: None)
                 if 0 <= other < len(pages):
                     st.page_link(pages[other], label=arrow.format(pages[other].title))
     if page.url_path != SPEAKER:
-        sidebar.tools(also, presents=page.url_path not in NO_LENS)
+        sidebar.tools(also, room, presents=page.url_path not in NO_LENS)
     controls.all_is_drawn()

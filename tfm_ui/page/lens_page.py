@@ -24,7 +24,7 @@ from tfm_ui.text.markdown import escape_markdown
 from tfm_ui.visitors.turn import turn_to_compute
 
 TEXT = "Text"  # the label of what an editor edits
-Row = Callable[[Lens, ModelState, LensState, str], None]  # draws the row of the question, or of a lesson's step
+Row = Callable[[Lens, ModelState, LensState, str], object]  # draws the row of the question, or of a lesson's step
 
 
 def show(lens: Lens, row: Row = question_row.draw) -> None:

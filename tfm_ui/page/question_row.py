@@ -32,8 +32,10 @@ def draw(
     state: LensState,
     unanswerable: str = "",
     also: Callable[[Lens, Question], None] = lambda lens, question: None,
-) -> None:
-    """Draw the row. It is drawn in the lens's fragment, as it says whether a control has left the question's set-up.
+) -> Strip | None:
+    """Draw the row; return the strip of the question's answer, if it may be asked.
+
+    It is drawn in the lens's fragment, as it says whether a control has left the question's set-up.
 
     Args:
         lens: whose questions these are.
@@ -61,7 +63,7 @@ def draw(
         at = f'data-lens="{lens.name}" data-number="{these.index(now) + 1 + ended}" data-taken="{taken}"'
         if ended:
             _end(lens, at)
-            return
+            return None
         # A file of weights has no model, so that a view which shows nothing of it can ask nothing, either.
         is_true = now.is_true(model, state) and not (model.array and unanswerable)
         text = explained(now.ask) if is_true else f"<b>{escape(now.name)}</b> asks about other settings than these."
@@ -76,6 +78,7 @@ def draw(
             also(lens, now)
     if is_true:
         strip.draw(unanswerable)
+    return strip if is_true and not unanswerable else None
 
 
 def _end(lens: Lens, at: str) -> None:

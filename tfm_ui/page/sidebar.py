@@ -117,13 +117,16 @@ def _samples(name: str, model: ModelState) -> None:
 
 
 @st.fragment(key=controls.FOOT)
-def tools(also: Callable[[], None] = lambda: None, *, presents: bool = True) -> None:
+def tools(
+    also: Callable[[], None] = lambda: None, room: Callable[[], None] = lambda: None, *, presents: bool = True
+) -> None:
     """Draw Undo and Reset below the model's controls; Copy link, QR code and Present at the top of the window.
 
     It is a fragment because it must also run after every change of a lens's controls: see `controls._run_again`.
 
     Args:
         also: draws what else can be done with the page, beside its link.
+        room: draws the button of the room.
         presents: whether the page has a picture that can be shown to an audience.
     """
     row = st.sidebar.container(horizontal=True, gap="xsmall", wrap=False, key="tools")
@@ -160,6 +163,8 @@ def tools(also: Callable[[], None] = lambda: None, *, presents: bool = True) -> 
                 type="tertiary",
                 key="_present",
             )
+        if not presenting():
+            room()
     shown = link.removeprefix(share.address()) + ("&present=true" if presenting() else "")
     whole = {text.part: text.whole for text in cut}
     tidy_history(LINK_CHARS, quiet=[sliders.KEY], address=shown if cut else "", whole=whole)

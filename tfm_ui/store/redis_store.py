@@ -95,7 +95,7 @@ class RedisStore:
             retry=again,
             connection_class=_BoundedSecureConnection if parts.scheme == "rediss" else _BoundedConnection,
         )
-        # Who listens for what servers tell each other hears nothing for hours, and asks now and then whether Redis is there.
+        # Who listens to what servers tell each other may hear nothing for hours, and asks whether Redis is still there.
         self.listening = Redis.from_url(address, socket_connect_timeout=PATIENCE, health_check_interval=HEALTH)
         self.base = f"{PREFIX}:{deployment}:{FORMAT}"  # begins the names of all that these servers keep
         self._host = f"{parts.hostname}:{parts.port or 6379}"  # not the whole address, which may hold a password

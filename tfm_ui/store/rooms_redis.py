@@ -1,4 +1,4 @@
-"""Rooms in Redis, for several servers: each is a hash that expires, and what has changed is published to all servers."""
+"""Rooms in Redis, for several servers: each is a hash that expires, and each change is published to all servers."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -120,7 +120,7 @@ class RedisRooms:
 
         def follow() -> None:
             while not is_over.is_set():
-                with suppress(RedisError, OSError), self._store.listening.pubsub() as channel:
+                with suppress(RedisError, OSError), self._store.listening.pubsub() as channel:  # type: ignore[no-untyped-call]
                     channel.subscribe(self._channel)
                     while not is_over.is_set():
                         message = channel.get_message(timeout=PATIENCE / 2)

@@ -1,0 +1,115 @@
+/* The question of a room: what is asked, the answer of this browser, and what all have answered once that is shown. */
+
+import { make } from "../pictures/elements.js"
+import { send } from "./line.js"
+import { written, result as drawnResult } from "./result.js"
+
+const MOST_WORDS = 80 // characters of an answer in a few words
+
+export class Card {
+  element = make("div", { className: "card", hidden: true })
+  id = "" // of the question that is drawn
+  drawn = "" // what is drawn of it, as text
+  problem = ""
+  isFolded = false
+
+  /** @param {RoomView} view @param {RoomRole} role @param {RoomData} data @param {boolean} isPresenting */
+  draw(view, role, data, isPresenting) {
+    const { asked } = view, { element } = this
+    element.hidden = !asked
+    if (!asked) return void (this.id = "")
+    const isNew = this.id !== asked.id, answers = !role.secret && !isPresenting, result = view.result?.id === asked.id ? view.result : null
+    if (isNew) Object.assign(this, { id: asked.id, drawn: "", problem: "", isFolded: false })
+    const texts = role.secret && data.isDesk ? view.texts : null
+    const key = JSON.stringify([answers, result, view.mine, view.late, this.problem, texts, this.isFolded])
+    if (key !== this.drawn) { // a box that is being typed in stays as it is
+      const wasShown = this.drawn.includes('"measured"')
+      this.drawn = key
+      const body = result ? drawnResult(view, role, result, texts, told => void this.act(role, "reveal", told))
+        : answers ? this.form(asked, view, role) : []
+      element.replaceChildren(
+        this.fold(), make("p", { className: "ask" }, make("b", { textContent: asked.ask })), ...this.isFolded ? [] : body,
+        make("p", { className: "count" }), ...this.acts(asked, role, result),
+        ...this.problem ? [make("p", { className: "problem", role: "alert", textContent: this.problem })] : [],
+      )
+      if (isNew || Boolean(result) !== wasShown) document.querySelector(".st-key-classroom")?.scrollIntoView?.({ block: "nearest" })
+    }
+    this.say(counted(view, role, result))
+  }
+
+  /** @param {string} words */
+  say(words) {
+    const place = this.element.querySelector(".count")
+    if (place && place.textContent !== words) place.textContent = words
+  }
+
+  fold() {
+    const label = this.isFolded ? "Unfold the question" : "Fold the question"
+    return make("button", {
+      type: "button", className: "fold", textContent: this.isFolded ? "▸" : "▾", ariaLabel: label, title: label,
+      onclick: () => { this.isFolded = !this.isFolded; this.again() },
+    })
+  }
+
+  /** How a member answers. @param {RoomQuestion} asked @param {RoomView} view @param {RoomRole} role @returns {HTMLElement[]} */
+  form(asked, { mine }, role) {
+    const said = mine === null ? "" : `You answered ${written(mine, asked.unit)}. You can change it until answers are shown.`
+    const note = make("p", { className: "mine", role: "status", textContent: said })
+    if (asked.kind === "choice") {
+      const choices = asked.options.map(option => make("button", {
+        type: "button", textContent: option, className: option === mine ? "choice chosen" : "choice", ariaPressed: String(option === mine),
+        onclick: () => this.act(role, "answer", { id: asked.id, answer: option }),
+      }))
+      return [make("div", { className: "choices", role: "group", ariaLabel: asked.ask }, ...choices), note]
+    }
+    const isNumber = asked.kind === "number", unit = asked.unit.trim(), label = `Your answer${unit && `, in ${unit}`}`
+    const box = make("input", { type: isNumber ? "number" : "text", ariaLabel: label, placeholder: label, value: mine ?? "" })
+    Object.assign(box, isNumber ? { step: "any", inputMode: "decimal" } : { maxLength: MOST_WORDS })
+    const sends = make("button", { type: "submit", textContent: mine === null ? "Send" : "Change", className: "calls" })
+    const form = make("form", { noValidate: true }, box, sends)
+    form.onsubmit = event => {
+      event.preventDefault()
+      const value = isNumber ? box.valueAsNumber : box.value.trim()
+      if (value !== "" && !Number.isNaN(value)) return void this.act(role, "answer", { id: asked.id, answer: value })
+      this.problem = isNumber ? "Type a number." : "Type a few words."
+      this.again()
+    }
+    form.onkeydown = event => event.stopPropagation() // the page has keys of its own
+    return [form, note]
+  }
+
+  /** What the owner can do. @param {RoomQuestion} asked @param {RoomRole} role @param {RoomResult | null} result */
+  acts(asked, role, result) {
+    if (!role.secret || result && asked.which) return []
+    const pressed = result
+      ? { textContent: "Done", title: "Take the question off all screens", onclick: () => this.act(role, "withdraw", { id: asked.id }) }
+      : { textContent: "Show answers", className: "calls", onclick: () => this.show(role, asked) }
+    return [make("span", { className: "acts" }, make("button", { type: "button", ...pressed }))]
+  }
+
+  /** Answers are shown by the page that has asked, with what it computes; without that page at once.
+   * @param {RoomRole} role @param {RoomQuestion} asked */
+  async show(role, asked) {
+    const pressed = /** @type {HTMLButtonElement | null} */ (document.querySelector(".st-key-_show_answer button"))
+    if (asked.which && role.leads && pressed) pressed.click()
+    else await this.act(role, "show", { id: asked.id })
+  }
+
+  /** @param {RoomRole} role @param {string} act @param {unknown} told */
+  async act(role, act, told) {
+    this.problem = await send(role, act, told)
+    this.again()
+  }
+
+  again() {
+    const { view, role, data } = window.attentionLabRoom ?? {}
+    if (view && role && data) this.draw(view, role, data, new URLSearchParams(location.search).has("present"))
+  }
+}
+
+/** How many have answered. @param {RoomView} view @param {RoomRole} role @param {RoomResult | null} result */
+function counted({ asked, here, lates, done }, role, result) {
+  const late = role.secret && lates ? ` ${lates} came too late.` : ""
+  const task = role.secret && document.querySelector(".task") ? ` ${done} of ${here.members} have done the task.` : ""
+  return (result ? `${result.many} answered.` : `${asked?.answered} of ${here.members} have answered.`) + late + task
+}

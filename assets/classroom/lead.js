@@ -1,0 +1,41 @@
+/* Where the owner is, for those who follow: the page and its link, and what a picture is being dragged to. It is said when it rests,
+   and while it moves once a second. What is typed is in neither before it is applied. */
+
+import { send } from "./line.js"
+
+const LOOK = 50, RESTS = 100, SECOND = 1000 // ms
+const MOST = 2 // places in a second; while something moves, one
+const OF_TAB = ["present", "talk", "after", "code"] // parameters that concern this tab alone
+
+/** The parameters of this page, as a link would have them. */
+export function placeHere() {
+  const query = new URLSearchParams(location.search)
+  for (const [name, value] of Object.entries(window.attentionLabCarried?.() ?? {})) query.set(name, value)
+  for (const name of OF_TAB) query.delete(name)
+  query.sort()
+  return query.toString()
+}
+
+/** Say where this tab is, for as long as `role` says that it leads; returns what ends that.
+ * @param {() => { role: RoomRole, page: string, after: number } | null} now where this tab is, and the number of the place
+ * that was said before; null while the room does not follow it */
+export function lead(now) {
+  let said = "", last = "", since = 0, isSending = false
+  /** @type {number[]} */
+  let sent = [] // when, within the last second
+  const timer = setInterval(async () => {
+    const here = now()
+    if (!here || isSending) return
+    const query = placeHere(), place = `${here.page}?${query}`, time = performance.now()
+    if (place !== last) [last, since] = [place, time]
+    if (place === said) return
+    sent = sent.filter(when => time - when < SECOND)
+    if (sent.length >= (time - since < RESTS ? 1 : MOST)) return
+    isSending = true
+    sent.push(time)
+    const problem = await send(here.role, "place", { page: here.page, query, number: Math.max(Date.now(), here.after + 1) })
+    isSending = false
+    if (!problem) said = place
+  }, LOOK)
+  return () => clearInterval(timer)
+}

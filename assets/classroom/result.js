@@ -1,0 +1,60 @@
+/* What a room has answered: a chart, the computed answer beside it, and for the owner's eyes the answers in words. */
+
+import chart from "../pictures/chart.js"
+import { make } from "../pictures/elements.js"
+
+const SHEETS = ["pictures/canvas.css", "pictures/chart.css"]
+
+/** A number or a word, as people write it. @param {string | number} value @param {string} unit */
+export const written = (value, unit) =>
+  typeof value === "string" ? value : `${Number(value.toPrecision(4)).toLocaleString("en")}${unit}`.replace("-", "−")
+
+/** @param {RoomView} view @param {RoomRole} role @param {RoomResult} result
+ * @param {{ member: string, text: string }[] | null | undefined} texts answers in words, where the owner alone reads them
+ * @param {(told: { member: string }) => void} reveal shows one to all
+ * @returns {HTMLElement[]} */
+export function result({ asked, mine, late, texts: all = [] }, role, { measured, said, text, words, chart: drawn }, texts, reveal) {
+  const unit = asked?.unit ?? "", told = make("div", { className: "told" }), lines = []
+  if (!role.secret && late) lines.push("Your answer came too late, and does not count.")
+  else if (!role.secret && mine !== null) lines.push(`You answered ${written(mine, unit)}.`)
+  if (measured !== null) lines.push(`It is ${written(measured, unit)}.`)
+  if (lines.length) told.append(make("p", { className: "measured", textContent: lines.join(" ") }))
+  if (text) told.append(make("p", { className: "shown", textContent: `“${text}”` }))
+  if (said) told.append(make("p", { className: "said", textContent: said }))
+  if (texts) told.append(...texts.map(each => line(each, reveal)))
+  else if (role.secret && all.length) told.append(make("p", { textContent: "Your desk has the answers: there you can show one to all." }))
+  const shown = drawn ? [plot(drawn)] : words ? [make("p", { className: "words", textContent: words })] : []
+  return [make("div", { className: "result" }, ...shown, told)]
+}
+
+/** @param {{ member: string, text: string }} answer @param {(told: { member: string }) => void} reveal */
+function line({ member, text }, reveal) {
+  const shows = make("button", { type: "button", textContent: "Show to all", onclick: () => reveal({ member }) })
+  return make("p", { className: "text" }, make("q", { textContent: text }), shows)
+}
+
+/** A chart that Plotly draws. @param {ChartHeader} header */
+function plot(header) {
+  const inside = [make("div", { className: "plot", tabIndex: 0, role: "application" }), make("span", { className: "say", ariaLive: "polite" })]
+  const root = /** @type {PictureRoot} */ (/** @type {unknown} */ (make("div", { className: "chart" }, ...inside)))
+  void Promise.all(SHEETS.map(sheet)).then(sheets => {
+    const tree = root.getRootNode()
+    if (!(tree instanceof ShadowRoot)) return // it has been drawn anew since
+    tree.adoptedStyleSheets.push(...sheets.filter(each => !tree.adoptedStyleSheets.includes(each)))
+    chart(/** @type {Picture<ChartHeader>} */ ({ header, root, settling: promise => void promise }))
+  })
+  return root
+}
+
+/** @type {Map<string, Promise<CSSStyleSheet>>} */
+const sheets = new Map()
+/** @param {string} path */
+function sheet(path) {
+  const known = sheets.get(path) ?? fetch(new URL(`../${path}`, import.meta.url)).then(async answer => {
+    const made = new CSSStyleSheet()
+    made.replaceSync(await answer.text())
+    return made
+  })
+  sheets.set(path, known)
+  return known
+}

@@ -1,0 +1,229 @@
+/* The bar of a room, and what a tab does there: it listens, follows or leads. It lives as long as the window: Streamlit mounts the
+   component anew on each page. */
+
+import { make } from "../pictures/elements.js"
+import { Card } from "./card.js"
+import { follow, isThere, stay } from "./follow.js"
+import { lead } from "./lead.js"
+import { listen } from "./line.js"
+import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
+
+const SAID_FOR = 12000 // ms for which the bar says that a room is over
+const page = document.documentElement
+
+/** @type {RoomMemory} */
+const memory = window.attentionLabRoom ??= {
+  role: null, view: null, line: null, trouble: "", gone: "", data: null, root: null, tell: null,
+}
+const NOTHING = {
+  open: true, problem: "", here: { members: 0, owner: false }, ends: 0, place: null, asked: null, result: null, mine: null, late: false,
+}
+
+/** @type {Card | undefined} */
+let card
+/** @type {(() => void) | undefined} */
+let endLead
+let hasBegun = false
+
+/** Be in a room, in a role.
+ * @param {RoomRole} role */
+function enter(role) {
+  const isOther = memory.role?.code !== role.code || memory.role.secret !== role.secret
+  memory.role = role
+  memory.gone = ""
+  keep(role)
+  endLead?.()
+  if (role.leads) endLead = lead(() => {
+    const { data, view } = memory
+    return data && view && !data.isPrivate && memory.role ? { role: memory.role, page: data.page, after: view.place?.number ?? 0 } : null
+  })
+  if (isOther) {
+    memory.line?.end()
+    memory.view = null
+    memory.line = listen(role, {
+      news(news) {
+        const before = memory.view
+        memory.view = { ...NOTHING, ...before, ...news }
+        if (news.place && !before?.place) tellPage() // it knows the room when it has to go somewhere
+        if (news.place) goAlong()
+        draw()
+      },
+      trouble(words) {
+        if (memory.trouble === words) return
+        memory.trouble = words
+        draw()
+      },
+      over: words => leave(words || `Room ${role.code} is closed. All that it kept is erased.`),
+    })
+  }
+  tellPage()
+  draw()
+}
+
+/** Be in no room any more. @param {string} words why, "" if the visitor wants it so */
+function leave(words) {
+  const { role } = memory
+  memory.line?.end()
+  endLead?.()
+  if (role) forget(role.code)
+  if (role?.follows) stay()
+  Object.assign(memory, { role: null, view: null, line: null, trouble: "", gone: words })
+  tellPage()
+  draw()
+  if (words) setTimeout(() => {
+    if (memory.gone === words) memory.gone = ""
+    draw()
+  }, SAID_FOR)
+}
+
+/** Follow the room again, or explore alone. @param {boolean} follows */
+function setFollows(follows) {
+  if (!memory.role) return
+  memory.role = { ...memory.role, follows }
+  keep(memory.role)
+  if (follows) goAlong()
+  else stay()
+  draw()
+}
+
+/** Let the room follow this tab. */
+const takeLead = () => { if (memory.role) enter({ ...memory.role, leads: true, follows: false }) }
+
+function goAlong() {
+  const { role, view, data, tell } = memory
+  if (role?.follows && view?.place && data && tell) follow(view.place, data, view.here.members, wish => tell("follow", wish))
+}
+
+/** The page's script hears which room this tab is in, once. */
+function tellPage() {
+  const { role, data, tell } = memory
+  if (!data || !tell) return
+  const known = role ? `${role.code} ${role.leads ? "True" : "False"}` : ""
+  if (known === data.known) return
+  tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false })
+}
+
+/** What the room shows on a page that hides it: the answer of the question that was asked. */
+function unveil() {
+  const { view, role } = memory, result = view?.result, which = result && view.asked?.id === result.id ? view.asked?.which : ""
+  if (which) page.dataset.shown = which
+  else delete page.dataset.shown
+  const asks = role && !role.secret && view?.asked?.which && !result
+  if (asks) page.dataset.asked = ""
+  else delete page.dataset.asked
+}
+
+function draw() {
+  const { root, data, role, view, trouble, gone } = memory
+  unveil()
+  if (!root || !data) return
+  root.hidden = !role && !gone
+  page.toggleAttribute("data-room", !root.hidden)
+  if (role) {
+    const bar = make("div", { className: "bar" }, ...parts())
+    card ??= new Card()
+    card.draw(view ?? NOTHING, role, data, isPresenting())
+    if (root.firstChild !== card.element.previousSibling || !card.element.isConnected) root.replaceChildren(bar, card.element)
+    else root.firstChild?.replaceWith(bar)
+  } else root.replaceChildren(make("div", { className: "bar" }, make("p", { textContent: gone, role: "status" })))
+  root.dataset.trouble = String(Boolean(trouble))
+}
+
+const isPresenting = () => new URLSearchParams(location.search).has("present")
+
+/** What stands in the bar. @returns {HTMLElement[]} */
+function parts() {
+  const role = /** @type {RoomRole} */ (memory.role), { view, data, trouble } = memory, members = view?.here.members ?? 0
+  const code = make("b", { textContent: role.code }), name = make("p", { className: "name" }, "Room ", code)
+  const here = make("p", { className: "here", textContent: `${members} here` })
+  const says = make("p", { className: "says", role: "status", textContent: trouble || view?.problem || saysOf(role) })
+  const right = role.secret ? ofOwner(role) : ofMember(role)
+  const where = role.secret ? [make("p", { className: "address", textContent: data?.address ?? "" })] : []
+  return [name, here, ...where, says, make("span", { className: "acts" }, ...right)]
+}
+
+/** @param {RoomRole} role */
+function saysOf(role) {
+  const { view, data } = memory
+  if (!view) return "Entering…"
+  if (role.secret) return role.leads ? data?.isPrivate ? "Nobody follows you to this page." : "" : "The room follows another tab of yours."
+  if (!view.here.owner) return "The lecturer is away; the room stays open."
+  if (!role.follows) return "You explore alone."
+  return view.place && data && !isThere(view.place, data) ? "" : "You follow."
+}
+
+/** @param {RoomRole} role */
+function ofOwner(role) {
+  const buttons = []
+  if (!role.leads && !memory.data?.isPrivate) buttons.push(button("Lead from this tab", takeLead, true))
+  if (memory.data?.qr) buttons.push(button("QR", showCode))
+  return buttons
+}
+
+/** @param {RoomRole} role */
+const ofMember = role => [
+  role.follows ? button("Explore alone", () => setFollows(false)) : button("Back to the room", () => setFollows(true), true),
+  button("Leave", () => leave("")),
+]
+
+/** @param {string} textContent @param {() => void} onclick @param {boolean} [calls] */
+const button = (textContent, onclick, calls = false) => make("button", { type: "button", textContent, onclick, className: calls ? "calls" : "" })
+
+/** The code and its QR code as large as the window, for a hall. */
+function showCode() {
+  const { root, role, data } = memory
+  if (!root || !role || !data) return
+  const dialog = make("dialog", { className: "code", ariaLabel: "How to enter the room" })
+  const image = make("div", { innerHTML: data.qr }) // made by the server, of the room's link
+  dialog.append(make("p", { className: "large", textContent: role.code }), make("p", { textContent: data.address }), image,
+    button("Close", () => dialog.close()))
+  dialog.onclose = () => dialog.remove()
+  dialog.onkeydown = event => event.stopPropagation() // the page has keys of its own
+  root.append(dialog)
+  dialog.showModal()
+}
+
+/** A desk's link carries the owner's secret behind #, which no server is sent. @returns {RoomRole | null} */
+function ofLink() {
+  const [, code, secret] = /^#([A-Z]{4})\.([\w-]{16,64})$/.exec(location.hash) ?? []
+  if (!code) return null
+  history.replaceState(history.state, "", location.pathname + location.search)
+  return { code, secret, leads: false, follows: false }
+}
+
+function begin() {
+  if (hasBegun) return
+  hasBegun = true
+  const role = ofLink() ?? recall()
+  if (role) enter(role)
+  whenElsewhere(() => {
+    const now = recall()
+    if (memory.role?.leads && isLedElsewhere()) enter({ ...memory.role, leads: false })
+    else if (!memory.role && now) enter(now)
+  })
+}
+
+/** @param {{ data: RoomData, parentElement: HTMLElement | ShadowRoot, setTriggerValue: (name: string, value: unknown) => void }} component */
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".room"))
+  Object.assign(memory, { data, root, tell: setTriggerValue })
+  begin()
+  const { opened, closed, join } = data
+  if (opened && opened.code !== closed && memory.role?.secret !== opened.secret && recallOwned() !== opened.secret) {
+    enter({ ...opened, leads: true, follows: false })
+  }
+  if (closed && memory.role?.code === closed) leave(`Room ${closed} is closed. All that it kept is erased.`)
+  if (join && memory.role?.code !== join) enter({ code: join, secret: "", leads: false, follows: true })
+  tellPage()
+  goAlong()
+  draw()
+  const bars = new ResizeObserver(() => page.style.setProperty("--bar", `${root.offsetHeight}px`))
+  bars.observe(root)
+  return () => {
+    bars.disconnect()
+    if (memory.root === root) memory.root = null
+  }
+}
+
+/** The secret of the room that this browser owns; a page that is loaded anew hears again which room its session has opened. */
+const recallOwned = () => recall()?.secret

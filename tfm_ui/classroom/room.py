@@ -1,0 +1,444 @@
+"""What a room is, and what its owner and its members may do there.
+
+A room has a code of four letters, with which anybody can look, answer and leave, and a secret, which only the browser
+of its owner has. What it keeps is in the store (tfm_ui/store/rooms.py), and is erased with it. A member is what is left
+of a browser's cookie when it is hashed with a number that only this room has: no name, and no address.
+"""
+
+import json
+import math
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from hmac import compare_digest
+from typing import Any, Literal
+
+from tfm_ui.settings import SETTINGS, Settings
+from tfm_ui.store.rooms import LIFETIME, Bounds, NoRoom, RoomFull
+from tfm_ui.store.shared import rooms
+
+# Letters that look like no other letter or digit, and no vowels, so that no code is a word.
+SIGNS = "BCDFHJKLMNPRTWXY"
+LENGTH = 4
+TRIES = 50  # codes that are drawn until one is free
+MOST_CHARS = 80  # of an answer in a few words
+MOST_QUERY = 8_000  # characters of a link's query
+MOST_POLL, FEWEST_CHOICES, MOST_CHOICES = 200, 2, 5  # characters of a poll's question; its choices
+MOST_CHOICE = 60  # characters of a choice of a poll
+HERE_LASTS = 40.0  # seconds for which a server's count of those who are here holds: it is renewed more often
+WRITES = 6  # times that an answer is written, if the room has changed meanwhile
+
+# Names of the values of a room; the last four are followed by a colon and by what they belong to.
+ABOUT, PLACE, ASKED, SHOWN = "about", "place", "asked", "shown"
+ANSWER, LATE, DONE, HERE = "answer", "late", "done", "here"
+
+Kind = Literal["choice", "number", "words"]
+Value = str | float
+Values = Mapping[str, bytes]
+
+
+class NotOwner(PermissionError):
+    """Somebody without the owner's secret wants to do what the owner alone may do."""
+
+
+class TooLate(ValueError):
+    """An answer came when its question was no longer open."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that the members of a room are asked.
+
+    Attributes:
+        id: tells it from others of the room.
+        ask: its words.
+        kind: what an answer is.
+        options: what members choose from.
+        unit: what follows a number.
+        which: the name of the question in the app; "" of a poll.
+    """
+
+    id: str
+    ask: str
+    kind: Kind
+    options: tuple[str, ...] = ()
+    unit: str = ""
+    which: str = ""
+
+    def read(self, told: Any) -> Value:
+        """An answer, of what a browser tells.
+
+        Raises:
+            ValueError: naming what was expected and what came.
+        """
+        if self.kind == "choice":
+            if told not in self.options:
+                raise ValueError(f"expected one of {', '.join(self.options)}, got {str(told)[:60]!r}")
+            return str(told)
+        if self.kind == "number":
+            is_number = isinstance(told, int | float) and not isinstance(told, bool)
+            if not is_number or not math.isfinite(told) or abs(told) >= 1e15:
+                raise ValueError(f"expected a number, got {str(told)[:60]!r}")
+            return float(told)
+        words = " ".join(str(told).split()) if isinstance(told, str) else ""
+        if not words or len(words) > MOST_CHARS or not words.isprintable():
+            raise ValueError(f"expected 1 to {MOST_CHARS} characters, got {len(words)}")
+        return words
+
+
+def asked_of(which: str, ask: str, options: Sequence[str], unit: str, *, in_words: bool) -> Asked:
+    """A prediction of the app as a question for a room: always the same one."""
+    kind: Kind = "choice" if options else "words" if in_words else "number"
+    named = json.dumps([which, ask, *options])
+    return Asked(_short(named.encode()), ask, kind, tuple(options), unit, which)
+
+
+def poll_of(ask: str, options: Sequence[str]) -> Asked:
+    """A poll of the owner's.
+
+    Raises:
+        ValueError: naming what was expected and what came.
+    """
+    words, choices = " ".join(ask.split()), [" ".join(option.split()) for option in options if option.strip()]
+    if not 1 <= len(words) <= MOST_POLL:
+        raise ValueError(f"expected a question of 1 to {MOST_POLL} characters, got {len(words)}")
+    if not FEWEST_CHOICES <= len(choices) <= MOST_CHOICES:
+        raise ValueError(f"expected {FEWEST_CHOICES} to {MOST_CHOICES} choices, got {len(choices)}")
+    if len(set(choices)) < len(choices):
+        raise ValueError("expected choices that differ, got two that are the same")
+    if longest := max((choice for choice in choices if len(choice) > MOST_CHOICE), key=len, default=""):
+        raise ValueError(f"expected choices of at most {MOST_CHOICE} characters, got {len(longest)}")
+    return Asked(secrets.token_hex(6), words, "choice", tuple(choices))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is shown of a question's answers, when its owner has decided so. Later answers do not count.
+
+    Attributes:
+        id: of the question.
+        values: all answers, in no order that tells who gave them; none while they are being collected, or of words.
+        many: how many there are.
+        measured: what the app has computed; None of a poll, and of words.
+        said: the computed answer in words.
+        text: an answer in words that the owner has chosen to show.
+    """
+
+    id: str
+    values: tuple[Value, ...] = ()
+    many: int = 0
+    measured: Value | None = None
+    said: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A room that was opened just now: its code, and the owner's secret."""
+
+    code: str
+    secret: str
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a room keeps, as it was when it was read.
+
+    Attributes:
+        code: of the room.
+        values: all that it keeps.
+    """
+
+    code: str
+    values: Values = field(repr=False)
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """Its owner's secret, hashed; its number; when it ends, in seconds since 1970."""
+        about: Mapping[str, Any] = json.loads(self.values[ABOUT])
+        return about
+
+    @property
+    def place(self) -> Mapping[str, Any] | None:
+        """Where the owner is: the page, the query of the link, and a number that grows."""
+        return json.loads(self.values[PLACE]) if PLACE in self.values else None
+
+    @property
+    def asked(self) -> Asked | None:
+        """The question that is on screen, if there is one."""
+        if ASKED not in self.values:
+            return None
+        told = json.loads(self.values[ASKED])
+        return Asked(**(told | {"options": tuple(told["options"])}))
+
+    @property
+    def shown(self) -> Result | None:
+        """What is shown of its answers, if anything is."""
+        if SHOWN not in self.values:
+            return None
+        told = json.loads(self.values[SHOWN])
+        return Result(**(told | {"values": tuple(told["values"])}))
+
+    @property
+    def answers(self) -> dict[str, Value]:
+        """The answers to the question on screen, by member."""
+        asked = self.asked
+        return {who: json.loads(value) for who, value in self._of(ANSWER, asked.id).items()} if asked else {}
+
+    @property
+    def late(self) -> int:
+        """How many answers to the question on screen came too late."""
+        asked = self.asked
+        return len(self._of(LATE, asked.id)) if asked else 0
+
+    def done(self, step: str) -> int:
+        """How many members have done the task of a lesson's step."""
+        return len(self._of(DONE, step))
+
+    def here(self) -> tuple[int, bool]:
+        """How many members are here, on all servers, and whether the owner is."""
+        now = time.time()
+        counts = [json.loads(value) for name, value in self.values.items() if name.startswith(f"{HERE}:")]
+        fresh = [count for count in counts if now - count["at"] < HERE_LASTS]
+        return sum(count["members"] for count in fresh), any(count["owner"] for count in fresh)
+
+    def member(self, visitor: str) -> str:
+        """What stands for a visitor's browser in this room; of a visitor without cookies it is the address that counts.
+
+        A phone that changes its network stays the same member.
+        """
+        browser = visitor.partition(" ")[2] or visitor
+        return _short(browser.encode(), key=self.about["number"].encode())
+
+    def is_owner(self, secret: str) -> bool:
+        """Whether this is the owner's secret."""
+        return compare_digest(_hashed(secret), str(self.about["owner"]))
+
+    def _of(self, what: str, which: str) -> dict[str, bytes]:
+        begin = f"{what}:{which}:"
+        return {name[len(begin) :]: value for name, value in self.values.items() if name.startswith(begin)}
+
+
+def read_code(typed: str) -> str:
+    """A code, as people type it.
+
+    Raises:
+        NoRoom: if it can be none.
+    """
+    code = "".join(typed.split()).upper()
+    if len(code) != LENGTH or not set(code) <= set(SIGNS):
+        raise NoRoom(code[:LENGTH])
+    return code
+
+
+def bounds(settings: Settings = SETTINGS) -> Bounds:
+    """What rooms may hold on this server."""
+    others = 32  # values of a room that are no answers: where it is, what is asked, how many are here
+    per_network = max(1, settings.rooms // 2)
+    return Bounds(settings.rooms, per_network, settings.room_answers + others, settings.room_bytes)
+
+
+def begin(network: str) -> Opened:
+    """Open a room.
+
+    Args:
+        network: who opens it, by the network: nobody's address is kept.
+
+    Raises:
+        RoomFull: if there are too many.
+        StoreAway: if the store does not answer.
+    """
+    secret = secrets.token_urlsafe(24)
+    about = {"owner": _hashed(secret), "number": secrets.token_hex(16), "ends": time.time() + LIFETIME}
+    whose = _short(network.encode())
+    for _ in range(TRIES):
+        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+        if rooms().open(code, {ABOUT: _json(about)}, whose, bounds()):
+            return Opened(code, secret)
+    raise RoomFull("No code is free now. Try again a little later.")
+
+
+def look(code: str) -> Room:
+    """A room as it is now.
+
+    Raises:
+        NoRoom: if there is none.
+        StoreAway: if the store does not answer.
+    """
+    values = rooms().read(code)
+    if ABOUT not in values:
+        raise NoRoom(code)
+    return Room(code, values)
+
+
+def owned(code: str, secret: str) -> Room:
+    """A room, for its owner.
+
+    Raises:
+        NoRoom: if there is none.
+        NotOwner: if this is not its secret.
+        StoreAway: if the store does not answer.
+    """
+    room = look(code)
+    if not room.is_owner(secret):
+        raise NotOwner("Only who has opened this room can do that.")
+    return room
+
+
+def move(code: str, secret: str, place: Mapping[str, Any]) -> None:
+    """Say where the owner is. What was said before, and arrives late, changes nothing.
+
+    Raises:
+        ValueError: if that is no place.
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    room, now = owned(code, secret), _place(place)
+    if room.place and room.place["number"] >= now["number"]:
+        return
+    rooms().write(code, {PLACE: _json(now)}, bounds())
+
+
+def _place(told: Mapping[str, Any]) -> dict[str, Any]:
+    page, query, number = told.get("page"), told.get("query"), told.get("number")
+    if not isinstance(page, str) or not isinstance(query, str) or type(number) not in (int, float):
+        raise ValueError("expected the name of a page, the query of its link, and a number")
+    if len(page) > LENGTH * 10 or len(query) > MOST_QUERY:
+        raise ValueError(f"expected a query of at most {MOST_QUERY:,} characters, got {len(query):,}")
+    return {"page": page, "query": query, "number": number}
+
+
+def ask(code: str, secret: str, asked: Asked) -> None:
+    """Ask the members a question, in place of the one before. Answers to it that are there already count.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    room, now = owned(code, secret), {ASKED: _json(asdict(asked)), SHOWN: b""}
+    try:
+        rooms().write(code, now, bounds())
+    except RoomFull:  # what is no longer asked makes room
+        kept = f"{ANSWER}:{asked.id}:"
+        old = {name: b"" for name in room.values if name.startswith((f"{ANSWER}:", f"{LATE}:"))}
+        rooms().write(code, now | {name: b"" for name in old if not name.startswith(kept)}, bounds())
+
+
+def withdraw(code: str, secret: str, asked: str) -> None:
+    """Ask no more what has this id, if it is on screen.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    room = owned(code, secret)
+    if room.asked and room.asked.id == asked:
+        rooms().write(code, {ASKED: b"", SHOWN: b""}, bounds(), given={ASKED: room.values[ASKED]})
+
+
+def show(code: str, secret: str, asked: str, *, measured: Value | None = None, said: str = "") -> None:
+    """Show the answers that are there now; none counts from now on.
+
+    Args:
+        code: of the room.
+        secret: the owner's.
+        asked: the id of the question.
+        measured: what the app has computed.
+        said: that in words.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+        TooLate: if something else is asked now.
+    """
+    room = owned(code, secret)
+    if room.asked is None or room.asked.id != asked:
+        raise TooLate("This question is not on screen any more.")
+    given = {ASKED: room.values[ASKED]}
+    if not room.shown:  # first nobody may answer any more, then answers are counted
+        rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, bounds(), given={**given, SHOWN: b""})
+    answers = [*look(code).answers.values()]
+    secrets.SystemRandom().shuffle(answers)
+    values = () if room.asked.kind == "words" else tuple(answers)
+    result = Result(asked, values, len(answers), measured, said, room.shown.text if room.shown else "")
+    rooms().write(code, {SHOWN: _json(asdict(result))}, bounds(), given=given)
+
+
+def reveal(code: str, secret: str, member: str) -> None:
+    """Show one answer in words to all, once answers are shown.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+        ValueError: if there is no such answer, or answers are not shown yet.
+    """
+    room = owned(code, secret)
+    if not room.shown or not room.asked or room.asked.kind != "words":
+        raise ValueError("expected a question in words whose answers are shown")
+    if member not in room.answers:
+        raise ValueError("expected an answer of this question")
+    shown = asdict(room.shown) | {"text": str(room.answers[member])}
+    rooms().write(code, {SHOWN: _json(shown)}, bounds(), given={SHOWN: room.values[SHOWN]})
+
+
+def answer(code: str, member: str, asked: str, told: Any) -> None:
+    """Answer the question on screen, or change the answer, until answers are shown.
+
+    Raises:
+        NoRoom, StoreAway: see `look`.
+        TooLate: if answers are shown already, or something else is asked now.
+        RoomFull: if the room holds no more.
+        ValueError: if this is no answer of the question.
+    """
+    for _ in range(WRITES):
+        room = look(code)
+        if room.asked is None or room.asked.id != asked:
+            raise TooLate("This question is not on screen any more, so your answer does not count.")
+        value = _json(room.asked.read(told))
+        if room.shown:
+            if f"{ANSWER}:{asked}:{member}" not in room.values:
+                rooms().write(code, {f"{LATE}:{asked}:{member}": b"1"}, bounds())
+            raise TooLate("The answers are shown already, so this one does not count.")
+        given = {ASKED: room.values[ASKED], SHOWN: b""}
+        if rooms().write(code, {f"{ANSWER}:{asked}:{member}": value}, bounds(), given=given):
+            return
+    raise TooLate("The question is changing just now. Send your answer again.")
+
+
+def note_done(code: str, member: str, step: str) -> None:
+    """Note that a member has done the task of a lesson's step.
+
+    Raises:
+        NoRoom, StoreAway: see `look`.
+        RoomFull: if the room holds no more.
+    """
+    rooms().write(code, {f"{DONE}:{step}:{member}": b"1"}, bounds())
+
+
+def note_here(code: str, server: str, members: int, *, owner: bool) -> None:
+    """Note how many members are connected to a server, and whether the owner is.
+
+    Raises:
+        NoRoom, StoreAway: see `look`.
+    """
+    count = {"members": members, "owner": owner, "at": time.time()}
+    rooms().write(code, {f"{HERE}:{server}": _json(count)}, bounds())
+
+
+def end(code: str, secret: str) -> None:
+    """Close a room, and erase all that it keeps.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    owned(code, secret)
+    rooms().close(code)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _hashed(secret: str) -> str:
+    return blake2b(secret.encode(errors="replace"), digest_size=32).hexdigest()
+
+
+def _short(data: bytes, key: bytes = b"") -> str:
+    return blake2b(data, digest_size=8, key=key).hexdigest()

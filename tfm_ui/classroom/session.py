@@ -1,0 +1,69 @@
+"""What a session knows of the room that its tab is in. The browser keeps it (assets/classroom/memory.js)."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from tfm_ui.classroom import room as rooms
+from tfm_ui.classroom.room import NotOwner, Opened
+from tfm_ui.store.rooms import NoRoom
+from tfm_ui.store.store import StoreAway
+
+# Keys of the session state: the room of this tab; a room that it has opened; the code of a room that it has closed.
+ROOM, OPENED, CLOSED = "_room", "_room_opened", "_room_closed"
+
+
+@dataclass(frozen=True)
+class Mine:
+    """The room of this tab.
+
+    Attributes:
+        code: of the room.
+        secret: the owner's; "" of a member.
+        leads: whether the room follows this tab.
+    """
+
+    code: str
+    secret: str = ""
+    leads: bool = False
+
+
+def mine() -> Mine | None:
+    """The room of this tab; None if it is in none."""
+    now: Mine | None = st.session_state.get(ROOM)
+    return now
+
+
+def open_mine(opened: Opened) -> None:
+    """This tab has opened a room, which follows it."""
+    st.session_state[ROOM] = Mine(opened.code, opened.secret, leads=True)
+    st.session_state[OPENED] = {"code": opened.code, "secret": opened.secret}
+
+
+def note(told: Any) -> None:
+    """Note what the browser tells of its room. A stranger's browser may tell anything: a secret is looked at."""
+    if not isinstance(told, dict):
+        return
+    code, secret = told.get("code"), told.get("secret")
+    if not isinstance(code, str) or not isinstance(secret, str) or not code:
+        st.session_state.pop(ROOM, None)
+        return
+    before = mine()
+    if secret and (before is None or (before.code, before.secret) != (code, secret)):
+        try:
+            rooms.owned(code, secret)
+        except (NoRoom, NotOwner, StoreAway):
+            return
+    st.session_state[ROOM] = Mine(code, secret, leads=bool(secret) and told.get("leads") is True)
+
+
+def close() -> None:
+    """Close the room of this tab, if it is its own, with all that it keeps."""
+    if (room := mine()) and room.secret:
+        with suppress(NoRoom, NotOwner):
+            rooms.end(room.code, room.secret)
+        st.session_state[CLOSED] = room.code
+        st.session_state.pop(ROOM, None)
+        st.session_state.pop(OPENED, None)
