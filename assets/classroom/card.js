@@ -21,15 +21,17 @@ export class Card {
     const isNew = this.id !== asked.id, answers = !role.secret && !isPresenting, result = view.result?.id === asked.id ? view.result : null
     if (isNew) Object.assign(this, { id: asked.id, drawn: "", problem: "", isFolded: false })
     const texts = role.secret && data.isDesk ? view.texts : null
-    const key = JSON.stringify([answers, result, view.mine, view.late, this.problem, texts, this.isFolded])
+    const isOnPage = role.leads && Boolean(asked.which && document.querySelector(".st-key-answer")) // its words stand there
+    const key = JSON.stringify([answers, isOnPage, result, view.mine, view.late, this.problem, texts, this.isFolded])
     if (key !== this.drawn) { // a box that is being typed in stays as it is
       const wasShown = this.drawn.includes('"measured"')
       this.drawn = key
-      const body = result ? drawnResult(view, role, result, texts, told => void this.act(role, "reveal", told))
+      const body = result ? drawnResult(view, role, result, isOnPage, texts, told => void this.act(role, "reveal", told))
         : answers ? this.form(asked, view, role) : []
+      const ask = isOnPage ? [] : [make("p", { className: "ask" }, make("b", { textContent: asked.ask }))]
+      const head = make("div", { className: "head" }, ...ask, make("p", { className: "count" }), ...this.acts(asked, role, result), this.fold())
       element.replaceChildren(
-        this.fold(), make("p", { className: "ask" }, make("b", { textContent: asked.ask })), ...this.isFolded ? [] : body,
-        make("p", { className: "count" }), ...this.acts(asked, role, result),
+        head, ...this.isFolded ? [] : body,
         ...this.problem ? [make("p", { className: "problem", role: "alert", textContent: this.problem })] : [],
       )
       if (isNew || Boolean(result) !== wasShown) document.querySelector(".st-key-classroom")?.scrollIntoView?.({ block: "nearest" })

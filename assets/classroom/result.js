@@ -10,21 +10,22 @@ export const written = (value, unit) =>
   typeof value === "string" ? value : `${Number(value.toPrecision(4)).toLocaleString("en")}${unit}`.replace("-", "−")
 
 /** @param {RoomView} view @param {RoomRole} role @param {RoomResult} result
+ * @param {boolean} isOnPage whether the page itself says the computed answer
  * @param {{ member: string, text: string }[] | null | undefined} texts answers in words, where the owner alone reads them
  * @param {(told: { member: string }) => void} reveal shows one to all
  * @returns {HTMLElement[]} */
-export function result({ asked, mine, late, texts: all = [] }, role, { measured, said, text, words, chart: drawn }, texts, reveal) {
+export function result({ asked, mine, late, texts: all = [] }, role, { measured, said, text, words, chart: drawn }, isOnPage, texts, reveal) {
   const unit = asked?.unit ?? "", told = make("div", { className: "told" }), lines = []
   if (!role.secret && late) lines.push("Your answer came too late, and does not count.")
   else if (!role.secret && mine !== null) lines.push(`You answered ${written(mine, unit)}.`)
-  if (measured !== null) lines.push(`It is ${written(measured, unit)}.`)
+  if (measured !== null && !isOnPage) lines.push(`It is ${written(measured, unit)}.`)
   if (lines.length) told.append(make("p", { className: "measured", textContent: lines.join(" ") }))
   if (text) told.append(make("p", { className: "shown", textContent: `“${text}”` }))
-  if (said) told.append(make("p", { className: "said", textContent: said }))
+  if (said && !isOnPage) told.append(make("p", { className: "said", textContent: said }))
   if (texts) told.append(...texts.map(each => line(each, reveal)))
   else if (role.secret && all.length) told.append(make("p", { textContent: "Your desk has the answers: there you can show one to all." }))
   const shown = drawn ? [plot(drawn)] : words ? [make("p", { className: "words", textContent: words })] : []
-  return [make("div", { className: "result" }, ...shown, told)]
+  return [make("div", { className: "result" }, ...shown, ...told.childElementCount ? [told] : [])]
 }
 
 /** @param {{ member: string, text: string }} answer @param {(told: { member: string }) => void} reveal */

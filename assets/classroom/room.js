@@ -2,6 +2,7 @@
    component anew on each page. */
 
 import { make } from "../pictures/elements.js"
+import { watchRuns } from "../streamlit_private/dom.js"
 import { Card } from "./card.js"
 import { follow, isThere, stay } from "./follow.js"
 import { lead } from "./lead.js"
@@ -103,12 +104,12 @@ function tellPage() {
   tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false })
 }
 
-/** What the room shows on a page that hides it: the answer of the question that was asked. */
+/** The page shows what it hides until an answer is given, once the room shows that answer; and leaves the asking to the room. */
 function unveil() {
   const { view, role } = memory, result = view?.result, which = result && view.asked?.id === result.id ? view.asked?.which : ""
   if (which) page.dataset.shown = which
   else delete page.dataset.shown
-  const asks = role && !role.secret && view?.asked?.which && !result
+  const asks = role && !role.secret && view?.asked?.which
   if (asks) page.dataset.asked = ""
   else delete page.dataset.asked
 }
@@ -196,6 +197,7 @@ function begin() {
   hasBegun = true
   const role = ofLink() ?? recall()
   if (role) enter(role)
+  watchRuns(() => { if (memory.role) draw() }) // what the page says by then, the bar leaves out
   whenElsewhere(() => {
     const now = recall()
     if (memory.role?.leads && isLedElsewhere()) enter({ ...memory.role, leads: false })

@@ -111,7 +111,7 @@ class Hub:
                 news = _news(hall, connection)
                 if news:
                     yield news
-                if hall.room is None and not hall.problem:
+                if connection.told["open"] == "false":  # the hall may have been closed since it was read
                     return
         finally:
             hall.connections.discard(connection)

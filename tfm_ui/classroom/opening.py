@@ -53,7 +53,7 @@ def _dialog() -> None:
     else:
         st.markdown(WHAT)
         st.caption(PRIVACY)
-        st.button("Open a room", type="primary", icon=":material/groups:", key="_begin_room", on_click=_begin)
+        st.button("Open a room", icon=":material/groups:", key="_begin_room", on_click=_begin)
         st.page_link(frame.room_page(), label="Enter a room with a code")
     if problem := st.session_state.pop(PROBLEM, ""):
         st.warning(escape_markdown(problem), icon=":material/warning:")
@@ -74,7 +74,7 @@ def how_to_enter(mine: Mine) -> None:
     st.html(
         f'<p class="code_of_room">{escape(mine.code)}</p>'
         f'<p class="address_of_room">{escape(bar.address().partition("//")[2])}</p>'
-        f'<div class="qr beside">{share.qr_code(link)}</div>'
+        f'<div class="qr_of_room">{share.qr_code(link)}</div>'
     )
     st.caption("Scan it, or type the four letters at this address. The room is open for three hours.")
 

@@ -10,6 +10,7 @@ import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from hmac import compare_digest
@@ -28,6 +29,10 @@ MOST_QUERY = 8_000  # characters of a link's query
 MOST_POLL, FEWEST_CHOICES, MOST_CHOICES = 200, 2, 5  # characters of a poll's question; its choices
 MOST_CHOICE = 60  # characters of a choice of a poll
 HERE_LASTS = 40.0  # seconds for which a server's count of those who are here holds: it is renewed more often
+RESERVE = (
+    64,
+    400_000,
+)  # values and bytes of a room that are no answers: where it is, what is asked and shown, who is here
 WRITES = 6  # times that an answer is written, if the room has changed meanwhile
 
 # Names of the values of a room; the last four are followed by a colon and by what they belong to.
@@ -182,6 +187,11 @@ class Room:
         return Result(**(told | {"values": tuple(told["values"])}))
 
     @property
+    def size(self) -> int:
+        """Bytes of all that it keeps."""
+        return sum(len(name) + len(value) for name, value in self.values.items())
+
+    @property
     def answers(self) -> dict[str, Value]:
         """The answers to the question on screen, by member."""
         asked = self.asked
@@ -234,10 +244,14 @@ def read_code(typed: str) -> str:
 
 
 def bounds(settings: Settings = SETTINGS) -> Bounds:
-    """What rooms may hold on this server."""
-    others = 32  # values of a room that are no answers: where it is, what is asked, how many are here
-    per_network = max(1, settings.rooms // 2)
-    return Bounds(settings.rooms, per_network, settings.room_answers + others, settings.room_bytes)
+    """What rooms may hold on this server, as far as members fill them."""
+    return Bounds(settings.rooms, max(1, settings.rooms // 2), settings.room_answers, settings.room_bytes)
+
+
+def with_reserve() -> Bounds:
+    """What they may hold with what the room itself needs, however much its members have filled in."""
+    usual = bounds()
+    return usual._replace(values=usual.values + RESERVE[0], bytes=usual.bytes + RESERVE[1])
 
 
 def begin(network: str) -> Opened:
@@ -297,7 +311,7 @@ def move(code: str, secret: str, place: Mapping[str, Any]) -> None:
     room, now = owned(code, secret), _place(place)
     if room.place and room.place["number"] >= now["number"]:
         return
-    rooms().write(code, {PLACE: _json(now)}, bounds())
+    rooms().write(code, {PLACE: _json(now)}, with_reserve())
 
 
 def _place(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -316,12 +330,11 @@ def ask(code: str, secret: str, asked: Asked) -> None:
         NoRoom, NotOwner, StoreAway: see `owned`.
     """
     room, now = owned(code, secret), {ASKED: _json(asdict(asked)), SHOWN: b""}
-    try:
-        rooms().write(code, now, bounds())
-    except RoomFull:  # what is no longer asked makes room
-        kept = f"{ANSWER}:{asked.id}:"
-        old = {name: b"" for name in room.values if name.startswith((f"{ANSWER}:", f"{LATE}:"))}
-        rooms().write(code, now | {name: b"" for name in old if not name.startswith(kept)}, bounds())
+    is_half_full = len(room.values) > bounds().values / 2 or room.size > bounds().bytes / 2
+    if is_half_full:  # what is no longer asked makes room
+        old = [name for name in room.values if name.startswith((f"{ANSWER}:", f"{LATE}:"))]
+        now = {name: b"" for name in old if name.split(":")[1] != asked.id} | now
+    rooms().write(code, now, with_reserve())
 
 
 def withdraw(code: str, secret: str, asked: str) -> None:
@@ -332,7 +345,7 @@ def withdraw(code: str, secret: str, asked: str) -> None:
     """
     room = owned(code, secret)
     if room.asked and room.asked.id == asked:
-        rooms().write(code, {ASKED: b"", SHOWN: b""}, bounds(), given={ASKED: room.values[ASKED]})
+        rooms().write(code, {ASKED: b"", SHOWN: b""}, with_reserve(), given={ASKED: room.values[ASKED]})
 
 
 def show(code: str, secret: str, asked: str, *, measured: Value | None = None, said: str = "") -> None:
@@ -354,12 +367,12 @@ def show(code: str, secret: str, asked: str, *, measured: Value | None = None, s
         raise TooLate("This question is not on screen any more.")
     given = {ASKED: room.values[ASKED]}
     if not room.shown:  # first nobody may answer any more, then answers are counted
-        rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, bounds(), given={**given, SHOWN: b""})
+        rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, with_reserve(), given={**given, SHOWN: b""})
     answers = [*look(code).answers.values()]
     secrets.SystemRandom().shuffle(answers)
     values = () if room.asked.kind == "words" else tuple(answers)
     result = Result(asked, values, len(answers), measured, said, room.shown.text if room.shown else "")
-    rooms().write(code, {SHOWN: _json(asdict(result))}, bounds(), given=given)
+    rooms().write(code, {SHOWN: _json(asdict(result))}, with_reserve(), given=given)
 
 
 def reveal(code: str, secret: str, member: str) -> None:
@@ -375,7 +388,7 @@ def reveal(code: str, secret: str, member: str) -> None:
     if member not in room.answers:
         raise ValueError("expected an answer of this question")
     shown = asdict(room.shown) | {"text": str(room.answers[member])}
-    rooms().write(code, {SHOWN: _json(shown)}, bounds(), given={SHOWN: room.values[SHOWN]})
+    rooms().write(code, {SHOWN: _json(shown)}, with_reserve(), given={SHOWN: room.values[SHOWN]})
 
 
 def answer(code: str, member: str, asked: str, told: Any) -> None:
@@ -394,7 +407,8 @@ def answer(code: str, member: str, asked: str, told: Any) -> None:
         value = _json(room.asked.read(told))
         if room.shown:
             if f"{ANSWER}:{asked}:{member}" not in room.values:
-                rooms().write(code, {f"{LATE}:{asked}:{member}": b"1"}, bounds())
+                with suppress(RoomFull):  # then one more is not counted
+                    rooms().write(code, {f"{LATE}:{asked}:{member}": b"1"}, bounds())
             raise TooLate("The answers are shown already, so this one does not count.")
         given = {ASKED: room.values[ASKED], SHOWN: b""}
         if rooms().write(code, {f"{ANSWER}:{asked}:{member}": value}, bounds(), given=given):
@@ -419,7 +433,7 @@ def note_here(code: str, server: str, members: int, *, owner: bool) -> None:
         NoRoom, StoreAway: see `look`.
     """
     count = {"members": members, "owner": owner, "at": time.time()}
-    rooms().write(code, {f"{HERE}:{server}": _json(count)}, bounds())
+    rooms().write(code, {f"{HERE}:{server}": _json(count)}, with_reserve())
 
 
 def end(code: str, secret: str) -> None:

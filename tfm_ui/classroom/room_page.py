@@ -49,7 +49,7 @@ def _enter(mine: Mine | None) -> None:
     st.html(f'<h1>Enter a room</h1><p class="lead">{LEAD}</p>')
     with st.form("room_code", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.text_input("Code of the room", key="_room_code", max_chars=12, width=220, autocomplete="off")
-        st.form_submit_button("Enter", on_click=lambda: _join(st.session_state["_room_code"]), type="primary")
+        st.form_submit_button("Enter", on_click=lambda: _join(st.session_state["_room_code"]))
     if problem := st.session_state.get(PROBLEM):
         st.warning(escape_markdown(problem), icon=":material/warning:")
     elif mine:
@@ -86,7 +86,7 @@ def _poll(mine: Mine) -> None:
         for number in range(1, MOST_CHOICES + 1):
             label = f"Choice {number}" + ("" if number <= FEWEST_CHOICES else ", if you like")
             st.text_input(label, key=f"_poll_{number}", max_chars=MOST_CHOICE)
-        st.form_submit_button("Ask the room", on_click=_ask, args=(mine,), type="primary")
+        st.form_submit_button("Ask the room", on_click=_ask, args=(mine,))
     if problem := st.session_state.get(POLL_PROBLEM):
         st.warning(escape_markdown(problem), icon=":material/warning:")
 

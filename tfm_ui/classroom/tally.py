@@ -47,7 +47,7 @@ def _choices(asked: Asked, answers: Sequence[str], measured: Value | None) -> Ta
     if measured in asked.options:
         words += f". {formats.percent(counts[str(measured)] / len(answers))} chose what was computed"
     about = f"Answers: {words}."
-    return Tally(bars.content(names, shares, values=[str(count) for count in many], about=about), about)
+    return Tally(bars.content(names, shares, values=[str(count) for count in many], axis="", about=about), about)
 
 
 def _numbers(asked: Asked, numbers: Sequence[float], measured: float | None) -> Tally:

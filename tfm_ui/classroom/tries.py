@@ -23,22 +23,19 @@ class Tries:
     """
 
     def __init__(self, most: int, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most, self._rate, self._clock = most, per_minute / 60, clock
+        self.most, self.per_minute = most, per_minute
+        self._rate, self._clock = per_minute / 60, clock
         self._left: LRUCache[str, tuple[float, float]] = LRUCache(MOST_KNOWN)  # name -> tries, and when that was so
-
-    def left(self, name: str) -> int:
-        """How many tries this name has now."""
-        tries, since = self._left.get(name, (float(self.most), 0.0))
-        return int(min(self.most, tries + (self._clock() - since) * self._rate))
 
     def take(self, name: str) -> None:
         """Take a try."""
-        tries, since = self._left.get(name, (float(self.most), self._clock()))
-        now = self._clock()
-        self._left[name] = max(0.0, min(self.most, tries + (now - since) * self._rate) - 1), now
+        self._left[name] = max(0.0, self._now(name) - 1), self._clock()
 
     def wait(self, name: str) -> int:
         """In how many seconds this name has a try again; 0 if it has one now."""
-        tries, since = self._left.get(name, (float(self.most), 0.0))
-        now = min(self.most, tries + (self._clock() - since) * self._rate)
+        now = self._now(name)
         return 0 if now >= 1 else math.ceil((1 - now) / self._rate)
+
+    def _now(self, name: str) -> float:
+        tries, since = self._left.get(name, (float(self.most), 0.0))
+        return min(self.most, tries + (self._clock() - since) * self._rate)

@@ -24,6 +24,7 @@ def figure(
     gap: str = "none",
     rows: str = "",
     of_one_whole: bool = True,
+    axis: str = "share",
 ) -> Figure:
     """A bar for each share.
 
@@ -36,6 +37,7 @@ def figure(
             has no decimals.
         gap: the text in place of a NaN.
         rows: what the names are of; it is the title of the y axis in files.
+        axis: the text below the axis.
         of_one_whole: whether the shares are parts of the same whole. Else each is of a whole of its own, up to which
             the axis goes, and no sum means anything.
 
@@ -70,7 +72,7 @@ def figure(
         last=len(names) - 1,
         pixels=BAR,
         rows=rows,
-        axis={"title": axis_title("share"), "range": [0, full], "tickformat": _ticks(full)},
+        axis={"title": axis_title(axis), "range": [0, full], "tickformat": _ticks(full)},
         shapes=[upright | {"line": {"color": INK, "width": 2, "dash": "dot"}}] if reference is not None else [],
     )
 
@@ -98,7 +100,10 @@ def content(
     gap: str = "none",
     rows: str = "",
     of_one_whole: bool = True,
+    axis: str = "share",
 ) -> Content:
     """The content for chart.js: see `figure`; `about` is the picture in words."""
-    drawn = figure(names, shares, reference=reference, values=values, gap=gap, rows=rows, of_one_whole=of_one_whole)
+    drawn = figure(
+        names, shares, reference=reference, values=values, gap=gap, rows=rows, of_one_whole=of_one_whole, axis=axis
+    )
     return chart.content(drawn, about=about)
