@@ -1,0 +1,189 @@
+"""A room in browsers: an owner, a follower at a desk and one on a phone, each in a browser of its own."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.accessible import barriers
+from tests.browser.conftest import PATIENCE, PHONE, Visitor
+
+STEP = "/heads?lesson=why-attention&heads_layer=1&heads_head=1"  # at how many tokens can the last row look?
+BAR = ".st-key-classroom .room"
+
+
+def bar(visitor: Visitor):
+    return visitor.page.locator(BAR)
+
+
+def open_room(visitor: Visitor) -> str:
+    """Open a room, and return its code."""
+    visitor.page.locator(".st-key-_open_room button").first.click()
+    visitor.press("Open a room")
+    code = visitor.page.locator(".code_of_room").inner_text()
+    assert re.fullmatch("[BCDFHJKLMNPRTWXY]{4}", code)
+    visitor.page.keyboard.press("Escape")
+    expect(bar(visitor)).to_contain_text(f"Room {code}")
+    visitor.wait()
+    return code
+
+
+def enter(visitor: Visitor, code: str) -> None:
+    """Type a code, as it may be typed."""
+    visitor.page.get_by_label("Code of the room", exact=True).fill(f" {code.lower()}")
+    visitor.press("Enter")
+    expect(bar(visitor)).to_contain_text(f"Room {code}")
+
+
+def expect_at(visitor: Visitor, *parts: str) -> None:
+    """Its address has these parts, once it has followed, and its page is at rest."""
+    for part in parts:
+        visitor.page.wait_for_function("part => location.href.includes(part)", arg=part, timeout=PATIENCE)
+    visitor.wait()
+
+
+@pytest.fixture
+def room(visit):
+    """An owner, two followers in other browsers, and the code of the room."""
+    owner, desk, phone = visit("/heads"), visit("/room"), visit("/room", **PHONE)
+    code = open_room(owner)
+    yield owner, desk, phone, code
+    for each in (owner, desk, phone):  # a room that is left behind would be one of twenty
+        each.page.evaluate(
+            """async () => {
+              const { role } = window.attentionLabRoom ?? {}
+              if (role?.secret) await fetch(new URL(`rooms/${role.code}/close`, document.baseURI),
+                { method: "POST", headers: { "X-Room-Secret": role.secret } })
+            }"""
+        )
+
+
+def both_come_in_by_code_and_by_link(owner, desk, phone, code):
+    enter(phone, code)
+    desk.open(f"/room?code={code}")
+    for each in (desk, phone):
+        expect_at(each, "/heads")
+        expect(bar(each)).to_contain_text("You follow.")
+        assert "code=" not in each.page.url
+    expect(bar(owner)).to_contain_text("2 here")
+
+
+def what_is_dragged_is_followed_before_it_is_let_go(owner, desk, phone):
+    before = desk.weights()
+    slider = owner.page.get_by_role("slider", name="d_model").first
+    box = slider.bounding_box()
+    owner.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2)
+    owner.page.mouse.down()
+    owner.page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2, steps=6)
+    desk.page.wait_for_function("() => document.querySelector('.st-key-classroom') && "
+                                "window.attentionLabCarried().d_model", timeout=PATIENCE)  # fmt: skip
+    assert "d_model" not in desk.page.url
+    owner.page.mouse.up()
+    owner.wait()
+    for each in (desk, phone):
+        expect_at(each, "d_model=")
+        assert each.weights() == owner.weights() != before
+
+
+def pages_are_followed(owner, desk, phone):
+    owner.go("Masks")
+    for each in (desk, phone):
+        expect_at(each, "/masks")
+    owner.back_to(STEP)
+    for each in (desk, phone):
+        expect_at(each, "/heads", "lesson=why-attention")
+        expect(each.page.locator(".st-key-lesson")).to_contain_text("Every token looks by itself")
+
+
+def the_room_predicts_before_the_answer_is_shown(owner, desk, phone):
+    assert bar(desk).locator(".card").is_hidden()
+    owner.press("Predict")
+    for each in (desk, phone):
+        expect(bar(each)).to_contain_text("At how many tokens can it look, itself included?")
+        expect(each.page.locator(".st-key-_answer")).to_be_hidden()
+    expect(bar(owner)).to_contain_text("0 of 2 have answered.")
+    for each, number in ((desk, "3"), (phone, "7")):
+        bar(each).get_by_role("spinbutton").fill(number)
+        bar(each).get_by_role("button", name="Send", exact=True).click()
+        expect(bar(each)).to_contain_text(f"You answered {number}.")
+    bar(desk).get_by_role("spinbutton").fill("10")
+    bar(desk).get_by_role("button", name="Change", exact=True).click()
+    expect(bar(desk)).to_contain_text("You answered 10. You can change it until answers are shown.")
+    for each in (owner, desk, phone):
+        expect(bar(each)).to_contain_text("2 of 2 have answered.")
+        assert bar(each).locator(".chart").count() == 0
+        assert "At all 10" not in each.page.locator("body").inner_text()
+
+
+def what_all_answered_stands_beside_what_is_computed(owner, desk, phone):
+    bar(owner).get_by_role("button", name="Show answers", exact=True).click()
+    expect(owner.page.locator(".st-key-answer")).to_contain_text("At all 10, each directly.")
+    for each in (desk, phone):
+        expect(bar(each)).to_contain_text("At all 10, each directly.")
+        expect(bar(each)).to_contain_text("It is 10.")
+    for each in (owner, desk, phone):
+        expect(bar(each).locator(".chart .main-svg").first).to_be_visible()
+        dots = "e => e._fullData.filter(({ mode, customdata }) => mode && customdata).map(({ x }) => [...x])"
+        assert [sorted(x) for x in bar(each).locator(".plot").evaluate(dots)] == [[7, 10]]
+    expect(bar(phone)).to_contain_text("You answered 7.")
+
+
+def one_explores_alone_and_comes_back(owner, desk, phone):
+    bar(desk).get_by_role("button", name="Explore alone", exact=True).click()
+    expect(bar(desk)).to_contain_text("You explore alone.")
+    owner.go("Positions")
+    expect_at(phone, "/positions")
+    assert "/heads" in desk.page.url
+    desk.page.reload()
+    desk.wait()
+    expect(bar(desk)).to_contain_text("You explore alone.")
+    bar(desk).get_by_role("button", name="Back to the room", exact=True).click()
+    expect_at(desk, "/positions")
+    expect(bar(desk)).to_contain_text("You follow.")
+
+
+def the_owner_asks_a_poll_from_the_desk_to_which_nobody_follows(owner, desk, phone):
+    owner.page.locator(".st-key-_open_room button").first.click()
+    owner.page.get_by_role("link", name="Your desk: polls, answers in words").click()
+    owner.page.get_by_label("Question", exact=True).fill("Ready for the <b>next</b> lens?")
+    owner.page.get_by_label("Choice 1", exact=True).fill("yes")
+    owner.press("Ask the room")
+    expect(owner.page.get_by_text("Expected 2 to 5 choices, got 1")).to_be_visible()
+    owner.page.get_by_label("Choice 2", exact=True).fill("not yet")
+    owner.press("Ask the room")
+    for each, choice in ((desk, "yes"), (phone, "not yet")):
+        expect(bar(each)).to_contain_text("Ready for the <b>next</b> lens?")
+        bar(each).get_by_role("button", name=choice, exact=True).click()
+        expect(bar(each)).to_contain_text(f"You answered {choice}.")
+    expect(bar(owner)).to_contain_text("2 of 2 have answered.")
+    assert "/positions" in desk.page.url
+    bar(owner).get_by_role("button", name="Show answers", exact=True).click()
+    for each in (owner, desk, phone):
+        expect(bar(each)).to_contain_text("2 answered.")
+        expect(bar(each).locator(".chart")).to_contain_text("50%")
+    bar(owner).get_by_role("button", name="Done", exact=True).click()
+    for each in (desk, phone):
+        expect(bar(each).locator(".card")).to_be_hidden()
+
+
+def one_leaves_and_the_room_is_closed_for_the_other(owner, desk, phone, code):
+    bar(phone).get_by_role("button", name="Leave", exact=True).click()
+    expect(bar(phone)).to_be_hidden()
+    expect(bar(owner)).to_contain_text("1 here")
+    owner.press("Close the room")
+    for each in (owner, desk):
+        expect(bar(each)).to_contain_text(f"Room {code} is closed. All that it kept is erased.")
+    desk.open("/heads")
+    expect(bar(desk)).to_be_hidden()
+
+
+def test_a_lecture_in_a_room(room):
+    owner, desk, phone, code = room
+    both_come_in_by_code_and_by_link(owner, desk, phone, code)
+    what_is_dragged_is_followed_before_it_is_let_go(owner, desk, phone)
+    pages_are_followed(owner, desk, phone)
+    the_room_predicts_before_the_answer_is_shown(owner, desk, phone)
+    what_all_answered_stands_beside_what_is_computed(owner, desk, phone)
+    one_explores_alone_and_comes_back(owner, desk, phone)
+    the_owner_asks_a_poll_from_the_desk_to_which_nobody_follows(owner, desk, phone)
+    one_leaves_and_the_room_is_closed_for_the_other(owner, desk, phone, code)
