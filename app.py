@@ -60,7 +60,7 @@ def visit() -> None:
     frame.set_up(page, groups)
     if name != frame.SPEAKER:  # nothing but notes and clock
         box.draw(index.kept(everything))
-    bar.draw(name, asked)
+    bar.draw(name, asked, following.told)
     following.here(name, lens, NAMES)
     sidebar.model_panel(asked.opens_with if asked else {}, acts=bool(asked and asked.uses_model))
     box.follow(partial(way.go, lenses=lenses(), open_step=open_step))

@@ -4,11 +4,12 @@ Everything in it is the browser's (assets/classroom): it listens to the room, an
 the page. The page says what it is, and hears which room the tab is in.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from tfm_ui.classroom import following, session
+from tfm_ui.classroom import session
 from tfm_ui.folders import ASSETS
 from tfm_ui.page import controls, frame, in_lesson, share
 from tfm_ui.page.components import LOADER
@@ -16,7 +17,6 @@ from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.canvas import version
 
 PRIVATE = (frame.LECTURE, frame.SPEAKER, frame.ROOM)  # pages to which nobody follows
-JOIN = "_room_join"  # key of the session state: the code of a room that this tab is to enter
 
 _component = st.components.v2.component(
     "room",
@@ -26,12 +26,13 @@ _component = st.components.v2.component(
 )
 
 
-def draw(page: str, lens: Lens | None) -> None:
+def draw(page: str, lens: Lens | None, follow: Callable[[], None]) -> None:
     """Draw the place of the bar, in which nothing stands where the tab is in no room.
 
     Args:
         page: the name of the page.
         lens: the page's lens; None if it shows none.
+        follow: notes where the room is, as the browser tells.
     """
     mine = session.mine()
     places = [lens.prefix + name for name in lens.state.PLACES] if lens else []
@@ -39,29 +40,19 @@ def draw(page: str, lens: Lens | None) -> None:
         "known": f"{mine.code} {mine.leads}" if mine else "",
         "opened": st.session_state.get(session.OPENED),
         "closed": st.session_state.get(session.CLOSED, ""),
-        "join": st.session_state.get(JOIN, ""),
+        "join": st.session_state.get(session.JOIN, ""),
         "page": page,
         "isPrivate": page in PRIVATE,
         "isDesk": page in (frame.SPEAKER, frame.ROOM),
         "places": [*places, in_lesson.PARAMETER],
         "heard": controls.heard(),
-        "address": address().partition("//")[2],
-        "qr": share.qr_code(link(mine.code)) if mine and mine.secret else "",
+        "address": frame.room_address().partition("//")[2],
+        "qr": share.qr_code(frame.room_link(mine.code)) if mine and mine.secret else "",
     }
     with st.container(key="classroom"):
-        _component(key=following.KEY, data=data, on_told_change=_told, on_follow_change=following.told)
+        _component(key=session.BAR, data=data, on_told_change=_told, on_follow_change=follow)
 
 
 def _told() -> None:
-    session.note(getattr(st.session_state.get(following.KEY), "told", None))
-    st.session_state.pop(JOIN, None)
-
-
-def address() -> str:
-    """The address at which a code is typed."""
-    return f"{frame.app_address()}/{frame.ROOM}"
-
-
-def link(code: str) -> str:
-    """The link that leads straight into a room."""
-    return f"{address()}?code={code}"
+    session.note(getattr(st.session_state.get(session.BAR), "told", None))
+    st.session_state.pop(session.JOIN, None)

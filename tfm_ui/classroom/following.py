@@ -11,12 +11,12 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from tfm_ui.classroom.room import MOST_QUERY
+from tfm_ui.classroom.session import BAR
 from tfm_ui.page import controls, frame, in_lesson, way
 from tfm_ui.page.lens import Lens
 from tfm_ui.state.links import state_of
 from tfm_ui.state.model_state import ModelState
 
-KEY = "room_bar"  # the key of the component
 WISH = "_room_wish"  # key of the session state: where the room is, until this page is there
 HOME = "home"
 OF_TAB = ("code", "after", in_lesson.PARAMETER)  # parameters that a page of its own has, or that the room says
@@ -39,7 +39,7 @@ class Place:
 
 def told() -> None:
     """Note where the room is, as the browser tells. To be called in a callback."""
-    wish = getattr(st.session_state.get(KEY), "follow", None)
+    wish = getattr(st.session_state.get(BAR), "follow", None)
     if not isinstance(wish, dict):
         return
     page, query, number = wish.get("page"), wish.get("query"), wish.get("number")

@@ -4,8 +4,8 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.classroom import bar, session
 from tfm_ui.classroom import room as rooms
+from tfm_ui.classroom import session
 from tfm_ui.classroom.session import Mine
 from tfm_ui.page import frame, share
 from tfm_ui.store.rooms import RoomFull
@@ -70,10 +70,10 @@ def _begin() -> None:
 
 def how_to_enter(mine: Mine) -> None:
     """Draw the code, as large as a hall needs, the address at which it is typed, and the link as a QR code."""
-    link = bar.link(mine.code)
+    link = frame.room_link(mine.code)
     st.html(
         f'<p class="code_of_room">{escape(mine.code)}</p>'
-        f'<p class="address_of_room">{escape(bar.address().partition("//")[2])}</p>'
+        f'<p class="address_of_room">{escape(frame.room_address().partition("//")[2])}</p>'
         f'<div class="qr_of_room">{share.qr_code(link)}</div>'
     )
     st.caption("Scan it, or type the four letters at this address. The room is open for three hours.")

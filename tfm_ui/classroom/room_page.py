@@ -8,11 +8,12 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.classroom import bar, opening, session
+from tfm_ui.classroom import opening, session
 from tfm_ui.classroom import room as rooms
 from tfm_ui.classroom.requests import Refusal, enter
 from tfm_ui.classroom.room import FEWEST_CHOICES, MOST_CHOICE, MOST_CHOICES, MOST_POLL, NotOwner
 from tfm_ui.classroom.session import Mine
+from tfm_ui.page import frame
 from tfm_ui.store.rooms import NoRoom
 from tfm_ui.store.store import StoreAway
 from tfm_ui.text.markdown import escape_markdown
@@ -60,7 +61,7 @@ def _enter(mine: Mine | None) -> None:
 def _join(typed: str) -> None:
     st.session_state[PROBLEM] = ""
     try:
-        st.session_state[bar.JOIN] = enter(typed, visitor_here()).code
+        st.session_state[session.JOIN] = enter(typed, visitor_here()).code
     except Refusal as refusal:
         st.session_state[PROBLEM] = refusal.words
 
@@ -73,7 +74,7 @@ def _desk(mine: Mine) -> None:
     with right:
         opening.how_to_enter(mine)
         with st.expander("The desk on another device"):
-            link = f"{bar.address()}#{mine.code}.{mine.secret}"
+            link = f"{frame.room_address()}#{mine.code}.{mine.secret}"
             st.caption(OTHER_DEVICE)
             st.code(link, language=None, wrap_lines=True)
         opening.close_button()

@@ -11,8 +11,10 @@ from tfm_ui.classroom.room import NotOwner, Opened
 from tfm_ui.store.rooms import NoRoom
 from tfm_ui.store.store import StoreAway
 
-# Keys of the session state: the room of this tab; a room that it has opened; the code of a room that it has closed.
-ROOM, OPENED, CLOSED = "_room", "_room_opened", "_room_closed"
+BAR = "room_bar"  # the key of the component by which the browser tells and is told
+# Keys of the session state: the room of this tab; a room that it has opened; the code of a room that it has closed, and
+# of one that it is to enter.
+ROOM, OPENED, CLOSED, JOIN = "_room", "_room_opened", "_room_closed", "_room_join"
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Tries:
         self._left[name] = max(0.0, self._now(name) - 1), self._clock()
 
     def wait(self, name: str) -> int:
-        """In how many seconds this name has a try again; 0 if it has one now."""
+        """The seconds until this name has a try again; 0 if it has one now."""
         now = self._now(name)
         return 0 if now >= 1 else math.ceil((1 - now) / self._rate)
 

@@ -111,6 +111,16 @@ def room_page() -> st.Page:
     return st.Page("pages/learn/room.py", title="Room", url_path=ROOM, visibility="hidden")
 
 
+def room_address() -> str:
+    """The address at which the code of a room is typed."""
+    return f"{app_address()}/{ROOM}"
+
+
+def room_link(code: str) -> str:
+    """The link that leads straight into a room."""
+    return f"{room_address()}?code={code}"
+
+
 def start_here() -> None:
     """Draw the way in for who knows nothing yet: a link to the first lesson, which looks like a button."""
     label, icon = "Start here, ten minutes", ":material/arrow_forward:"

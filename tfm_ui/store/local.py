@@ -28,7 +28,7 @@ class LocalStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = SqliteFile(folder / "kept.sqlite", TABLE)
+        self._file = SqliteFile(folder / "kept.sqlite", TABLE, StoreAway)
 
     def put(self, kind: Kind, key: str, value: bytes, owner: str = "") -> None:
         """Keep a value in place of an earlier one, and drop the oldest values for which there is no room."""

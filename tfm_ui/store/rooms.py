@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from tfm_ui.store.store import StoreAway as StoreAway
-
 LIFETIME = 3 * 3600  # seconds for which a room is open
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 Heard = Callable[[str], None]  # is told the code of a room that has changed; "" if any may have

@@ -7,6 +7,7 @@ from sqlite3 import Connection
 
 from tfm_ui.store.rooms import LIFETIME, NOTHING, Bounds, Heard, NoRoom, full
 from tfm_ui.store.sqlite_file import SqliteFile
+from tfm_ui.store.store import StoreAway
 
 TABLES = """
 PRAGMA secure_delete = ON;
@@ -24,7 +25,7 @@ class LocalRooms:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = SqliteFile(folder / "rooms.sqlite", TABLES)
+        self._file = SqliteFile(folder / "rooms.sqlite", TABLES, StoreAway)
         self._listening: list[Heard] = []
 
     def open(self, code: str, values: Mapping[str, bytes], network: str, bounds: Bounds) -> bool:

@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from contextlib import AbstractContextManager, suppress
+from typing import Any, Protocol
 
+from redis import Redis
 from redis.exceptions import RedisError
 
-from tfm_ui.store.redis_store import RedisStore
 from tfm_ui.store.rooms import LIFETIME, NOTHING, Bounds, Heard, NoRoom, full
 
 PATIENCE = 1.0  # seconds between two looks whether somebody still listens, and before Redis is asked again
@@ -61,6 +61,16 @@ return 'written'
 """
 
 
+class Asked(Protocol):
+    """What asks Redis: a `RedisStore`."""
+
+    base: str
+    listening: Redis
+
+    def asking(self) -> AbstractContextManager[Redis]:
+        """The connection, to be asked in the block."""
+
+
 class RedisRooms:
     """A `RoomStore` in the Redis of a store.
 
@@ -68,7 +78,7 @@ class RedisRooms:
         store: by which Redis is asked.
     """
 
-    def __init__(self, store: RedisStore) -> None:
+    def __init__(self, store: Asked) -> None:
         self._store, self._base = store, f"{store.base}:rooms:"
         self._list, self._channel = f"{store.base}:rooms", f"{store.base}:rooms"
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tfm_ui.store.store import StoreAway
-
 PATIENCE = 5.0  # seconds that a step waits for other processes, whose steps take milliseconds
 
 
@@ -19,10 +17,11 @@ class SqliteFile:
     Args:
         file: where it is; its folder must exist.
         tables: makes the tables, unless they are there.
+        away: is raised, with a sentence, where the file cannot be read or written.
     """
 
-    def __init__(self, file: Path, tables: str) -> None:
-        self._file, self._tables = file, tables
+    def __init__(self, file: Path, tables: str, away: type[OSError]) -> None:
+        self._file, self._tables, self._away = file, tables, away
         # The connections that nobody uses now: a step has one of its own, so that no thread waits while another one's
         # step waits for another process. Beside each stands whose it is, as a forked process needs another, and the
         # number of the file that it has opened, as whoever tidies up temporary files may have removed it.
@@ -34,9 +33,6 @@ class SqliteFile:
 
         Args:
             writes: whether it writes at once after it has read: then no other step comes in between.
-
-        Raises:
-            StoreAway: if the file cannot be read or written.
         """
         try:
             with self._connected() as connection:
@@ -49,7 +45,7 @@ class SqliteFile:
                     raise
         except (sqlite3.Error, OSError) as error:
             why = getattr(error, "strerror", None) or error  # of a file without its path, which visitors need not know
-            raise StoreAway(f"What this server keeps cannot be read or written now ({why}).") from error
+            raise self._away(f"What this server keeps cannot be read or written now ({why}).") from error
 
     def close(self) -> None:
         """Close the file. Nobody may be using it."""
