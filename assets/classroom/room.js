@@ -10,6 +10,7 @@ import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
 
 const SAID_FOR = 12000 // ms for which the bar says that a room is over
+const AGAIN = 15000 // ms after which a page that knows nothing of its room is told again
 const page = document.documentElement
 
 /** @type {RoomMemory} */
@@ -22,6 +23,7 @@ const NOTHING = {
 
 /** @type {Card | undefined} */
 let card
+let saidToPage = "", sayAgain = 0 // what the page was told last, and when it may be told the same again
 /** @type {(() => void) | undefined} */
 let endLead
 let hasBegun = false
@@ -43,9 +45,7 @@ function enter(role) {
     memory.view = null
     memory.line = listen(role, {
       news(news) {
-        const before = memory.view
-        memory.view = { ...NOTHING, ...before, ...news }
-        if (news.place && !before?.place) tellPage() // it knows the room when it has to go somewhere
+        memory.view = { ...NOTHING, ...memory.view, ...news }
         if (news.place) goAlong()
         draw()
       },
@@ -95,12 +95,14 @@ function goAlong() {
   if (role?.follows && view?.place && data && tell) follow(view.place, data, view.here.members, wish => tell("follow", wish))
 }
 
-/** The page's script hears which room this tab is in, once. */
+/** The page's script hears which room this tab is in; not with each of its runs, if it cannot know it. */
 function tellPage() {
   const { role, data, tell } = memory
   if (!data || !tell) return
   const known = role ? `${role.code} ${role.leads ? "True" : "False"}` : ""
-  if (known === data.known) return
+  if (known === data.known || known === saidToPage && performance.now() < sayAgain) return
+  saidToPage = known
+  sayAgain = performance.now() + AGAIN
   tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false })
 }
 
@@ -197,6 +199,7 @@ function begin() {
   hasBegun = true
   const role = ofLink() ?? recall()
   if (role) enter(role)
+  document.addEventListener("visibilitychange", goAlong)
   watchRuns(() => { if (memory.role) draw() }) // what the page says by then, the bar leaves out
   whenElsewhere(() => {
     const now = recall()
