@@ -37,6 +37,23 @@ test("of two commits in a row, a page that has heard of the first alone does not
   assert.deepEqual(picture.drawn, ["", "base=20", "base=30"])
 })
 
+test("what somebody else's link says is drawn at once, one question at a time, and held when it is told", () => {
+  const picture = new Simulation("base=10").tell({ type: "wish", query: "base=20&seed=3" })
+  assert.deepEqual(picture.questions, ["base=20&seed=3"])
+  assert.deepEqual(picture.tell({ type: "wish", query: "seed=3" }).questions, [], "one is under way")
+  assert.deepEqual(picture.answer().questions, ["seed=3"], "a value that is a default again is in no query")
+  picture.answer().tell({ type: "join", changes: {}, query: "seed=3", number: 1 })
+  assert.equal(picture.state.name, "committed")
+  assert.ok(picture.page("seed=3", 1).isAtRest)
+  assert.deepEqual(picture.drawn, ["base=10", "base=20&seed=3", "seed=3"])
+})
+
+test("who explores alone goes back to what the own page says", () => {
+  const picture = new Simulation("base=10").tell({ type: "wish", query: "base=20" }).answer()
+  assert.deepEqual(picture.tell({ type: "retract" }).questions, ["base=10"])
+  assert.ok(picture.answer().isAtRest)
+})
+
 test("commits that do not concern a picture are not waited for", () => {
   const picture = new Simulation().page("seed=3", 5).answer()
   assert.ok(picture.isAtRest)
