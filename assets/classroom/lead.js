@@ -3,7 +3,8 @@
 
 import { send } from "./line.js"
 
-const LOOK = 50, RESTS = 100, SECOND = 1000 // ms
+export const RESTS = 100 // ms after which nothing moves any more
+const LOOK = 50, SECOND = 1000 // ms
 const MOST = 2 // places in a second; while something moves, one
 const OF_TAB = ["present", "talk", "after", "code"] // parameters that concern this tab alone
 
@@ -15,6 +16,10 @@ export function placeHere() {
   query.sort()
   return query.toString()
 }
+
+/** Whether a place is to be said now: at once where it rests, and while it moves once a second.
+ * @param {number[]} sent when places were said within the last second @param {number} rested ms since it moved last */
+export const isDue = (sent, rested) => sent.length < (rested < RESTS ? 1 : MOST)
 
 /** Say where this tab is, for as long as `role` says that it leads; returns what ends that.
  * @param {() => { role: RoomRole, page: string, after: number } | null} now where this tab is, and the number of the place
@@ -30,7 +35,7 @@ export function lead(now) {
     if (place !== last) [last, since] = [place, time]
     if (place === said) return
     sent = sent.filter(when => time - when < SECOND)
-    if (sent.length >= (time - since < RESTS ? 1 : MOST)) return
+    if (!isDue(sent, time - since)) return
     isSending = true
     sent.push(time)
     const problem = await send(here.role, "place", { page: here.page, query, number: Math.max(Date.now(), here.after + 1) })

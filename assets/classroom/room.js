@@ -199,6 +199,10 @@ function begin() {
   hasBegun = true
   const role = ofLink() ?? recall()
   if (role) enter(role)
+  addEventListener("hashchange", () => {
+    const desk = ofLink()
+    if (desk) enter(desk)
+  })
   document.addEventListener("visibilitychange", goAlong)
   watchRuns(() => { if (memory.role) draw() }) // what the page says by then, the bar leaves out
   whenElsewhere(() => {

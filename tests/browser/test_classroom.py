@@ -5,10 +5,14 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.accessible import barriers
+from tests.browser.accessible import ALL_BUT_CONTRAST, barriers
 from tests.browser.conftest import PATIENCE, PHONE, Visitor
+from tests.tfm_ui.lessons.lesson_text import FIRST, HEAD
 
 STEP = "/heads?lesson=why-attention&heads_layer=1&heads_head=1"  # at how many tokens can the last row look?
+IN_WORDS = HEAD + FIRST.replace("How wide is a head?", "What does the row say?").replace(
+    "options: number numbers\nmeasured: d_k\n", "options: text\n"
+)
 BAR = ".st-key-classroom .room"
 
 
@@ -42,20 +46,24 @@ def expect_at(visitor: Visitor, *parts: str) -> None:
     visitor.wait()
 
 
+def close(owner: Visitor) -> None:
+    """Close the room, if it is open: it would be one of twenty."""
+    owner.page.evaluate(
+        """async () => {
+          const { role } = window.attentionLabRoom ?? {}
+          if (role?.secret) await fetch(new URL(`rooms/${role.code}/close`, document.baseURI),
+            { method: "POST", headers: { "X-Room-Secret": role.secret } })
+        }"""
+    )
+
+
 @pytest.fixture
 def room(visit):
     """An owner, two followers in other browsers, and the code of the room."""
     owner, desk, phone = visit("/heads"), visit("/room"), visit("/room", **PHONE)
     code = open_room(owner)
     yield owner, desk, phone, code
-    for each in (owner, desk, phone):  # a room that is left behind would be one of twenty
-        each.page.evaluate(
-            """async () => {
-              const { role } = window.attentionLabRoom ?? {}
-              if (role?.secret) await fetch(new URL(`rooms/${role.code}/close`, document.baseURI),
-                { method: "POST", headers: { "X-Room-Secret": role.secret } })
-            }"""
-        )
+    close(owner)
 
 
 def both_come_in_by_code_and_by_link(owner, desk, phone, code):
@@ -187,3 +195,97 @@ def test_a_lecture_in_a_room(room):
     one_explores_alone_and_comes_back(owner, desk, phone)
     the_owner_asks_a_poll_from_the_desk_to_which_nobody_follows(owner, desk, phone)
     one_leaves_and_the_room_is_closed_for_the_other(owner, desk, phone, code)
+
+
+def what_is_new_comes_after_a_break(owner, phone):
+    phone.page.context.set_offline(True)
+    owner.choose_seed(5)
+    owner.wait()
+    phone.page.context.set_offline(False)
+    expect_at(phone, "seed=5")
+    expect(bar(phone)).to_contain_text("You follow.")
+    phone.problems.clear()  # the browser says that nobody was reached
+
+
+def the_owner_stays_one_through_a_reload(owner, phone, code):
+    owner.page.reload()
+    owner.wait()
+    expect(bar(owner)).to_contain_text(f"Room {code}")
+    owner.choose_seed(6)
+    expect_at(phone, "seed=6")
+
+
+def another_tab_of_the_owner_leads_only_when_it_is_told(owner, phone):
+    tab = owner.page.context.new_page()
+    second = Visitor(tab, owner.address).open("/masks")
+    expect(bar(second)).to_contain_text("The room follows another tab of yours.")
+    assert "/heads" in phone.page.url
+    bar(second).get_by_role("button", name="Lead from this tab", exact=True).click()
+    expect_at(phone, "/masks")
+    expect(bar(owner)).to_contain_text("The room follows another tab of yours.")
+    tab.close()
+    bar(owner).get_by_role("button", name="Lead from this tab", exact=True).click()
+    expect_at(phone, "/heads")
+
+
+def answers_in_words_are_read_at_the_desk_and_one_is_shown(owner, desk, phone, code):
+    secret = owner.page.evaluate("() => window.attentionLabRoom.role.secret")
+    desk.open(f"/room#{code}.{secret}")
+    expect(desk.page.get_by_role("heading", name=f"Your room {code}")).to_be_visible()
+    assert secret not in desk.page.url
+    owner.open("/learn")
+    owner.page.get_by_text("Bring a lesson of your own").click()
+    file = {"name": "mine.md", "mimeType": "text/markdown", "buffer": IN_WORDS.encode()}
+    owner.page.locator("[type=file]").set_input_files(file)
+    expect(owner.page).to_have_url(re.compile("lesson=brought-"))
+    owner.wait()
+    owner.page.locator("[class*=st-key-_start_brought] button").click()
+    expect_at(phone, "/attention", "lesson=brought-")
+    expect(bar(phone)).to_contain_text("What does the row say?")
+    bar(phone).get_by_role("textbox").fill("it looks <i>back</i>")
+    bar(phone).get_by_role("button", name="Send", exact=True).click()
+    expect(bar(desk)).to_contain_text("1 of 1 have answered.")
+    assert "looks" not in bar(owner).inner_text()
+    bar(desk).get_by_role("button", name="Show answers", exact=True).click()
+    expect(bar(phone)).to_contain_text("1 answered.")
+    bar(desk).get_by_role("button", name="Show to all", exact=True).click()
+    for each in (owner, phone):
+        expect(bar(each)).to_contain_text("“it looks <i>back</i>”")
+
+
+def test_a_room_after_breaks_in_other_tabs_and_on_another_device(room):
+    owner, desk, phone, code = room
+    enter(phone, code)
+    expect_at(phone, "/heads")
+    what_is_new_comes_after_a_break(owner, phone)
+    the_owner_stays_one_through_a_reload(owner, phone, code)
+    another_tab_of_the_owner_leads_only_when_it_is_told(owner, phone)
+    answers_in_words_are_read_at_the_desk_and_one_is_shown(owner, desk, phone, code)
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_nothing_keeps_anybody_out_of_a_room(visit, color_scheme):
+    owner, phone = visit(STEP, color_scheme=color_scheme), visit("/room", color_scheme=color_scheme, **PHONE)
+    code = open_room(owner)
+    assert barriers(phone) == []
+    enter(phone, code)
+    expect_at(phone, "/heads")
+    owner.press("Predict")
+    bar(phone).get_by_role("spinbutton").fill("4")
+    bar(phone).get_by_role("button", name="Send", exact=True).click()
+    expect(bar(phone)).to_contain_text("You answered 4.")
+    for is_shown in (False, True):
+        if is_shown:
+            bar(owner).get_by_role("button", name="Show answers", exact=True).click()
+            expect(bar(phone).locator(".chart .main-svg").first).to_be_visible()
+        for each in (owner, phone):
+            each.wait()
+            assert barriers(each) == []
+            assert each.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    owner.press("Present")
+    owner.wait()
+    assert barriers(owner) == []
+    bar(owner).get_by_role("button", name="QR", exact=True).click()
+    assert barriers(owner, ALL_BUT_CONTRAST) == []  # what lies below the dialog is pale
+    owner.page.keyboard.press("Escape")
+    close(owner)

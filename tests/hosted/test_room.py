@@ -1,4 +1,4 @@
-"""A room on two servers behind nginx, with Redis: the owner at one, a follower at the other, and one of them is killed."""
+"""A room on two servers behind nginx, with Redis: its owner at one, a follower at the other, and one is killed."""
 
 from playwright.sync_api import expect
 

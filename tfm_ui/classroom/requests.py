@@ -33,6 +33,7 @@ SECRET = "x-room-secret"  # the header with the owner's secret
 MOST_TABS = 10  # of a browser, in a room
 LONGEST = 20_000  # bytes of what is sent
 GONE = "There is no room {code}. A room closes after three hours, or when its owner closes it."
+NO_CODE = "The code of a room has {letters} letters; got “{got}”."
 WRONG = "Too many codes were tried from here. Try again in {seconds} s."
 FULL = "This room has {members} members, the most that this server allows{setting}."
 FAST = "That was sent too often. Try again in {seconds} s."
@@ -123,14 +124,18 @@ def enter(typed: str, who: str) -> Room:
     wrong = ((WRONG_BY_BROWSER, who), (WRONG_BY_NETWORK, address_of(who) or who))
     wait = max(tries.wait(whose) for tries, whose in wrong)
     try:
-        room = rooms.look(read_code(typed))
+        code = read_code(typed)
+    except NoRoom:
+        raise Refusal(404, NO_CODE.format(letters=rooms.LENGTH, got=" ".join(typed.split())[:20])) from None
+    try:
+        room = rooms.look(code)
     except NoRoom:
         if wait:
             metrics.REFUSED.labels("room_codes").inc()
             raise Refusal(429, WRONG.format(seconds=wait), wait) from None
         for tries, whose in wrong:
             tries.take(whose)
-        raise Refusal(404, GONE.format(code=typed.strip().upper()[: rooms.LENGTH])) from None
+        raise Refusal(404, GONE.format(code=code)) from None
     except StoreAway as problem:
         raise Refusal(503, str(problem), wait=5) from None
     if wait and not MEMBERS.knows(room, who):
