@@ -21,7 +21,8 @@ let told = NaN // the number of the place that the page was told last: what it m
 export function follow(place, data, members, tell) {
   if (place.number === told || document.visibilityState === "hidden") return
   clearTimeout(timer)
-  if (isThere(place, data)) return
+  // Of an address that the page is about to leave, as it was told another place, nothing follows.
+  if (Number.isNaN(told) && isThere(place, data)) return void (told = place.number)
   if (!isSamePage(place, data)) return goOn(place, data.heard, tell, 1)
   everywhere.follow(place.query)
   timer = setTimeout(() => goOn(place, everywhere.followed(place.query), tell, 1), RESTS + Math.random() * EACH * members)
