@@ -177,7 +177,8 @@ def test_glibc_gives_memory_back_in_each_place_as_where_it_is_measured():
 
 def test_what_redis_must_have_room_for_is_what_may_be_kept():
     text = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
-    assert f"{sum(kind.together for kind in KINDS) / 1e6:.0f} MB with the usual ones" in text
+    needed = sum(kind.together for kind in KINDS) + SETTINGS.rooms * SETTINGS.room_bytes
+    assert f"{needed / 1e6:.0f} MB with the usual ones" in text
 
 
 def test_nginx_limits_the_connections_of_an_address_and_leaves_room_for_its_tabs():
@@ -185,5 +186,5 @@ def test_nginx_limits_the_connections_of_an_address_and_leaves_room_for_its_tabs
     template = (HOSTING / "nginx.conf.template").read_text(encoding="utf-8")
     assert "limit_conn_zone $binary_remote_addr zone=addresses:1m;" in template
     [most] = re.findall(r"^ +limit_conn addresses (\d+);", template, re.MULTILINE)
-    assert int(most) >= 2 * ENTRIES["tabs_per_address"].hosted
+    assert int(most) >= 3 * ENTRIES["tabs_per_address"].hosted  # each member of a room has one more
     assert int(most) > ENTRIES["tabs_per_address"].local

@@ -8,10 +8,11 @@ const LOOK = 50, SECOND = 1000 // ms
 const MOST = 2 // places in a second; while something moves, one
 const OF_TAB = ["present", "talk", "after", "code"] // parameters that concern this tab alone
 
-/** The parameters of this page, as a link would have them. */
-export function placeHere() {
-  const query = new URLSearchParams(location.search)
-  for (const [name, value] of Object.entries(window.attentionLabCarried?.() ?? {})) query.set(name, value)
+/** The parameters of an address, without those of a tab, in the order of their names.
+ * @param {string} search @param {Record<string, string>} [moved] what pictures show and the address does not know of yet */
+export function asParameters(search, moved = {}) {
+  const query = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(moved)) query.set(name, value)
   for (const name of OF_TAB) query.delete(name)
   query.sort()
   return query.toString()
@@ -31,7 +32,7 @@ export function lead(now) {
   const timer = setInterval(async () => {
     const here = now()
     if (!here || isSending) return
-    const query = placeHere(), place = `${here.page}?${query}`, time = performance.now()
+    const query = asParameters(location.search, window.attentionLabCarried?.()), place = `${here.page}?${query}`, time = performance.now()
     if (place !== last) [last, since] = [place, time]
     if (place === said) return
     sent = sent.filter(when => time - when < SECOND)

@@ -4,7 +4,7 @@
 import { make } from "../pictures/elements.js"
 import { watchRuns } from "../streamlit_private/dom.js"
 import { Card } from "./card.js"
-import { follow, isThere, stay } from "./follow.js"
+import { follow, hurry, isThere, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
@@ -204,6 +204,9 @@ function begin() {
     if (desk) enter(desk)
   })
   document.addEventListener("visibilitychange", goAlong)
+  for (const type of ["pointerdown", "keydown"]) document.addEventListener(type, event => {
+    if (memory.root && !event.composedPath().includes(memory.root)) hurry()
+  }, { capture: true, passive: true })
   watchRuns(() => { if (memory.role) draw() }) // what the page says by then, the bar leaves out
   whenElsewhere(() => {
     const now = recall()

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Self
 
 import aiohttp
 
@@ -160,7 +161,7 @@ async def together(
             observed.opening.errors.append(f"the visitor of {link} was lost: {type(error).__name__}: {error}")
             arrive(number)
 
-    async with _WatchedMemory(tree, observed), asyncio.TaskGroup() as group:
+    async with WatchedMemory(tree, observed), asyncio.TaskGroup() as group:
         tabs = [group.create_task(visit(n, hands[place % len(hands)])) for n, place in enumerate(places)]
         async with asyncio.timeout(spread + 2 * PATIENCE):
             await all_there.wait()
@@ -180,11 +181,12 @@ async def move(
     *,
     until: float = float("inf"),
     end: asyncio.Event | None = None,
+    pause: tuple[float, float] = PAUSE,
 ) -> None:
     """Move controls again and again. A move does not wait for the answer to the one before, as people do not."""
     due = time.perf_counter()
     while True:
-        due += chance.uniform(*PAUSE)
+        due += chance.uniform(*pause)
         if due >= until:
             return
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
@@ -212,26 +214,28 @@ class Measured:
         self._observed.others = machine - driver - server
 
 
-class _WatchedMemory:
+class WatchedMemory:
     """Looks at the server's memory every few seconds, from before the block until its end."""
 
     def __init__(self, tree: ProcessTree, observed: Observed) -> None:
         self._tree, self._observed, self._since = tree, observed, time.perf_counter()
 
-    async def __aenter__(self) -> None:
-        await self._look()
+    async def __aenter__(self) -> Self:
+        await self.look()
         self._task = asyncio.create_task(self._watch())
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         self._task.cancel()
         await asyncio.wait([self._task])
-        await self._look()
+        await self.look()
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(LOOK)
-            await self._look()
+            await self.look()
 
-    async def _look(self) -> None:
+    async def look(self) -> None:
+        """Note how much memory there is now."""
         memory = await asyncio.to_thread(self._tree.memory)
         self._observed.memory.append((time.perf_counter() - self._since, memory))

@@ -127,7 +127,7 @@ def configuration(folder: Path, port: int, compressor: int, replicas: Replicas) 
     for name, at in addresses.items():
         text = text.replace(f"${{{name}}}", f"127.0.0.1:{at}")
     text = text.replace("fail_timeout=10s", "fail_timeout=1s")  # so long a test waits for a replica that is back
-    text = text.replace("limit_conn addresses 400;", "limit_conn addresses 4000;")  # here all visitors have one address
+    text = text.replace("limit_conn addresses 600;", "limit_conn addresses 4000;")  # here all visitors have one address
     for place in ("/var/log/nginx", "/var/cache/nginx"):
         text = text.replace(place, str(folder))
     (folder / "attention-lab.conf").write_text(text, encoding="utf-8")

@@ -51,9 +51,14 @@ def links() -> list[str]:
     return all_of_them
 
 
-async def scouted(address: str) -> list[Ticked]:
-    """Open each view once, and look for the first control that its pictures follow: the seed, or one of the view."""
-    return [await _look(address, link) for link in links()]
+async def scouted(address: str, asked: Sequence[str] = ()) -> list[Ticked]:
+    """Open each view once, and look for the first control that its pictures follow: the seed, or one of the view.
+
+    Args:
+        address: of the server.
+        asked: links to views; by default to all of them.
+    """
+    return [await _look(address, link) for link in asked or links()]
 
 
 async def _look(address: str, link: str) -> Ticked:

@@ -12,7 +12,15 @@ import aiohttp
 from benchmarks.live.visitor_answers import problem_of, split
 from benchmarks.live.visitor_kept import Kept, Move
 from benchmarks.live.visitor_page import WHOLE, Page, Shown, with_values
-from benchmarks.streamlit_private.protocol import HEALTH, STOPPED, STREAM, BackMsg, ForwardMsg, end_of_a_run
+from benchmarks.streamlit_private.protocol import (
+    HEALTH,
+    STOPPED,
+    STREAM,
+    BackMsg,
+    ClientState,
+    ForwardMsg,
+    end_of_a_run,
+)
 from tfm_ui.visitors.visitor import COOKIE
 
 CONNECTIONS = 6  # that a browser opens to one server
@@ -82,7 +90,7 @@ class Visitor:
         context = request.context_info
         context.timezone, context.locale, context.color_scheme = "UTC", "en-US", "light"
         context.url = self._address + self._path
-        await self._socket.send_bytes(BackMsg(rerun_script=request).SerializeToString())
+        await self._ask_for_a_run(request)
         await self._run_ends()
         await asyncio.gather(*self._others)
         self.kept.openings.append(time.perf_counter() - self._began)
@@ -101,8 +109,7 @@ class Visitor:
         self.page.choose(values)
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask_while_moved())
-        request = self.page.rerun(moved)
-        await self._socket.send_bytes(BackMsg(rerun_script=request).SerializeToString())
+        await self._ask_for_a_run(self.page.rerun(moved))
 
     async def rest(self, seconds: float) -> None:
         """Move nothing until pictures and page have followed, but for at most `seconds`."""
@@ -150,6 +157,9 @@ class Visitor:
             if await self.pictures(wanted):
                 times = self.kept.known if move.is_known else self.kept.pictures
                 times.append(time.perf_counter() - move.at)
+
+    async def _ask_for_a_run(self, request: ClientState) -> None:
+        await self._socket.send_bytes(BackMsg(rerun_script=request).SerializeToString())
 
     async def _run_ends(self) -> None:
         self._ended.clear()

@@ -3,10 +3,18 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from benchmarks.live.visitor_widgets import Control, control_of
-from benchmarks.streamlit_private.protocol import PART_SUCCEEDED, SUCCEEDED, ClientState, Element, ForwardMsg
+from benchmarks.streamlit_private.protocol import (
+    PART_SUCCEEDED,
+    SUCCEEDED,
+    ClientState,
+    Element,
+    ForwardMsg,
+    events_of,
+)
 
 WHOLE = SUCCEEDED, PART_SUCCEEDED
 
@@ -140,6 +148,33 @@ class Page:
         parts = {fragment for control, fragment in controls if control and control.parameter in moved}
         request.fragment_id = parts.pop() if len(parts) == 1 else ""
         return request
+
+    def pressed(self, key: str) -> ClientState:
+        """The request to run the page, or the part of it, in which the button with this key was pressed."""
+        placed, request = self._keyed("button", key), self.rerun()
+        request.widget_states.widgets.add(id=placed.element.button.id, trigger_value=True)
+        request.fragment_id = placed.fragment
+        return request
+
+    def told(self, key: str, event: str, value: Any) -> ClientState:
+        """The request to run the page to which the component with this key has told an event."""
+        name, request = self._keyed("bidi_component", key).element.bidi_component.id, self.rerun()
+        told = json.dumps([{"event": event, "value": value}])
+        request.widget_states.widgets.add(id=events_of(name), json_trigger_value=told)
+        return request
+
+    def data_of(self, key: str) -> Mapping[str, Any]:
+        """What the page has given the component with this key."""
+        component = self._keyed("bidi_component", key).element.bidi_component
+        data: Mapping[str, Any] = json.loads(component.json or component.mixed.json)
+        return data
+
+    def _keyed(self, kind: str, key: str) -> _Placed:
+        """The element of this kind with this key: its name in messages ends with it."""
+        for placed in self._placed.values():
+            if placed.element.WhichOneof("type") == kind and getattr(placed.element, kind).id.endswith(f"-{key}"):
+                return placed
+        raise ValueError(f"expected a {kind} with the key {key} on the page")
 
 
 def with_values(query: str, values: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from tfm_ui.streamlit_private.addresses import UPLOADS as UPLOADS
 from tfm_ui.streamlit_private.protocol import BackMsg as BackMsg
 from tfm_ui.streamlit_private.protocol import ClientState as ClientState
 from tfm_ui.streamlit_private.protocol import ForwardMsg as ForwardMsg
+from tfm_ui.streamlit_private.protocol import events_of as events_of
 
 SUCCEEDED, PART_SUCCEEDED = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 STOPPED = ForwardMsg.FINISHED_EARLY_FOR_RERUN  # a later request has taken its place

@@ -55,27 +55,32 @@ def here(page: str, lens_of: LensOf, names: Collection[str]) -> None:
     wish: Place | None = st.session_state.get(WISH)
     if wish is None or wish.page != page or page not in names or "" not in st.session_state.get(controls.KNOWN, {}):
         return
-    st.session_state.pop(WISH)
     of_model, of_page = _values(wish, lens_of(page))
     controls.set_parameters(of_model | of_page)
     _stay_in_step(wish)
+    st.session_state.pop(WISH)  # only now: another act may end the run at any of these
 
 
 def elsewhere(lens_of: LensOf, names: Collection[str]) -> None:
     """Go to the page where the room is: this ends the run, unless it is this one. Call it when the model is drawn."""
-    wish: Place | None = st.session_state.pop(WISH, None)
+    wish: Place | None = st.session_state.get(WISH)
     if wish is None:
         return
+    in_step = {in_lesson.PARAMETER: wish.step} if wish.step else {}
     if wish.page == frame.LEARN:
-        st.switch_page(frame.learn_page(), query_params=_beside() | {"lesson": wish.step} if wish.step else _beside())
-    if wish.page not in names:
-        return  # of another version of the app
+        beside = _beside()
+        st.session_state.pop(WISH)
+        st.switch_page(frame.learn_page(), query_params=beside | in_step)
+    if wish.page not in names:  # of another version of the app
+        st.session_state.pop(WISH)
+        return
     lens = lens_of(wish.page)
     of_model, of_page = _values(wish, lens)
     controls.set_parameters(of_model)
     parameters = {name: value for name, value in way.parameters(lens, of_page).items() if name not in OF_TAB}
     _stay_in_step(wish)
-    st.switch_page(way.page(lens), query_params=parameters | ({in_lesson.PARAMETER: wish.step} if wish.step else {}))
+    st.session_state.pop(WISH)
+    st.switch_page(way.page(lens), query_params=parameters | in_step)
 
 
 def _values(place: Place, lens: Lens) -> tuple[dict[str, Any], dict[str, Any]]:

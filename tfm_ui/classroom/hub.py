@@ -9,6 +9,7 @@ import json
 import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,14 +134,14 @@ class Hub:
 
     async def _keep(self, hall: Hall) -> None:
         """Read the room whenever it has changed, and note who is here, as long as anybody is."""
-        loop, counting = asyncio.get_running_loop(), loop_time()
+        loop, counting, renews = asyncio.get_running_loop(), loop_time(), loop_time() + RENEWS
         try:
             while True:
-                try:
-                    async with asyncio.timeout(RENEWS):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(renews):
                         await hall.changed.wait()
-                except TimeoutError:
-                    hall.counted = None
+                if loop_time() >= renews:  # however much has changed meanwhile
+                    hall.counted, renews = None, loop_time() + RENEWS
                 hall.changed.clear()
                 if hall.room is not None or hall.problem:
                     await loop.run_in_executor(None, self._read, hall, loop)

@@ -89,7 +89,8 @@ def problem() -> str:
 
 def advice() -> str:
     """What of the store's own settings loses what is kept, in a sentence; "" if nothing does."""
-    return _redis().advice(sum(kind.together for kind in KINDS)) if SETTINGS.store else ""
+    needed = sum(kind.together for kind in KINDS) + SETTINGS.rooms * SETTINGS.room_bytes
+    return _redis().advice(needed) if SETTINGS.store else ""
 
 
 def warn() -> None:

@@ -198,6 +198,25 @@ def test_who_goes_is_no_longer_here_and_a_hall_without_anybody_is_forgotten(mine
     run(listen())
 
 
+def test_who_is_here_stays_here_however_much_the_owner_moves(mine, monkeypatch):
+    monkeypatch.setattr(hub, "RENEWS", 0.1)
+    monkeypatch.setattr(room, "HERE_LASTS", 0.5)
+
+    async def listen():
+        ada = Listener(hub.Hub(), mine, "a")
+        await ada.until(lambda view: view.get("here", {}).get("members") == 1)
+        end, number = asyncio.get_running_loop().time() + 1.2, 0
+        while asyncio.get_running_loop().time() < end:
+            number += 1
+            room.move(mine.code, mine.secret, {"page": "heads", "query": "", "number": number})
+            await ada.until(lambda view, at=number: view["place"] and view["place"]["number"] == at)
+            assert ada.view["here"]["members"] == 1
+            await asyncio.sleep(0.02)
+        await ada.lines.aclose()
+
+    run(listen())
+
+
 def test_a_room_that_cannot_be_reached_goes_on_when_it_can(mine, monkeypatch):
     monkeypatch.setattr(hub, "RENEWS", 0.05)
 
