@@ -14,7 +14,7 @@ import yaml
 from benchmarks.load import GLIBC
 from locks.__main__ import pins
 from tfm_core.training.folder import FOLDER
-from tfm_ui.settings import ENTRIES, read
+from tfm_ui.settings import ENTRIES, SETTINGS, read
 from tfm_ui.store.kinds import KINDS
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ IDLE = 15.0  # seconds for which others are measured while the room rests
 # Moves of a burst, and the seconds between two: by turns presses, each of which is said, and a drag, of which one place
 # is said each second.
 BURSTS = ((6, 0.5), (30, 0.1))
-REST = 3.0  # seconds between two bursts: the owner's own page is run 2.5 s after the last press
+REST = 10.0  # seconds between two bursts, in which somebody speaks: long enough that pages are run, too
 LATE = 20.0  # seconds, at most, until all pages are where the room is
 QUIET = 2  # visitors in no room
 QUIET_PAUSE = 0.4, 0.6  # seconds between two of their moves: many, as the slowest of them count

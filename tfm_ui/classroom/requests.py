@@ -71,11 +71,12 @@ async def events(request: Request) -> Response:
     try:
         room = await _entered(request)
         member, is_owner = room.member(visitor_of(request)), room.is_owner(request.headers.get(SECRET, ""))
-        if not is_owner and HUB.members(room.code) >= SETTINGS.room_members:
+        tabs = HUB.tabs(room.code, member)
+        if not is_owner and not tabs and HUB.members(room.code) >= SETTINGS.room_members:
             metrics.REFUSED.labels("room_members").inc()
             setting = SETTINGS.lowered_by("room_members")
             raise Refusal(503, FULL.format(members=SETTINGS.room_members, setting=setting), wait=30)
-        if HUB.tabs(room.code, member) >= MOST_TABS:
+        if tabs >= MOST_TABS:
             raise Refusal(503, f"This browser has {MOST_TABS} tabs in this room, the most that are allowed.", wait=30)
     except Refusal as refusal:
         return refusal.response

@@ -197,6 +197,15 @@ class Room:
         asked = self.asked
         return {who: json.loads(value) for who, value in self._of(ANSWER, asked.id).items()} if asked else {}
 
+    def answer_of(self, asked: Asked | None, member: str) -> Value | None:
+        """A member's answer to a question; None if there is none."""
+        value = self.values.get(f"{ANSWER}:{asked.id}:{member}") if asked else None
+        return json.loads(value) if value else None
+
+    def is_late(self, asked: Asked | None, member: str) -> bool:
+        """Whether a member's answer to a question came too late."""
+        return asked is not None and f"{LATE}:{asked.id}:{member}" in self.values
+
     @property
     def late(self) -> int:
         """How many answers to the question on screen came too late."""

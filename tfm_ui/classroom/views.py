@@ -28,8 +28,7 @@ def of_all(room: Room) -> dict[str, Any]:
 def of_member(room: Room, member: str) -> dict[str, Any]:
     """What a member is told of itself: its answer, and whether that came too late."""
     asked = room.asked
-    is_late = bool(asked) and f"late:{asked.id if asked else ''}:{member}" in room.values
-    return {"mine": room.answers.get(member), "late": is_late}
+    return {"mine": room.answer_of(asked, member), "late": room.is_late(asked, member)}
 
 
 def of_owner(room: Room) -> dict[str, Any]:

@@ -30,6 +30,11 @@ PAGES = {
         "Put questions, steps and pages of your own in order, with notes and minutes, and present them",
         "deck slides speaker qr short link collect assignment",
     ),
+    frame.ROOM: (
+        "Room",
+        "Enter a room by its code, and follow a lecture on your own screen; the owner’s desk, with polls",
+        "classroom class join code poll vote quiz audience students histogram follow",
+    ),
 }
 SIDEBAR = "in the sidebar, beside every page"
 MOST_VIEWS = 3  # that an entry of a setting names

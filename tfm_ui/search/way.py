@@ -36,7 +36,8 @@ def go(kind: str, name: str, lenses: Sequence[Lens], open_step: OpenStep) -> Non
     if kind == SETTING:
         return _setting(name, lenses)
     if kind == VIEW and name in PAGES:
-        page = {frame.LEARN: frame.learn_page, frame.LECTURE: frame.lecture_page}[name]()
+        pages = {frame.LEARN: frame.learn_page, frame.LECTURE: frame.lecture_page, frame.ROOM: frame.room_page}
+        page = pages[name]()
         st.switch_page(page, query_params=controls.open_with())
     of_lens, _, of_entry = name.partition(".")
     lens = _lens(of_lens, lenses)
