@@ -7,11 +7,14 @@ import { isToRun } from "../streamlit_private/dom.js"
 import { asParameters } from "./lead.js"
 
 const RESTS = 2500 // ms after which the owner rests: between two moves less time passes
+const APART = 3 // ms between the pictures of two tabs: so many times the members is the time over which they are asked for
 const EACH = 150 // ms that the server shall have for a page: so many times the members is the time over which their pages are run
 const LOST = 6000, TRIES = 3 // ms after which a page that was not run is told again, and how often
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let drawing // runs until the pictures are asked for
 /** @type {(() => void) | undefined} tells the page, while that waits */
 let pending
 let told = NaN // the number of the place that the page was told last: what it makes of that is its own matter
@@ -24,11 +27,12 @@ let told = NaN // the number of the place that the page was told last: what it m
 export function follow(place, data, members, tell) {
   if (place.number === told || document.visibilityState === "hidden") return
   clearTimeout(timer)
+  clearTimeout(drawing)
   pending = undefined
   // Of an address that the page is about to leave, as it was told another place, nothing follows.
   if (Number.isNaN(told) && isThere(place, data)) return void (told = place.number)
   if (!isSamePage(place, data)) return goOn(place, data.heard, tell, 1)
-  everywhere.follow(place.query)
+  drawing = setTimeout(() => everywhere.follow(place.query), Math.random() * APART * members)
   pending = () => goOn(place, everywhere.followed(place.query), tell, 1)
   timer = setTimeout(pending, RESTS + Math.random() * EACH * members)
 }
@@ -49,6 +53,7 @@ export function stay() {
 
 /** @param {RoomPlace} place @param {number} number of the commit @param {(wish: RoomPlace) => void} tell @param {number} tries */
 function goOn(place, number, tell, tries) {
+  clearTimeout(drawing)
   pending = undefined
   told = place.number
   tell({ ...place, number })

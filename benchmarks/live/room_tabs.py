@@ -239,8 +239,9 @@ class Follower(RoomTab):
 
     async def _ask_while_moved(self) -> None:
         """Ask for the pictures of the newest place, and again as long as there is a newer one."""
-        while place := self._wish:
-            self._wish = None
+        while self._wish:
+            await asyncio.sleep(random.random() * milliseconds("APART") * self.members)
+            place, self._wish = self._wish, None
             wanted = [replace(shown, query=place.query) for shown in self.page.pictures if not shown.slow]
             self._asked_for.update(wanted)
             if await self.pictures(wanted):
