@@ -47,7 +47,7 @@ TIMES_50 = TableRow("p50 during the lecture, over p50 before", "times", "{:.2f}"
 TIMES_95 = TableRow("another visitor's move, p95 during the lecture over p95 before", "times", "{:.2f}")
 THERE = TableRow("memory when all followers are there", "MB")
 AFTER = TableRow("memory after the lecture", "MB")
-GROWTH = TableRow("growth of memory over the last half of the lecture", "%", "{:.1f}")
+GROWTH = TableRow("growth of memory over the last half of the lecture", "percent", "{:.1f}")
 SERVER = TableRow("used by the server", "% of a core")
 KEPT_ROWS = PICTURES_50, PICTURES_95, TIMES_95, THERE, GROWTH, REFUSED, ERRORS
 

@@ -81,18 +81,22 @@ def document(where: str, sections: Mapping[str, str]) -> str:
 
 
 def with_tables(text: str, where: str, new: Mapping[str, str]) -> str:
-    """A document with these sections below "Measured"; other sections stay if they are of the same machine.
-
-    Raises:
-        ValueError: if sections would stay that were measured on another machine.
-    """
+    """A document with these sections below "Measured"; where others stay that are of another machine, each names its own."""
     above, heading, below = text.partition(MEASURED)
     machine_of_old, *parts = SECTION.split(below)
     old = {name: f"### {name}\n{body}".strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
     names = sorted(new.keys() | (old.keys() & every_name()))
-    if (stays := [name for name in names if name not in new]) and _machine(machine_of_old) != _machine(where):
-        raise ValueError(f"expected the machine of {', '.join(stays)}, {machine_of_old.strip()!r}, got {where!r}")
+    stay = [name for name in names if name not in new]
+    if stay and _machine(machine_of_old) != _machine(where):
+        new = {name: _on_another_machine(section, where) for name, section in new.items()}
+        where = machine_of_old.strip()
     return f"{above}{heading}\n{document(where, {name: new.get(name) or old[name] for name in names})}"
+
+
+def _on_another_machine(section: str, where: str) -> str:
+    """A section that says itself where it was measured, above its table."""
+    heading, about, *rest = section.split("\n\n")
+    return "\n\n".join([heading, f"{about} {where}", *rest])
 
 
 def _machine(where: str) -> str:

@@ -64,8 +64,16 @@ def test_tables_take_the_place_of_those_of_a_document():
 def test_some_tables_are_replaced_alone_where_the_machine_is_the_same():
     text = runs.with_tables(DOCUMENT, f"{WHERE} Quiet.", {"tick": "### tick\n\nNew."})
     assert text.endswith(f"{WHERE} Quiet.\n\n### core\n\nOld core.\n\n### tick\n\nNew.\n")
-    with pytest.raises(ValueError, match="expected the machine of core"):
-        runs.with_tables(DOCUMENT, "Measured on 4 cores of B.", {"tick": "### tick\n\nNew."})
+
+
+def test_a_table_of_another_machine_says_so_itself_until_it_is_measured_where_the_others_were():
+    on_b = "Measured on 4 cores of B."
+    text = runs.with_tables(DOCUMENT, on_b, {"tick": "### tick\n\nNew.\n\n| a |"})
+    assert text.endswith(f"{WHERE} Shared.\n\n### core\n\nOld core.\n\n### tick\n\nNew. {on_b}\n\n| a |\n")
+    again = runs.with_tables(text, f"{WHERE} Quiet.", {"tick": "### tick\n\nNewer.\n\n| b |"})
+    assert again.endswith(f"{WHERE} Quiet.\n\n### core\n\nOld core.\n\n### tick\n\nNewer.\n\n| b |\n")
+    all_of_b = runs.with_tables(again, on_b, {name: f"### {name}\n\nOf B." for name in ("core", "tick")})
+    assert all_of_b.endswith(f"## Measured\n\n{on_b}\n\n### core\n\nOf B.\n\n### tick\n\nOf B.\n")
 
 
 def test_a_benchmark_that_fails_leaves_its_old_table_and_is_told(tmp_path, monkeypatch, capsys):
