@@ -81,7 +81,7 @@ def document(where: str, sections: Mapping[str, str]) -> str:
 
 
 def with_tables(text: str, where: str, new: Mapping[str, str]) -> str:
-    """A document with these sections below "Measured"; where others stay that are of another machine, each names its own."""
+    """A document with these sections below "Measured"; each names its machine where sections of another one stay."""
     above, heading, below = text.partition(MEASURED)
     machine_of_old, *parts = SECTION.split(below)
     old = {name: f"### {name}\n{body}".strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}

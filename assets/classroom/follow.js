@@ -71,7 +71,7 @@ function again(before, place, number, tell, tries) {
 }
 
 /** Whether this page says what the room does. @param {RoomPlace} place @param {RoomData} data */
-export const isThere = (place, data) => place.page === data.page && place.query === asParameters(location.search)
+const isThere = (place, data) => place.page === data.page && place.query === asParameters(location.search)
 
 /** Whether the same pictures stand there. @param {RoomPlace} place @param {RoomData} data */
 function isSamePage(place, { page, places }) {

@@ -3,6 +3,7 @@
 
 const SILENCE = 25000 // ms without a sign of life after which the line counts as broken: the server gives one every 10 s
 const AGAIN = [500, 15000] // ms until the first try, and at most
+const ALIVE = 30000 // ms after which the tab says that it is still there: the server waits three times as long
 const WAKES = ["online", "visibilitychange", "pageshow"] // after which a try makes sense at once
 
 /** @param {string} code @param {string} what */
@@ -11,7 +12,7 @@ const addressOf = (code, what) => new URL(`rooms/${encodeURIComponent(code)}/${w
 /** @param {string} secret */
 const headers = secret => /** @type {Record<string, string>} */ (secret ? { "X-Room-Secret": secret } : {})
 
-/** Send an act. @param {RoomRole} role @param {string} act @param {unknown} told
+/** Send an act. @param {Pick<RoomRole, "code" | "secret">} role @param {string} act @param {unknown} told
  * @returns {Promise<string>} why it was not done, in a sentence; "" if it was */
 export async function send({ code, secret }, act, told) {
   const init = { method: "POST", headers: { ...headers(secret), "Content-Type": "application/json" }, body: JSON.stringify(told) }
@@ -40,6 +41,15 @@ export function listen({ code, secret }, hears) {
   for (const type of WAKES) addEventListener(type, awake)
   document.addEventListener("visibilitychange", awake)
 
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let says
+
+  /** @param {string} line */
+  async function sayAlive(line) {
+    const problem = await send({ code, secret }, "alive", { line })
+    if (problem) controller?.abort() // the server has ended it, or another one has taken its place
+  }
+
   async function hear() {
     controller = new AbortController()
     let quiet = setTimeout(() => controller?.abort(), SILENCE)
@@ -65,6 +75,7 @@ export function listen({ code, secret }, hears) {
           const news = JSON.parse(line)
           hears.trouble("")
           if (news.open === false) return end("")
+          if (news.line) says = setInterval(() => void sayAlive(news.line ?? ""), ALIVE)
           hears.news(news)
         }
       }
@@ -72,6 +83,7 @@ export function listen({ code, secret }, hears) {
       // It broke: the next try says more.
     } finally {
       clearTimeout(quiet)
+      clearInterval(says)
     }
   }
 

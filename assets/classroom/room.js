@@ -4,7 +4,7 @@
 import { make } from "../pictures/elements.js"
 import { watchRuns } from "../streamlit_private/dom.js"
 import { Card } from "./card.js"
-import { follow, hurry, isThere, stay } from "./follow.js"
+import { follow, hurry, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
@@ -122,21 +122,20 @@ function draw() {
   if (!root || !data) return
   root.hidden = !role && !gone
   page.toggleAttribute("data-room", !root.hidden)
-  if (role) {
-    const bar = make("div", { className: "bar" }, ...parts())
-    card ??= new Card()
-    card.draw(view ?? NOTHING, role, data, isPresenting())
-    if (root.firstChild !== card.element.previousSibling || !card.element.isConnected) root.replaceChildren(bar, card.element)
-    else root.firstChild?.replaceWith(bar)
-  } else root.replaceChildren(make("div", { className: "bar" }, make("p", { textContent: gone, role: "status" })))
+  const bar = make("div", { className: "bar" }, ...role ? parts(role) : [make("p", { textContent: gone, role: "status" })])
+  const before = root.querySelector(".bar")
+  if (role) (card ??= new Card()).draw(view ?? NOTHING, role, data, isPresenting())
+  const isPlaced = before && Boolean(role) === (card?.element.parentNode === root)
+  if (!isPlaced) root.replaceChildren(bar, ...role && card ? [card.element] : [])
+  else if (!before.isEqualNode(bar)) before.replaceWith(bar) // else who has come to a button by keys stays there
   root.dataset.trouble = String(Boolean(trouble))
 }
 
 const isPresenting = () => new URLSearchParams(location.search).has("present")
 
-/** What stands in the bar. @returns {HTMLElement[]} */
-function parts() {
-  const role = /** @type {RoomRole} */ (memory.role), { view, data, trouble } = memory, members = view?.here.members ?? 0
+/** What stands in the bar. @param {RoomRole} role @returns {HTMLElement[]} */
+function parts(role) {
+  const { view, data, trouble } = memory, members = view?.here.members ?? 0
   const code = make("b", { textContent: role.code }), name = make("p", { className: "name" }, "Room ", code)
   const here = make("p", { className: "here", textContent: `${members} here` })
   const says = make("p", { className: "says", role: "status", textContent: trouble || view?.problem || saysOf(role) })
@@ -149,10 +148,10 @@ function parts() {
 function saysOf(role) {
   const { view, data } = memory
   if (!view) return "Entering…"
-  if (role.secret) return role.leads ? data?.isPrivate ? "Nobody follows you to this page." : "" : "The room follows another tab of yours."
+  if (role.secret && role.leads) return data?.isPrivate ? "Nobody follows you to this page." : ""
+  if (role.secret) return "The room follows another tab of yours."
   if (!view.here.owner) return "The lecturer is away; the room stays open."
-  if (!role.follows) return "You explore alone."
-  return view.place && data && !isThere(view.place, data) ? "" : "You follow."
+  return role.follows ? "You follow." : "You explore alone."
 }
 
 /** @param {RoomRole} role */

@@ -29,6 +29,7 @@ interface RoomResult {
 /** A room as a tab knows it. */
 interface RoomView {
   open: boolean
+  line?: string // the name of this tab's line
   problem: string
   here: { members: number; owner: boolean }
   ends: number // in seconds since 1970

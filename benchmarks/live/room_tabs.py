@@ -23,6 +23,7 @@ from benchmarks.live.visitor_page import with_values
 
 BAR = "room_bar"  # the key of the component
 SCRIPTS = Path(__file__).parents[2] / "assets/classroom"
+ALIVE = 30.0  # seconds between two signs of life, as in line.js
 SILENCE = 25.0  # seconds without a sign of life after which a line counts as broken
 LOOK, MOVES, SECOND, MOST = 0.05, 0.1, 1.0, 2  # as in lead.js
 
@@ -58,12 +59,14 @@ class RoomTab(Visitor):
         self.code = self._secret = ""
         self.members = 0
         self._line: asyncio.Task[None] | None = None
+        self._alive: asyncio.Task[None] | None = None
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         """Close the tab."""
-        if self._line:
-            self._line.cancel()
-            await asyncio.wait([self._line])
+        for task in (self._line, self._alive):
+            if task:
+                task.cancel()
+                await asyncio.wait([task])
         await super().__aexit__(*_)
 
     @property
@@ -94,7 +97,18 @@ class RoomTab(Visitor):
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             self.kept.errors.append(f"the line to the room is lost: {type(error).__name__}: {error}")
 
+    async def _stay(self, line: str) -> None:
+        """Say again and again that this tab is still there."""
+        while True:
+            await asyncio.sleep(ALIVE)
+            address = f"{self._address}/rooms/{self.code}/alive"
+            async with self._http.post(address, json={"line": line}, headers=self._headers) as answer:
+                if answer.status != 204:
+                    self.kept.errors.append(f"a sign of life was refused: {answer.status}")
+
     def _hear(self, news: Mapping[str, Any]) -> None:
+        if line := news.get("line"):
+            self._alive = asyncio.create_task(self._stay(line))
         if here := news.get("here"):
             self.members = here["members"]
         if news.get("problem"):

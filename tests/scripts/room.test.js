@@ -69,6 +69,26 @@ test("a line that breaks is opened again, and what is wrong is said until it is 
   assert.deepEqual(trouble, ["", "This room has 2 members.", "The room is not reached. Trying again…"])
 })
 
+test("a tab says that it is still there, and opens another line where the server does not know this one", async context => {
+  context.mock.timers.enable({ apis: ["setInterval"] })
+  const open = (/** @type {AbortSignal | undefined} */ signal) => new Response(new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"line":"first"}\n'))
+      signal?.addEventListener("abort", () => controller.error(new Error("aborted")))
+    },
+  }))
+  const asked = answering([open, () => new Response(null, { status: 204 }), () => new Response("{}", { status: 409 }),
+    streamed(['{"open":false}\n'])])
+  await new Promise(resolve => {
+    listen(ROLE, { news: () => setTimeout(() => {
+      context.mock.timers.tick(30000)
+      setTimeout(() => context.mock.timers.tick(30000), 20)
+    }), trouble() {}, over: resolve })
+  })
+  assert.deepEqual(asked.map(({ url }) => url.split("/").at(-1)), ["events", "alive", "alive", "events"])
+  assert.deepEqual(JSON.parse(asked[1].body), { line: "first" })
+})
+
 test("a room that is not there any more is over", async () => {
   const gone = () => new Response('{"problem":"There is no room KXTM."}', { status: 404 })
   assert.deepEqual((await heard([gone])).over, "There is no room KXTM.")

@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from tfm_ui.store import shared
 from tfm_ui.store.rooms import NoRoom, RoomFull
 from tfm_ui.store.store import StoreAway
 
+SILENCE = 100.0  # seconds without a sign of life of a tab after which it counts as gone: its laptop may sleep
 BEAT = 10.0  # seconds after which who is connected is sent an empty line, and hears so that the connection lives
 RENEWS = 15.0  # seconds after which the store is told again how many are here, and is looked at for what was missed
 GATHERS = 0.3  # seconds for which those who come and go are gathered before the others hear of it
@@ -35,10 +37,14 @@ class Connection:
     Attributes:
         member: what stands for the browser in the room.
         is_owner: whether it has the owner's secret.
+        line: the name of its line, which the tab alone is told.
+        alive: when it gave its last sign of life.
     """
 
     member: str
     is_owner: bool
+    line: str = field(default_factory=lambda: secrets.token_hex(8))
+    alive: float = field(default_factory=time.monotonic)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     told: dict[str, str] = field(default_factory=dict)
 
@@ -90,6 +96,14 @@ class Hub:
         """How many members of a room are connected to this server."""
         return self._halls[code].here[0] if code in self._halls else 0
 
+    def is_alive(self, code: str, line: str) -> bool:
+        """Note a sign of life of the tab that has this line; return whether there is such a line."""
+        for each in self._halls[code].connections if code in self._halls else ():
+            if each.line == line:
+                each.alive = time.monotonic()
+                return True
+        return False
+
     def tabs(self, code: str, member: str) -> int:
         """How many tabs of a member are connected to this server's part of a room."""
         return sum(each.member == member for each in self._halls[code].connections) if code in self._halls else 0
@@ -106,6 +120,8 @@ class Hub:
                     async with asyncio.timeout(BEAT):
                         await connection.news.wait()
                 except TimeoutError:
+                    if time.monotonic() - connection.alive > SILENCE:
+                        return
                     yield b"\n"
                     continue
                 connection.news.clear()
@@ -199,6 +215,7 @@ def _news(hall: Hall, connection: Connection) -> bytes:
     now = dict(hall.all)
     if hall.room:
         now |= _written(of_member(hall.room, connection.member)) | (hall.owner if connection.is_owner else {})
+    now["line"] = json.dumps(connection.line)
     now["open"] = json.dumps(hall.room is not None or bool(hall.problem))
     now["problem"] = json.dumps(hall.problem)
     news = {name: part for name, part in now.items() if connection.told.get(name) != part}

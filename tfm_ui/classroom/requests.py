@@ -29,6 +29,7 @@ from tfm_ui.visitors.visitor import address_of, visitor_of
 
 T = TypeVar("T")
 
+ALIVE = "alive"  # the act of a tab that is still there
 SECRET = "x-room-secret"  # the header with the owner's secret
 MOST_TABS = 10  # of a browser, in a room
 LONGEST = 20_000  # bytes of what is sent
@@ -93,14 +94,18 @@ async def act(request: Request) -> Response:
     """Do what a browser asks for: 204 if it was done."""
     try:
         name = request.path_params["act"]
-        if name not in ACTS:
+        if name not in (*ACTS, ALIVE):
             raise Refusal(404, f"expected one of {', '.join(ACTS)}, got {name[:40]!r}")
         who = visitor_of(request)
         for tries, whose in ((SENT_BY_BROWSER, who), (SENT_BY_NETWORK, address_of(who) or who)):
             if wait := tries.wait(whose):
                 raise Refusal(429, FAST.format(seconds=wait), wait)
             tries.take(whose)
-        told, room = await _told(request), await _entered(request)
+        told = await _told(request)
+        if name == ALIVE:
+            _note_alive(request, told)
+            return Response(status_code=204)
+        room = await _entered(request)
         await _in_thread(ACTS[name], room, request.headers.get(SECRET, ""), who, told)
     except Refusal as refusal:
         return refusal.response
@@ -205,6 +210,14 @@ async def _in_thread(do: Callable[..., T], *arguments: Any) -> T:
         raise Refusal(503, str(problem), wait=5) from None
     except ValueError as problem:
         raise Refusal(400, str(problem)) from None
+
+
+def _note_alive(request: Request, told: dict[str, Any]) -> None:
+    """A sign of life of a tab: without it, it counts as gone. The name of its line is known to that tab alone."""
+    if not is_same_origin(request):
+        raise Refusal(403, "expected a request of a page of this server")
+    if not HUB.is_alive(request.path_params["code"], str(told.get("line", ""))):
+        raise Refusal(409, "This line has ended. Open another one.")
 
 
 def _answer(room: Room, secret: str, who: str, told: dict[str, Any]) -> None:

@@ -217,6 +217,34 @@ def test_who_is_here_stays_here_however_much_the_owner_moves(mine, monkeypatch):
     run(listen())
 
 
+def test_a_tab_without_a_sign_of_life_is_no_longer_here(mine, monkeypatch):
+    monkeypatch.setattr(hub, "BEAT", 0.05)
+    monkeypatch.setattr(hub, "SILENCE", 0.6)
+
+    async def listen():
+        halls = hub.Hub()
+        ada, asleep = Listener(halls, mine, "a"), Listener(halls, mine, "b")
+        for each in (ada, asleep):
+            await each.until(lambda view: "line" in view)
+        assert ada.view["line"] != asleep.view["line"]
+        assert not halls.is_alive(mine.code, "invented")
+        ended = asyncio.create_task(asleep.until(lambda view: False))
+        while not ended.done():
+            assert halls.is_alive(mine.code, ada.view["line"])
+            await asyncio.sleep(0.05)
+        assert isinstance(ended.exception(), StopAsyncIteration | RuntimeError)
+        await ada.until(lambda view: view["here"]["members"] == 1)
+        assert not halls.is_alive(mine.code, asleep.view["line"])
+        await ada.lines.aclose()
+
+    run(listen())
+
+
+def test_a_sign_of_life_is_taken_of_a_line_that_is_there(client, mine):
+    assert sent(client, f"{mine.code}/alive", {"line": "x"}) == (409, "This line has ended. Open another one.")
+    assert sent(client, f"{mine.code}/alive", {}, Origin="http://evil.test")[0] == 403
+
+
 def test_a_room_that_cannot_be_reached_goes_on_when_it_can(mine, monkeypatch):
     monkeypatch.setattr(hub, "RENEWS", 0.05)
 
