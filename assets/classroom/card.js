@@ -110,8 +110,7 @@ export class Card {
 }
 
 /** How many have answered. @param {RoomView} view @param {RoomRole} role @param {RoomResult | null} result */
-function counted({ asked, here, lates, done }, role, result) {
+function counted({ asked, here, lates }, role, result) {
   const late = role.secret && lates ? ` ${lates} came too late.` : ""
-  const task = role.secret && document.querySelector(".task") ? ` ${done} of ${here.members} have done the task.` : ""
-  return (result ? `${result.many} answered.` : `${asked?.answered} of ${here.members} have answered.`) + late + task
+  return (result ? `${result.many} answered.` : `${asked?.answered} of ${here.members} have answered.`) + late
 }

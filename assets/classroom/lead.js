@@ -18,13 +18,16 @@ export function asParameters(search, moved = {}) {
   return query.toString()
 }
 
+/** What moves, without what is being typed. @param {Record<string, string>} moved @param {string[]} typed */
+export const without = (moved, typed) => Object.fromEntries(Object.entries(moved).filter(([name]) => !typed.includes(name)))
+
 /** Whether a place is to be said now: at once where it rests, and while it moves once a second.
  * @param {number[]} sent when places were said within the last second @param {number} rested ms since it moved last */
 export const isDue = (sent, rested) => sent.length < (rested < RESTS ? 1 : MOST)
 
 /** Say where this tab is, for as long as `role` says that it leads; returns what ends that.
- * @param {() => { role: RoomRole, page: string, after: number } | null} now where this tab is, and the number of the place
- * that was said before; null while the room does not follow it */
+ * @param {() => { role: RoomRole, page: string, typed: string[], after: number } | null} now where this tab is, what is typed
+ * there, and the number of the place that was said before; null while the room does not follow it */
 export function lead(now) {
   let said = "", last = "", since = 0, isSending = false
   /** @type {number[]} */
@@ -32,7 +35,7 @@ export function lead(now) {
   const timer = setInterval(async () => {
     const here = now()
     if (!here || isSending) return
-    const query = asParameters(location.search, window.attentionLabCarried?.()), place = `${here.page}?${query}`, time = performance.now()
+    const query = asParameters(location.search, without(window.attentionLabCarried?.() ?? {}, here.typed)), place = `${here.page}?${query}`, time = performance.now()
     if (place !== last) [last, since] = [place, time]
     if (place === said) return
     sent = sent.filter(when => time - when < SECOND)

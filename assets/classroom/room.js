@@ -38,7 +38,8 @@ function enter(role) {
   endLead?.()
   if (role.leads) endLead = lead(() => {
     const { data, view } = memory
-    return data && view && !data.isPrivate && memory.role ? { role: memory.role, page: data.page, after: view.place?.number ?? 0 } : null
+    if (!data || !view || data.isPrivate || !memory.role) return null
+    return { role: memory.role, page: data.page, typed: data.typed, after: view.place?.number ?? 0 }
   })
   if (isOther) {
     memory.line?.end()
@@ -140,8 +141,10 @@ function parts(role) {
   const here = make("p", { className: "here", textContent: `${members} here` })
   const says = make("p", { className: "says", role: "status", textContent: trouble || view?.problem || saysOf(role) })
   const right = role.secret ? ofOwner(role) : ofMember(role)
+  const hasTask = role.secret && (view?.done || document.querySelector(".task"))
+  const done = hasTask ? [make("p", { className: "here", textContent: `${view?.done ?? 0} of ${members} have done the task` })] : []
   const where = role.secret ? [make("p", { className: "address", textContent: data?.address ?? "" })] : []
-  return [name, here, ...where, says, make("span", { className: "acts" }, ...right)]
+  return [name, here, ...done, ...where, says, make("span", { className: "acts" }, ...right)]
 }
 
 /** @param {RoomRole} role */

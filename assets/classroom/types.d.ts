@@ -61,6 +61,7 @@ interface RoomData {
   isPrivate: boolean // whether nobody follows to this page
   isDesk: boolean // whether the owner's answers in words may stand here
   places: string[] // parameters that decide what stands on the page
+  typed: string[] // parameters of what is typed
   heard: number // as of pictures
   address: string // of the page on which a code is typed
   qr: string // an image of the link that leads into the owner's room

@@ -215,6 +215,21 @@ def the_owner_stays_one_through_a_reload(owner, phone, code):
     expect_at(phone, "seed=6")
 
 
+def what_is_typed_comes_when_it_is_applied(owner, phone):
+    owner.go("Home")
+    expect_at(phone, ":")
+    phone.page.wait_for_function("() => location.pathname === '/'")
+    box = owner.page.locator(".st-key-editor textarea")
+    said = []
+    owner.page.on("request", lambda request: said.append(request.post_data) if request.url.endswith("/place") else None)
+    box.press_sequentially(" half a word", delay=150)  # longer than it takes until a place is said
+    owner.page.wait_for_function("() => location.href.includes('half+a+word')")  # it applies when the hand rests
+    expect_at(phone, "half+a+word")
+    assert [text for text in said if "half" in text and "half+a+word" not in text] == []
+    owner.open("/heads?seed=6")
+    expect_at(phone, "/heads", "seed=6")
+
+
 def another_tab_of_the_owner_leads_only_when_it_is_told(owner, phone):
     tab = owner.page.context.new_page()
     second = Visitor(tab, owner.address).open("/masks")
@@ -251,6 +266,10 @@ def answers_in_words_are_read_at_the_desk_and_one_is_shown(owner, desk, phone, c
     bar(desk).get_by_role("button", name="Show to all", exact=True).click()
     for each in (owner, phone):
         expect(bar(each)).to_contain_text("“it looks <i>back</i>”")
+    owner.page.get_by_role("button", name="Next step", exact=True).click()
+    expect_at(phone, "/heads", "lesson=brought-")
+    expect(bar(owner)).to_contain_text("0 of 1 have done the task")
+    assert "have done" not in bar(phone).inner_text()
 
 
 def test_a_room_after_breaks_in_other_tabs_and_on_another_device(room):
@@ -259,6 +278,7 @@ def test_a_room_after_breaks_in_other_tabs_and_on_another_device(room):
     expect_at(phone, "/heads")
     what_is_new_comes_after_a_break(owner, phone)
     the_owner_stays_one_through_a_reload(owner, phone, code)
+    what_is_typed_comes_when_it_is_applied(owner, phone)
     another_tab_of_the_owner_leads_only_when_it_is_told(owner, phone)
     answers_in_words_are_read_at_the_desk_and_one_is_shown(owner, desk, phone, code)
 

@@ -5,11 +5,13 @@ import pytest
 from benchmarks.streamlit_private.app_test import go_to
 from tests.pages.test_app import parameter, start, text_on, widget
 from tests.tfm_ui.classroom.conftest import kept
-from tfm_ui.classroom import following, room, session
+from tfm_ui.classroom import bar, following, room, session
 from tfm_ui.classroom.following import Place
 from tfm_ui.classroom.session import Mine
 from tfm_ui.lenses import lens
 from tfm_ui.page import controls, question_row
+from tfm_ui.state.fields import Text, controls_of
+from tfm_ui.state.model_state import ModelState
 
 __all__ = ["kept"]  # a fixture: the rooms of this test
 STEP = "why-attention.every-token-looks-by-itself"
@@ -85,6 +87,12 @@ def test_a_page_that_only_reads_in_a_room_asks_nothing():
         app.session_state[session.ROOM] = other
         pressed(app.run(), "_answer")
         assert room.look(mine.code).asked is None
+
+
+def test_nothing_that_is_typed_is_among_what_moves():
+    """The browser is told which parameters are texts: a preview of one is not said to the room."""
+    names = {field for field, (kind, _) in controls_of(ModelState).items() if isinstance(kind, Text)}
+    assert names == {"text", "target"} == set(bar._texts(ModelState, ""))
 
 
 def test_a_task_that_a_member_has_done_is_counted_once():

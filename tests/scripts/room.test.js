@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { isDue, RESTS } from "../../assets/classroom/lead.js"
+import { asParameters, isDue, RESTS, without } from "../../assets/classroom/lead.js"
 import { listen, send } from "../../assets/classroom/line.js"
 
 const ROLE = { code: "KXTM", secret: "owner", leads: false, follows: true }
@@ -52,6 +52,11 @@ test("a place is said at once where it rests, and once a second while it moves: 
   assert.ok(!isDue([1], RESTS - 1))
   assert.ok(isDue([1], RESTS))
   assert.ok(!isDue([1, 2], 10 * RESTS))
+})
+
+test("what is being typed is not said before it is applied, nor what concerns a tab alone", () => {
+  const moved = without({ text: "a secret", seed: "5" }, ["text", "target"])
+  assert.equal(asParameters("?text=applied&present=true&seed=3&code=KXTM", moved), "seed=5&text=applied")
 })
 
 test("lines are read whole, however the network cuts them, and empty ones are signs of life", async () => {

@@ -15,6 +15,8 @@ from tfm_ui.page import controls, frame, in_lesson, share
 from tfm_ui.page.components import LOADER
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.canvas import version
+from tfm_ui.state.fields import State, Text, controls_of
+from tfm_ui.state.model_state import ModelState
 
 PRIVATE = (frame.LECTURE, frame.SPEAKER, frame.ROOM)  # pages to which nobody follows
 
@@ -36,6 +38,7 @@ def draw(page: str, lens: Lens | None, follow: Callable[[], None]) -> None:
     """
     mine = session.mine()
     places = [lens.prefix + name for name in lens.state.PLACES] if lens else []
+    typed = _texts(ModelState, "") + (_texts(lens.state, lens.prefix) if lens else [])
     data: dict[str, Any] = {
         "known": f"{mine.code} {mine.leads}" if mine else "",
         "opened": st.session_state.get(session.OPENED),
@@ -45,12 +48,18 @@ def draw(page: str, lens: Lens | None, follow: Callable[[], None]) -> None:
         "isPrivate": page in PRIVATE,
         "isDesk": page in (frame.SPEAKER, frame.ROOM),
         "places": [*places, in_lesson.PARAMETER],
+        "typed": typed,
         "heard": controls.heard(),
         "address": frame.room_address().partition("//")[2],
         "qr": share.qr_code(frame.room_link(mine.code)) if mine and mine.secret else "",
     }
     with st.container(key="classroom"):
         _component(key=session.BAR, data=data, on_told_change=_told, on_follow_change=follow)
+
+
+def _texts(state: type[State], prefix: str) -> list[str]:
+    """The parameters of what is typed: nobody else sees it before it is applied."""
+    return [prefix + name for name, (field, _) in controls_of(state).items() if isinstance(field, Text)]
 
 
 def _told() -> None:
