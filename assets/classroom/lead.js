@@ -25,9 +25,8 @@ export const without = (moved, typed) => Object.fromEntries(Object.entries(moved
  * @param {number[]} sent when places were said within the last second @param {number} rested ms since it moved last */
 export const isDue = (sent, rested) => sent.length < (rested < RESTS ? 1 : MOST)
 
-/** Say where this tab is, for as long as `role` says that it leads; returns what ends that.
- * @param {() => { role: RoomRole, page: string, typed: string[], after: number } | null} now where this tab is, what is typed
- * there, and the number of the place that was said before; null while the room does not follow it */
+/** Say where this tab is, for as long as the room follows it; returns what ends that.
+ * @param {() => RoomHere | null} now where it is; null while the room does not follow it */
 export function lead(now) {
   let said = "", last = "", since = 0, isSending = false
   /** @type {number[]} */

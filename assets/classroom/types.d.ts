@@ -51,6 +51,14 @@ interface RoomRole {
   follows: boolean // whether this tab follows the room
 }
 
+/** Where the tab is that leads. */
+interface RoomHere {
+  role: RoomRole
+  page: string
+  typed: string[] // parameters of what is typed there
+  after: number // the number of the place that was said before
+}
+
 /** What the page tells the component. */
 interface RoomData {
   known: string // the code of the room that the page's script knows this tab is in, and whether it leads there
