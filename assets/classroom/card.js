@@ -12,6 +12,7 @@ export class Card {
   drawn = "" // what is drawn of it, as text
   problem = ""
   isFolded = false
+  isShown = false // whether answers are
 
   /** @param {RoomView} view @param {RoomRole} role @param {RoomData} data @param {boolean} isPresenting */
   draw(view, role, data, isPresenting) {
@@ -24,12 +25,13 @@ export class Card {
     const isOnPage = role.leads && Boolean(asked.which && document.querySelector(".st-key-answer")) // its words stand there
     const key = JSON.stringify([answers, isOnPage, result, view.mine, view.late, this.problem, texts, this.isFolded])
     if (key !== this.drawn) { // a box that is being typed in stays as it is
-      const wasShown = this.drawn.includes('"measured"')
-      this.drawn = key
+      const wasShown = this.isShown
+      Object.assign(this, { drawn: key, isShown: Boolean(result) })
       const body = result ? drawnResult(view, role, result, isOnPage, texts, told => void this.act(role, "reveal", told))
         : answers ? this.form(asked, view, role) : []
       const ask = isOnPage ? [] : [make("p", { className: "ask" }, make("b", { textContent: asked.ask }))]
-      const head = make("div", { className: "head" }, ...ask, make("p", { className: "count" }), ...this.acts(asked, role, result), this.fold())
+      const acts = this.acts(asked, role, result, isOnPage)
+      const head = make("div", { className: "head" }, ...ask, make("p", { className: "count" }), ...acts, this.fold())
       element.replaceChildren(
         head, ...this.isFolded ? [] : body,
         ...this.problem ? [make("p", { className: "problem", role: "alert", textContent: this.problem })] : [],
@@ -80,9 +82,10 @@ export class Card {
     return [form, note]
   }
 
-  /** What the owner can do. @param {RoomQuestion} asked @param {RoomRole} role @param {RoomResult | null} result */
-  acts(asked, role, result) {
-    if (!role.secret || result && asked.which) return []
+  /** What the owner can do; what is on the page goes with it. @param {RoomQuestion} asked @param {RoomRole} role
+   * @param {RoomResult | null} result @param {boolean} isOnPage */
+  acts(asked, role, result, isOnPage) {
+    if (!role.secret || result && isOnPage) return []
     const pressed = result
       ? { textContent: "Done", title: "Take the question off all screens", onclick: () => this.act(role, "withdraw", { id: asked.id }) }
       : { textContent: "Show answers", className: "calls", onclick: () => this.show(role, asked) }

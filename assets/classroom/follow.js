@@ -44,6 +44,14 @@ export function hurry() {
   pending()
 }
 
+/** Go nowhere any more, as this tab is in another room. */
+export function cancel() {
+  clearTimeout(timer)
+  clearTimeout(drawing)
+  pending = undefined
+  told = NaN
+}
+
 /** Stay where the room was last. */
 export function stay() {
   hurry()

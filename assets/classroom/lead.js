@@ -4,7 +4,7 @@
 import { send } from "./line.js"
 
 export const RESTS = 100 // ms after which nothing moves any more
-const LOOK = 50, SECOND = 1000 // ms
+const LOOK = 50, SECOND = 1000, WAITS = 5000 // ms; the last after a place that was refused
 const MOST = 2 // places in a second; while something moves, one
 const OF_TAB = ["present", "talk", "after", "code"] // parameters that concern this tab alone
 
@@ -34,7 +34,8 @@ export function lead(now) {
   const timer = setInterval(async () => {
     const here = now()
     if (!here || isSending) return
-    const query = asParameters(location.search, without(window.attentionLabCarried?.() ?? {}, here.typed)), place = `${here.page}?${query}`, time = performance.now()
+    const moved = without(window.attentionLabCarried?.() ?? {}, here.typed), query = asParameters(location.search, moved)
+    const place = `${here.page}?${query}`, time = performance.now()
     if (place !== last) [last, since] = [place, time]
     if (place === said) return
     sent = sent.filter(when => time - when < SECOND)
@@ -44,6 +45,7 @@ export function lead(now) {
     const problem = await send(here.role, "place", { page: here.page, query, number: Math.max(Date.now(), here.after + 1) })
     isSending = false
     if (!problem) said = place
+    else sent = [time + WAITS, time + WAITS] // not again and again
   }, LOOK)
   return () => clearInterval(timer)
 }

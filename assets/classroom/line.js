@@ -18,13 +18,13 @@ export async function send({ code, secret }, act, told) {
   const init = { method: "POST", headers: { ...headers(secret), "Content-Type": "application/json" }, body: JSON.stringify(told) }
   const response = await fetch(addressOf(code, act), init).catch(() => null)
   if (!response) return "The server was not reached. Try again."
-  return response.ok ? "" : problemOf(response)
+  return response.ok ? "" : (await refusalOf(response)).words
 }
 
-/** @param {Response} response */
-const problemOf = async response => {
+/** What the server says, and whether the room is over by that. @param {Response} response */
+async function refusalOf(response) {
   const told = await response.json().catch(() => null)
-  return String(told?.problem ?? `The server answered ${response.status}.`)
+  return { words: String(told?.problem ?? `The server answered ${response.status}.`), isOver: Boolean(told?.over) || response.status === 403 }
 }
 
 /** Listen to a room.
@@ -46,41 +46,45 @@ export function listen({ code, secret }, hears) {
 
   /** @param {string} line */
   async function sayAlive(line) {
-    const problem = await send({ code, secret }, "alive", { line })
-    if (problem) controller?.abort() // the server has ended it, or another one has taken its place
+    const response = await fetch(addressOf(code, "alive"), { method: "POST", body: JSON.stringify({ line }) }).catch(() => null)
+    if (response?.status === 409) controller?.abort() // the server has ended it, or another one has taken its place
   }
 
+  /** Listen until the line breaks; returns why it was refused, "" if it was not. */
   async function hear() {
     controller = new AbortController()
     let quiet = setTimeout(() => controller?.abort(), SILENCE)
     try {
       const response = await fetch(addressOf(code, "events"), { headers: headers(secret), signal: controller.signal })
       if (!response.ok || !response.body) {
-        const words = await problemOf(response)
-        if (response.status === 404) return end(words)
-        return hears.trouble(words)
+        const { words, isOver } = await refusalOf(response)
+        if (isOver) end(words)
+        return words
       }
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       let text = ""
       for (;;) {
         const { done, value } = await reader.read()
-        if (done) return
+        if (done) return ""
         clearTimeout(quiet)
         quiet = setTimeout(() => controller?.abort(), SILENCE)
-        failures = 0
         const lines = (text + value).split("\n")
         text = lines.pop() ?? ""
         for (const line of lines) {
           if (!line) continue
           const news = JSON.parse(line)
+          failures = 0
           hears.trouble("")
-          if (news.open === false) return end("")
+          if (news.open === false) {
+            end("")
+            return ""
+          }
           if (news.line) says = setInterval(() => void sayAlive(news.line ?? ""), ALIVE)
           hears.news(news)
         }
       }
     } catch {
-      // It broke: the next try says more.
+      return "" // it broke
     } finally {
       clearTimeout(quiet)
       clearInterval(says)
@@ -89,9 +93,9 @@ export function listen({ code, secret }, hears) {
 
   async function keep() {
     for (;;) {
-      await hear()
+      const refused = await hear()
       if (isOver) return
-      if (failures > 0) hears.trouble("The room is not reached. Trying again…")
+      if (refused || failures > 0) hears.trouble(refused || "The room is not reached. Trying again…")
       const [first, most] = AGAIN, wait = Math.min(most, first * 2 ** failures++) * (0.5 + Math.random())
       await new Promise(resolve => { wake = () => resolve(undefined); setTimeout(wake, wait) })
       wake = undefined

@@ -4,7 +4,7 @@
 import { make } from "../pictures/elements.js"
 import { watchRuns } from "../streamlit_private/dom.js"
 import { Card } from "./card.js"
-import { follow, hurry, stay } from "./follow.js"
+import { cancel, follow, hurry, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
@@ -34,21 +34,29 @@ function enter(role) {
   const isOther = memory.role?.code !== role.code || memory.role.secret !== role.secret
   memory.role = role
   memory.gone = ""
-  keep(role)
+  if (!isOther) keep(role)
   endLead?.()
   if (role.leads) endLead = lead(() => {
     const { data, view } = memory
     if (!data || !view || data.isPrivate || !memory.role) return null
-    return { role: memory.role, page: data.page, typed: data.typed, after: view.place?.number ?? 0 }
+    const isOnItsWay = (location.pathname.split("/").at(-1) || "home") !== data.page // the address is another page's already
+    return isOnItsWay ? null : { role: memory.role, page: data.page, typed: data.typed, after: view.place?.number ?? 0 }
   })
   if (isOther) {
+    cancel()
     memory.line?.end()
     memory.view = null
     memory.line = listen(role, {
       news(news) {
+        const isFirst = !memory.view
         memory.view = { ...NOTHING, ...memory.view, ...news }
-        if (news.place) goAlong()
-        draw()
+        if (isFirst) keep(role) // it is there, and the secret is right
+        try {
+          if (news.place) goAlong()
+          draw()
+        } catch (error) {
+          console.error(error) // the line itself is whole
+        }
       },
       trouble(words) {
         if (memory.trouble === words) return
@@ -85,6 +93,7 @@ function setFollows(follows) {
   keep(memory.role)
   if (follows) goAlong()
   else stay()
+  tellPage()
   draw()
 }
 
@@ -97,14 +106,14 @@ function goAlong() {
 }
 
 /** The page's script hears which room this tab is in; not with each of its runs, if it cannot know it. */
-function tellPage() {
+function tellPage(isNew = false) {
   const { role, data, tell } = memory
   if (!data || !tell) return
-  const known = role ? `${role.code} ${role.leads ? "True" : "False"}` : ""
-  if (known === data.known || known === saidToPage && performance.now() < sayAgain) return
+  const known = role ? [role.code, ...[role.leads, role.follows].map(is => is ? "True" : "False")].join(" ") : ""
+  if (!isNew && (known === data.known || known === saidToPage && performance.now() < sayAgain)) return
   saidToPage = known
   sayAgain = performance.now() + AGAIN
-  tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false })
+  tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false, follows: role?.follows ?? false })
 }
 
 /** The page shows what it hides until an answer is given, once the room shows that answer; and leaves the asking to the room. */
@@ -112,7 +121,7 @@ function unveil() {
   const { view, role } = memory, result = view?.result, which = result && view.asked?.id === result.id ? view.asked?.which : ""
   if (which) page.dataset.shown = which
   else delete page.dataset.shown
-  const asks = role && !role.secret && view?.asked?.which
+  const asks = role?.follows && view?.asked?.which
   if (asks) page.dataset.asked = ""
   else delete page.dataset.asked
 }
@@ -128,8 +137,19 @@ function draw() {
   if (role) (card ??= new Card()).draw(view ?? NOTHING, role, data, isPresenting())
   const isPlaced = before && Boolean(role) === (card?.element.parentNode === root)
   if (!isPlaced) root.replaceChildren(bar, ...role && card ? [card.element] : [])
-  else if (!before.isEqualNode(bar)) before.replaceWith(bar) // else who has come to a button by keys stays there
+  else renew(before, bar)
   root.dataset.trouble = String(Boolean(trouble))
+}
+
+/** Make a part of the bar as it is now. What has not changed stays, so that a button keeps the focus and is pressed where a press began.
+ * @param {Element} before @param {Element} now */
+function renew(before, now) {
+  if (before.isEqualNode(now)) return
+  const [there, here] = [before, now].map(element => [...element.children])
+  const isAlike = there.length === here.length && there.length > 0 && there.every((child, i) => child.className === here[i].className)
+  if (isAlike && !before.matches(".name, .acts")) there.forEach((child, i) => renew(child, here[i]))
+  else if (before.matches("p")) before.replaceChildren(...now.childNodes)
+  else before.replaceWith(now)
 }
 
 const isPresenting = () => new URLSearchParams(location.search).has("present")
@@ -151,8 +171,10 @@ function parts(role) {
 function saysOf(role) {
   const { view, data } = memory
   if (!view) return "Entering…"
+  const minutes = Math.ceil((view.ends - Date.now() / 1000) / 60)
+  if (role.secret && minutes <= 15) return `The room closes in ${Math.max(minutes, 0)} min.`
   if (role.secret && role.leads) return data?.isPrivate ? "Nobody follows you to this page." : ""
-  if (role.secret) return "The room follows another tab of yours."
+  if (role.secret) return "The room does not follow this tab."
   if (!view.here.owner) return "The lecturer is away; the room stays open."
   return role.follows ? "You follow." : "You explore alone."
 }
@@ -223,8 +245,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   Object.assign(memory, { data, root, tell: setTriggerValue })
   begin()
   const { opened, closed, join } = data
-  if (opened && opened.code !== closed && memory.role?.secret !== opened.secret && recallOwned() !== opened.secret) {
-    enter({ ...opened, leads: true, follows: false })
+  if (opened && opened.code !== closed) {
+    if (memory.role?.secret !== opened.secret) enter({ ...opened, leads: true, follows: false })
+    tellPage(true) // that it was heard of: else the page would open it again and again
   }
   if (closed && memory.role?.code === closed) leave(`Room ${closed} is closed. All that it kept is erased.`)
   if (join && memory.role?.code !== join) enter({ code: join, secret: "", leads: false, follows: true })
@@ -238,6 +261,3 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (memory.root === root) memory.root = null
   }
 }
-
-/** The secret of the room that this browser owns; a page that is loaded anew hears again which room its session has opened. */
-const recallOwned = () => recall()?.secret

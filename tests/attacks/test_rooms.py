@@ -11,7 +11,8 @@ from benchmarks.live.visitor_kept import Kept
 from tests.attacks.strangers import Server, attacked
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
-from tfm_ui.classroom.requests import MOST_TABS, SECRET, WRONG_BY_NETWORK
+from tfm_ui.classroom.door import WRONG_BY_NETWORK
+from tfm_ui.classroom.requests import MOST_TABS, SECRET
 from tfm_ui.classroom.room import SIGNS
 
 MEMBERS = 40
@@ -59,7 +60,7 @@ async def nobody_leads_who_has_not_opened_it(stranger: Stranger, owner: Owner) -
 
 
 async def an_old_place_that_is_sent_again_changes_nothing(stranger: Stranger, owner: Owner) -> None:
-    """As of a recorded request: the owner's secret is in it."""
+    """A request that was recorded has the owner's secret in it."""
     before = {"page": "heads", "query": "seed=1", "number": max(owner.said) + 10}
     assert (await stranger.send(f"{owner.code}/place", before, secret=owner._secret))[0] == 204
     now = before | {"query": "seed=2", "number": before["number"] + 1}

@@ -233,11 +233,11 @@ def what_is_typed_comes_when_it_is_applied(owner, phone):
 def another_tab_of_the_owner_leads_only_when_it_is_told(owner, phone):
     tab = owner.page.context.new_page()
     second = Visitor(tab, owner.address).open("/masks")
-    expect(bar(second)).to_contain_text("The room follows another tab of yours.")
+    expect(bar(second)).to_contain_text("The room does not follow this tab.")
     assert "/heads" in phone.page.url
     bar(second).get_by_role("button", name="Lead from this tab", exact=True).click()
     expect_at(phone, "/masks")
-    expect(bar(owner)).to_contain_text("The room follows another tab of yours.")
+    expect(bar(owner)).to_contain_text("The room does not follow this tab.")
     tab.close()
     bar(owner).get_by_role("button", name="Lead from this tab", exact=True).click()
     expect_at(phone, "/heads")

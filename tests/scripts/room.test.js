@@ -71,7 +71,7 @@ test("a line that breaks is opened again, and what is wrong is said until it is 
   const { asked, news, trouble } = await heard([streamed(['{"a":1}\n']), busy, streamed(['{"a":2}\n{"open":false}\n'])])
   assert.equal(asked.length, 3)
   assert.deepEqual(news, [{ a: 1 }, { a: 2 }])
-  assert.deepEqual(trouble, ["", "This room has 2 members.", "The room is not reached. Trying again…"])
+  assert.deepEqual(trouble, ["", "This room has 2 members."])
 })
 
 test("a tab says that it is still there, and opens another line where the server does not know this one", async context => {
@@ -95,8 +95,10 @@ test("a tab says that it is still there, and opens another line where the server
 })
 
 test("a room that is not there any more is over", async () => {
-  const gone = () => new Response('{"problem":"There is no room KXTM."}', { status: 404 })
+  const gone = () => new Response('{"problem":"There is no room KXTM.","over":true}', { status: 404 })
   assert.deepEqual((await heard([gone])).over, "There is no room KXTM.")
+  const ofProxy = () => new Response("<html>", { status: 404 })
+  assert.deepEqual((await heard([ofProxy, gone])).trouble, ["The server answered 404."], "that was no answer of the app")
 })
 
 test("an act says why it was not done", async () => {

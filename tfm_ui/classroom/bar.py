@@ -11,7 +11,7 @@ import streamlit as st
 
 from tfm_ui.classroom import session
 from tfm_ui.folders import ASSETS
-from tfm_ui.page import controls, frame, in_lesson, share
+from tfm_ui.page import answer, controls, frame, in_lesson, share
 from tfm_ui.page.components import LOADER
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.canvas import version
@@ -37,10 +37,11 @@ def draw(page: str, lens: Lens | None, follow: Callable[[], None]) -> None:
         follow: notes where the room is, as the browser tells.
     """
     mine = session.mine()
+    answer.ask_anew(mine.code if mine and mine.leads else "")
     places = [lens.prefix + name for name in lens.state.PLACES] if lens else []
     typed = _texts(ModelState, "") + (_texts(lens.state, lens.prefix) if lens else [])
     data: dict[str, Any] = {
-        "known": f"{mine.code} {mine.leads}" if mine else "",
+        "known": f"{mine.code} {mine.leads} {mine.follows}" if mine else "",
         "opened": st.session_state.get(session.OPENED),
         "closed": st.session_state.get(session.CLOSED, ""),
         "join": st.session_state.get(session.JOIN, ""),

@@ -24,7 +24,9 @@ from tfm_ui.store.store import StoreAway
 SILENCE = 100.0  # seconds without a sign of life of a tab after which it counts as gone: its laptop may sleep
 BEAT = 10.0  # seconds after which who is connected is sent an empty line, and hears so that the connection lives
 RENEWS = 15.0  # seconds after which the store is told again how many are here, and is looked at for what was missed
+TIDIES = 60.0  # seconds between two looks whether the time of a room is over that nobody is connected to
 GATHERS = 0.3  # seconds for which those who come and go are gathered before the others hear of it
+FAULT = "What is new in this room cannot be shown. The server’s log says why."
 AWAY = "This server cannot reach the room now. It goes on trying."
 
 _log = logging.getLogger(__name__)
@@ -84,7 +86,8 @@ class Hub:
         self._server = secrets.token_hex(6)
         self._halls: dict[str, Hall] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._stop: Any = None
+        self._listens = False
+        self._tidying: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def hear(self, code: str) -> None:
@@ -115,19 +118,16 @@ class Hub:
         self._mark(room.code)
         try:
             connection.news.set()
-            while True:
-                try:
-                    async with asyncio.timeout(BEAT):
+            beats = loop_time() + BEAT
+            while time.monotonic() - connection.alive <= SILENCE:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(beats):
                         await connection.news.wait()
-                except TimeoutError:
-                    if time.monotonic() - connection.alive > SILENCE:
-                        return
-                    yield b"\n"
-                    continue
                 connection.news.clear()
                 news = _news(hall, connection)
-                if news:
-                    yield news
+                if news or loop_time() >= beats:  # also where much changes of which this tab is told nothing
+                    beats = loop_time() + BEAT
+                    yield news or b"\n"
                 if connection.told["open"] == "false":  # the hall may have been closed since it was read
                     return
         finally:
@@ -136,8 +136,11 @@ class Hub:
 
     def _enter(self, room: Room) -> Hall:
         self._loop = asyncio.get_running_loop()
-        if self._stop is None:
-            self._stop = shared.rooms().listen(self.hear)
+        if not self._listens:
+            shared.rooms().listen(self.hear)
+            self._listens = True
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.create_task(self._tidy())
         if room.code not in self._halls:
             hall = self._halls[room.code] = Hall(room.code)
             hall.tell(room, _parts(room))
@@ -168,23 +171,32 @@ class Hub:
                     counting = loop_time() + GATHERS
                     hall.counted = hall.here
                     await loop.run_in_executor(None, self._count, hall, hall.here)
-        except Exception:
-            _log.exception("A room's members could not be told what is new.")
-            hall.tell(None, _parts(None))
         finally:
             self._halls.pop(hall.code, None)
             self._tasks.pop(hall.code, None)
 
+    async def _tidy(self) -> None:
+        """Look at all rooms now and then, as long as there are any: the store drops those whose time is over."""
+        loop, are_open = asyncio.get_running_loop(), True
+        while are_open:
+            await asyncio.sleep(TIDIES)
+            with suppress(StoreAway):
+                are_open = bool(await loop.run_in_executor(None, shared.rooms().codes))
+
     def _read(self, hall: Hall, loop: asyncio.AbstractEventLoop) -> None:
-        """Read the room, in a thread."""
+        """Read the room, in a thread. Whatever goes wrong, it stays open until it is known to be closed."""
+        told: tuple[Room | None, Parts, str]
         try:
-            now: Room | None = rooms.look(hall.code)
-            problem = ""
+            now = rooms.look(hall.code)
+            told = now, _parts(now), ""
         except NoRoom:
-            now, problem = None, ""
+            told = None, _parts(None), ""
         except StoreAway:
-            now, problem = hall.room, AWAY
-        loop.call_soon_threadsafe(hall.tell, now, _parts(now), problem)
+            told = hall.room, (hall.all, hall.owner), AWAY
+        except Exception:
+            _log.exception("A room's members could not be told what is new.")
+            told = hall.room, (hall.all, hall.owner), FAULT
+        loop.call_soon_threadsafe(hall.tell, *told)
 
     def _count(self, hall: Hall, here: tuple[int, bool]) -> None:
         """Note who is here, in a thread. Where that does not work, the next look does it."""

@@ -31,18 +31,18 @@ def note(strip: Strip | None, done: str = "") -> None:
     """
     if (room := mine()) is None:
         return
-    with suppress(NoRoom, NotOwner, StoreAway, TooLate, RoomFull):  # the bar says what is wrong
+    with suppress(NoRoom, NotOwner, StoreAway, RoomFull):  # the bar says what is wrong
         if room.leads:
             _lead(room, strip)
-        elif done and not room.secret:
+        elif done and not room.secret and not room.follows:  # else it is the owner who has done it
             _note_done(room, done)
 
 
 def _lead(room: Mine, strip: Strip | None) -> None:
-    told: tuple[str, str, Phase] | None = st.session_state.get(TOLD)
-    code, before, phase = told or ("", "", "asked")
-    if code != room.code:
-        before = ""
+    told: tuple[str, str, Phase] = st.session_state.get(TOLD, ("", "", "asked"))
+    if told[0] != room.code:  # another session of this tab may have asked before
+        told = st.session_state[TOLD] = _told_before(room)
+    _, before, phase = told
     asked = _asked(strip) if strip and strip.is_open else None
     if strip and asked and strip.is_waiting:
         if (before, phase) != (asked.id, "asked"):
@@ -52,11 +52,26 @@ def _lead(room: Mine, strip: Strip | None) -> None:
         if phase == "asked":
             measured = strip.measured()
             computed = None if measured == "" else measured
-            rooms.show(room.code, room.secret, asked.id, measured=computed, said=strip.said())
+            with suppress(TooLate):  # a poll has taken its place
+                rooms.show(room.code, room.secret, asked.id, measured=computed, said=strip.said())
             st.session_state[TOLD] = (room.code, asked.id, "shown")
     elif before:
         rooms.withdraw(room.code, room.secret, before)
-        st.session_state.pop(TOLD)
+        st.session_state[TOLD] = (room.code, "", "asked")
+
+
+def _told_before(room: Mine) -> tuple[str, str, Phase]:
+    """What the room was told by a session that is lost, as after a reload: it is taken back unless it is on screen."""
+    now = rooms.look(room.code)
+    if now.asked is None or not now.asked.which:  # a poll is no matter of the page
+        return room.code, "", "asked"
+    return room.code, now.asked.id, "shown" if now.shown else "asked"
+
+
+def forget() -> None:
+    """What the page asks is no longer asked, as a poll has taken its place: opened again, it is asked again."""
+    if room := mine():
+        st.session_state[TOLD] = (room.code, "", "asked")
 
 
 def _asked(strip: Strip) -> Asked | None:

@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from tfm_ui.classroom import room as rooms
+from tfm_ui.classroom.door import GONE, Refusal, enter
 from tfm_ui.classroom.hub import HUB
-from tfm_ui.classroom.room import NotOwner, Room, TooLate, read_code
+from tfm_ui.classroom.room import NotOwner, Room, TooLate
 from tfm_ui.classroom.tries import Tries
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.settings import SETTINGS
@@ -33,29 +34,15 @@ ALIVE = "alive"  # the act of a tab that is still there
 SECRET = "x-room-secret"  # the header with the owner's secret
 MOST_TABS = 10  # of a browser, in a room
 LONGEST = 20_000  # bytes of what is sent
-GONE = "There is no room {code}. A room closes after three hours, or when its owner closes it."
-NO_CODE = "The code of a room has {letters} letters; got “{got}”."
-WRONG = "Too many codes were tried from here. Try again in {seconds} s."
 FULL = "This room has {members} members, the most that this server allows{setting}."
+NOT_OWNER = "This is not the secret of the room’s owner."
 FAST = "That was sent too often. Try again in {seconds} s."
 
-# Codes of rooms that are not there: of a browser, which may mistype, and of a network, which may be a whole school.
-WRONG_BY_BROWSER, WRONG_BY_NETWORK = Tries(8, 4), Tries(40, 6)
 # What a browser sends to a room, and all browsers of a network together: a class answers at once.
 SENT_BY_BROWSER, SENT_BY_NETWORK = Tries(30, 240), Tries(600, 1800)
 
 _threads = ThreadPoolExecutor(8, thread_name_prefix="room")
 _log = logging.getLogger(__name__)
-
-
-class Refusal(Exception):
-    """An HTTP error, with a sentence."""
-
-    def __init__(self, status: int, words: str, wait: int = 0) -> None:
-        super().__init__(words)
-        self.words = words
-        headers = {"Retry-After": str(wait)} if wait else {}
-        self.response = JSONResponse({"problem": words}, status, headers | {"Cache-Control": "no-store"})
 
 
 def room_routes() -> list[BaseRoute]:
@@ -71,7 +58,10 @@ async def events(request: Request) -> Response:
     """A line for each change of a room, for as long as the tab listens."""
     try:
         room = await _entered(request)
-        member, is_owner = room.member(visitor_of(request)), room.is_owner(request.headers.get(SECRET, ""))
+        member, secret = room.member(visitor_of(request)), request.headers.get(SECRET, "")
+        if secret and not room.is_owner(secret):
+            raise Refusal(403, NOT_OWNER)
+        is_owner = bool(secret)
         tabs = HUB.tabs(room.code, member)
         if not is_owner and not tabs and HUB.members(room.code) >= SETTINGS.room_members:
             metrics.REFUSED.labels("room_members").inc()
@@ -95,17 +85,16 @@ async def act(request: Request) -> Response:
     try:
         name = request.path_params["act"]
         if name not in (*ACTS, ALIVE):
-            raise Refusal(404, f"expected one of {', '.join(ACTS)}, got {name[:40]!r}")
-        who = visitor_of(request)
-        for tries, whose in ((SENT_BY_BROWSER, who), (SENT_BY_NETWORK, address_of(who) or who)):
-            if wait := tries.wait(whose):
-                raise Refusal(429, FAST.format(seconds=wait), wait)
-            tries.take(whose)
-        told = await _told(request)
-        if name == ALIVE:
-            _note_alive(request, told)
+            raise Refusal(404, f"expected one of {', '.join((*ACTS, ALIVE))}, got {name[:40]!r}")
+        who, told = visitor_of(request), await _told(request)
+        if name == ALIVE and _is_alive(request, told):
             return Response(status_code=204)
+        _bound(SENT_BY_BROWSER, who)
+        if name == ALIVE:
+            raise Refusal(409, "This line has ended. Open another one.")
         room = await _entered(request)
+        if not room.is_owner(request.headers.get(SECRET, "")):  # of others in the network nobody keeps the owner out
+            _bound(SENT_BY_NETWORK, address_of(who) or who)
         await _in_thread(ACTS[name], room, request.headers.get(SECRET, ""), who, told)
     except Refusal as refusal:
         return refusal.response
@@ -119,64 +108,6 @@ async def _entered(request: Request) -> Room:
     if not is_same_origin(request):
         raise Refusal(403, "expected a request of a page of this server")
     return await _in_thread(enter, request.path_params["code"], visitor_of(request))
-
-
-def enter(typed: str, who: str) -> Room:
-    """The room with this code, for a visitor who has not tried too many codes.
-
-    Raises:
-        Refusal: if there is no such room, or the visitor is not told.
-    """
-    wrong = ((WRONG_BY_BROWSER, who), (WRONG_BY_NETWORK, address_of(who) or who))
-    wait = max(tries.wait(whose) for tries, whose in wrong)
-    try:
-        code = read_code(typed)
-    except NoRoom:
-        raise Refusal(404, NO_CODE.format(letters=rooms.LENGTH, got=" ".join(typed.split())[:20])) from None
-    try:
-        room = rooms.look(code)
-    except NoRoom:
-        if wait:
-            metrics.REFUSED.labels("room_codes").inc()
-            raise Refusal(429, WRONG.format(seconds=wait), wait) from None
-        for tries, whose in wrong:
-            tries.take(whose)
-        raise Refusal(404, GONE.format(code=code)) from None
-    except StoreAway as problem:
-        raise Refusal(503, str(problem), wait=5) from None
-    if wait and not MEMBERS.knows(room, who):
-        metrics.REFUSED.labels("room_codes").inc()
-        raise Refusal(429, WRONG.format(seconds=wait), wait)
-    MEMBERS.note(room, who)
-    return room
-
-
-class Members:
-    """The browsers that have been in a room of this server, by their names there: they come back after a break."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, set[str]] = {}
-
-    def knows(self, room: Room, who: str) -> bool:
-        """Whether this visitor was there before."""
-        return room.member(who) in self._known.get(_name(room), ())
-
-    def note(self, room: Room, who: str) -> None:
-        """Note that this visitor is there."""
-        if _name(room) not in self._known:
-            while len(self._known) >= SETTINGS.rooms:
-                del self._known[next(iter(self._known))]
-            self._known[_name(room)] = set()
-        known = self._known[_name(room)]
-        if len(known) < 2 * SETTINGS.room_members:
-            known.add(room.member(who))
-
-
-def _name(room: Room) -> str:
-    return str(room.about["number"])
-
-
-MEMBERS = Members()
 
 
 async def _told(request: Request) -> Any:
@@ -212,12 +143,18 @@ async def _in_thread(do: Callable[..., T], *arguments: Any) -> T:
         raise Refusal(400, str(problem)) from None
 
 
-def _note_alive(request: Request, told: dict[str, Any]) -> None:
+def _bound(tries: Tries, whose: str) -> None:
+    if wait := tries.wait(whose):
+        metrics.REFUSED.labels("room_acts").inc()
+        raise Refusal(429, FAST.format(seconds=wait), wait)
+    tries.take(whose)
+
+
+def _is_alive(request: Request, told: dict[str, Any]) -> bool:
     """A sign of life of a tab: without it, it counts as gone. The name of its line is known to that tab alone."""
     if not is_same_origin(request):
         raise Refusal(403, "expected a request of a page of this server")
-    if not HUB.is_alive(request.path_params["code"], str(told.get("line", ""))):
-        raise Refusal(409, "This line has ended. Open another one.")
+    return HUB.is_alive(request.path_params["code"], str(told.get("line", "")))
 
 
 def _answer(room: Room, secret: str, who: str, told: dict[str, Any]) -> None:

@@ -15,16 +15,20 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any, Literal
+from unicodedata import category
 
 from tfm_ui.settings import SETTINGS, Settings
 from tfm_ui.store.rooms import LIFETIME, Bounds, NoRoom, RoomFull
 from tfm_ui.store.shared import rooms
+from tfm_ui.streamlit_private.options import config
 
 # Letters that look like no other letter or digit, and no vowels, so that no code is a word.
 SIGNS = "BCDFHJKLMNPRTWXY"
 LENGTH = 4
 TRIES = 50  # codes that are drawn until one is free
 MOST_CHARS = 80  # of an answer in a few words
+HIDDEN, JOINERS = {"Cc", "Cf", "Cs"}, "\u200c\u200d"  # signs that nobody sees, and those that some words and emoji need
+MOST_PAGE = 40  # characters of the name of a page
 MOST_QUERY = 8_000  # characters of a link's query
 MOST_POLL, FEWEST_CHOICES, MOST_CHOICES = 200, 2, 5  # characters of a poll's question; its choices
 MOST_CHOICE = 60  # characters of a choice of a poll
@@ -33,6 +37,7 @@ RESERVE = (
     64,
     400_000,
 )  # values and bytes of a room that are no answers: where it is, what is asked and shown, who is here
+MOST_TIMES = 2  # so many answers of a question for each member that a room may have: some come by another browser
 WRITES = 6  # times that an answer is written, if the room has changed meanwhile
 
 # Names of the values of a room; the last four are followed by a colon and by what they belong to.
@@ -84,19 +89,21 @@ class Asked:
             return str(told)
         if self.kind == "number":
             is_number = isinstance(told, int | float) and not isinstance(told, bool)
-            if not is_number or not math.isfinite(told) or abs(told) >= 1e15:
+            if not is_number or not abs(told) < 1e15:
                 raise ValueError(f"expected a number, got {str(told)[:60]!r}")
             return float(told)
         words = " ".join(str(told).split()) if isinstance(told, str) else ""
-        if not words or len(words) > MOST_CHARS or not words.isprintable():
+        if not words or len(words) > MOST_CHARS:
             raise ValueError(f"expected 1 to {MOST_CHARS} characters, got {len(words)}")
+        if any(category(sign) in HIDDEN and sign not in JOINERS for sign in words):
+            raise ValueError("expected letters and signs, got one that steers how others are shown")
         return words
 
 
 def asked_of(which: str, ask: str, options: Sequence[str], unit: str, *, in_words: bool) -> Asked:
     """A prediction of the app as a question for a room: always the same one."""
     kind: Kind = "choice" if options else "words" if in_words else "number"
-    named = json.dumps([which, ask, *options])
+    named = json.dumps([which, ask, kind, unit, *options])
     return Asked(_short(named.encode()), ask, kind, tuple(options), unit, which)
 
 
@@ -275,7 +282,7 @@ def begin(network: str) -> Opened:
     """
     secret = secrets.token_urlsafe(24)
     about = {"owner": _hashed(secret), "number": secrets.token_hex(16), "ends": time.time() + LIFETIME}
-    whose = _short(network.encode())
+    whose = _short(network.encode(), key=config.get_option("server.cookieSecret").encode()[:64])
     for _ in range(TRIES):
         code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
         if rooms().open(code, {ABOUT: _json(about)}, whose, bounds()):
@@ -325,10 +332,13 @@ def move(code: str, secret: str, place: Mapping[str, Any]) -> None:
 
 def _place(told: Mapping[str, Any]) -> dict[str, Any]:
     page, query, number = told.get("page"), told.get("query"), told.get("number")
-    if not isinstance(page, str) or not isinstance(query, str) or type(number) not in (int, float):
-        raise ValueError("expected the name of a page, the query of its link, and a number")
-    if len(page) > LENGTH * 10 or len(query) > MOST_QUERY:
-        raise ValueError(f"expected a query of at most {MOST_QUERY:,} characters, got {len(query):,}")
+    if not isinstance(page, str) or not isinstance(query, str) or type(number) is not int:
+        raise ValueError("expected the name of a page, the query of its link, and a whole number")
+    if len(page) > MOST_PAGE or len(query) > MOST_QUERY:
+        raise ValueError(
+            f"expected a page of at most {MOST_PAGE} characters and a query of at most {MOST_QUERY:,}, "
+            f"got {len(page):,} and {len(query):,}"
+        )
     return {"page": page, "query": query, "number": number}
 
 
@@ -339,6 +349,7 @@ def ask(code: str, secret: str, asked: Asked) -> None:
         NoRoom, NotOwner, StoreAway: see `owned`.
     """
     room, now = owned(code, secret), {ASKED: _json(asdict(asked)), SHOWN: b""}
+    now |= {name: b"" for name in room.values if name.startswith(f"{LATE}:{asked.id}:")}  # they may answer now
     is_half_full = len(room.values) > bounds().values / 2 or room.size > bounds().bytes / 2
     if is_half_full:  # what is no longer asked makes room
         old = [name for name in room.values if name.startswith((f"{ANSWER}:", f"{LATE}:"))]
@@ -380,7 +391,11 @@ def show(code: str, secret: str, asked: str, *, measured: Value | None = None, s
     answers = [*look(code).answers.values()]
     secrets.SystemRandom().shuffle(answers)
     values = () if room.asked.kind == "words" else tuple(answers)
-    result = Result(asked, values, len(answers), measured, said, room.shown.text if room.shown else "")
+    before = room.shown or Result(asked)
+    if isinstance(measured, float) and not math.isfinite(measured):
+        measured = None
+    measured = before.measured if measured is None else measured  # the desk computes nothing
+    result = Result(asked, values, len(answers), measured, said or before.said, before.text)
     rooms().write(code, {SHOWN: _json(asdict(result))}, with_reserve(), given=given)
 
 
@@ -419,6 +434,8 @@ def answer(code: str, member: str, asked: str, told: Any) -> None:
                 with suppress(RoomFull):  # then one more is not counted
                     rooms().write(code, {f"{LATE}:{asked}:{member}": b"1"}, bounds())
             raise TooLate("The answers are shown already, so this one does not count.")
+        if len(room.answers) >= MOST_TIMES * SETTINGS.room_members and member not in room.answers:
+            raise RoomFull("This question has more answers than this server allows.")
         given = {ASKED: room.values[ASKED], SHOWN: b""}
         if rooms().write(code, {f"{ANSWER}:{asked}:{member}": value}, bounds(), given=given):
             return
@@ -456,7 +473,7 @@ def end(code: str, secret: str) -> None:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _hashed(secret: str) -> str:

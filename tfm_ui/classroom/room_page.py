@@ -8,9 +8,9 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.classroom import opening, session
+from tfm_ui.classroom import leading, opening, session
 from tfm_ui.classroom import room as rooms
-from tfm_ui.classroom.requests import Refusal, enter
+from tfm_ui.classroom.door import Refusal, enter
 from tfm_ui.classroom.room import FEWEST_CHOICES, MOST_CHOICE, MOST_CHOICES, MOST_POLL, NotOwner
 from tfm_ui.classroom.session import Mine
 from tfm_ui.page import frame
@@ -97,6 +97,7 @@ def _ask(mine: Mine) -> None:
     st.session_state[POLL_PROBLEM] = ""
     try:
         rooms.ask(mine.code, mine.secret, rooms.poll_of(st.session_state["_poll_ask"], choices))
+        leading.forget()
     except (ValueError, NoRoom, NotOwner, StoreAway) as problem:
         words = "This room is closed." if isinstance(problem, NoRoom) else str(problem)
         st.session_state[POLL_PROBLEM] = words[:1].upper() + words[1:]

@@ -7,9 +7,10 @@ from typing import Any
 import streamlit as st
 
 from tfm_ui.classroom import room as rooms
+from tfm_ui.classroom.door import Refusal, enter
 from tfm_ui.classroom.room import NotOwner, Opened
 from tfm_ui.store.rooms import NoRoom
-from tfm_ui.store.store import StoreAway
+from tfm_ui.visitors.visitor import visitor_here
 
 BAR = "room_bar"  # the key of the component by which the browser tells and is told
 # Keys of the session state: the room of this tab; a room that it has opened; the code of a room that it has closed, and
@@ -25,11 +26,13 @@ class Mine:
         code: of the room.
         secret: the owner's; "" of a member.
         leads: whether the room follows this tab.
+        follows: whether this tab follows the room, so that its page shows what others have done.
     """
 
     code: str
     secret: str = ""
     leads: bool = False
+    follows: bool = False
 
 
 def mine() -> Mine | None:
@@ -45,20 +48,24 @@ def open_mine(opened: Opened) -> None:
 
 
 def note(told: Any) -> None:
-    """Note what the browser tells of its room. A stranger's browser may tell anything: a secret is looked at."""
+    """Note what the browser tells of its room. A stranger's may tell anything: code and secret are looked at."""
     if not isinstance(told, dict):
         return
+    st.session_state.pop(OPENED, None)  # the browser has heard of it, and knows better from now on
     code, secret = told.get("code"), told.get("secret")
     if not isinstance(code, str) or not isinstance(secret, str) or not code:
         st.session_state.pop(ROOM, None)
         return
     before = mine()
-    if secret and (before is None or (before.code, before.secret) != (code, secret)):
+    if before is None or (before.code, before.secret) != (code, secret):
         try:
-            rooms.owned(code, secret)
-        except (NoRoom, NotOwner, StoreAway):
+            room = enter(code, visitor_here())
+        except Refusal:
             return
-    st.session_state[ROOM] = Mine(code, secret, leads=bool(secret) and told.get("leads") is True)
+        if secret and not room.is_owner(secret):
+            return
+    follows = not secret and told.get("follows") is not False
+    st.session_state[ROOM] = Mine(code, secret, leads=bool(secret) and told.get("leads") is True, follows=follows)
 
 
 def close() -> None:

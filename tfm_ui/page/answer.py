@@ -18,6 +18,9 @@ from tfm_ui.text.glossary import explained
 
 # Keys of the session state: the question whose strip is open; the questions whose prediction is over -> the guess.
 OPEN, SEEN = "_answer_open", "_predicted"
+ANEW = (
+    "_asks_anew"  # key of the session state: the room that this page leads, in which all questions are new; "" of none
+)
 MOST_WORDS = 300  # characters of a prediction in free words
 CARD = "card_"  # what the keys of cards begin with, which are no panels
 VEIL = "Hidden until the answer is shown. Predict first."
@@ -122,7 +125,7 @@ class Strip:
         st.session_state[OPEN] = "" if self.is_open else self.which
 
     def _see(self) -> None:
-        st.session_state[SEEN] = {**_seen(), self.which: st.session_state.get(self._guess)}
+        st.session_state[_key()] = {**_seen(), self.which: st.session_state.get(self._guess)}
 
     @property
     def _guess(self) -> str:
@@ -184,8 +187,18 @@ def _why(following: Next) -> str:
     return f"{' Because' if has_sign else ', because'} {following.because}"
 
 
+def ask_anew(room: str) -> None:
+    """Ask everything anew, as nobody in this room has been asked yet; "" in no room: then go on as before it."""
+    st.session_state[ANEW] = room
+
+
+def _key() -> str:
+    """The key of the session state under which questions are kept whose prediction is over."""
+    return f"{SEEN}{st.session_state.get(ANEW, '')}"
+
+
 def _seen() -> Mapping[str, float | str | None]:
-    guesses: Mapping[str, float | str | None] = st.session_state.get(SEEN, {})
+    guesses: Mapping[str, float | str | None] = st.session_state.get(_key(), {})
     return guesses
 
 
@@ -200,8 +213,9 @@ def is_over(which: str) -> bool:
 
 
 def remember(which: str, guess: float | str | None) -> None:
-    """Note what was predicted of a question at an earlier visit."""
-    st.session_state[SEEN] = {**_seen(), which: guess}
+    """Note what was predicted of a question at an earlier visit; a room is asked all the same."""
+    if not st.session_state.get(ANEW):
+        st.session_state[_key()] = {**_seen(), which: guess}
 
 
 def _said(value: float | str | None, prediction: Prediction) -> str:

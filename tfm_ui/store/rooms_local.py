@@ -73,6 +73,7 @@ class LocalRooms:
         with self._step() as step:
             step.execute("DELETE FROM rooms WHERE code = ?", (code,))
             step.execute("DELETE FROM room_values WHERE code = ?", (code,))
+        self._file.erase()
         self._tell(code)
 
     def codes(self) -> Sequence[str]:
@@ -95,10 +96,14 @@ class LocalRooms:
 
     @contextmanager
     def _step(self) -> Iterator[Connection]:
-        """A step before which the rooms whose time is over are dropped."""
+        """A step before which the rooms whose time is over are dropped, whatever becomes of the step itself."""
         with self._file.step(writes=True) as step:
-            if step.execute(f"DELETE FROM rooms WHERE opened < {NOW} - ?", (LIFETIME,)).rowcount:
+            is_over = step.execute(f"DELETE FROM rooms WHERE opened < {NOW} - ?", (LIFETIME,)).rowcount
+            if is_over:
                 step.execute("DELETE FROM room_values WHERE code NOT IN (SELECT code FROM rooms)")
+        if is_over:
+            self._file.erase()
+        with self._file.step(writes=True) as step:
             yield step
 
 

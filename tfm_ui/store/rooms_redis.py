@@ -16,7 +16,7 @@ CLOSED, CHANGED, WRITTEN, FULL = "closed", "changed", "written", "full"
 # KEYS: the room, the rooms by the end of their time. ARGV: code, network, lifetime, most rooms, most of a network, then
 # names and values. A hash whose time is over is gone, so that its code leaves the list here.
 OPEN = """
-local code, network, lifetime, most, of_network = unpack(ARGV)
+local code, network, lifetime, most, of_network = unpack(ARGV, 1, 5)
 local many = 0
 for _, other in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
     local whose = redis.call('HGET', string.sub(KEYS[1], 1, -1 - #code) .. other, 'network')
@@ -34,7 +34,7 @@ return 'written'
 # KEYS: the room. ARGV: code, channel, most values, most bytes, how many are given, then names and values of what is
 # given and of what is written; an empty value removes. What is too much is taken back before anybody has seen it.
 WRITE = """
-local code, channel, most, bytes, given = unpack(ARGV)
+local code, channel, most, bytes, given = unpack(ARGV, 1, 5)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'closed' end
 for at = 6, 5 + 2 * given, 2 do
     if (redis.call('HGET', KEYS[1], ARGV[at]) or '') ~= ARGV[at + 1] then return 'changed' end

@@ -47,6 +47,11 @@ class SqliteFile:
             why = getattr(error, "strerror", None) or error  # of a file without its path, which visitors need not know
             raise self._away(f"What this server keeps cannot be read or written now ({why}).") from error
 
+    def erase(self) -> None:
+        """Let what was removed vanish from the file's log, too, as far as no other process reads it just now."""
+        with suppress(sqlite3.Error), self._connected() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Close the file. Nobody may be using it."""
         while self._idle:

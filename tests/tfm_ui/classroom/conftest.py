@@ -2,9 +2,9 @@
 
 import pytest
 
-from tfm_ui.classroom import requests, room
+from tfm_ui.classroom import door, requests, room
+from tfm_ui.classroom.door import Members
 from tfm_ui.classroom.hub import Hub
-from tfm_ui.classroom.requests import Members
 from tfm_ui.classroom.tries import Tries
 from tfm_ui.store import shared
 from tfm_ui.store.rooms_local import LocalRooms
@@ -16,10 +16,12 @@ def kept(tmp_path, monkeypatch):
     opened = LocalRooms(tmp_path)
     monkeypatch.setattr(room, "rooms", lambda: opened)
     monkeypatch.setattr(shared, "rooms", lambda: opened)
-    for name in ("WRONG_BY_BROWSER", "WRONG_BY_NETWORK", "SENT_BY_BROWSER", "SENT_BY_NETWORK"):
-        before = getattr(requests, name)
-        monkeypatch.setattr(requests, name, Tries(before.most, before.per_minute))
+    for of, name in ((door, "WRONG"), (requests, "SENT")):
+        for whose in ("BROWSER", "NETWORK"):
+            before = getattr(of, f"{name}_BY_{whose}")
+            monkeypatch.setattr(of, f"{name}_BY_{whose}", Tries(before.most, before.per_minute))
+    door.KNOWN_WRONG.clear()
     monkeypatch.setattr(requests, "HUB", Hub())
-    monkeypatch.setattr(requests, "MEMBERS", Members())
+    monkeypatch.setattr(door, "MEMBERS", Members())
     yield opened
     opened.close_file()

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
-from tfm_ui.classroom import hub, requests, room
+from tfm_ui.classroom import door, hub, requests, room
 from tfm_ui.classroom.requests import LONGEST, SECRET, room_routes
 from tfm_ui.classroom.room import asked_of, poll_of
 from tfm_ui.classroom.tries import Tries
@@ -92,9 +92,9 @@ def test_what_is_not_as_it_should_be_is_said(client, mine, path, body, headers, 
 
 def test_who_has_tried_too_many_codes_is_not_told_whether_the_next_is_right(client, mine):
     codes = (a + b + "BB" for a in room.SIGNS for b in room.SIGNS)
-    wrong = [code for code in codes if code != mine.code][: requests.WRONG_BY_BROWSER.most + 5]
+    wrong = [code for code in codes if code != mine.code][: door.WRONG_BY_BROWSER.most + 5]
     statuses = [sent(client, f"{code}/answer", browser="guesses")[0] for code in wrong]
-    assert statuses == [404] * requests.WRONG_BY_BROWSER.most + [429] * 5
+    assert statuses == [404] * door.WRONG_BY_BROWSER.most + [429] * 5
     right = sent(client, f"{mine.code}/answer", browser="guesses")
     assert right == sent(client, f"{wrong[-1]}/answer", browser="guesses")
     assert right[0] == 429
@@ -103,11 +103,33 @@ def test_who_has_tried_too_many_codes_is_not_told_whether_the_next_is_right(clie
 
 def test_invented_browsers_of_a_network_share_a_limit_and_members_go_on(client, mine):
     assert sent(client, f"{mine.code}/answer", {"id": "x"}, browser="member")[0] == 409
-    for number in range(requests.WRONG_BY_NETWORK.most + 3):
-        last = sent(client, "BBBB/answer", browser=f"invented {number}")
+    for number in range(door.WRONG_BY_NETWORK.most + 3):
+        code = f"{room.SIGNS[number // 16]}{room.SIGNS[number % 16]}XX"
+        last = sent(client, f"{code}/answer", browser=f"invented {number}")
     assert last[0] == 429
     assert sent(client, f"{mine.code}/answer", {"id": "x"}, browser="newcomer")[0] == 429
     assert sent(client, f"{mine.code}/answer", {"id": "x"}, browser="member")[0] == 409
+
+
+def test_a_class_that_comes_back_to_a_room_that_is_over_locks_nobody_out(client, mine):
+    room.end(mine.code, mine.secret)
+    for number in range(100):
+        assert sent(client, f"{mine.code}/answer", browser=f"member {number}")[0] == 404
+    other = room.begin("203.0.113.7")
+    assert sent(client, f"{other.code}/answer", {"id": "x"}, browser="member 0")[0] == 409, "the lecturer's new room"
+
+
+def test_nobody_in_the_network_keeps_the_owner_out(client, mine, monkeypatch):
+    monkeypatch.setattr(requests, "SENT_BY_NETWORK", Tries(3, 1))
+    statuses = [sent(client, f"{mine.code}/answer", {"id": "x"}, browser=f"invented {n}")[0] for n in range(6)]
+    assert statuses == [409] * 3 + [429] * 3
+    place = {"page": "heads", "query": "", "number": 1}
+    assert sent(client, f"{mine.code}/place", place, secret=mine.secret) == (204, "")
+
+
+def test_who_has_a_wrong_secret_is_not_taken_for_an_owner(client, mine):
+    answer = client.get(f"/rooms/{mine.code}/events", headers={SECRET: "x" * 32, "Cookie": cookie("b")})
+    assert (answer.status_code, answer.json()) == (403, {"problem": "This is not the secret of the room’s owner."})
 
 
 def test_a_flood_of_answers_is_refused_and_others_are_heard(client, mine):

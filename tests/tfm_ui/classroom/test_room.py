@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -60,7 +61,6 @@ def test_what_a_closed_room_kept_is_erased_from_the_file_too(mine, kept, tmp_pat
     room.ask(mine.code, mine.secret, WORDS)
     room.answer(mine.code, member(mine), WORDS.id, "a word of its own")
     room.end(mine.code, mine.secret)
-    kept.close_file()  # its log is written into it
     assert b"a word of its own" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
     with pytest.raises(NoRoom):
         room.look(mine.code)
@@ -110,7 +110,7 @@ def test_the_room_is_where_the_owner_was_last(mine):
     "place",
     [{}, {"page": 1, "query": "", "number": 1}, {"page": "x" * 41, "query": "", "number": 1},
      {"page": "heads", "query": "x" * 9000, "number": 1}, {"page": "heads", "query": "", "number": "1"},
-     {"page": "heads", "query": "", "number": True}],
+     {"page": "heads", "query": "", "number": True}, {"page": "heads", "query": "", "number": math.inf}],
 )  # fmt: skip
 def test_what_is_no_place_is_refused(mine, place):
     with pytest.raises(ValueError, match="expected"):
@@ -154,6 +154,7 @@ def test_the_same_question_asked_again_keeps_its_answers_and_another_has_none(mi
     [
         (CHOICE, "three"), (CHOICE, ""), (CHOICE, None), (CHOICE, ["one"]), (CHOICE, 1),
         (NUMBER, "7"), (NUMBER, True), (NUMBER, math.nan), (NUMBER, math.inf), (NUMBER, 1e15), (NUMBER, [7]),
+        (NUMBER, 10**400),
         (WORDS, ""), (WORDS, " \n "), (WORDS, "x" * (MOST_CHARS + 1)), (WORDS, 7), (WORDS, "a\0b"),
         (WORDS, "\u202eabc"),
     ],
@@ -197,6 +198,40 @@ def test_nobody_hears_of_an_answer_before_answers_are_shown_but_who_gave_it(mine
     assert json.dumps(of_all(now)) == empty
     assert of_member(now, member(mine, "Bob"))["mine"] is None
     assert of_member(now, member(mine))["mine"] == told
+
+
+@pytest.mark.parametrize("words", ["👩\u200d🏫 teaches", "می\u200cخواهم", "1. of all: attention!", "x²"])
+def test_words_of_any_language_are_an_answer(words):
+    assert WORDS.read(words) == words
+
+
+def test_a_number_that_is_none_is_not_shown_as_computed(mine):
+    room.ask(mine.code, mine.secret, NUMBER)
+    room.show(mine.code, mine.secret, NUMBER.id, measured=math.nan, said="It cannot be told.")
+    room.show(mine.code, mine.secret, NUMBER.id)  # from the desk, which computes nothing
+    shown = room.look(mine.code).shown
+    assert (shown.measured, shown.said) == (None, "It cannot be told.")
+
+
+def test_a_question_has_room_for_twice_the_members(mine, monkeypatch):
+    monkeypatch.setattr(room, "SETTINGS", replace(room.SETTINGS, room_members=2))
+    room.ask(mine.code, mine.secret, CHOICE)
+    for browser in "abcd":
+        room.answer(mine.code, member(mine, browser), CHOICE.id, "one")
+    with pytest.raises(RoomFull, match="more answers than this server allows"):
+        room.answer(mine.code, member(mine, "e"), CHOICE.id, "one")
+    room.answer(mine.code, member(mine, "a"), CHOICE.id, "two")  # a change is no other answer
+
+
+def test_who_was_late_may_answer_when_it_is_asked_again(mine):
+    room.ask(mine.code, mine.secret, CHOICE)
+    room.show(mine.code, mine.secret, CHOICE.id)
+    with pytest.raises(TooLate):
+        room.answer(mine.code, member(mine), CHOICE.id, "one")
+    assert room.look(mine.code).late == 1
+    room.ask(mine.code, mine.secret, CHOICE)
+    room.answer(mine.code, member(mine), CHOICE.id, "one")
+    assert of_member(room.look(mine.code), member(mine)) == {"mine": "one", "late": False}
 
 
 def test_a_poll_has_two_to_five_choices():

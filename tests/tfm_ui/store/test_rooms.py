@@ -80,6 +80,17 @@ def test_what_is_too_much_is_refused_and_changes_nothing(rooms):
     assert rooms.write("KXTM", {"a": b"", "e": b"1"}, BOUNDS)
 
 
+def test_thousands_of_values_are_removed_at_once(rooms):
+    many = Bounds(rooms=3, per_network=2, values=20_000, bytes=10**7)
+    rooms.open("KXTM", {"a": b"1"}, "net", many)
+    values = {f"answer:{number}": b"1" for number in range(6000)}
+    for start in range(0, 6000, 3000):
+        part = {name: values[name] for name in [*values][start : start + 3000]}
+        assert rooms.write("KXTM", part, many)
+    assert rooms.write("KXTM", dict.fromkeys(values, b""), many)
+    assert rooms.read("KXTM") == {"a": b"1"}
+
+
 def test_a_room_goes_when_its_time_is_over(rooms, monkeypatch):
     for kind in (rooms_local, rooms_redis):
         monkeypatch.setattr(kind, "LIFETIME", 1)
