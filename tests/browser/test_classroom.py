@@ -7,12 +7,13 @@ from playwright.sync_api import expect
 
 from tests.browser.accessible import ALL_BUT_CONTRAST, barriers
 from tests.browser.conftest import PATIENCE, PHONE, Visitor
-from tests.tfm_ui.lessons.lesson_text import FIRST, HEAD
+from tests.tfm_ui.lessons.lesson_text import FIRST, HEAD, SECOND
 
 STEP = "/heads?lesson=why-attention&heads_layer=1&heads_head=1"  # at how many tokens can the last row look?
 IN_WORDS = HEAD + FIRST.replace("How wide is a head?", "What does the row say?").replace(
     "options: number numbers\nmeasured: d_k\n", "options: text\n"
 )
+IN_WORDS += SECOND
 BAR = ".st-key-classroom .room"
 
 
