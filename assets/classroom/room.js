@@ -254,7 +254,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   tellPage()
   goAlong()
   draw()
-  const bars = new ResizeObserver(() => page.style.setProperty("--bar", `${root.offsetHeight}px`))
+  const bars = new ResizeObserver(() => page.style.setProperty("--classroom", `${root.offsetHeight}px`))
   bars.observe(root)
   return () => {
     bars.disconnect()
