@@ -15,7 +15,7 @@ const page = document.documentElement
 
 /** @type {RoomMemory} */
 const memory = window.attentionLabRoom ??= {
-  role: null, view: null, line: null, trouble: "", gone: "", data: null, root: null, tell: null,
+  role: null, view: null, line: null, trouble: "", gone: "", opened: "", data: null, root: null, tell: null,
 }
 const NOTHING = {
   open: true, problem: "", here: { members: 0, owner: false }, ends: 0, place: null, asked: null, result: null, mine: null, late: false,
@@ -106,11 +106,11 @@ function goAlong() {
 }
 
 /** The page's script hears which room this tab is in; not with each of its runs, if it cannot know it. */
-function tellPage(isNew = false) {
+function tellPage() {
   const { role, data, tell } = memory
   if (!data || !tell) return
   const known = role ? [role.code, ...[role.leads, role.follows].map(is => is ? "True" : "False")].join(" ") : ""
-  if (!isNew && (known === data.known || known === saidToPage && performance.now() < sayAgain)) return
+  if (known === data.known || known === saidToPage && performance.now() < sayAgain) return
   saidToPage = known
   sayAgain = performance.now() + AGAIN
   tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false, follows: role?.follows ?? false })
@@ -245,9 +245,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   Object.assign(memory, { data, root, tell: setTriggerValue })
   begin()
   const { opened, closed, join } = data
-  if (opened && opened.code !== closed) {
-    if (memory.role?.secret !== opened.secret) enter({ ...opened, leads: true, follows: false })
-    tellPage(true) // that it was heard of: else the page would open it again and again
+  if (opened && opened.secret !== memory.opened) { // the page goes on saying so, whatever has become of the room since
+    memory.opened = opened.secret
+    if (opened.code !== closed) enter({ ...opened, leads: true, follows: false })
   }
   if (closed && memory.role?.code === closed) leave(`Room ${closed} is closed. All that it kept is erased.`)
   if (join && memory.role?.code !== join) enter({ code: join, secret: "", leads: false, follows: true })

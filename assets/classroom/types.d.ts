@@ -88,6 +88,7 @@ interface RoomMemory {
   view: RoomView | null
   line: { end: () => void } | null
   trouble: string // why the room is not reached now
+  opened: string // the secret of the room that the page has said last to have opened
   gone: string // what is said of a room that was left or closed
   data: RoomData | null
   root: HTMLElement | null

@@ -26,6 +26,9 @@ def open_room(visitor: Visitor) -> str:
     visitor.page.locator(".st-key-_open_room button").first.click()
     visitor.press("Open a room")
     code = visitor.page.locator(".code_of_room").inner_text()
+    expect(bar(visitor)).to_contain_text(f"Room {code}")
+    visitor.wait()
+    expect(visitor.page.locator(".code_of_room")).to_be_visible()  # it stays until it is put away
     assert re.fullmatch("[BCDFHJKLMNPRTWXY]{4}", code)
     visitor.page.keyboard.press("Escape")
     expect(bar(visitor)).to_contain_text(f"Room {code}")
@@ -309,4 +312,8 @@ def test_nothing_keeps_anybody_out_of_a_room(visit, color_scheme):
     bar(owner).get_by_role("button", name="QR", exact=True).click()
     assert barriers(owner, ALL_BUT_CONTRAST) == []  # what lies below the dialog is pale
     owner.page.keyboard.press("Escape")
-    close(owner)
+    close(owner)  # as from another device
+    expect(bar(owner)).to_contain_text("is closed. All that it kept is erased.")
+    owner.press("Exit")
+    owner.wait()
+    assert owner.page.evaluate("() => window.attentionLabRoom.role") is None, "the page does not open it again"
