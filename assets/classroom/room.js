@@ -210,7 +210,7 @@ function showCode() {
   dialog.showModal()
 }
 
-/** A desk's link carries the owner's secret behind #, which no server is sent. @returns {RoomRole | null} */
+/** A desk's link carries the owner's secret after #: that part is sent to no server. @returns {RoomRole | null} */
 function ofLink() {
   const [, code, secret] = /^#([A-Z]{4})\.([\w-]{16,64})$/.exec(location.hash) ?? []
   if (!code) return null

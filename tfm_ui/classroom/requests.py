@@ -20,6 +20,7 @@ from tfm_ui.classroom.door import GONE, Refusal, enter
 from tfm_ui.classroom.hub import HUB
 from tfm_ui.classroom.room import NotOwner, Room, TooLate
 from tfm_ui.classroom.tries import Tries
+from tfm_ui.server.body import bounded_body
 from tfm_ui.server.same_origin import is_same_origin
 from tfm_ui.settings import SETTINGS
 from tfm_ui.store.rooms import NoRoom, RoomFull
@@ -111,11 +112,9 @@ async def _entered(request: Request) -> Room:
 
 
 async def _told(request: Request) -> Any:
-    data = b""
-    async for part in request.stream():
-        data += part
-        if len(data) > LONGEST:
-            raise Refusal(413, f"expected at most {LONGEST:,} bytes")
+    data = await bounded_body(request, LONGEST)
+    if data is None:
+        raise Refusal(413, f"expected at most {LONGEST:,} bytes")
     try:
         told = json.loads(data or b"{}")
     except (ValueError, RecursionError):

@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tfm_ui.pictures.registry import PICTURES, PREVIEWS, WITHOUT, CannotBeShown, can_be_asked
 from tfm_ui.pictures.words_svg import in_words
+from tfm_ui.server.body import bounded_body
 from tfm_ui.server.equal_questions import EqualQuestions
 from tfm_ui.server.logs import REQUEST
 from tfm_ui.server.packed import AllFailed, TooLarge
@@ -147,11 +148,9 @@ def _names(path: str) -> list[str]:
 
 
 async def _query(request: Request) -> str:
-    query = b""
-    async for part in request.stream():
-        query += part
-        if len(query) > LONGEST:
-            raise Refusal(413, f"expected at most {LONGEST} bytes")
+    query = await bounded_body(request, LONGEST)
+    if query is None:
+        raise Refusal(413, f"expected at most {LONGEST} bytes")
     return query.decode("utf-8", "replace")
 
 
