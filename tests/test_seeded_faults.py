@@ -20,6 +20,7 @@ ROOMS |= {
 ROOMS |= {
     f"tfm_ui/{room}"
     for room in (
+        "classroom",
         "jobs",
         "live",
         "page",
