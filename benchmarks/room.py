@@ -1,10 +1,10 @@
 """A lecture in a room: how long its pictures take to 30 and 100 followers, and what others on the server feel of it.
 
-The owner opens a room and moves the seed of a model in bursts, by turns presses and a drag, and rests between
-them. Each follower has a session that came in by the room's link, and a line on which it hears where the owner is. It
-asks for pictures of each place as browsers do, and runs its page when the owner rests, at a time of its own. Visitors
-in no room go on moving a control of another view. Each number of followers has a server of its own with a host's
-settings, on the same machine.
+The owner opens a room and moves the seed of a model in bursts, by turns presses and a drag, and rests between them;
+then goes to the page of another lens and back, twice. Each follower has a session that came in by the room's link,
+and a line on which it hears where the owner is. It asks for pictures of each place as browsers do, and runs its page
+when the owner rests, at a time of its own. Visitors in no room go on moving a control of another view. Each number of
+followers has a server of its own with a host's settings, on the same machine.
 
 `python -m benchmarks.room --help` tells how to measure other numbers of followers, or for longer.
 """
@@ -36,8 +36,8 @@ SETTINGS = {ENTRIES["tabs_per_address"].variable: "150"}
 PICTURES_50 = TableRow("pictures of the place where the owner rests, p50")
 PICTURES_95 = TableRow("pictures of the place where the owner rests, p95")
 HEARD_95 = TableRow("hearing of that place, p95")
-PAGE_50 = TableRow("page run at that place, p50", "s", "{:.2f}")
-PAGE_95 = TableRow("page run at that place, p95", "s", "{:.2f}")
+RUN_50 = TableRow("page run at that place, p50", "s", "{:.2f}")
+RUN_95 = TableRow("page run at that place, p95", "s", "{:.2f}")
 RUNS = TableRow("page runs of a follower for each rest", "", "{:.2f}")
 IDLE_50 = TableRow("another visitor's move while the room rests, p50")
 IDLE_95 = TableRow("another visitor's move while the room rests, p95")
@@ -45,11 +45,14 @@ BESIDE_50 = TableRow("another visitor's move during the lecture, p50")
 BESIDE_95 = TableRow("another visitor's move during the lecture, p95")
 TIMES_50 = TableRow("p50 during the lecture, over p50 before", "times", "{:.2f}")
 TIMES_95 = TableRow("another visitor's move, p95 during the lecture over p95 before", "times", "{:.2f}")
+PAGE_50 = TableRow("another page with its pictures, p50", "s", "{:.1f}")
+PAGE_95 = TableRow("another page with its pictures, p95", "s", "{:.1f}")
+TURNING_95 = TableRow("another visitor's move, p95 while the room changes the page over p95 before", "times", "{:.2f}")
 THERE = TableRow("memory when all followers are there", "MB")
 AFTER = TableRow("memory after the lecture", "MB")
 GROWTH = TableRow("growth of memory over the last half of the lecture", "percent", "{:.1f}")
 SERVER = TableRow("used by the server", "% of a core")
-KEPT_ROWS = PICTURES_50, PICTURES_95, TIMES_95, THERE, GROWTH, REFUSED, ERRORS
+KEPT_ROWS = PICTURES_50, PICTURES_95, TIMES_95, PAGE_50, PAGE_95, TURNING_95, THERE, GROWTH, REFUSED, ERRORS
 
 OF_LEVEL = {
     (followers, row): Figure(f"{followers} followers: {row.what}", "", row.unit, row.form)
@@ -112,8 +115,8 @@ def values_of(held: Lecture, errors: Sequence[str]) -> dict[TableRow, float]:
         PICTURES_50: 1000 * percentile(held.pictures, 50),
         PICTURES_95: 1000 * percentile(held.pictures, 95),
         HEARD_95: 1000 * percentile(held.hearing, 95),
-        PAGE_50: percentile(held.pages, 50),
-        PAGE_95: percentile(held.pages, 95),
+        RUN_50: percentile(held.runs_after, 50),
+        RUN_95: percentile(held.runs_after, 95),
         RUNS: held.runs / followers / held.rests,
         IDLE_50: 1000 * percentile(idle, 50),
         IDLE_95: 1000 * percentile(idle, 95),
@@ -121,6 +124,9 @@ def values_of(held: Lecture, errors: Sequence[str]) -> dict[TableRow, float]:
         BESIDE_95: 1000 * percentile(beside, 95),
         TIMES_50: percentile(beside, 50) / percentile(idle, 50),
         TIMES_95: percentile(beside, 95) / percentile(idle, 95),
+        PAGE_50: percentile(held.pages, 50),
+        PAGE_95: percentile(held.pages, 95),
+        TURNING_95: percentile(held.turning.pictures, 95) / percentile(idle, 95),
         THERE: there,
         AFTER: after,
         GROWTH: 100 * growth(held.memory) / there,

@@ -1,9 +1,9 @@
-"""A room with followers: its owner moves a control in bursts and rests between them, while others use the server."""
+"""A room with followers: its owner moves a control in bursts, then goes to other pages, while others use the server."""
 
 import asyncio
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
@@ -23,6 +23,8 @@ IDLE = 15.0  # seconds for which others are measured while the room rests
 # is said each second.
 BURSTS = ((6, 0.5), (30, 0.1))
 REST = 10.0  # seconds between two bursts, in which somebody speaks: long enough that pages are run, too
+PAGE_REST = 20.0  # seconds for which the owner stays at a page
+TURNS = 2  # times that the owner goes to another page and back
 LATE = 20.0  # seconds, at most, until all pages are where the room is
 QUIET = 2  # visitors in no room
 QUIET_PAUSE = 0.4, 0.6  # seconds between two of their moves: many, as the slowest of them count
@@ -36,27 +38,30 @@ class Lecture:
         observed: by the owner and the followers; `opening` is until all of them are there.
         hearing: from a place where the owner rests until a follower has heard of it.
         pictures: from such a place until a follower has the last byte of its pictures.
-        pages: from such a place until a follower's page has been run there.
+        runs_after: from such a place until a follower's page has been run there.
         rests: how often the owner rested.
         runs: of followers' pages, that they have asked for to go along.
-        idle, beside: what visitors in no room saw before the lecture, and during it.
+        pages: from when the owner is at another page until a follower has the last byte of its pictures.
+        idle, beside, turning: what visitors in no room saw before the lecture, during it, and while its pages changed.
         there: how many looks at the memory there were before the lecture; the last of them was with all followers.
     """
 
     observed: Observed = field(default_factory=Observed)
     hearing: list[float] = field(default_factory=list)
     pictures: list[float] = field(default_factory=list)
+    runs_after: list[float] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
     rests: int = 0
     runs: int = 0
     idle: Kept = field(default_factory=Kept)
     beside: Kept = field(default_factory=Kept)
+    turning: Kept = field(default_factory=Kept)
     there: int = 0
 
     @property
     def kept(self) -> list[Kept]:
         """What anybody saw."""
-        return [self.observed.opening, self.observed.kept, self.idle, self.beside]
+        return [self.observed.opening, self.observed.kept, self.idle, self.beside, self.turning]
 
     @property
     def memory(self) -> list[tuple[float, float]]:
@@ -100,7 +105,12 @@ async def lecture(
             with Measured(tree, observed):
                 rests = await _led(owner, chance, seconds)
                 await _followed(crowd)
+            held.runs = sum(tab.runs for tab in crowd)
+            quiet.seen_by(held.turning)
+            turns = await _turned(owner, [other.page, led.page] * TURNS)
+            await _followed(crowd)
     _note(held, owner, crowd, rests)
+    held.pages = [seconds for number in turns for seconds in _after(number, owner, [tab.seen for tab in crowd])]
     return held
 
 
@@ -135,6 +145,16 @@ async def _led(owner: Owner, chance: random.Random, seconds: float) -> list[int]
         rests.append(await owner.rested())
         await asyncio.sleep(REST)
     return rests
+
+
+async def _turned(owner: Owner, pages: Sequence[str]) -> list[int]:
+    """Go to pages, one after the other, and stay at each; the numbers of their places."""
+    turns = []
+    for page in pages:
+        await owner.go_to(page)
+        turns.append(await owner.rested())
+        await asyncio.sleep(PAGE_REST)
+    return turns
 
 
 async def _followed(crowd: Sequence[Follower]) -> None:
@@ -180,10 +200,19 @@ class _Beside:
 
 def _note(held: Lecture, owner: Owner, crowd: Sequence[Follower], rests: Sequence[int]) -> None:
     """Note how long it took until each follower had followed to each place where the owner rested."""
-    held.rests, held.runs = len(rests), sum(tab.runs for tab in crowd)
+    held.rests = len(rests)
     for number in rests:
-        for tab in crowd:
-            for times, noted in ((held.hearing, tab.heard), (held.pictures, tab.seen), (held.pages, tab.run)):
-                # What comes later stands for it: who was slow asks for the newest place alone.
-                when = min((at for other, at in noted.items() if other >= number), default=float("inf"))
-                times.append(when - owner.said[number])
+        held.hearing += _after(number, owner, [tab.heard for tab in crowd])
+        held.pictures += _after(number, owner, [tab.seen for tab in crowd])
+        held.runs_after += _after(number, owner, [tab.run for tab in crowd])
+
+
+def _after(number: int, owner: Owner, noted: Sequence[Mapping[int, float]]) -> list[float]:
+    """Seconds from when the owner said a place until each follower has noted it.
+
+    What comes later stands for it: who was slow asks for the newest place alone.
+    """
+    return [
+        min((at for other, at in times.items() if other >= number), default=float("inf")) - owner.said[number]
+        for times in noted
+    ]

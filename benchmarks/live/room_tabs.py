@@ -127,6 +127,7 @@ class Owner(RoomTab):
         self.said: dict[int, float] = {}
         self._place: str | None = None  # where the room knows it to be
         self._leads: asyncio.Task[None] | None = None
+        self._is_on_its_way = False  # to another page, so that its address is not this page's
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         """Close the tab."""
@@ -151,11 +152,19 @@ class Owner(RoomTab):
             await asyncio.sleep(LOOK)
         return max(self.said)
 
+    async def go_to(self, page: str) -> None:
+        """Go to another page; nothing is said before it is there."""
+        self._is_on_its_way, self._place = True, None
+        await super().go_to(page)
+        self._is_on_its_way = False
+
     async def _lead(self) -> None:
         """Say where this tab is: at most two places in a second, and one while it moves."""
         last, since, sent = "", 0.0, list[float]()
         while True:
             await asyncio.sleep(LOOK)
+            if self._is_on_its_way:
+                continue
             query, now = with_values(self.page.query, {}), time.perf_counter()
             if query != last:
                 last, since = query, now
@@ -205,6 +214,7 @@ class Follower(RoomTab):
         self._wish: Place | None = None  # the newest whose pictures are to be asked for
         self._commits = 0
         self._first = asyncio.Event()  # it has heard where the room is
+        self._has_entered = False
         self._timer: asyncio.Task[None] | None = None
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
@@ -222,9 +232,10 @@ class Follower(RoomTab):
         await self._run_ends()
         await self._first.wait()
         while self._place and self.name != self._place.page:
-            self._script = ""  # that of another page may follow
+            self.leave()
             await self._go(self._place, self.page.data_of(BAR)["heard"])
             await self._run_ends()
+        self._has_entered = True
 
     @property
     def is_there(self) -> bool:
@@ -244,8 +255,11 @@ class Follower(RoomTab):
         self._first.set()
         if self._timer:
             self._timer.cancel()
-        if self.name != place.page or self._is_at(place):
+        if not self._has_entered or self._is_at(place):
             return  # `enter` goes there
+        if self.name != place.page:
+            self._timer = asyncio.create_task(self._go_to_page(place))
+            return
         self._wish = place
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask_while_moved())
@@ -266,6 +280,16 @@ class Follower(RoomTab):
         await asyncio.sleep(milliseconds("RESTS") + random.random() * milliseconds("EACH") * self.members)
         self._commits = max(self._commits, self.page.data_of(BAR)["heard"]) + 1
         await self._go(place, self._commits)
+
+    async def _go_to_page(self, place: Place) -> None:
+        """Go along to another page, and note when all its pictures are there."""
+        self.leave()
+        self._wish = None
+        await self._go(place, self.page.data_of(BAR)["heard"])
+        while not self._is_at(place):
+            await self._run_ends()
+        await asyncio.gather(*self._others)
+        self.seen[place.number] = time.perf_counter()
 
     async def _go(self, place: Place, number: int) -> None:
         self.runs += 1

@@ -33,6 +33,11 @@ class Ticked:
     values: Sequence[str]
     has_seed: bool
 
+    @property
+    def page(self) -> str:
+        """The name of the view's page."""
+        return self.link.strip("/").partition("?")[0]
+
     def opened_with(self, seed: int) -> str:
         """The link, with a seed beside the control that is moved, so that no two visitors ask for the same."""
         if self.control == SEED or not self.has_seed:

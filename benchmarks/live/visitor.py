@@ -95,6 +95,19 @@ class Visitor:
         await asyncio.gather(*self._others)
         self.kept.openings.append(time.perf_counter() - self._began)
 
+    def leave(self) -> None:
+        """Expect another page next: nothing of this one stands there."""
+        self._script = ""
+        self._asked_for = set()
+
+    async def go_to(self, page: str) -> None:
+        """Press the name of another page, and wait until it has been run."""
+        self.leave()
+        request = self.page.rerun()
+        request.page_script_hash, request.page_name, request.query_string = "", page, ""
+        await self._ask_for_a_run(request)
+        await self._run_ends()
+
     async def move(self, values: Mapping[str, str], *, is_known: bool = False) -> None:
         """Move controls: Streamlit's script asks for a run of the page, and at the same time ours for pictures."""
         move = Move(values, time.perf_counter(), is_known)
