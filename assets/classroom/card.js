@@ -2,9 +2,10 @@
 
 import { make } from "../pictures/elements.js"
 import { send } from "./line.js"
-import { written, result as drawnResult } from "./result.js"
+import { answered, numberOf, result as drawnResult } from "./result.js"
 
 const MOST_WORDS = 80 // characters of an answer in a few words
+const CONTROLS = "button, input"
 
 export class Card {
   element = make("div", { className: "card", hidden: true })
@@ -19,26 +20,43 @@ export class Card {
     const { asked } = view, { element } = this
     element.hidden = !asked
     if (!asked) return void (this.id = "")
+    const isOnPage = role.leads && Boolean(asked.which && document.querySelector(".st-key-answer")) // its words stand there
+    element.hidden = asked.kind === "nothing" && isOnPage
     const isNew = this.id !== asked.id, answers = !role.secret && !isPresenting, result = view.result?.id === asked.id ? view.result : null
     if (isNew) Object.assign(this, { id: asked.id, drawn: "", problem: "", isFolded: false })
     const texts = role.secret && data.isDesk ? view.texts : null
-    const isOnPage = role.leads && Boolean(asked.which && document.querySelector(".st-key-answer")) // its words stand there
-    const key = JSON.stringify([answers, isOnPage, result, view.mine, view.late, this.problem, texts, this.isFolded])
+    const isAlone = !role.follows && !isOnPage // what is asked stands on a page that is not here
+    const key = JSON.stringify([answers, isOnPage, isAlone, result, view.mine, view.late, this.problem, texts, this.isFolded])
     if (key !== this.drawn) { // a box that is being typed in stays as it is
       const wasShown = this.isShown
       Object.assign(this, { drawn: key, isShown: Boolean(result) })
       const body = result ? drawnResult(view, role, result, isOnPage, texts, told => void this.act(role, "reveal", told))
         : answers ? this.form(asked, view, role) : []
-      const ask = isOnPage ? [] : [make("p", { className: "ask" }, make("b", { textContent: asked.ask }))]
+      const about = isAlone && asked.kind !== "nothing" && asked.about ? [`${asked.about} `] : []
+      const ask = isOnPage ? [] : [make("p", { className: "ask" }, ...about, make("b", { textContent: asked.ask }))]
+      const place = this.focused()
       const acts = this.acts(asked, role, result, isOnPage)
       const head = make("div", { className: "head" }, ...ask, make("p", { className: "count" }), ...acts, this.fold())
       element.replaceChildren(
         head, ...this.isFolded ? [] : body,
         ...this.problem ? [make("p", { className: "problem", role: "alert", textContent: this.problem })] : [],
       )
+      this.focus(place)
       if (isNew || Boolean(result) !== wasShown) document.querySelector(".st-key-classroom")?.scrollIntoView?.({ block: "nearest" })
     }
     this.say(counted(view, role, result))
+  }
+
+  /** Which of the things that can be pressed or typed in has the focus, and how many there are. */
+  focused() {
+    const { element } = this, tree = /** @type {Document | ShadowRoot} */ (element.getRootNode()), all = [...element.querySelectorAll(CONTROLS)]
+    return { at: all.findIndex(each => each === tree.activeElement), many: all.length }
+  }
+
+  /** What is drawn anew keeps the focus. @param {{ at: number, many: number }} place */
+  focus({ at, many }) {
+    const all = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll(CONTROLS))
+    if (at >= 0) all[all.length === many ? at : 0]?.focus({ preventScroll: true })
   }
 
   /** @param {string} words */
@@ -57,7 +75,7 @@ export class Card {
 
   /** How a member answers. @param {RoomQuestion} asked @param {RoomView} view @param {RoomRole} role @returns {HTMLElement[]} */
   form(asked, { mine }, role) {
-    const said = mine === null ? "" : `You answered ${written(mine, asked.unit)}. You can change it until answers are shown.`
+    const said = mine === null ? "" : `You answered ${answered(mine, asked)}. You can change it until answers are shown.`
     const note = make("p", { className: "mine", role: "status", textContent: said })
     if (asked.kind === "choice") {
       const choices = asked.options.map(option => make("button", {
@@ -67,15 +85,15 @@ export class Card {
       return [make("div", { className: "choices", role: "group", ariaLabel: asked.ask }, ...choices), note]
     }
     const isNumber = asked.kind === "number", unit = asked.unit.trim(), label = `Your answer${unit && `, in ${unit}`}`
-    const box = make("input", { type: isNumber ? "number" : "text", ariaLabel: label, placeholder: label, value: mine ?? "" })
-    Object.assign(box, isNumber ? { step: "any", inputMode: "decimal" } : { maxLength: MOST_WORDS })
+    const box = make("input", { type: "text", ariaLabel: label, placeholder: label, value: mine ?? "" })
+    Object.assign(box, isNumber ? { inputMode: "decimal", autocomplete: "off" } : { maxLength: MOST_WORDS })
     const sends = make("button", { type: "submit", textContent: mine === null ? "Send" : "Change", className: "calls" })
     const form = make("form", { noValidate: true }, box, sends)
     form.onsubmit = event => {
       event.preventDefault()
-      const value = isNumber ? box.valueAsNumber : box.value.trim()
+      const value = isNumber ? numberOf(box.value, unit) : box.value.trim()
       if (value !== "" && !Number.isNaN(value)) return void this.act(role, "answer", { id: asked.id, answer: value })
-      this.problem = isNumber ? "Type a number." : "Type a few words."
+      this.problem = isNumber ? "Type a number, such as 12 or 0.5." : "Type a few words."
       this.again()
     }
     form.onkeydown = event => event.stopPropagation() // the page has keys of its own
@@ -114,6 +132,7 @@ export class Card {
 
 /** How many have answered. @param {RoomView} view @param {RoomRole} role @param {RoomResult | null} result */
 function counted({ asked, here, lates }, role, result) {
+  if (asked?.kind === "nothing") return ""
   const late = role.secret && lates ? ` ${lates} came too late.` : ""
   return (result ? `${result.many} answered.` : `${asked?.answered} of ${here.members} have answered.`) + late
 }

@@ -17,6 +17,7 @@ let timer
 let drawing // runs until the pictures are asked for
 /** @type {(() => void) | undefined} tells the page, while that waits */
 let pending
+let arrived = NaN // the number of the place at which the page has been since it was told of it
 let told = NaN // the number of the place that the page was told last: what it makes of that is its own matter
 
 /** Go where the room is, unless this tab has done so.
@@ -37,6 +38,14 @@ export function follow(place, data, members, tell) {
   timer = setTimeout(pending, RESTS + Math.random() * EACH * members)
 }
 
+/** Whether this page, which was where the room is, shows other pictures since: who follows has gone elsewhere.
+ * @param {RoomPlace} place @param {RoomData} data */
+export function isAstray(place, data) {
+  const isHere = isSamePage(place, data)
+  if (place.number === told && isHere) arrived = told
+  return arrived === place.number && !isHere && !pending
+}
+
 /** The page is needed now: somebody is about to act on it, or leaves the room. */
 export function hurry() {
   if (!pending) return
@@ -49,14 +58,14 @@ export function cancel() {
   clearTimeout(timer)
   clearTimeout(drawing)
   pending = undefined
-  told = NaN
+  told = arrived = NaN
 }
 
 /** Stay where the room was last. */
 export function stay() {
   hurry()
   clearTimeout(timer)
-  told = NaN
+  told = arrived = NaN
 }
 
 /** @param {RoomPlace} place @param {number} number of the commit @param {(wish: RoomPlace) => void} tell @param {number} tries */

@@ -1,10 +1,12 @@
 /* Where the owner is, for those who follow: the page and its link, and what a picture is being dragged to. It is said when it rests,
    and while it moves once a second. What is typed is in neither before it is applied. */
 
+import { isToRun } from "../streamlit_private/dom.js"
 import { send } from "./line.js"
 
 export const RESTS = 100 // ms after which nothing moves any more
 const LOOK = 50, SECOND = 1000, WAITS = 5000 // ms; the last after a place that was refused
+const SETTLES = 1500 // ms for which an address may change on its way to another: a run of the page may write several
 const MOST = 2 // places in a second; while something moves, one
 const OF_TAB = ["present", "talk", "after", "code"] // parameters that concern this tab alone
 
@@ -37,7 +39,7 @@ export function lead(now) {
     const moved = without(window.attentionLabCarried?.() ?? {}, here.typed), query = asParameters(location.search, moved)
     const place = `${here.page}?${query}`, time = performance.now()
     if (place !== last) [last, since] = [place, time]
-    if (place === said) return
+    if (place === said || isToRun() && !Object.keys(moved).length && time - since < SETTLES) return
     sent = sent.filter(when => time - when < SECOND)
     if (!isDue(sent, time - since)) return
     isSending = true

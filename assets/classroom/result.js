@@ -7,7 +7,20 @@ const SHEETS = ["pictures/canvas.css", "pictures/chart.css"]
 
 /** A number or a word, as people write it. @param {string | number} value @param {string} unit */
 export const written = (value, unit) =>
-  typeof value === "string" ? value : `${Number(value.toPrecision(4)).toLocaleString("en")}${unit}`.replace("-", "−")
+  typeof value === "string" ? value : `${value.toLocaleString("en", { maximumSignificantDigits: 4 })}${unit}`.replace("-", "−")
+
+/** An answer in a sentence: words that somebody typed stand in quotation marks.
+ * @param {string | number} mine @param {RoomQuestion | null} asked */
+export const answered = (mine, asked) => asked?.kind === "words" ? `“${mine}”` : written(mine, asked?.unit ?? "")
+
+/** The number that somebody types, with its unit or without; NaN if it is none. A comma before three digits separates thousands, any
+ * other is a decimal comma. @param {string} typed @param {string} unit */
+export function numberOf(typed, unit) {
+  const text = typed.replace(/[\s_]/g, "").replace("−", "-"), tail = unit.replace(/\s/g, "")
+  const digits = tail && text.endsWith(tail) ? text.slice(0, -tail.length) : text
+  const plain = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(digits) ? digits.replaceAll(",", "") : digits.replace(",", ".")
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN
+}
 
 /** @param {RoomView} view @param {RoomRole} role @param {RoomResult} result
  * @param {boolean} isOnPage whether the page itself says the computed answer
@@ -17,16 +30,19 @@ export const written = (value, unit) =>
 export function result({ asked, mine, late, texts: all = [] }, role, { measured, said, text, words, chart: drawn }, isOnPage, texts, reveal) {
   const unit = asked?.unit ?? "", told = make("div", { className: "told" }), lines = []
   if (!role.secret && late) lines.push("Your answer came too late, and does not count.")
-  else if (!role.secret && mine !== null) lines.push(`You answered ${written(mine, unit)}.`)
+  else if (!role.secret && mine !== null) lines.push(`You answered ${answered(mine, asked)}.`)
   if (measured !== null && !isOnPage) lines.push(`It is ${written(measured, unit)}.`)
   if (lines.length) told.append(make("p", { className: "measured", textContent: lines.join(" ") }))
   if (text) told.append(make("p", { className: "shown", textContent: `“${text}”` }))
   if (said && !isOnPage) told.append(make("p", { className: "said", textContent: said }))
   if (texts) told.append(...texts.map(each => line(each, reveal)))
-  else if (role.secret && all.length) told.append(make("p", { textContent: "Your desk has the answers: there you can show one to all." }))
-  const shown = drawn ? [plot(drawn)] : words ? [make("p", { className: "words", textContent: words })] : []
+  else if (role.secret && all.length) told.append(make("p", {}, toDesk(), " has the answers: there you can show one to all."))
+  const shown = drawn ? [plot(drawn, asked?.options.length ?? 0)] : words ? [make("p", { className: "words", textContent: words })] : []
   return [make("div", { className: "result" }, ...shown, ...told.childElementCount ? [told] : [])]
 }
+
+/** A tab of its own, as the room follows this one. */
+const toDesk = () => make("a", { href: new URL("room", document.baseURI).href, target: "_blank", rel: "noopener", textContent: "Your desk" })
 
 /** @param {{ member: string, text: string }} answer @param {(told: { member: string }) => void} reveal */
 function line({ member, text }, reveal) {
@@ -34,10 +50,10 @@ function line({ member, text }, reveal) {
   return make("p", { className: "text" }, make("q", { textContent: text }), shows)
 }
 
-/** A chart that Plotly draws. @param {ChartHeader} header */
-function plot(header) {
+/** A chart that Plotly draws, with a line of room for each of these rows. @param {ChartHeader} header @param {number} rows */
+function plot(header, rows) {
   const inside = [make("div", { className: "plot", tabIndex: 0, role: "application" }), make("span", { className: "say", ariaLive: "polite" })]
-  const root = /** @type {PictureRoot} */ (/** @type {unknown} */ (make("div", { className: "chart" }, ...inside)))
+  const root = /** @type {PictureRoot} */ (/** @type {unknown} */ (make("div", { className: "chart", style: `--rows: ${rows}` }, ...inside)))
   void Promise.all(SHEETS.map(sheet)).then(sheets => {
     const tree = root.getRootNode()
     if (!(tree instanceof ShadowRoot)) return // it has been drawn anew since

@@ -4,7 +4,7 @@
 import { make } from "../pictures/elements.js"
 import { watchRuns } from "../streamlit_private/dom.js"
 import { Card } from "./card.js"
-import { cancel, follow, hurry, stay } from "./follow.js"
+import { cancel, follow, hurry, isAstray, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
@@ -18,7 +18,7 @@ const memory = window.attentionLabRoom ??= {
   role: null, view: null, line: null, trouble: "", gone: "", opened: "", data: null, root: null, tell: null,
 }
 const NOTHING = {
-  open: true, problem: "", here: { members: 0, owner: false }, ends: 0, place: null, asked: null, result: null, mine: null, late: false,
+  open: true, problem: "", here: { members: 0, owner: false }, ends: 0, place: null, asked: null, result: null, mine: null, late: false, over: [],
 }
 
 /** @type {Card | undefined} */
@@ -91,10 +91,17 @@ function setFollows(follows) {
   if (!memory.role) return
   memory.role = { ...memory.role, follows }
   keep(memory.role)
-  if (follows) goAlong()
+  if (follows) goBack()
   else stay()
   tellPage()
   draw()
+}
+
+/** Go where the room is, and do not wait for that. */
+function goBack() {
+  cancel()
+  goAlong()
+  hurry()
 }
 
 /** Let the room follow this tab. */
@@ -116,11 +123,12 @@ function tellPage() {
   tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false, follows: role?.follows ?? false })
 }
 
-/** The page shows what it hides until an answer is given, once the room shows that answer; and leaves the asking to the room. */
+/** The page shows what it hides until an answer is given, once the room has shown that answer, for as long as this window lives; and it
+ * leaves the asking to the room. */
 function unveil() {
-  const { view, role } = memory, result = view?.result, which = result && view.asked?.id === result.id ? view.asked?.which : ""
-  if (which) page.dataset.shown = which
-  else delete page.dataset.shown
+  const { view, role } = memory, isAsked = view?.asked && view.result?.id !== view.asked.id
+  const over = view?.over.filter(which => !isAsked || which !== view.asked?.which)
+  if (over && !role?.secret) page.dataset.shown = over.map(which => which.replaceAll(" ", "+")).join(" ")
   const asks = role?.follows && view?.asked?.which
   if (asks) page.dataset.asked = ""
   else delete page.dataset.asked
@@ -176,7 +184,7 @@ function saysOf(role) {
   if (role.secret && role.leads) return data?.isPrivate ? "Nobody follows you to this page." : ""
   if (role.secret) return "The room does not follow this tab."
   if (!view.here.owner) return "The lecturer is away; the room stays open."
-  return role.follows ? "You follow." : "You explore alone."
+  return !role.follows ? "You explore alone." : isStray() ? "You are on another page, until the lecturer moves." : "You follow."
 }
 
 /** @param {RoomRole} role */
@@ -187,9 +195,13 @@ function ofOwner(role) {
   return buttons
 }
 
+/** Whether this tab shows other pictures than the room, though it follows. */
+const isStray = () => Boolean(memory.data && memory.view?.place && isAstray(memory.view.place, memory.data))
+
 /** @param {RoomRole} role */
 const ofMember = role => [
-  role.follows ? button("Explore alone", () => setFollows(false)) : button("Back to the room", () => setFollows(true), true),
+  ...role.follows ? [button("Explore alone", () => setFollows(false))] : [],
+  ...!role.follows || isStray() ? [button("Back to the room", () => setFollows(true), true)] : [],
   button("Leave", () => leave("")),
 ]
 

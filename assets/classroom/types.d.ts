@@ -9,10 +9,11 @@ interface RoomPlace {
 interface RoomQuestion {
   id: string
   ask: string
-  kind: "choice" | "number" | "words"
+  kind: "choice" | "number" | "words" | "nothing" // the last is told with its answer at once
   options: string[]
   unit: string
   which: string // its name in the app; "" of a poll
+  about: string // what the page asks beside it
   answered: number
 }
 
@@ -38,6 +39,7 @@ interface RoomView {
   result: RoomResult | null
   mine: string | number | null // this browser's answer
   late: boolean // whether that came too late
+  over: string[] // the names of the questions whose answers were shown
   texts?: { member: string; text: string }[] // the rest is told to the owner alone
   lates?: number
   done?: number

@@ -145,9 +145,7 @@ class Visitor:
 
     async def _answer(self, names: str, query: str, number: int) -> list[bytes]:
         while True:
-            question = self._http.post(f"{self._address}/pictures/{names}", data=query.encode(), headers=self._cookie)
-            async with question as answer:
-                body = await answer.read()
+            answer, body = await self._posted(f"{self._address}/pictures/{names}", query.encode())
             if answer.status != 503:
                 break
             self.kept.refused += 1
@@ -157,6 +155,17 @@ class Visitor:
         pictures = list(split(body, number))
         self.kept.errors += [f"{names}: {problem}" for problem in map(problem_of, pictures) if problem]
         return pictures
+
+    async def _posted(self, address: str, data: bytes) -> tuple[aiohttp.ClientResponse, bytes]:
+        """The answer and its body; asked for again, as by browsers, where the server has just closed the connection."""
+        try:
+            return await self._post(address, data)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+            return await self._post(address, data)
+
+    async def _post(self, address: str, data: bytes) -> tuple[aiohttp.ClientResponse, bytes]:
+        async with self._http.post(address, data=data, headers=self._cookie) as answer:
+            return answer, await answer.read()
 
     async def _ask_while_moved(self) -> None:
         """Ask for the newest values, and again as long as there are newer ones: never two questions at a time."""

@@ -4,22 +4,37 @@ And what a member's page tells of itself: that the task of a lesson's step is do
 """
 
 from contextlib import suppress
-from typing import Literal
+from typing import NamedTuple
 
 import streamlit as st
 
 from tfm_ui.classroom import room as rooms
-from tfm_ui.classroom.room import Asked, NotOwner, TooLate, asked_of
+from tfm_ui.classroom.room import Asked, NotOwner, TooLate, asked_of, said_of
 from tfm_ui.classroom.session import Mine, mine
 from tfm_ui.page.answer import Strip
+from tfm_ui.page.questions import MOST_CHARS
 from tfm_ui.store.rooms import NoRoom, RoomFull
 from tfm_ui.store.store import StoreAway
 from tfm_ui.visitors.visitor import visitor_here
 
-# Keys of the session state: what the room was told last, as (its code, the question's id, the phase); the steps whose
-# tasks a member has done.
-TOLD, DONE = "_room_told", "_room_done"
-Phase = Literal["asked", "shown"]
+TOLD, DONE = (
+    "_room_told",
+    "_room_done",
+)  # keys of the session state: what the room was told last; the tasks that are done
+
+
+class Told(NamedTuple):
+    """What a room was told last by the page.
+
+    Attributes:
+        code: of the room.
+        asked: the id of the question that is open on the page; "" of none.
+        said: the page's answer, once that is shown; None until then.
+    """
+
+    code: str
+    asked: str = ""
+    said: str | None = None
 
 
 def note(strip: Strip | None, done: str = "") -> None:
@@ -39,46 +54,52 @@ def note(strip: Strip | None, done: str = "") -> None:
 
 
 def _lead(room: Mine, strip: Strip | None) -> None:
-    told: tuple[str, str, Phase] = st.session_state.get(TOLD, ("", "", "asked"))
-    if told[0] != room.code:  # another session of this tab may have asked before
+    told: Told = st.session_state.get(TOLD, Told(""))
+    if told.code != room.code:  # another session of this tab may have asked before
         told = st.session_state[TOLD] = _told_before(room)
-    _, before, phase = told
-    asked = _asked(strip) if strip and strip.is_open else None
-    if strip and asked and strip.is_waiting:
-        if (before, phase) != (asked.id, "asked"):
+    if not strip or not strip.is_open:
+        if told.asked:
+            rooms.withdraw(room.code, room.secret, told.asked)
+            st.session_state[TOLD] = Told(room.code)
+        return
+    asked = _asked(strip)
+    if strip.is_waiting:
+        if told != Told(room.code, asked.id):
             rooms.ask(room.code, room.secret, asked)
-            st.session_state[TOLD] = (room.code, asked.id, "asked")
-    elif strip and asked and before == asked.id:
-        if phase == "asked":
-            measured = strip.measured()
-            computed = None if measured == "" else measured
-            with suppress(TooLate):  # a poll has taken its place
-                rooms.show(room.code, room.secret, asked.id, measured=computed, said=strip.said())
-            st.session_state[TOLD] = (room.code, asked.id, "shown")
-    elif before:
-        rooms.withdraw(room.code, room.secret, before)
-        st.session_state[TOLD] = (room.code, "", "asked")
+            st.session_state[TOLD] = Told(room.code, asked.id)
+    elif told != (now := Told(room.code, asked.id, strip.said())):
+        _show(room, strip, asked, told)
+        st.session_state[TOLD] = now
 
 
-def _told_before(room: Mine) -> tuple[str, str, Phase]:
+def _show(room: Mine, strip: Strip, asked: Asked, told: Told) -> None:
+    """Show the answers beside what is computed of what is on screen now."""
+    measured, said = strip.measured(), strip.said()
+    computed = None if measured == "" else measured
+    if told.asked == asked.id:
+        try:
+            return rooms.show(room.code, room.secret, asked.id, measured=computed, said=said)
+        except TooLate:
+            if told.said is not None:
+                return None  # a poll has taken its place, and stays
+    return rooms.show_again(room.code, room.secret, asked, measured=computed, said=said)
+
+
+def _told_before(room: Mine) -> Told:
     """What the room was told by a session that is lost, as after a reload: it is taken back unless it is on screen."""
     now = rooms.look(room.code)
     if now.asked is None or not now.asked.which:  # a poll is no matter of the page
-        return room.code, "", "asked"
-    return room.code, now.asked.id, "shown" if now.shown else "asked"
+        return Told(room.code)
+    return Told(room.code, now.asked.id, now.shown.said if now.shown else None)
 
 
-def forget() -> None:
-    """What the page asks is no longer asked, as a poll has taken its place: opened again, it is asked again."""
-    if room := mine():
-        st.session_state[TOLD] = (room.code, "", "asked")
-
-
-def _asked(strip: Strip) -> Asked | None:
-    predict = strip.question.predict
+def _asked(strip: Strip) -> Asked:
+    question, predict = strip.question, strip.question.predict
+    about = question.ask if len(question.ask) <= MOST_CHARS else question.name  # of a lesson's step its heading
     if not predict:
-        return None
-    return asked_of(strip.which, predict.ask, predict.options, predict.unit, in_words=predict.in_words)
+        return said_of(strip.which, about)
+    words = predict.ask, predict.options, predict.unit
+    return asked_of(strip.which, *words, in_words=predict.in_words, about=about)
 
 
 def _note_done(room: Mine, step: str) -> None:

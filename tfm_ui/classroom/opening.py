@@ -15,8 +15,8 @@ from tfm_ui.visitors.visitor import network_here
 
 OPENS, PROBLEM = "_room_dialog", "_room_open_problem"  # keys of the session state
 WHAT = (
-    "Those who enter see your page on their own screens and follow it through lenses, questions and steps. Where a "
-    "question has a prediction, they answer before the answer is shown, and you decide when."
+    "You lecture? Those who enter see your page on their own screens and follow it through lenses, questions and "
+    "steps. Where a question has a prediction, they answer before the answer is shown, and you decide when."
 )
 PRIVACY = (
     "No account and no names. A room keeps where its lecturer is and what was answered, and no address of anybody; all "
@@ -29,7 +29,7 @@ def button() -> None:
     mine = session.mine()
     owned = mine is not None and bool(mine.secret)
     label = f"Room {mine.code}" if mine and owned else "Room"
-    about = "Let others follow on their own screens, predict, and be counted."
+    about = "Follow a lecture on your own screen, or let others follow yours, predict, and be counted."
     st.button(
         label,
         icon=":material/groups:",
@@ -47,14 +47,14 @@ def _dialog() -> None:
     mine = session.mine()
     if mine and mine.secret:
         how_to_enter(mine)
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.page_link(frame.room_page(), label="Your desk: polls, answers in words", icon=":material/desk:")
             close_button()
     else:
+        st.page_link(frame.room_page(), label="You were told a code? Enter that room", icon=":material/login:")
         st.markdown(WHAT)
         st.caption(PRIVACY)
         st.button("Open a room", icon=":material/groups:", key="_begin_room", on_click=_begin)
-        st.page_link(frame.room_page(), label="Enter a room with a code")
     if problem := st.session_state.pop(PROBLEM, ""):
         st.warning(escape_markdown(problem), icon=":material/warning:")
 
@@ -76,7 +76,7 @@ def how_to_enter(mine: Mine) -> None:
         f'<p class="address_of_room">{escape(frame.room_address().partition("//")[2])}</p>'
         f'<div class="qr_of_room">{share.qr_code(link)}</div>'
     )
-    st.caption("Scan it, or type the four letters at this address. The room is open for three hours.")
+    st.caption("Scan it, or type the four letters at this address. A room is open for three hours at most.")
 
 
 def close_button() -> None:

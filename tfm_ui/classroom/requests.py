@@ -139,7 +139,8 @@ async def _in_thread(do: Callable[..., T], *arguments: Any) -> T:
     except StoreAway as problem:
         raise Refusal(503, str(problem), wait=5) from None
     except ValueError as problem:
-        raise Refusal(400, str(problem)) from None
+        words = str(problem)
+        raise Refusal(400, f"{words[:1].upper()}{words[1:]}.") from None
 
 
 def _bound(tries: Tries, whose: str) -> None:

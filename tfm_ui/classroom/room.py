@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from tfm_ui.streamlit_private.options import config
 SIGNS = "BCDFHJKLMNPRTWXY"
 LENGTH = 4
 TRIES = 50  # codes that are drawn until one is free
+LARGEST = 1e15  # no number of an answer is as large
 MOST_CHARS = 80  # of an answer in a few words
 HIDDEN, JOINERS = {"Cc", "Cf", "Cs"}, "\u200c\u200d"  # signs that nobody sees, and those that some words and emoji need
 MOST_PAGE = 40  # characters of the name of a page
@@ -37,14 +38,15 @@ RESERVE = (
     64,
     400_000,
 )  # values and bytes of a room that are no answers: where it is, what is asked and shown, who is here
+MOST_OVER = 400  # questions of which a room knows that their answers were shown
 MOST_TIMES = 2  # so many answers of a question for each member that a room may have: some come by another browser
 WRITES = 6  # times that an answer is written, if the room has changed meanwhile
 
 # Names of the values of a room; the last four are followed by a colon and by what they belong to.
-ABOUT, PLACE, ASKED, SHOWN = "about", "place", "asked", "shown"
+ABOUT, PLACE, ASKED, SHOWN, OVER = "about", "place", "asked", "shown", "over"
 ANSWER, LATE, DONE, HERE = "answer", "late", "done", "here"
 
-Kind = Literal["choice", "number", "words"]
+Kind = Literal["choice", "number", "words", "nothing"]
 Value = str | float
 Values = Mapping[str, bytes]
 
@@ -64,10 +66,11 @@ class Asked:
     Attributes:
         id: tells it from others of the room.
         ask: its words.
-        kind: what an answer is.
+        kind: what an answer is; nothing is asked where the page only says its own answer.
         options: what members choose from.
         unit: what follows a number.
         which: the name of the question in the app; "" of a poll.
+        about: what the page asks beside it, for those who do not see that page.
     """
 
     id: str
@@ -76,6 +79,7 @@ class Asked:
     options: tuple[str, ...] = ()
     unit: str = ""
     which: str = ""
+    about: str = ""
 
     def read(self, told: Any) -> Value:
         """An answer, of what a browser tells.
@@ -88,10 +92,13 @@ class Asked:
                 raise ValueError(f"expected one of {', '.join(self.options)}, got {str(told)[:60]!r}")
             return str(told)
         if self.kind == "number":
-            is_number = isinstance(told, int | float) and not isinstance(told, bool)
-            if not is_number or not abs(told) < 1e15:
+            if not isinstance(told, int | float) or isinstance(told, bool):
                 raise ValueError(f"expected a number, got {str(told)[:60]!r}")
+            if not abs(told) < LARGEST:
+                raise ValueError(f"expected a number from −10¹⁵ to 10¹⁵, got {str(told)[:60]}")
             return float(told)
+        if self.kind == "nothing":
+            raise ValueError("expected no answer, as nothing is asked")
         words = " ".join(str(told).split()) if isinstance(told, str) else ""
         if not words or len(words) > MOST_CHARS:
             raise ValueError(f"expected 1 to {MOST_CHARS} characters, got {len(words)}")
@@ -100,11 +107,16 @@ class Asked:
         return words
 
 
-def asked_of(which: str, ask: str, options: Sequence[str], unit: str, *, in_words: bool) -> Asked:
+def asked_of(which: str, ask: str, options: Sequence[str], unit: str, *, in_words: bool, about: str = "") -> Asked:
     """A prediction of the app as a question for a room: always the same one."""
     kind: Kind = "choice" if options else "words" if in_words else "number"
     named = json.dumps([which, ask, kind, unit, *options])
-    return Asked(_short(named.encode()), ask, kind, tuple(options), unit, which)
+    return Asked(_short(named.encode()), ask, kind, tuple(options), unit, which, about)
+
+
+def said_of(which: str, ask: str) -> Asked:
+    """A question of the app that a room is not asked: it is told the page's answer alone."""
+    return Asked(_short(json.dumps([which, "said"]).encode()), ask, "nothing", which=which)
 
 
 def poll_of(ask: str, options: Sequence[str]) -> Asked:
@@ -194,6 +206,11 @@ class Room:
         return Result(**(told | {"values": tuple(told["values"])}))
 
     @property
+    def over(self) -> list[str]:
+        """The names of the app's questions whose answers were shown: they are no secret any more."""
+        return json.loads(self.values[OVER]) if OVER in self.values else []
+
+    @property
     def size(self) -> int:
         """Bytes of all that it keeps."""
         return sum(len(name) + len(value) for name, value in self.values.items())
@@ -202,7 +219,11 @@ class Room:
     def answers(self) -> dict[str, Value]:
         """The answers to the question on screen, by member."""
         asked = self.asked
-        return {who: json.loads(value) for who, value in self._of(ANSWER, asked.id).items()} if asked else {}
+        return self.answers_to(asked) if asked else {}
+
+    def answers_to(self, asked: Asked) -> dict[str, Value]:
+        """The answers to a question, by member."""
+        return {who: json.loads(value) for who, value in self._of(ANSWER, asked.id).items()}
 
     def answer_of(self, asked: Asked | None, member: str) -> Value | None:
         """A member's answer to a question; None if there is none."""
@@ -357,6 +378,19 @@ def ask(code: str, secret: str, asked: Asked) -> None:
     rooms().write(code, now, with_reserve())
 
 
+def poll(code: str, secret: str, asked: Asked) -> bool:
+    """Ask the members a poll, unless just this is being asked: then its answers stay. Returns whether it is new.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    room = owned(code, secret)
+    if room.asked and not room.shown and replace(room.asked, id=asked.id) == asked:
+        return False
+    ask(code, secret, asked)
+    return True
+
+
 def withdraw(code: str, secret: str, asked: str) -> None:
     """Ask no more what has this id, if it is on screen.
 
@@ -369,7 +403,7 @@ def withdraw(code: str, secret: str, asked: str) -> None:
 
 
 def show(code: str, secret: str, asked: str, *, measured: Value | None = None, said: str = "") -> None:
-    """Show the answers that are there now; none counts from now on.
+    """Show the answers that are there now, of which no more count then. Shown again, they stand beside what is new.
 
     Args:
         code: of the room.
@@ -388,15 +422,41 @@ def show(code: str, secret: str, asked: str, *, measured: Value | None = None, s
     given = {ASKED: room.values[ASKED]}
     if not room.shown:  # first nobody may answer any more, then answers are counted
         rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, with_reserve(), given={**given, SHOWN: b""})
-    answers = [*look(code).answers.values()]
-    secrets.SystemRandom().shuffle(answers)
-    values = () if room.asked.kind == "words" else tuple(answers)
-    before = room.shown or Result(asked)
-    if isinstance(measured, float) and not math.isfinite(measured):
+    result = _result(room.asked, look(code).answers, measured, said, room.shown or Result(asked))
+    rooms().write(code, _shown(room, room.asked, result), with_reserve(), given=given)
+
+
+def show_again(code: str, secret: str, asked: Asked, *, measured: Value | None = None, said: str = "") -> None:
+    """Show a question whose prediction is over, in place of what is on screen, with the answers that it had.
+
+    A question that the room was never asked is told with the page's answer alone.
+
+    Raises:
+        NoRoom, NotOwner, StoreAway: see `owned`.
+    """
+    room = owned(code, secret)
+    if not (answers := room.answers_to(asked)):
+        asked = replace(asked, ask=asked.about or asked.ask, kind="nothing", options=())
+    result = _result(asked, answers, measured, said, Result(asked.id))
+    rooms().write(code, {ASKED: _json(asdict(asked))} | _shown(room, asked, result), with_reserve())
+
+
+def _result(asked: Asked, answers: Mapping[str, Value], measured: Value | None, said: str, before: Result) -> Result:
+    told = [*answers.values()]
+    secrets.SystemRandom().shuffle(told)
+    values = () if asked.kind == "words" else tuple(told)
+    if asked.kind == "nothing" or (isinstance(measured, float) and not math.isfinite(measured)):
         measured = None
     measured = before.measured if measured is None else measured  # the desk computes nothing
-    result = Result(asked, values, len(answers), measured, said or before.said, before.text)
-    rooms().write(code, {SHOWN: _json(asdict(result))}, with_reserve(), given=given)
+    return Result(asked.id, values, len(told), measured, said or before.said, before.text)
+
+
+def _shown(room: Room, asked: Asked, result: Result) -> dict[str, bytes]:
+    """What is written when this is shown: the app's question is over from then on."""
+    now = {SHOWN: _json(asdict(result))}
+    if asked.which and asked.which not in room.over:
+        now[OVER] = _json([*room.over, asked.which][-MOST_OVER:])
+    return now
 
 
 def reveal(code: str, secret: str, member: str) -> None:

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from tfm_ui.classroom import leading, opening, session
+from tfm_ui.classroom import opening, session
 from tfm_ui.classroom import room as rooms
 from tfm_ui.classroom.door import Refusal, enter
 from tfm_ui.classroom.room import FEWEST_CHOICES, MOST_CHOICE, MOST_CHOICES, MOST_POLL, NotOwner
@@ -22,12 +22,15 @@ from tfm_ui.visitors.visitor import visitor_here
 CODE = "code"  # the parameter of the link that leads into a room
 # Keys of the session state: what is wrong with what was typed; the code of the link that was followed last.
 PROBLEM, FOLLOWED, POLL_PROBLEM = "_room_problem", "_room_followed", "_room_poll_problem"
+IS_ASKED = "_room_poll_asked"  # key of the session state: that a poll was asked, in words
 LEAD = "Type the four letters that the lecturer shows. Your page then follows the lecturer’s."
 ENTERING = "You are in room {code}. As soon as the lecturer shows a page, it opens here."
 DESK = (
     "This page is yours alone: nobody follows you here. The bar above counts who is here and who has answered, and "
     "shows answers in words before you show one to all."
 )
+ASKED = "The room is asked. The bar above counts the answers; show them there."
+IS_BEING_ASKED = "The room is being asked this. Show its answers in the bar above, then it can be asked again."
 OTHER_DEVICE = "Whoever has this link owns the room: it opens the desk on your phone or another computer."
 
 
@@ -90,14 +93,16 @@ def _poll(mine: Mine) -> None:
         st.form_submit_button("Ask the room", on_click=_ask, args=(mine,))
     if problem := st.session_state.get(POLL_PROBLEM):
         st.warning(escape_markdown(problem), icon=":material/warning:")
+    elif asked := st.session_state.pop(IS_ASKED, ""):
+        st.success(escape_markdown(asked), icon=":material/how_to_vote:")
 
 
 def _ask(mine: Mine) -> None:
     choices = [st.session_state.get(f"_poll_{number}", "") for number in range(1, MOST_CHOICES + 1)]
     st.session_state[POLL_PROBLEM] = ""
     try:
-        rooms.ask(mine.code, mine.secret, rooms.poll_of(st.session_state["_poll_ask"], choices))
-        leading.forget()
+        is_new = rooms.poll(mine.code, mine.secret, rooms.poll_of(st.session_state["_poll_ask"], choices))
+        st.session_state[IS_ASKED] = ASKED if is_new else IS_BEING_ASKED
     except (ValueError, NoRoom, NotOwner, StoreAway) as problem:
         words = "This room is closed." if isinstance(problem, NoRoom) else str(problem)
         st.session_state[POLL_PROBLEM] = words[:1].upper() + words[1:]

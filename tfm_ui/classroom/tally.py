@@ -13,7 +13,9 @@ from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.strips import Group, Strip
 from tfm_ui.text import formats
 
-WIDE = 1.5  # quartile distances beyond the quartiles up to which numbers are drawn, as in a box plot
+# Drawn is what is at most so many times as far from the computed answer as half of all numbers are: nearly all of those
+# that scatter as a bell. What is nearer to it than 1, or than zero is, is drawn in any case.
+WIDE = 4
 
 
 class Tally(NamedTuple):
@@ -30,8 +32,10 @@ class Tally(NamedTuple):
 
 def tally(asked: Asked, answers: Sequence[Value], measured: Value | None) -> Tally:
     """The answers to a question, beside what the app has computed."""
-    if asked.kind == "words" or not answers:
-        return Tally(None, "Nobody has answered." if not answers else "")
+    if asked.kind in ("words", "nothing"):
+        return Tally(None, "")  # the owner alone reads words; of those that are shown to all the result tells
+    if not answers:
+        return Tally(None, "Nobody has answered.")
     if asked.kind == "choice":
         return _choices(asked, [str(answer) for answer in answers], measured)
     numbers = [float(answer) for answer in answers]
@@ -52,8 +56,10 @@ def _choices(asked: Asked, answers: Sequence[str], measured: Value | None) -> Ta
 
 def _numbers(asked: Asked, numbers: Sequence[float], measured: float | None) -> Tally:
     low, middle, high = (float(part) for part in np.percentile(numbers, (25, 50, 75)))
-    reach = WIDE * max(high - low, abs(middle) * 0.1, 1e-9)
-    drawn = [number for number in numbers if low - reach <= number <= high + reach]
+    near = middle if measured is None else measured
+    typical = float(np.percentile([abs(number - near) for number in numbers], 50, method="lower"))
+    reach = max(WIDE * typical, abs(near), 1.0)
+    drawn = [number for number in numbers if abs(number - near) <= reach]
     beyond = len(numbers) - len(drawn)
     said = f"{formats.plural(len(numbers), 'answer')}, the median {_written(middle, asked.unit)}"
     outside = f"; {beyond} far outside, not drawn" if beyond else ""
@@ -61,6 +67,8 @@ def _numbers(asked: Asked, numbers: Sequence[float], measured: float | None) -> 
     words = f"{said}{nearest}{outside}."
     name = f"computed: {_written(measured, asked.unit)}" if measured is not None else ""
     band = (low, middle, high) if len(numbers) > 2 else (math.nan, middle, math.nan)
+    if not all(math.isnan(part) or abs(part - near) <= reach for part in band):
+        band = (math.nan, math.nan, math.nan)  # it is said, and would press the dots together
     strip = Strip(
         "Answers", "", "room", drawn, range(len(drawn)), *band, f"median {_written(middle, asked.unit)}", words
     )

@@ -15,14 +15,21 @@ def of_all(room: Room) -> dict[str, Any]:
     question: dict[str, Any] | None = None
     if asked:
         question = {"id": asked.id, "ask": asked.ask, "kind": asked.kind, "options": list(asked.options)}
-        question |= {"unit": asked.unit, "which": asked.which, "answered": len(room.answers)}
+        question |= {"unit": asked.unit, "which": asked.which, "about": asked.about, "answered": len(room.answers)}
     result: dict[str, Any] | None = None
     if asked and shown:
         counted = tally(asked, shown.values, shown.measured)
         result = {"id": shown.id, "said": shown.said, "text": shown.text, "words": counted.words, "many": shown.many}
         result |= {"measured": shown.measured, "chart": counted.chart[0] if counted.chart else None}
     here = {"members": members, "owner": owner}
-    return {"here": here, "ends": room.about["ends"], "place": room.place, "asked": question, "result": result}
+    return {
+        "here": here,
+        "ends": room.about["ends"],
+        "place": room.place,
+        "asked": question,
+        "result": result,
+        "over": room.over,
+    }
 
 
 def of_member(room: Room, member: str) -> dict[str, Any]:

@@ -154,13 +154,15 @@ class Strip:
         prediction = self.question.predict
         if prediction and self.which in _seen():
             guess = _seen()[self.which]
-            said = "Nothing was predicted." if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
+            nothing = "" if st.session_state.get(ANEW) else "Nothing was predicted."  # the room has predicted
+            said = nothing if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
             if not prediction.in_words:
                 measured = _said(prediction.measured(self._model, self._state), prediction)
                 here = f" {'Here' if self._follows else 'As set up,'} it is <b>{escape(measured)}</b>."
             else:
                 said, here = said if guess in (None, "") else f"You wrote: {guess}", ""
-            st.html(f'<p class="measured">{escape(said)}{here}</p>')
+            if said or here:
+                st.html(f'<p class="measured">{escape(said)}{here}</p>')
         answer = explained(self.said())
         place = ' data-words="answer"' if self._follows else ""
         st.html(f'<p class="said"{place}>{answer}</p>')
@@ -227,9 +229,9 @@ def _said(value: float | str | None, prediction: Prediction) -> str:
 def _veil(prediction: Prediction, which: str) -> Iterator[str]:
     """Rules of style that hide what gives a prediction away, and say so in its place; also from who listens.
 
-    They end when the answer of this question is shown in the room that the tab follows: assets/classroom says which is.
+    They end once the answer of this question was shown in the room that the tab follows: assets/classroom says whose.
     """
-    hidden = f':root:not([data-shown="{which}"])'
+    hidden = f':root:not([data-shown~="{which.replace(" ", "+")}"])'
     yield f"{hidden} .st-key-unseen_words {{ visibility: hidden; }}"
     for name in prediction.hides:
         panel, _, part = name.partition(".")

@@ -43,7 +43,7 @@ def draw(
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
         if way_in:
-            with st.container(key="way_in", width="content"):
+            with st.container(horizontal=True, gap="small", key="way_in", width="content"):
                 way_in()
         if lead:
             st.html(f'<p class="lead">{lead}</p>')

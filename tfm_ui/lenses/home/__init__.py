@@ -17,6 +17,7 @@ from tfm_ui.state.model_state import ModelState
 from tfm_ui.text.token_row import Text
 
 SIDE_BY_SIDE = 3  # cards
+ROOM = "In a lecture: type the code that the lecturer shows, and follow on your own screen."
 
 
 def _next(model: ModelState, state: LensState) -> Next | Note:
@@ -39,6 +40,12 @@ def _draw_start() -> None:
         frame.start_here()
 
 
+def _ways_in() -> None:
+    """Beside the title: for who is alone, and for who sits in a lecture and was told a code."""
+    frame.start_here()
+    st.page_link(frame.room_page(), label="Enter a room", icon=":material/groups:", help=ROOM)
+
+
 NAMES = list(CARDS)
 ROWS: list[Maker] = [
     Columns([[card(name)] for name in NAMES[begin : begin + SIDE_BY_SIDE]])
@@ -50,7 +57,7 @@ LENS = Lens(
     group="learn",
     heading="Attention Lab",
     lead="Type a sentence: see how a transformer reads it.",
-    way_in=frame.start_here,
+    way_in=_ways_in,
     state=LensState,
     views={
         "home": View(
