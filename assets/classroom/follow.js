@@ -81,7 +81,7 @@ function goOn(place, number, tell, tries) {
  * @param {RoomData | null | undefined} before what the page said when it was told
  * @param {RoomPlace} place @param {number} number @param {(wish: RoomPlace) => void} tell @param {number} tries */
 function again(before, place, number, tell, tries) {
-  const data = window.attentionLabRoom?.data, hasRun = data !== before && data?.page === place.page
+  const data = window.attentionLabRoom?.data, hasRun = arrived === place.number || data !== before && data?.page === place.page
   if (!data || hasRun || tries >= TRIES) return
   if (isToRun()) timer = setTimeout(again, LOST, before, place, number, tell, tries)
   else goOn(place, number, tell, tries + 1)

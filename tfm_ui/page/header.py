@@ -43,8 +43,7 @@ def draw(
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key="header"):
         st.html(f"<h1>{title}</h1>", width="content")
         if way_in:
-            with st.container(horizontal=True, gap="small", key="way_in", width="content"):
-                way_in()
+            way_in()
         if lead:
             st.html(f'<p class="lead">{lead}</p>')
         _buttons("tabs", "_view_", tabs, visible, opens, icon=":material/arrow_back:" if is_way_back else None)

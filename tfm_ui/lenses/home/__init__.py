@@ -42,8 +42,10 @@ def _draw_start() -> None:
 
 def _ways_in() -> None:
     """Beside the title: for who is alone, and for who sits in a lecture and was told a code."""
-    frame.start_here()
-    st.page_link(frame.room_page(), label="Enter a room", icon=":material/groups:", help=ROOM)
+    with st.container(key="way_in", width="content"):
+        frame.start_here()
+    with st.container(key="way_to_room", width="content"):
+        st.page_link(frame.room_page(), label="Enter a room", help=ROOM)
 
 
 NAMES = list(CARDS)
